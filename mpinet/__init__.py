@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from mpinet.base.notebook import shown_by
 from mpinet.base.rooms import commanded_by
 from mpinet.base.version import __version__
-from mpinet.commands.catalogue import FUNCTIONS, MODULES, ROOMS, SYNONYMS
+from mpinet.commands.catalogue import FUNCTIONS, MODULES, MPI, ROOMS
 
 if TYPE_CHECKING:
     from mpinet import bench as bench
@@ -19,19 +19,7 @@ if TYPE_CHECKING:
     from mpinet import schedule as schedule
     from mpinet.commands.ascend import ascend as ascend
     from mpinet.commands.ascend import descend as descend
-    from mpinet.commands.broadcast import bcast as bcast
-    from mpinet.commands.broadcast import broadcast as broadcast
-    from mpinet.commands.collectives import allgather as allgather
-    from mpinet.commands.collectives import allreduce as allreduce
-    from mpinet.commands.collectives import alltoall as alltoall
-    from mpinet.commands.collectives import circulate as circulate
-    from mpinet.commands.collectives import exchange as exchange
-    from mpinet.commands.collectives import gather as gather
-    from mpinet.commands.collectives import gossip as gossip
-    from mpinet.commands.collectives import reduce as reduce
-    from mpinet.commands.collectives import reduce_scatter as reduce_scatter
-    from mpinet.commands.collectives import reducescatter as reducescatter
-    from mpinet.commands.collectives import scatter as scatter
+    from mpinet.commands.collectives import *  # noqa: F403
     from mpinet.commands.compare import compare as compare
     from mpinet.commands.demo import demo as demo
     from mpinet.commands.doctor import doctor as doctor
@@ -72,9 +60,7 @@ if TYPE_CHECKING:
     from mpinet.networks.catalogue import to_networkx as to_networkx
     from mpinet.process import Machine as Machine
 
-_PUBLIC = {
-    name: f"mpinet.commands.{MODULES.get(name, name)}" for name in (*FUNCTIONS, *SYNONYMS)
-} | {
+_PUBLIC = {name: f"mpinet.commands.{MODULES.get(name, name)}" for name in (*FUNCTIONS, *MPI)} | {
     **{name: f"mpinet.{name}" for name in ROOMS},
     "Machine": "mpinet.process",
     "ModelViolation": "mpinet.errors",

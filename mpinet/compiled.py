@@ -38,7 +38,6 @@ The kinds share how they are bound, fingerprinted and compiled, and so this one 
 
 from __future__ import annotations
 
-import inspect
 from collections.abc import Callable, Iterator, Sequence
 from dis import get_instructions
 from functools import cache, cached_property
@@ -52,7 +51,7 @@ import numpy as np
 
 from mpinet.base.arguments import Arguments, PortRule
 from mpinet.base.arrays import Ints
-from mpinet.base.blame import error_of, is_own, no_number, not_compiled, require_form
+from mpinet.base.blame import error_of, is_own, kind_of, no_number, not_compiled, require_form
 from mpinet.base.native import calls
 from mpinet.base.native.background import WATCH
 from mpinet.base.native.calls import RuleForm
@@ -64,6 +63,7 @@ from mpinet.errors import MpinetError, NodeError
 WHOLE = (int, np.integer, np.bool_)
 """Types that a rule may return; Numba makes whole numbers of them."""
 
+# Counted in bytecode, not in lines of source: it is what Numba would copy into each caller.
 SHORT = 72
 """Most instructions of a callee that is put into its callers before LLVM sees them.
 
@@ -154,6 +154,7 @@ class Compiled:
         """Pickle where the function is declared, and what is bound to it."""
         place = self.unbound.__module__, self.unbound.__qualname__
         declared = _declared(*place)
+        # A function inside a function has no place that another process could import it from.
         if getattr(declared, "unbound", None) is not self.unbound:
             raise PicklingError(
                 f"{self} cannot be pickled: declare its function in a module, not in a function."
@@ -176,6 +177,7 @@ class Compiled:
     @cached_property
     def open_names(self) -> frozenset[str]:
         """The globals that `bind` may replace: named here or in a callee that it reaches."""
+        # Transitive, because a constant may be read three calls below the kernel that is bound.
         within = (names for _, names in self._reached())
         return frozenset(self._named().keys()).union(*within)
 
@@ -198,12 +200,15 @@ class Compiled:
         """
         for name, part in self._named().items():
             if isinstance(part, Compiled):
+                # A name means the same thing within one file only; switches are marked, and so safe
+                # across files.
                 same_file = part.__module__ == self.__module__
                 yield name, (part.open_names if same_file else part.switches) - part.parts.keys()
 
     def _bound_callees(self) -> dict[str, Compiled]:
         """Callees that name some of the parts, with these parts bound."""
         unknown = sorted(self.parts.keys() - self.open_names)
+        # A misspelt part would silently leave the original in place.
         if unknown:
             raise NameError(f"{self.unbound.__qualname__} names no {' and no '.join(unknown)}")
         named, bound = self._named(), {}
@@ -224,6 +229,8 @@ class Compiled:
     @cached_property
     def plain(self) -> Callable[..., Any]:
         """The function in plain Python, which calls the plain forms of others without detours."""
+        # Plain forms call plain forms directly: a detour through `Compiled.__call__` would double
+        # the time of each call.
         scope: dict[str, Any] = {name: part.plain for name, part in self.callees.items()}
         if self.function.__globals__.get("np") is np:
             scope["np"] = PLAIN_NUMPY
@@ -232,6 +239,7 @@ class Compiled:
     @cached_property
     def fingerprint(self) -> str:
         """Hash of everything that is compiled into this function, and of how."""
+        # Options are part of the hash: the same code compiled in another way is another object.
         how = f"{SHORT} {type(self).__name__}{self.how or ''}"
         return sha256(f"{how} {_text_of(self.function)}".encode()).hexdigest()[:16]
 
@@ -244,6 +252,8 @@ class Compiled:
         """Numba's options for it."""
         if self.how is not None:
             return self.how
+        # Counted in instructions of bytecode, which are a fair estimate of the size that LLVM will
+        # see.
         short = sum(1 for _ in get_instructions(self.function)) <= SHORT
         return {"inline": "always" if short else "never"}
 
@@ -256,6 +266,8 @@ class Compiled:
     def description(self) -> Description:
         """The function, as the compiler needs it."""
         scope = self.function.__globals__
+        # Switches become plain booleans, so that Numba prunes the branches before it infers their
+        # types.
         off = {
             name: bool(value)
             for name in self.function.__code__.co_names
@@ -352,6 +364,7 @@ class Part(Phase):
     @cached_property
     def in_sweep(self) -> Sweep:
         """The part as sweeps call it."""
+        # Made at most once for all sweeps: compiled per caller it would multiply the compile time.
         return Sweep(self.unbound, self.name, self.parts)
 
 
@@ -395,12 +408,15 @@ class Rule(Compiled):
             if is_own(self.function):
                 raise error_of(self.function, args, error) from error
             raise
+        # Checked in plain Python as well, so that a rule fails alike before and after it is
+        # compiled.
         if isinstance(value, WHOLE) or self.kind == "start_rule":
             return value
         raise no_number(self.function, args, value)
 
     def _exactly(self, *args: Any) -> Any:
         """Run a user's function; NumPy's numbers divide by zero as compiled ones do."""
+        # NumPy scalars only warn where compiled code raises; the two must not differ.
         with np.errstate(over="ignore", divide="raise", invalid="ignore"):
             try:
                 return self.function(*args)
@@ -411,14 +427,7 @@ class Rule(Compiled):
     @cached_property
     def kind(self) -> str:
         """The name of its signature, recognised by its arguments."""
-        names = list(inspect.signature(self.function).parameters)
-        if len(names) == 6:
-            return "class_rule" if names[1] == "port" else "candidates_rule"
-        if len(names) == 5:
-            return "choose_rule" if names[1] == "header" else "schedule_rule"
-        if len(names) == 4:
-            return "start_rule"
-        return "decide_rule" if names[1] == "header" else "port_rule"
+        return kind_of(self.function)
 
     @cached_property
     def is_users(self) -> bool:
@@ -456,6 +465,8 @@ class Rule(Compiled):
         Plain kernels call its `call`.
         """
         form = RuleForm(self.plain, self.kind)
+        # The record lives as long as the rule. Its address is filled in when native code is ready,
+        # even while kernels hold it.
         WATCH.attach(self, form)
         return form
 
@@ -509,6 +520,7 @@ class Kernel(Compiled):
     @UntilSet
     def run(self) -> Callable[..., Any]:
         """The loop, in the form that is ready: native code, or plain Python."""
+        # Asked at each call until it succeeds: native code may become ready between two calls.
         address = WATCH.address(self)
         if not address:
             return self.plainly if tier() == PLAIN else self._watched
@@ -535,6 +547,7 @@ class Kernel(Compiled):
             with np.errstate(over="ignore", divide="raise", invalid="ignore"):
                 try:
                     return as_python(loop(*args))
+                # The same exception as from native code, whose error text names ZeroDivisionError.
                 except FloatingPointError as error:
                     raise ZeroDivisionError("division by zero") from error
 
@@ -626,34 +639,8 @@ def prefetch(rows, at):
     """
 
 
-def idiom(function: Callable[..., Any]) -> Idiom:
-    """Compile arithmetic by itself, before it is put into its callers."""
-    return Idiom(function)
-
-
-def phase(function: Callable[..., Any]) -> Phase:
-    """Make a loop of a kernel that is compiled without counting references."""
-    return Phase(function)
-
-
-def sweep(function: Callable[..., Any]) -> Sweep:
-    """Make a phase that takes all its indices for 0 or more, but for constants."""
-    return Sweep(function)
-
-
-def routine(function: Callable[..., Any]) -> Routine:
-    """Make a function of which a kernel has one, that many phases call."""
-    return Routine(function)
-
-
-def part(function: Callable[..., Any]) -> Part:
-    """Make what a phase or a sweep does with one thing, compiled like its caller."""
-    return Part(function)
-
-
-def kernel(function: Callable[..., Any]) -> Kernel:
-    """Make a compiled loop of a function with annotations."""
-    return Kernel(function)
+idiom, phase, sweep, routine, part, kernel = Idiom, Phase, Sweep, Routine, Part, Kernel
+"""Decorators: each makes of a plain function what its class says."""
 
 
 def _text_of(function: Callable[..., Any], callers: tuple[CodeType, ...] = ()) -> str:
@@ -680,6 +667,7 @@ def _meaning(value: Any, names: set[str], callers: tuple[CodeType, ...]) -> str:
         return f"{value.__name__} {numbers}"
     if isinstance(value, np.ndarray):
         return f"{value.dtype} {value.shape} {value.tolist()}"
+    # The order of a group's fields decides where its numbers are in memory.
     if isinstance(value, type) and hasattr(value, "_fields"):  # code says no more than its name
         return f"{value.__name__} {value._fields}"
     if hasattr(value, "py_func"):  # compiled by Numba itself, as a user's rule may call
@@ -692,6 +680,7 @@ def _meaning(value: Any, names: set[str], callers: tuple[CodeType, ...]) -> str:
 
 def _code_text(code: CodeType) -> str:
     """Return a text of code, without the file and the lines where it stands."""
+    # Lines and file names are left out: comments and moved files must not cause a compilation.
     constants = [_code_text(c) if isinstance(c, CodeType) else repr(c) for c in code.co_consts]
     return f"{code.co_code.hex()} {constants} {code.co_names} {code.co_varnames}"
 
@@ -771,12 +760,14 @@ class Mapped:
         self._require(ports, self.counts[1], "port")
         if nodes.ndim == 0:
             return int(self.rule(int(nodes), int(ports), self.params))
+        # A kernel that is not compiled yet costs more per call than some numbers in plain Python.
         if nodes.size <= SMALL and not self.native.address:
             return np.array(self._play(nodes, ports), np.int64).reshape(nodes.shape)
         mapped = np.empty(nodes.size, np.int64)
         try:
             map_rule(self.native, _flat(nodes), _flat(ports), self.params, mapped)
         except Exception:
+            # Native errors carry no line; the plain run fails again and names it.
             if is_own(self.rule.function):
                 self._play(nodes, ports)  # says where
             raise
@@ -796,6 +787,8 @@ class Mapped:
 
 def _flat(numbers: Any) -> Any:
     """Return numbers in a row, as kernels take them: no view of what nobody may write."""
+    # Views of broadcast arrays are read-only and share memory; kernels take contiguous arrays they
+    # could write.
     own = numbers.flags.owndata and numbers.flags.writeable
     return numbers.ravel() if own else numbers.flatten()
 

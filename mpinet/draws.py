@@ -93,6 +93,8 @@ def shuffled(index: int, size: int, seed: int) -> int:
     """
     width = half_width(size)
     mask = (1 << width) - 1
+    # Cycle walking: the Feistel network permutes a power of four, and values beyond the size are
+    # mapped again.
     while True:
         left, right = index >> width, index & mask
         for turn in range(ROUNDS):
@@ -159,6 +161,8 @@ def uniform_permutation(size: int, seed: int) -> Ints:
     keys = generator.random_raw(size)
     order = np.argsort(keys, kind="stable")
     keys = keys[order]
+    # Equal keys have a chance of n^2 / 2^65. They are settled by further keys, not by number, to
+    # stay uniform.
     if (keys[1:] == keys[:-1]).any():
         order = order[np.lexsort((generator.random_raw(size), keys))]
     return order

@@ -19,6 +19,7 @@ import pytest
 from _pytest.runner import runtestprotocol
 from forked import Forked
 from shares import outside_of_share
+from workers import SERVERS, Workers, hold_mpi_back
 
 from mpinet.base.native import background
 
@@ -125,17 +126,26 @@ def leave_out(item: pytest.Item, late: bool) -> bool:
 def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption("--share", default="0/1", help="K/N: of every test's cases each Nth from K on")
     parser.addoption("--costly", action="store_true", help="run all cases of tests not marked so")
+    workers = "fork so many processes after collection, which share the tests; auto: one a core"
+    parser.addoption("--workers", default="0", help=workers)
+    budget = "a test that takes more seconds of CPU fails, unless tests/dear.txt names it"
+    parser.addoption("--budget", type=float, default=0.0, help=budget)
     parser.addoption("--until", type=float, help="begin no test after this time of the clock")
 
 
 def pytest_configure(config: pytest.Config) -> None:
+    workers = config.getoption("--workers")
+    number = len(os.sched_getaffinity(0)) if workers == "auto" else int(workers)
+    if number:
+        hold_mpi_back()
+        config.pluginmanager.register(Workers(config, number), "workers")
     if not config.getoption("--with-mpi", default=False):
         return
     try:
         from mpi4py import MPI
     except (ImportError, RuntimeError) as missing:  # RuntimeError: mpi4py finds no MPI library
         raise pytest.UsageError(f"--with-mpi needs an MPI library: {missing}") from None
-    if MPI.COMM_WORLD.size > 1:
+    if not number and MPI.COMM_WORLD.size > 1:
         config.pluginmanager.register(AgreementPlugin(MPI, config), "agreement")
 
 
@@ -174,7 +184,9 @@ def forking() -> Iterator[Forked]:
     """The server that forks commands."""
     with tempfile.TemporaryDirectory(prefix="mpinet-forked-") as folder:
         server = Forked(Path(folder))
+        SERVERS.append(server.process)
         yield server
+        SERVERS.remove(server.process)
         server.end()
 
 

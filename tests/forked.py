@@ -92,6 +92,7 @@ class Forked:
             start_new_session=True,
         )
         assert self._server.stdout is not None and self._server.stdout.readline() == b"ready\n"
+        self.process = self._server.pid
         self.variables = {
             "PATH": f"{folder}:{BIN}:{os.environ['PATH']}",
             "MPINET_WATCHDOG": "0",  # it finds ranks below the launcher, where children are not

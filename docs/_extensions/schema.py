@@ -13,7 +13,7 @@ from typing import Annotated, Any, Literal, Union, get_args, get_origin
 
 from mpinet.commands import function_of
 from mpinet.commands.catalogue import COMMANDS
-from mpinet.commands.fields import When, hints_of, row_of, said_of
+from mpinet.commands.fields import When, hints_for, row_of, said_of
 from mpinet.commands.result import Result
 from mpinet.commands.signature import signature_of
 
@@ -32,7 +32,7 @@ def schema() -> dict[str, Any]:
         and kind is not Result
     }
     document = kept["$defs"]["document"] | {"allOf": [_of(*each) for each in results.items()]}
-    classes = {kind.__name__: _object(kind) for kind in results.values()}
+    classes = {_name(*each): _object(each[1], each[0]) for each in results.items()}
     return kept | {"$defs": {"error": kept["$defs"]["error"], "document": document} | classes}
 
 
@@ -40,15 +40,20 @@ def _of(command: str, kind: type) -> dict[str, Any]:
     """Say which result the documents of a command have."""
     words = [{"const": word} for word in command.split()]
     said = {"properties": {"command": {"prefixItems": [{}, *words]}}}
-    then = {"properties": {"result": {"$ref": f"#/$defs/{kind.__name__}"}}}
+    then = {"properties": {"result": {"$ref": f"#/$defs/{_name(command, kind)}"}}}
     return {"if": said, "then": then}
 
 
-def _object(kind: type) -> dict[str, Any]:
+def _name(command: str, kind: type) -> str:
+    """Return the name of a command's result; the class of several results has one for each."""
+    return f"{command.capitalize()}Result" if hasattr(kind, "hints_for") else kind.__name__
+
+
+def _object(kind: type, command: str = "") -> dict[str, Any]:
     """Describe what a class of fields names."""
     if row := row_of(kind):
         return {"type": "array", "items": _object(row)}
-    hints = hints_of(kind)
+    hints = hints_for(kind, command)
     made: dict[str, Any] = {
         "type": "object",
         "properties": {name: _value(hint) for name, hint in hints.items()},

@@ -15,6 +15,7 @@ from typing import Annotated, Any, get_args, get_origin, get_type_hints
 
 import numpy as np
 
+from mpinet.base.blame import RULES
 from mpinet.base.plainrecords import exact, is_changed, rows
 from mpinet.base.records import Record
 
@@ -33,14 +34,18 @@ NUMBERS = {int: "int64", bool: "boolean", float: "float64"}
 ITEMS = {"boolean": "bool"}
 """NumPy's names of items that have another name of Numba's."""
 
+ARRAYS = {
+    "header": "int64[::1]",
+    "candidates": "int64[:, ::1]",
+    "credits": "int64[::1]",
+    "params": "int64[::1]",
+}
+"""Numba's types of the arguments of rules that are arrays."""
+
 SIGNATURES = {
-    "port_rule": "int64(int64, int64, int64[::1])",
-    "start_rule": "void(int64, int64, int64[::1], int64[::1])",
-    "decide_rule": "int64(int64, int64[::1], int64[::1])",
-    "schedule_rule": "int64(int64, int64, int64, int64, int64[::1])",
-    "class_rule": "int64(int64, int64, int64, int64, int64[::1], int64[::1])",
-    "candidates_rule": "int64(int64, int64, int64, int64[::1], int64[:, ::1], int64[::1])",
-    "choose_rule": "int64(int64, int64[::1], int64[:, ::1], int64[::1], int64[::1])",
+    kind: f"{result}({', '.join(ARRAYS.get(name, 'int64') for name in names)})"
+    for kind, names in RULES.items()
+    for result in ["void" if kind == "start_rule" else "int64"]
 }
 """The rules' signatures, each by the name that a kernel's signature uses for it:
 
@@ -109,6 +114,8 @@ class Arguments:
         scope |= {f"_{name}_group": kind for name, kind in self._kinds.items() if _is_group(kind)}
         given = (self._plain_text(name, how) for name, how in changed.items())
         text = f"lambda {', '.join(self._kinds)}: _function({', '.join(given)})"
+        # A generated function converts arguments without loops: plain kernels are called a million
+        # times in small runs.
         made: Callable[..., Any] = eval(text, scope)
         return made
 
@@ -201,6 +208,7 @@ def _form(kind: Any) -> str:
     if record and record is kind:
         return f"r{record.dtype.itemsize}"
     dtype = np.dtype(f"V{record.dtype.itemsize}" if record else ITEMS.get(name, name))
+    # Contiguous arrays need no strides, which halves the words that a call hands on.
     layout = "A" if "::1" in indices else "V"
     return f"{layout}{indices.count(',') + 1}{dtype.kind}{dtype.itemsize}"
 

@@ -9,7 +9,7 @@ import builtins
 import os
 import re
 import sysconfig
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dis import get_instructions
 from inspect import signature
@@ -22,16 +22,16 @@ import numpy as np
 from mpinet.base.version import PACKAGE
 from mpinet.errors import MpinetError, RuleError
 
-FORMS = (
-    "(node, port, params)",
-    "(source, target, header, params)",
-    "(node, header, params)",
-    "(node, root, since, step, params)",
-    "(node, port, in_port, in_class, header, params)",
-    "(node, in_port, in_class, header, candidates, params)",
-    "(node, header, candidates, credits, params)",
-)
-"""The arguments of each kind of rule."""
+RULES = {
+    "port_rule": ("node", "port", "params"),
+    "start_rule": ("source", "target", "header", "params"),
+    "decide_rule": ("node", "header", "params"),
+    "schedule_rule": ("node", "root", "since", "step", "params"),
+    "class_rule": ("node", "port", "in_port", "in_class", "header", "params"),
+    "candidates_rule": ("node", "in_port", "in_class", "header", "candidates", "params"),
+    "choose_rule": ("node", "header", "candidates", "credits", "params"),
+}
+"""The arguments of each kind of rule. Their number and the place of the header tell the kind."""
 
 HINTS = {
     "header": "Routing.words gives its messages a header of {} words",
@@ -61,13 +61,22 @@ def is_own(function: Any) -> bool:
     return not f"{function.__module__}.".startswith("mpinet.")
 
 
+def kind_of(function: Any) -> str:
+    """Return the kind of rule that a function's arguments say; empty if they say none."""
+
+    def form(names: Sequence[str]) -> tuple[int, int]:
+        return len(names), names.index("header") if "header" in names else -1
+
+    own = form(list(signature(function).parameters))
+    return next((kind for kind, names in RULES.items() if form(names) == own), "")
+
+
 def require_form(function: Any) -> None:
     """Raise `RuleError` unless a function's arguments are those of a rule."""
     names = list(signature(function).parameters)
-    header = "header" in names[-3:-1]
-    fits = len(names) in (3, 5) or (len(names) in (4, 6) and header)
-    if not fits or names[0] == "self":
-        forms = FORMS[:1] if function.__name__ in OF_PORTS else FORMS
+    if not kind_of(function) or names[0] == "self":
+        forms = [f"({', '.join(each)})" for each in RULES.values()]
+        forms = forms[:1] if function.__name__ in OF_PORTS else forms
         raise RuleError(
             f"{start_of(function)}: a rule has {' or '.join(forms)}, not ({', '.join(names)})."
         )
@@ -128,6 +137,8 @@ def raised_at(error: BaseException) -> str:
     found = ""
     for frame, line in walk_tb(error.__traceback__):
         file = os.path.abspath(frame.f_code.co_filename)
+        # The last frame in the user's own file is where the user can act, however deep the error
+        # is.
         if not file.startswith((ROOM, *LIBRARIES)) and os.path.exists(file):
             found = f"{relative_name(file)}:{line}"
     return found
@@ -201,6 +212,7 @@ def not_compiled(functions: list[Any], text: str) -> RuleError:
 def _wrong_names(function: Any) -> Iterator[str]:
     """List the global names that a rule cannot use."""
     for instruction in get_instructions(function):
+        # Numba reports a missing name at length and late; the bytecode shows it at once.
         if instruction.opname not in ("LOAD_GLOBAL", "LOAD_NAME"):
             continue
         name = instruction.argval

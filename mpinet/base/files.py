@@ -186,6 +186,8 @@ def write_text(path: Path, text: str) -> None:
 @contextmanager
 def _aside(target: Path) -> Iterator[BinaryIO]:
     """Open a temporary file beside the one that it becomes."""
+    # In a shared folder a name that can be guessed could be taken beforehand, as a link to another
+    # file.
     drawn = os.urandom(8).hex()  # nobody can lay in wait at it
     aside = target.with_name(f"{ASIDE[0]}{drawn}{ASIDE[1]}")
     with aside.open("xb") as file:
@@ -237,6 +239,7 @@ def _target(path: Path) -> tuple[Path, int | None]:
 
 def _followed(path: Path) -> Path:
     """Resolve a name's symbolic links, but not the names of this process's open files."""
+    # Resolved step by step, because links to this process's open files must stop the walk.
     for _ in range(MOST_LINKS):
         path = Path(os.path.realpath(path.parent), path.name)
         if _descriptor(path) is not None or not path.is_symlink():

@@ -86,6 +86,7 @@ def start_again(
     """
     known, words = os.environ.get(VARIABLE), list(sys.orig_argv)
     is_settled = known and (known == str(seed) or known != os.environ.get(OWN))
+    # An embedding program or a test runner has other words; it must not be replaced by exec.
     is_whole = words[len(words) - len(typed) :] == list(typed)
     is_own = os.path.abspath(sys.argv[0]).endswith(programs)
     if is_settled or not (is_whole and is_own) or sys.flags.ignore_environment:

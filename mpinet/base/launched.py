@@ -2,6 +2,7 @@
 
 import os
 import re
+import sys
 from typing import Any
 
 from mpinet.base.guardian.processes import RANK_VARIABLES
@@ -21,6 +22,12 @@ def launched_ranks() -> int:
 def launched_rank() -> int:
     """Return this process's rank by the launcher's variables (0 without a launcher)."""
     return _first_number(RANK_VARIABLES, 0)
+
+
+def notice(text: str) -> None:
+    """Print a line about the job on standard error, on one rank."""
+    if launched_rank() == 0:
+        print(f"mpinet: {text}", file=sys.stderr, flush=True)
 
 
 def launched_here() -> int:

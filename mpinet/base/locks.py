@@ -44,6 +44,8 @@ def locked(path: Path) -> IO[str] | None:
     OSError
         It cannot be opened.
     """
+    # A lock belongs to the file, not to its name: after a deletion the name may lead to another
+    # file.
     while True:
         if path.exists() and not path.is_file():  # a pipe would keep who opens it waiting
             raise OSError(errno.EINVAL, "it is no file")
@@ -88,6 +90,7 @@ def alone(file: str, patience: float | None = None) -> Iterator[None]:
     patience : float, optional
         Seconds to wait for another process. Default: `PATIENCE`.
     """
+    # Without a lock work is done twice, never wrongly: files are renamed into place.
     lock = _waited_for(file, PATIENCE if patience is None else patience)
     try:
         yield

@@ -112,6 +112,7 @@ def bytes_of(given: int | str) -> int:
     units = {unit.lower(): factor for unit, factor in FACTORS.items()}
     factor = units.get(found[2].lower()) if found else None
     if found is not None and factor is not None:
+        # Whole numbers throughout: a float would lose bytes of large limits.
         whole, _, part = found[1].partition(".")
         count = int(whole) * factor
         count += int(part or 0) * factor // int(10 ** len(part))
@@ -143,6 +144,7 @@ def require_memory(needed: int, what: str) -> None:
     said = allowance()
     if said.force:
         return
+    # Each rank of the host holds as much. All compute the same sum and so refuse together.
     here = launched_here()
     there_is = min(host_memory(), process_limit() * here, said.limit or host_memory())
     if needed * here > there_is:
@@ -186,6 +188,8 @@ def process_limit() -> int:
 
 def memory_left() -> int:
     """Bytes of memory that processes on this host can still take, by system and control groups."""
+    # The least of system and control groups: a batch system's limit ends a job as surely as the
+    # host's memory.
     left = [host_memory(), *(limit - used for limit, used in _control_groups())]
     available = _number_after("MemAvailable:", MEMINFO)
     if available is not None:
@@ -216,6 +220,7 @@ def _control_groups() -> list[tuple[int, int]]:
         for controller in set(controllers.split(",")) & set(CONTROLLERS):
             where = CONTROLLERS[controller]
             group = PurePosixPath(path.lstrip("/"))
+            # Limits are inherited, and the tightest may be set several levels above.
             for above in (group, *group.parents):
                 limit = _number_in(Path(where.root, above, where.limit))
                 if limit is not None:

@@ -52,6 +52,8 @@ def one_copy(key: str, make: Callable[[], Ints | None]) -> Ints | None:
     found = _mapped(path)
     if found is not None:
         return found
+    # Making the array takes minutes: the other ranks of a host wait for it rather than making it as
+    # well.
     with alone(f"{path}.lock", patience=math.inf):
         found = _mapped(path)  # another process may have made it meanwhile
         if found is not None:
@@ -74,6 +76,8 @@ def _folder() -> Path | None:
 def _mapped(path: Path) -> Ints | None:
     """Map a file; None if it is not there, or not whole: the hash behind the array says that."""
     try:
+        # Copy on write: a program that changes the array gets its own pages, and the file stays
+        # whole.
         found = np.asarray(np.load(path, mmap_mode="c", allow_pickle=False))
         with path.open("rb") as file:
             file.seek(-sha256().digest_size, os.SEEK_END)
@@ -93,6 +97,7 @@ def _written(path: Path, array: Ints) -> bool:
             file.write(sha256(array.data).digest())
     except OutputError:
         return False
+    # Tidying is no part of the result; any process may do it.
     with suppress(OSError):  # another process may be tidying up, too
         _forget_oldest(path.parent)
     return True

@@ -67,6 +67,7 @@ def own_folder(place: str) -> str:
     except RuntimeError as error:  # links in a circle
         raise OSError(errno.ELOOP, str(error), place) from None
     _make(folder)
+    # A folder above that others can write lets them replace this one, whatever its own mode.
     for each in (folder, *folder.parents):
         if not _is_own(each, sticky=each != folder):
             raise PermissionError(errno.EACCES, "others can write it", str(each))
@@ -106,24 +107,5 @@ def _is_private(group: int) -> bool:
     except KeyError:
         return False
     alone = not {*found.gr_mem} - {user.pw_name}
+    # Low numbers are system groups, whose members may change without a trace here.
     return group >= 1000 and alone and (user.pw_gid, user.pw_name) == (group, found.gr_name)
-
-
-@cache
-def as_safe_as(folder: str, sources: str) -> bool:
-    """Tell if only users who can change the sources beside a folder can write it.
-
-    Parameters
-    ----------
-    folder, sources : str
-        Folders that are there.
-    """
-    try:
-        inner, outer = Path(folder).stat(), Path(sources).stat()
-    except OSError:
-        return False
-    if inner.st_uid not in (0, os.getuid(), outer.st_uid):
-        return False
-    return not inner.st_mode & OTHERS & ~outer.st_mode and (
-        not inner.st_mode & stat.S_IWGRP or inner.st_gid == outer.st_gid
-    )

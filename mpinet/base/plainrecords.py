@@ -39,6 +39,7 @@ class Row(ctypes.Structure):
         """Write a field: `ctypes` takes Python's numbers alone."""
         try:
             _set(self, name, value)
+        # NumPy's integers are no Python integers to ctypes; the conversion is needed rarely.
         except TypeError:
             _set(self, name, int(value))
 
@@ -139,6 +140,7 @@ def exact(array: Any) -> Any:
 def wrapped(number: int, dtype: Any) -> Any:
     """Return what a whole number becomes in a type that is too small for it."""
     bits = 8 * dtype.itemsize
+    # Two's complement, as hardware stores it: plain and compiled kernels leave the same bytes.
     low = int(number) & ((1 << bits) - 1)
     return low - (1 << bits) if dtype.kind == "i" and low >> (bits - 1) else low
 
@@ -152,6 +154,7 @@ def _number_type(kind: Any) -> Any:
     def number(value: Any = 0) -> int:
         return value if type(value) is int and least <= value <= most else wrapped(value, dtype)
 
+    # NumPy accepts any object with a dtype in place of a type, so kernels need no change.
     vars(number)["dtype"] = dtype  # so NumPy takes it for a type
     return number
 

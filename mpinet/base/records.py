@@ -36,9 +36,27 @@ def lined(count: int, dtype: Any) -> Array:
     [0, 0, 0]
     """
     size = count * np.dtype(dtype).itemsize
+    # Zeros of the system are pages that do not exist yet, so alignment costs no memory.
     room = np.zeros(size + LINE, np.uint8)
     begin = -room.__array_interface__["data"][0] % LINE
     return room[begin : begin + size].view(dtype)
+
+
+def longer(array: Array, rows: int) -> Array:
+    """Return a copy of an array with so many rows; those behind its own are zeros."""
+    shape = (rows, *array.shape[1:])
+    found = lined(prod(shape), array.dtype).reshape(shape)
+    found[: len(array)] = array
+    return found
+
+
+def with_room(array: Array, rows: int) -> Array:
+    """Return the array, or a longer copy of it, with at least so many rows.
+
+    A copy has room for half as many again: pages that no row touches take no memory.
+    """
+    # Geometric growth makes appends constant on average.
+    return array if len(array) >= rows else longer(array, rows + rows // 2)
 
 
 class Record:
@@ -93,6 +111,8 @@ class Record:
 
         Its fields, all of 64 bits, are attributes; `record` is the same memory, for kernels.
         """
+        # Attribute access on a NumPy record takes a microsecond; a step reads a dozen of these
+        # numbers.
         return type(cls.__name__, (Counted,), {
             name: _number(place) for place, name in enumerate(cls.dtype.names or ())
         })(cls.dtype)  # fmt: skip

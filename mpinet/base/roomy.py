@@ -49,4 +49,6 @@ def roomy(function: Callable[[], R], places: int = COMPILER) -> Callable[[], R]:
 @cache
 def _with_room(code: CodeType, places: int) -> CodeType:
     """Return code whose frame asks for so many places, the same object each time."""
+    # The frame's size is decided by the code object, so no Python statement is needed to reserve
+    # it.
     return code.replace(co_stacksize=places)

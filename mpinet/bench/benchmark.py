@@ -62,6 +62,7 @@ class Goal:
         value = ratio if self.quantity == "ratio" else figure
         if value is None:
             return None
+        # Near 1 is better on both sides, so the distance from 1 is what the goal limits.
         if self.relation == "within":
             return 1 + self.value - abs(value - 1)
         return value / self.value if self.relation == ">=" else self.value / value
@@ -150,6 +151,8 @@ class Benchmark:
 
     def row_name(self, baseline: Baseline) -> str:
         """Name of a baseline's row: the benchmark's own for the first one."""
+        # The first row keeps the benchmark's name, so that earlier results still compare when a
+        # baseline is added.
         if baseline is self.baselines[0]:
             return self.name
         return f"{self.name}-{baseline.name.replace(' ', '-')}"
@@ -168,6 +171,7 @@ NEAR_ONE = ("flits/processor/step",)
 
 def loss(unit: str, earlier: float, now: float) -> float:
     """Return how much worse a ratio of figures is than an earlier one; negative if better."""
+    # A ratio of accepted flits should be 1: more than the baseline accepts is as wrong as less.
     if unit in NEAR_ONE:
         return abs(now - 1) - abs(earlier - 1)
     return now - earlier if unit in LESS_IS_BETTER else earlier - now

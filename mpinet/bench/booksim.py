@@ -144,6 +144,8 @@ def timed_programs(setting: Setting, work: Callable[[], T]) -> tuple[T, float]:
 
     They are by the wall, or of the processor, as the setting's clock is.
     """
+    # The clock of this process does not count its children, so the system's account of them is
+    # read.
     before, began = getrusage(RUSAGE_CHILDREN), setting.wall()
     returned = work()
     if setting.clock is not CLOCKS["cpu"]:
@@ -156,6 +158,7 @@ def output_of(binary: str, configuration: str) -> str:
     """Return BookSim's output for a configuration."""
     from tempfile import TemporaryDirectory
 
+    # BookSim reads its settings from a file alone.
     with TemporaryDirectory() as folder:
         file = Path(folder) / "workload.cfg"
         file.write_text(configuration)

@@ -165,8 +165,11 @@ def run_on(
     if max(numbers) > 1:
         find_launcher()
     rows: list[Any] = []
+    # A job for each number of ranks: ranks that only waited would share cores with those that work.
     for ranks in numbers:
         fitting = [benchmark for benchmark in chosen if benchmark.runs_on(ranks)]
+        # Benchmarks that start processes cannot do so under a launcher: most MPI libraries forbid
+        # nested jobs.
         own = [benchmark for benchmark in fitting if ranks == 1 or benchmark.starts]
         rows += run_here(own, replace(setting, ranks=ranks), watch, tell)
         for benchmark in (benchmark for benchmark in fitting if benchmark not in own):

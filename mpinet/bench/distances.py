@@ -6,7 +6,6 @@ from collections.abc import Callable
 
 import numpy as np
 
-from mpinet.base.arrays import Ints
 from mpinet.bench import kernels, libraries
 from mpinet.bench.benchmark import (
     MPINET,
@@ -22,6 +21,7 @@ from mpinet.bench.benchmark import (
 from mpinet.bench.libraries import if_installed
 from mpinet.machine import Machine
 from mpinet.machine.transport import Local
+from mpinet.measure.wiring import edges
 from mpinet.networks import open as open_topology
 from mpinet.networks.topology import Topology
 from mpinet.programs.flood import distances
@@ -31,34 +31,29 @@ KERNEL = "bit-parallel kernel"
 WORDS = 8
 """Words of 64 sources that the kernel floods together."""
 
-PAIRS = {
-    KERNEL: 2**27,
-    "igraph": 2**21,
-    "rustworkx": 2**63,
-    "scipy": 2**20,
-    "networkx": 2**19,
+KERNEL_PAIRS = 2**27
+"""Most pairs that the kernel measures in a round."""
+
+LIBRARIES: dict[str, tuple[Callable[..., libraries.Sum], int, int | None]] = {
+    "igraph": (libraries.by_igraph, 2**21, 10),
+    "rustworkx": (libraries.by_rustworkx, 2**63, 5),
+    "scipy": (libraries.by_scipy, 2**20, None),
+    "networkx": (libraries.by_networkx, 2**19, 100),
 }
-"""Most pairs that a contender measures in a round; rustworkx can only measure all."""
+"""The libraries: maker, most pairs that it measures in a round (rustworkx can only measure all),
+and the ratio that is the goal."""
 
 
 def all_pairs(setting: Setting, n: int, libraries_too: tuple[str, ...]) -> Contenders:
     """Compare mpinet on all pairs; the kernel and the libraries on some sources."""
     topology = open_topology(f"hypercube:{n}")
-    makers: dict[str, Callable[..., libraries.Sum]] = {
-        "igraph": libraries.by_igraph,
-        "rustworkx": libraries.by_rustworkx,
-        "scipy": libraries.by_scipy,
-        "networkx": libraries.by_networkx,
-    }
-    edges = edges_of(topology)
+    links = edges(topology)
     contenders: dict[str, Round | Absent] = {
         MPINET: lambda: _rate(setting, topology, topology.size, lambda: by_flooding(topology)),
         KERNEL: _kernel(setting, topology),
     }
     for name in libraries_too:
-        contenders[name] = if_installed(
-            name, _library(setting, topology, edges, name, makers[name])
-        )
+        contenders[name] = if_installed(name, _library(setting, topology, links, name))
     return contenders
 
 
@@ -67,17 +62,10 @@ def by_flooding(topology: Topology) -> int:
     return distances(Machine(topology, "all", Local())).distance_sum
 
 
-def edges_of(topology: Topology) -> Ints:
-    """Return all links, each once, shape (links, 2)."""
-    nodes = np.repeat(np.arange(topology.size), topology.ports)
-    others: Ints = topology.neighbor(nodes, np.tile(np.arange(topology.ports), topology.size))
-    pairs: Ints = np.stack([nodes, others], axis=1)
-    return pairs[nodes < others]
-
-
 def sources_of(name: str, size: int) -> int:
     """Return how many sources a contender takes in a round."""
-    return max(1, min(size, PAIRS[name] // size))
+    pairs = KERNEL_PAIRS if name == KERNEL else LIBRARIES[name][1]
+    return max(1, min(size, pairs // size))
 
 
 def kernel_sum(topology: Topology, sources: int) -> Callable[[], int]:
@@ -103,20 +91,17 @@ def _kernel(setting: Setting, topology: Topology) -> Round:
     return lambda: _rate(setting, topology, sources, run)
 
 
-def _library(
-    setting: Setting,
-    topology: Topology,
-    edges: np.ndarray,
-    name: str,
-    make: Callable[..., libraries.Sum],
-) -> Round:
+def _library(setting: Setting, topology: Topology, links: np.ndarray, name: str) -> Round:
     """Make a contender that builds its graph in its first round."""
+    make, _, _ = LIBRARIES[name]
     sources = sources_of(name, topology.size)
     made: list[libraries.Sum] = []
 
     def measured() -> float:
+        # Building the graph is no part of the measurement: the libraries would lose most of it to
+        # Python lists.
         if not made:
-            made.append(make(topology.size, edges, sources))
+            made.append(make(topology.size, links, sources))
         return _rate(setting, topology, sources, made[0])
 
     return measured
@@ -128,11 +113,9 @@ def _rate(setting: Setting, topology: Topology, sources: int, work: Callable[[],
 
 PAIRS_A_SECOND = "Mpairs/s"
 
-LIBRARY_GOALS = {"igraph": 10, "rustworkx": 5, "scipy": None, "networkx": 100}
-
 
 def _benchmark(name: str, n: int, small: int, names: tuple[str, ...], rounds: int) -> Benchmark:
-    goals = {other: LIBRARY_GOALS[other] for other in names}
+    goals = {other: LIBRARIES[other][2] for other in names}
     others = (Baseline(o, None if goal is None else at_least(goal)) for o, goal in goals.items())
     return Benchmark(
         name,

@@ -63,6 +63,7 @@ def read_ratios(path: Path, chosen: Iterable[Benchmark], setting: Setting) -> Ra
         for name, ranks, command, ratio in rows
         if ratio is not None
         and name in pairs
+        # The command states size, ranks and clock: rows of another setting must not be compared.
         and command == row_command(*pairs[name], replace(setting, ranks=ranks), ranks)
     }
     if not found:
@@ -96,6 +97,7 @@ def compared(row: Row, ratios: Ratios) -> dict[str, Any]:
     earlier = {"ratio": before.ratio, "spread": list(before.spread)}
     if min(before.rounds, row["rounds"]) < LEAST_ROUNDS:
         return {**row, "earlier": earlier, "fell": None}
+    # Both runs are noisy. A fall counts only beyond the wider of the two ranges.
     widest = max(high - low for low, high in (before.spread, row["spread"]["ratio"]))
     fell = loss(row["unit"], before.ratio, row["ratio"]) > widest
     return {**row, "earlier": earlier, "fell": fell}

@@ -25,12 +25,14 @@ def peak() -> int:
         for line in STATUS.read_text().splitlines():
             if line.startswith("VmHWM:"):
                 return int(line.split()[1]) * 1024
+    # Linux counts the peak in kilobytes, macOS in bytes.
     unit = 1 if sys.platform == "darwin" else 1024
     return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * unit
 
 
 def main() -> None:
     """Run the command in `sys.argv` as ``mpinet`` would, and end as it does."""
+    # The peak is printed even if the command fails, because the caller sums the lines of all ranks.
     try:
         runpy.run_module("mpinet", run_name="__main__", alter_sys=True)
     finally:

@@ -24,6 +24,8 @@ STEPS = {"small": 5, "full": 2000}
 def idle_steps(setting: Setting, steps: int) -> Contenders:
     """Measure microseconds of an idle step, and of the exchange between the ranks alone."""
     machine = Machine("hypercube:10", "all", setting.transport)
+    # No message at all: what is left is the fixed cost of a step, which long runs with few messages
+    # pay.
     nobody = np.zeros(0, np.int64)
     counts = np.zeros(setting.transport.size, np.int64)
 
@@ -37,6 +39,8 @@ def idle_steps(setting: Setting, steps: int) -> Contenders:
 
     return {
         MPINET: lambda: setting.seconds_together(step_idly) / steps * 1e6,
+        # The honest baseline is the bare exchange: every step has to ask the other ranks for their
+        # messages.
         EXCHANGE: lambda: setting.seconds_together(exchange_idly) / steps * 1e6,
     }
 

@@ -34,7 +34,11 @@ def fix_bits(at: Counts, target: Counts, used: Counts, counts: Ints) -> None:
             u, t = at[m], target[m]
             difference = np.uint32(u ^ t)
             low = np.uint32(difference & np.uint32(zero - difference))
+            # The first message in the array has the link, as in the emulator, where the lowest
+            # number goes first.
             taken = used[u]
+            # Written without a branch: an unpredictable jump per message would cost more than the
+            # hop itself.
             go = zero if (taken & low) else low
             used[u] = taken | low
             u = np.uint32(u ^ go)
@@ -158,6 +162,7 @@ def saturate(
 
     Nodes are coordinates of 8 bits, the lowest first; routes go dimension by dimension.
     """
+    # Nodes are packed coordinates, so that no division is needed to find the next hop.
     byte, one, last = np.uint32(255), np.uint32(1), np.uint32(side - 1)
     for _ in range(steps):
         counts[STEPS] += 1
@@ -172,6 +177,8 @@ def saturate(
             ahead = np.int64(b) - np.int64(a)
             if ahead < 0:
                 ahead += side
+            # Half way round both ways are equally long, and one of them has to be fixed for counts
+            # to repeat.
             plus = 2 * ahead <= side
             place = (u & byte) + side * ((u >> np.uint32(8)) & byte)
             place += side * side * ((u >> np.uint32(16)) & byte)
@@ -211,6 +218,8 @@ def inform(informed: Bytes, told: Bytes, dimensions: int) -> int:
         for u in range(informed.size):
             told[u ^ (1 << j)] = informed[u]
         for u in range(informed.size):
+            # Bytes and masks in place of a queue of informed nodes: the whole step runs over memory
+            # in order.
             new = told[u] & (informed[u] ^ np.uint8(1))
             messages += int(new)
             informed[u] |= new

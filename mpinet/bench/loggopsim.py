@@ -50,6 +50,7 @@ def by_loggopsim(
     words = ["-L", costs.flat, "-o", costs.overhead, "-O", costs.overhead_byte]
     words += ["-g", costs.gap, "-G", costs.gap_byte, "-S", ALL_EAGER]
 
+    # The binary program is made once. Conversion is no part of either side's measured time.
     @cache
     def data() -> bytes:
         return binary_of(program, str(Path(setting.loggopsim).with_name("txt2bin")))
@@ -63,6 +64,7 @@ def by_loggopsim(
                 setting,
                 lambda: printed_by(setting.loggopsim, options, "PERFORMANCE", LOGGOPSIM),
             )
+        # A time is compared only if both simulators agree on when every host is done.
         require_equal(said, ends)
         return seconds
 

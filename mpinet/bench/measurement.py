@@ -72,6 +72,8 @@ def measure(benchmark: Benchmark, setting: Setting) -> list[BenchRow]:
     Every contender first does the workload at the small size, so that everything is compiled,
     unless it starts processes.
     """
+    # Kernels compile at the small size; commands in processes of their own have no kernels to warm
+    # here.
     if not benchmark.starts:
         small = replace(setting, size="small")
         take_turns(benchmark.contenders(small, benchmark.sizes["small"]), 1)
@@ -90,6 +92,7 @@ def take_turns(contenders: Contenders, rounds: int) -> dict[str, list[float]]:
         name: run for name, run in contenders.items() if not isinstance(run, Absent)
     }
     figures: dict[str, list[float]] = {name: [] for name in present}
+    # In turn and not one after the other: a machine that slows down then slows all contenders.
     for _ in range(rounds):
         for name, run in present.items():
             figures[name].append(run())
@@ -116,10 +119,12 @@ def compare(
     )
     if not reason:
         theirs = figures[baseline.name]
+        # Ratios of the same round: noise that lasts longer than a round cancels out.
         ratios = [a / b for a, b in zip(ours, theirs, strict=True)]
         row = replace(
             row,
             baseline=median(theirs),
+            # The ratio of medians, as a single slow round would shift a mean of ratios.
             ratio=figure / median(theirs),
             spread=Spread(_range(ours), _range(theirs), _range(ratios)),
         )

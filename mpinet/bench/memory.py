@@ -66,6 +66,8 @@ def a_processor(setting: Setting, sizes: tuple[str, str]) -> Contenders:
     few, many = (open_topology(name).size for name in sizes)
 
     def measured() -> float:
+        # The difference of two runs removes the interpreter and its libraries, which no processor
+        # needs.
         more = routing_peak(sizes[1], few // 4) - routing_peak(sizes[0], few // 4)
         return more / (many - few)
 
@@ -156,6 +158,7 @@ def _slope(
 
 def _whole(name: str, large: Large, ranks: str) -> tuple[Benchmark, Benchmark]:
     """Make the row of a large workload's memory, and that of its time."""
+    # The limits are for all ranks together, and several ranks hold parts of one machine.
     suffix, number = ("", 1) if ranks == ONE else ("-ranks", 2)
     limit = None if large.seconds is None else at_most(large.seconds, number)
     memory = Benchmark(

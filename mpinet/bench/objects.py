@@ -32,6 +32,8 @@ def route_by_objects(n: int, targets: list[int]) -> int:
         node.accept(target)
     hops = 0
     while True:
+        # All moves are taken before any message is accepted, or a message could hop twice in a
+        # step.
         moves = [
             (node.number ^ (1 << port), queue.popleft())
             for node in nodes
@@ -61,6 +63,8 @@ def route_by_simpy(n: int, targets: list[int]) -> int:
         nonlocal hops
         while True:
             target = yield queues[node][port].get()
+            # A link is busy for a step after each message, which is the model's one message per
+            # link and step.
             yield world.timeout(1)
             hops += 1
             accept(node ^ (1 << port), target)

@@ -35,6 +35,8 @@ def make_run(
 ) -> OpenLoop:
     """Make a run like BookSim's: all steps generate, then the network empties."""
     topology = workload.topology
+    # BookSim's tori spread ties over both ways round and change classes at the wrap: the same is
+    # chosen here.
     parity = "parity" in topology.routings
     routing = settled(
         topology, topology.routing(workload.routing or ("parity" if parity else None))

@@ -54,6 +54,7 @@ def make_run(
     program: Program | Scripted, network: str | None, transport: Local | None = None
 ) -> TimedRun:
     """Make a run of a program on a network; None: without one."""
+    # Without a network all pairs are neighbours, which is LogGOPSim's model of the machine.
     topology = open_topology(network or f"complete:{max(2, program.processors)}")
     routing = topology.routing() if network else None
     return TimedRun(Machine(topology, "all", transport or Local()), program, COSTS, routing)

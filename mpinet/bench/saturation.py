@@ -58,6 +58,8 @@ def _everybody(topology: Topology, load: int, seed: int) -> tuple[np.ndarray, np
     """Return the sources and first targets of all messages."""
     sources = np.repeat(np.arange(topology.size), load)
     targets = _other_nodes(topology.size, len(sources), seed)
+    # Numbers below size - 1, moved past the source: uniform over all other nodes without a second
+    # draw.
     return sources, targets + (targets >= sources)
 
 
@@ -88,6 +90,8 @@ def on_torus(setting: Setting, size: tuple[int, int, int]) -> Contenders:
         seconds = setting.seconds(lambda: sweep_on(STEPS))
         return speed(counts[kernels.HOPS] - before, seconds)
 
+    # Queues grow in the first steps, and both sides would be measured in another state than the
+    # steady one.
     step_on(WARM_STEPS)
     sweep_on(WARM_STEPS)
     return {MPINET: by_mpinet, KERNEL: by_kernel}

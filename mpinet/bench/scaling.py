@@ -60,6 +60,8 @@ def in_turn(setting: Setting, prepare: Callable[[Local], Prepared]) -> Contender
 
     def alone() -> float:
         figure = 0.0
+        # The rest of the ranks wait, so that the single one has the machine's memory bandwidth to
+        # itself.
         if setting.transport.rank == 0:
             work, units = prepare(Local())
             began = setting.wall()
@@ -90,6 +92,7 @@ def permutation(setting: Setting, n: int, transport: Local, crossing: bool = Fal
     topology = open_topology(f"hypercube:{n}")
     mapping = by_parity(topology) if crossing and transport.size > 1 else None
     router, run = make_router(topology, topology.routing(), setting.seed, transport, mapping)
+    # The first round maps memory and plans exchanges, which a long simulation pays once.
     run()
     hops = router.totals["hops_total"]
     return run, lambda: hops

@@ -37,6 +37,7 @@ def messages_of_both(setting: Setting, work: tuple[str, int]) -> Contenders:
 
     exchange, rounds = work
     text = RING.format(rounds=rounds, exchange=EXCHANGES[exchange])
+    # Both run the same text: the baseline differs in the communicator alone.
     script, bare = source.line(WORLD + text), compile(text, exchange, "exec")
 
     def run_on_machine() -> None:

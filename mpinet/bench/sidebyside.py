@@ -98,6 +98,7 @@ def here(setting: Setting) -> Accepted:
     """Return mpinet's function."""
 
     def accepted(workload: Workload) -> float:
+        # BookSim measures its second period, so the first half is the warm-up here.
         half = max(1, workload.steps // 2)
         run = make_run(workload, setting.seed, window=Window(half, half, 0))
         return float(results(run.run())["throughput"])
@@ -132,6 +133,8 @@ def saturating(setting: Setting, workload: Workload) -> Contenders:
         def is_too_much(load: float) -> bool:
             return accepted(replace(brief, load=load)) < STABLE * load
 
+        # Stability falls off once as the load rises, so a bisection finds the same load as trying
+        # all.
         return most * bisect_left(loads, True, key=is_too_much) / PARTS
 
     return {

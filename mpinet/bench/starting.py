@@ -49,6 +49,7 @@ def cold_run(setting: Setting, command: list[str]) -> Contenders:
     """Measure the seconds of a command that finds no native code in its cache."""
 
     def run_in_new_cache() -> float:
+        # A cache of its own is empty in each round, and the user's cache keeps its kernels.
         with TemporaryDirectory() as folder:
             words = [*_mpinet(), *command]
             settings = {"MPINET_CACHE": folder, "MPINET_COMPILE": BACKGROUND}

@@ -64,6 +64,7 @@ def bare_threads(code: CodeType, size: int) -> list[greenlet]:
 
 def bytes_a_thread(size: int = 1000) -> float:
     """Measure the bytes of a thread that waits for a message."""
+    # The peak of the process would hide a thread of a few hundred bytes between two pages.
     tracemalloc.start()
     try:
         threads = bare_threads(compile("comm.recv(comm.rank)", "waiting", "exec"), size)

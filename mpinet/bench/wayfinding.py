@@ -83,6 +83,8 @@ def routed(setting: Setting, topology: Topology, course: Course) -> Callable[[],
     for node in course.dead:
         alive = (sources != node) & (targets != node)
         numbers, sources, targets = numbers[alive], sources[alive], targets[alive]
+    # Without queues nothing but rules and the loop takes time: congestion is a property of the
+    # network.
     router = Router(machine, routing, "ideal", faults=Faults(topology, course.dead))
     router.reserve(len(numbers))
     router.routing.start.native  # noqa: B018 (compiles it)
@@ -103,6 +105,7 @@ def against_hypercube(setting: Setting, course: Course) -> Contenders:
     """Compare a network's rules and those of the hypercube that has about its size."""
     topology = course.open()
     n = nearest_dimension(topology.hosts)
+    # The hypercube's rule is a few bit operations, about the least that any routing can cost.
     cube = replace(course, network=f"hypercube:{n}", routing="bitfixing", dead=())
     return {
         MPINET: routed(setting, topology, course),
@@ -216,6 +219,8 @@ DEAD = 17
 def benchmark(family: str, routing: str, dead: tuple[int, ...] = ()) -> Benchmark:
     """Make the row of a family and a routing."""
     full, small, _ = NETWORKS[family]
+    # Rules may take far longer than bit fixing: the goal only catches one that has become absurdly
+    # slow.
     least = AROUND[family][routing] if dead else 1 / 64
     pattern = {"full": TRAFFIC.get(family, PERMUTATION), "small": PERMUTATION}
     return Benchmark(

@@ -10,6 +10,7 @@ import lzma
 import re
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from functools import partial
 from hashlib import sha256
 from pathlib import Path
 from typing import Any
@@ -53,11 +54,17 @@ FORM = "certificate 1"
 MOST_BYTES = 2**26
 """Largest certificate file, in bytes; a proof beside it may have `MOST_PROOF`."""
 
+# xz packs zeros a thousandfold, so a small file can hold a huge proof. The bound applies to
+# unpacked bytes.
 MOST_PROOF = 2**32
 """Largest proof, in bytes, unpacked."""
 
+# A line is read into memory before it is parsed. Without a bound, a file without line breaks
+# exhausts the memory.
 LONGEST_LINE = 2**24
 
+# The hash is compared with one that takes time to compute. A string that is no hash is refused
+# before that.
 HASH = re.compile("[0-9a-f]{64}")
 
 
@@ -124,18 +131,28 @@ def certify(file: Path, network: Topology | None = None, effort: float = EFFORT)
     if not isinstance(name, str):
         raise CertificateError("it names no network.")
     kind, claim = _claimed(document)
+    # A network of the caller goes before the name in the file. The name comes from a stranger and
+    # may be the path of a Python file.
     topology = network if network is not None else _opened(name)
+    # The shape costs nothing: a topology states size and ports by formula. So the work is estimated
+    # before any neighbour is asked for.
     budget, shape = Budget(effort), Shape.of(topology)
     _require_root(claim, shape.hosts, topology.name)
     if isinstance(claim, Claim):
         require_claim(budget, shape, kind, claim, document)
     else:
         require_width(budget, shape, kind, claim, document)
+    # The hash reads ports block by block and keeps nothing. A certificate of another network is
+    # refused before the neighbours take memory.
     _require_hash(document, budget, shape, topology)
     seen = Network.of(topology)
+    # The front's width depends on the neighbours, which are known only now. All other estimates
+    # need the shape alone.
     if kind == "front":
         looks = front_cells(seen, document.get("order")) // CELLS
         budget.require("The check of this claim (front)", looks)
+    # The search calls `check` with its own certificates too. So a bound that the search prints has
+    # passed the same code.
     claimed = check(document, seen, Proofs(file.parent, budget), topology.name)
     return Verified(claimed, topology.name, seen, document, file.parent)
 
@@ -163,23 +180,33 @@ def check(
     """
     kind, claim = _claimed(document)
     _require_root(claim, network.hosts, name)
+    # Edges do not determine a bus network: one bus of three members has the edges of three busses
+    # of two. So busses have their own hash.
     if document.get("edges_sha256") != network.edges_sha256 or (
         document.get("busses") != (None if network.links else busses_sha256(network))
     ):
         raise _another_network(name)
     _require_fabric(document, network, name)
+    # The cut is the upper bound, which needs no proof: the channels that it parts are counted again
+    # here.
+    parted = 0 if isinstance(claim, Claim) else width_of(network, document.get("side"))
+    if kind == PROOF:
+        _follow_proof(document, *_refuted_formula(claim, network, document), proofs)
+    elif isinstance(claim, Claim):
+        CHECKS[kind](claim, network, document)
+    else:
+        require, shown_by = WIDTH_CHECKS[kind]
+        require(network, claim, document.get(shown_by))
     if isinstance(claim, Claim):
-        CHECKS[kind](document, claim, network, proofs)
         return claim
-    parted = width_of(network, document.get("side"))
-    WIDTH_CHECKS[kind](document, claim, network, proofs)
     return WidthClaim(claim, parted, "links" if network.links else "busses")
 
 
 def _claimed(document: dict[str, Any]) -> tuple[str, Claim | int]:
     """Return the kind and the claim, which is of steps or of links that a cut parts."""
     of_width = is_of_width(document.get("claim"))
-    kind, kinds = document.get("kind"), WIDTH_CHECKS if of_width else CHECKS
+    # The kind comes from the file and chooses a function. Only names of these tables reach a call.
+    kind, kinds = document.get("kind"), (*(WIDTH_CHECKS if of_width else CHECKS), PROOF)
     claim = int(document["claim"]["more_than"]) if of_width else read_claim(document)
     if not isinstance(kind, str) or kind not in kinds:
         raise CertificateError(f"it is of no known kind: those are {', '.join(kinds)}.")
@@ -206,6 +233,8 @@ def _require_hash(
 
 def _require_fabric(document: dict[str, Any], network: Network, name: str) -> None:
     """Compare switches and capacities, which older certificates do not state."""
+    # The edges' hash counts neighbours once. A cable more between two switches changes a capacity,
+    # and every cut bound with it, but no edge.
     if document.get("fabric", network.fabric) == network.fabric:
         return
     there = ", ".join(f"{key} {value}" for key, value in network.fabric.items())
@@ -242,6 +271,8 @@ def _read(file: Path) -> dict[str, Any]:
 
 def _opened(name: str) -> Topology:
     """Open the network of that name, unless it needs code that others have written."""
+    # A name such as file.py:Class would import Python code. A certificate must not be able to run
+    # code on the reader's machine.
     if any(part.partition(":")[0] not in FAMILIES for part in name.split("*")):
         raise CertificateError(
             f"{name[:80]} is none of mpinet's families: say --on NETWORK if its code may be run."
@@ -252,8 +283,10 @@ def _opened(name: str) -> Topology:
         raise CertificateError(f"its network cannot be opened: {error}") from None
 
 
-def _by_distance(document: dict[str, Any], claim: Claim, network: Network, proofs: Proofs) -> None:
+def _by_distance(claim: Claim, network: Network, document: dict[str, Any]) -> None:
     roots = range(network.hosts) if claim.root is None else [claim.root]
+    # Without a root the collective brings items from every processor. The bound is that of the
+    # source that takes longest.
     farthest = max(
         waits(claim, network, root) + max(network.distances(root)[: network.hosts])
         for root in roots
@@ -268,21 +301,29 @@ def _by_distance(document: dict[str, Any], claim: Claim, network: Network, proof
 
 def waits(claim: Claim, network: Network, root: int) -> int:
     """Number of steps until the last of a processor's items leaves it."""
-    if claim.ports == "one":
+    # A one-port source sends one item a step, so the last item leaves after all others. With all
+    # ports, one item leaves by each link.
+    if claim.one_port:
         return claim.items - 1
     return -(-claim.items // max(1, network.channels(root))) - 1
 
 
-def _by_growth(document: dict[str, Any], claim: Claim, network: Network, proofs: Proofs) -> None:
+def _by_growth(claim: Claim, network: Network, document: dict[str, Any]) -> None:
     """Check a claim by growth: a node informs one in a step, or on a bus all other members."""
-    if claim.ports != "one":
+    if not claim.one_port:
         raise CertificateError("growth is a bound for one port.")
     if claim.collective not in (*SPREADING, "allreduce"):
         raise CertificateError("growth is a bound for broadcast, reduce and allreduce.")
+    # Growth is shown for broadcasts. A reduction is a broadcast backwards on links alone: on a bus
+    # one sender reaches many receivers.
     if claim.collective == "reduce" and not network.links:
         raise CertificateError("growth says nothing of reductions over busses.")
+    # The bound holds for any placement of the informed nodes, so the largest bus stands for all of
+    # them.
     fanout = 1 if network.links else max(len(bus) for bus in network.busses) - 1
     steps = of_last(claim)
+    # A network has fewer than 2**64 nodes. The limit keeps a claim of a million steps from building
+    # an integer of a million bits.
     informed = (1 + fanout) ** min(steps, 64)
     if informed >= network.hosts:
         raise CertificateError(
@@ -290,19 +331,23 @@ def _by_growth(document: dict[str, Any], claim: Claim, network: Network, proofs:
         )
 
 
-def _by_counting(document: dict[str, Any], claim: Claim, network: Network, proofs: Proofs) -> None:
+def _by_counting(claim: Claim, network: Network, document: dict[str, Any]) -> None:
     root = _root_of_one_port(claim, network)
     classes, rows = document.get("classes"), document.get("rows")
     multipliers = document.get("multipliers")
     require_contradiction(network, root, of_last(claim), classes, rows, multipliers)
 
 
-def _by_proof(document: dict[str, Any], claim: Claim, network: Network, proofs: Proofs) -> None:
-    root = _root_of_one_port(claim, network)
-    steps = of_last(claim)
-    _follow_proof(
-        document, lambda: formula(network, root, steps), f"{steps} steps on this network", proofs
-    )
+def _refuted_formula(
+    claim: Claim | int, network: Network, document: dict[str, Any]
+) -> tuple[Callable[[], Clauses], str]:
+    """Return the formula that a proof is about, as a function that writes it, and its name."""
+    if isinstance(claim, int):
+        order = require_order(network, document.get("order"))
+        of = f"a cut that parts at most {claim} on this network"
+        return partial(half_formula, network, claim, order), of
+    root, steps = _root_of_one_port(claim, network), of_last(claim)
+    return partial(formula, network, root, steps), f"{steps} steps on this network"
 
 
 def _follow_proof(
@@ -313,71 +358,42 @@ def _follow_proof(
     The formula is written three times, to be counted, hashed and kept: one that has another hash
     never takes memory.
     """
+    # The clauses come from generators. The formula of a hostile claim could exceed the memory, and
+    # its hash refuses it before it is kept.
     variables, count = sized(written())
     if document.get("formula_sha256") != formula_sha256(variables, written(), count):
         raise CertificateError(
             f"its proof is for another formula than that of {of} (formula_sha256)."
         )
     name = document.get("proof")
+    # A name with folders could point to any file of the reader. The proof lies next to its
+    # certificate.
     if not isinstance(name, str) or Path(name).name != name:
         raise CertificateError("its proof is no file beside it.")
+    # The checker refutes its own formula, never one from the file. A formula of the prover could be
+    # unsatisfiable for a wrong reason.
     refuted(written(), _lines(proofs.folder / name, document.get("proof_sha256"), proofs.most))
 
 
-def _by_cut(document: dict[str, Any], claim: Claim, network: Network, proofs: Proofs) -> None:
+def _by_cut(claim: Claim, network: Network, document: dict[str, Any]) -> None:
     pipelined = claim.collective in (*SPREADING, "allreduce")
-    require = require_pipeline_cut if pipelined else require_cut
-    place = (claim.collective, claim.root, claim.ports == "one")
-    require(network, *place, claim.more_than, claim.items, document)
-
-
-def _by_weights(document: dict[str, Any], claim: Claim, network: Network, proofs: Proofs) -> None:
-    place = (claim.collective, claim.ports == "one", claim.more_than, claim.items)
-    require_weighted_cuts(network, *place, document)
-
-
-def _by_hops(document: dict[str, Any], claim: Claim, network: Network, proofs: Proofs) -> None:
-    if claim.collective != "allreduce":
-        raise CertificateError("hops of items are counted for allreduce.")
-    require_many_hops(network, claim.ports == "one", claim.more_than, claim.items)
-
-
-def _by_joint_cut(document: dict[str, Any], claim: Claim, network: Network, proofs: Proofs) -> None:
-    asked = claim.collective, claim.root, claim.ports == "one", claim.more_than, claim.items
-    require_joint_cut(network, *asked, claim.groups or (), document)
-
-
-def _by_prices(document: dict[str, Any], claim: Claim, network: Network, proofs: Proofs) -> None:
-    if claim.ports != "all" or claim.steps is None:
-        raise CertificateError("prices are for all ports.")
-    asked = claim.steps, claim.items, claim.more_than
-    require_prices(network, claim.collective, claim.root, *asked, document)
+    (require_pipeline_cut if pipelined else require_cut)(claim, network, document)
 
 
 def of_last(claim: Claim) -> int:
     """Number of steps that the last item has: with one port, it leaves the root last."""
     steps = claim.more_than - (claim.items - 1)
+    # With one port the last item leaves the root after all others. A claim of fewer steps than that
+    # holds without any proof of one item.
     if steps < 0:
         raise CertificateError(f"{claim.items} items alone take more than {claim.more_than} steps.")
     return steps
 
 
-def _width_by_proof(
-    document: dict[str, Any], more_than: int, network: Network, proofs: Proofs
-) -> None:
-    order = require_order(network, document.get("order"))
-    _follow_proof(
-        document,
-        lambda: half_formula(network, more_than, order),
-        f"a cut that parts at most {more_than} on this network",
-        proofs,
-    )
-
-
 def _root_of_one_port(claim: Claim, network: Network) -> int:
     if claim.root is None or claim.collective not in SPREADING:
         raise CertificateError("this kind is for broadcast and reduce.")
-    if claim.ports != "one" or (claim.collective == "reduce" and not network.links):
+    if not claim.one_port or (claim.collective == "reduce" and not network.links):
         raise CertificateError("this kind is for one port, and of a reduction for links.")
     return claim.root
 
@@ -395,6 +411,8 @@ def _lines(file: Path, expected: object, most: float) -> Iterator[bytes]:
     try:
         if not file.is_file():
             raise CertificateError(f"{file.name} cannot be read: there is no such file.")
+        # The certificate binds its proof: a proof of another run would fail with a message about
+        # some line, which misleads.
         if hash_of_file(file) != expected:
             raise CertificateError(
                 f"{file.name} is not the proof that belongs here (proof_sha256)."
@@ -402,6 +420,8 @@ def _lines(file: Path, expected: object, most: float) -> Iterator[bytes]:
         read = 0
         with lzma.open(file) if file.suffix == ".xz" else file.open("rb") as opened:
             while line := opened.readline(LONGEST_LINE + 1):
+                # The size is counted while the proof is unpacked, since the packed size says
+                # nothing about it.
                 read += len(line)
                 if read > most and most < MOST_PROOF:
                     raise OutOfReach(
@@ -424,25 +444,20 @@ CHECKS = {
     "distance": _by_distance,
     "growth": _by_growth,
     "cut": _by_cut,
-    "cuts": _by_weights,
-    "hops": _by_hops,
-    "joint": _by_joint_cut,
-    "prices": _by_prices,
+    "cuts": require_weighted_cuts,
+    "hops": require_many_hops,
+    "joint": require_joint_cut,
+    "prices": require_prices,
     "class-lp": _by_counting,
-    "lrat": _by_proof,
 }
 """Checks of claims about steps, by the kind of certificate."""
 
-WIDTH_CHECKS: dict[str, Callable[[dict[str, Any], int, Network, Proofs], None]] = {
-    "eigenvalue": lambda document, more_than, network, _: require_eigenvalue(
-        network, more_than, document.get("at_least")
-    ),
-    "flow": lambda document, more_than, network, _: require_flow(
-        network, more_than, document.get("lengths")
-    ),
-    "front": lambda document, more_than, network, _: require_front(
-        network, more_than, document.get("order")
-    ),
-    "lrat": _width_by_proof,
+WIDTH_CHECKS = {
+    "eigenvalue": (require_eigenvalue, "at_least"),
+    "flow": (require_flow, "lengths"),
+    "front": (require_front, "order"),
 }
-"""Checks of claims about bisection widths, by the kind of certificate."""
+"""Checks of claims about bisection widths, by the kind of certificate, and what each looks at."""
+
+PROOF = "lrat"
+"""Kind of certificate, of steps or of a width, by a proof that a formula has no solution."""

@@ -6,9 +6,13 @@ from dataclasses import dataclass
 from typing import Any
 
 from mpinet.certify.integers import are_integers, is_integer
-from mpinet.certify.joint import Groups
 from mpinet.errors import CertificateError
 
+Groups = tuple[tuple[int, ...], ...]
+"""The processors of each group, in the order of their ranks."""
+
+# Formulas and loops grow with the claimed steps. The bounds keep a claim of a few bytes from asking
+# for hours of work.
 MOST_STEPS = 2**20
 
 MOST_LINKS = 2**24
@@ -48,6 +52,11 @@ class Claim:
     groups: Groups | None = None
     """Processors of each group by rank, if several groups take part at once; the root is a rank."""
 
+    @property
+    def one_port(self) -> bool:
+        """True if a processor sends and accepts one message a step."""
+        return self.ports == "one"
+
 
 @dataclass(frozen=True)
 class WidthClaim:
@@ -65,6 +74,8 @@ def is_of_width(claim: object) -> bool:
     """Tell if a claim is about a bisection width."""
     if not isinstance(claim, dict) or "measure" not in claim:
         return False
+    # Unknown fields are refused, not ignored. A field that a later version adds may weaken the
+    # claim, and an old checker must not accept it.
     if set(claim) != {"measure", "more_than"} or claim["measure"] != "bisection":
         raise CertificateError('its claim is not made of the measure "bisection" and more_than.')
     more = claim["more_than"]
@@ -87,9 +98,13 @@ def read_claim(document: dict[str, Any]) -> Claim:
     items = claim.get("items", 1)
     if not is_integer(items, 1, MOST_ITEMS):
         raise CertificateError(f"its claim's items are no number 1..{MOST_ITEMS}.")
+    # Rounds and steps are different units. A claim that bounds rounds must say so, or its number
+    # would be read as steps.
     of_rounds = document.get("kind") == "prices"
     if of_rounds != ("steps" in claim) or (of_rounds and type(claim["steps"]) is not int):
         raise CertificateError("its claim names a number of steps if and only if prices show it.")
+    # With groups, the root is a rank within a group instead of a node. Any other kind would read
+    # that number wrongly.
     groups = _groups(claim, document.get("kind"))
     if items > 1 and not of_rounds and claim["collective"] not in PIPELINED:
         raise CertificateError(f"many items are for {', '.join(PIPELINED)}.")
@@ -112,6 +127,8 @@ def _groups(claim: dict[str, Any], kind: object) -> Groups | None:
     whole = isinstance(given, list) and all(are_integers(group, 0, most) for group in given)
     if not whole or not all(given) or not given:
         raise CertificateError("its claim's groups are no lists of processors.")
+    # A processor in two groups would count twice among the messages that have to enter a set, which
+    # makes the bound too large.
     every = [member for group in given for member in group]
     if len(set(every)) < len(every):
         raise CertificateError("its claim's groups have a processor twice.")

@@ -13,6 +13,7 @@ from hashlib import sha256
 
 from mpinet.certify.network import Network
 
+# Strings, because Python's True equals 1, which is the number of a variable.
 TRUE, FALSE = "true", "false"
 
 
@@ -22,11 +23,14 @@ Clauses = Generator[list[int], None, int]
 
 def formula(network: Network, root: int, steps: int) -> Clauses:
     """Write the formula that a one-port broadcast from `root` takes at most `steps` steps."""
+    # No node has the item before its distance. The constants that follow make the formula much
+    # smaller, and every solution keeps them.
     distance = network.distances(root)
     arcs: list[tuple[int, tuple[int, ...]]]
     if network.links:
         arcs = [(u, (v,)) for u, others in enumerate(network.neighbors) for v in others]
     else:
+        # On a bus a transmission reaches all other members, so a sender and its bus are one arc.
         arcs = sorted((u, tuple(v for v in bus if v != u)) for bus in network.busses for u in bus)
         arcs = [(u, receivers) for u, receivers in arcs if receivers]
     has: dict[tuple[int, int], int | str] = {}
@@ -35,6 +39,8 @@ def formula(network: Network, root: int, steps: int) -> Clauses:
         has[node, 0] = TRUE if node == root else FALSE
     for step in range(1, steps + 1):
         for node in range(network.size):
+            # After the last step every processor has the item. This is what the formula asks;
+            # switches need not have it.
             if node == root or (step == steps and distance[node] <= step and node < network.hosts):
                 has[node, step] = TRUE
             elif step < distance[node]:
@@ -45,6 +51,8 @@ def formula(network: Network, root: int, steps: int) -> Clauses:
     used: dict[tuple[int, int], int] = {}
     for step in range(1, steps + 1):
         for arc, (sender, receivers) in enumerate(arcs):
+            # A send that informs no node can be cut from any schedule. Variables for such sends
+            # would only slow the solver down.
             useful = any(distance[v] <= step and v != root for v in receivers)
             if distance[sender] < step and useful:
                 numbers += 1
@@ -68,11 +76,15 @@ def formula(network: Network, root: int, steps: int) -> Clauses:
                 yield from clause([-arc, has[node, step - 1]])
             for place, arc in enumerate(mine):
                 yield from ([-arc, -other] for other in mine[place + 1 :])
+    # Sends to informed nodes are excluded on links, where each send has one receiver. On a bus
+    # another receiver may still need the message.
     for step in range(1, steps + 1) if network.links else ():
         for node in range(network.size):
             for arc in into[node]:
                 if (arc, step) in used:
                     yield from clause([-used[arc, step], negated(has[node, step - 1])])
+    # A generator's return value needs no second pass: the number of variables is known only after
+    # the last clause.
     return numbers
 
 

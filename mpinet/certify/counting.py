@@ -46,6 +46,7 @@ def require_contradiction(
     right, sums = 0, defaultdict[Variable, int](int)
     for number, (equation, bound, coefficients) in enumerate(counted.rows(), start=1):
         amount = amounts.pop(number - 1, 0)
+        # A negative multiple turns an inequality round. Equations hold in both directions.
         if amount < 0 and not equation:
             raise CertificateError(
                 f"the multiplier of row {number - 1} is negative, and the row is an inequality."
@@ -54,10 +55,14 @@ def require_contradiction(
             right += amount * bound
             for variable, coefficient in coefficients:
                 sums[variable] += amount * coefficient
+    # The multipliers refer to rows by number. A checker of another version could number rows
+    # differently, and must not apply them to wrong rows.
     if rows != number:
         raise CertificateError(f"the certificate is for {rows} rows, and there are {number}.")
     if amounts:
         raise CertificateError(f"the multipliers name row {min(amounts)}, which is not there.")
+    # Farkas' lemma, with bounded variables: a negative coefficient is repaired by the bound of its
+    # variable, at the price of the right side.
     for (_, receiver, _), total in sums.items():
         right += max(0, -total) * counted.size[receiver]  # x(a, b, t) is at most the size of b
     if right >= 0:
@@ -72,6 +77,8 @@ def _amounts(multipliers: object) -> dict[int, int]:
         raise CertificateError("the multipliers are no object of row numbers and integers.")
     amounts = {}
     for row, amount in multipliers.items():
+        # JSON allows only strings as keys. The length is bounded because Python parses long
+        # decimals in quadratic time.
         plain = isinstance(row, str) and row.isdecimal() and len(row) < 19
         if not plain or not isinstance(amount, int) or isinstance(amount, bool):
             raise CertificateError(f"the multiplier of row {str(row)[:20]} is no integer.")
@@ -93,15 +100,21 @@ def read_classes(network: Network, root: int, classes: object) -> list[int]:
         raise CertificateError('the classes are neither "distance,degree" nor one number a node.')
     if not all(isinstance(color, int) and not isinstance(color, bool) for color in classes):
         raise CertificateError("a class is no integer.")
+    # The rows run over all class numbers. A gap would create rows without variables, which shift
+    # all numbers behind them.
     if sorted(set(classes)) != list(range(len(set(classes)))):
         raise CertificateError("the classes are not numbered 0, 1, .. without a gap.")
     seen: dict[int, tuple[int, bool]] = {}
     for node, color in enumerate(classes):
+        # The rows use one distance and one kind for a class. Members that differ would make a row
+        # false, and the bound unsound.
         key = (distance[node], node >= network.hosts)
         if seen.setdefault(color, key) != key:
             raise CertificateError(
                 f"class {color} has nodes of different distances, or processors and switches."
             )
+    # The rows treat the root's class as informed at step 0. Another member of it would be informed
+    # for free.
     if classes.count(classes[root]) > 1:
         raise CertificateError("the root is not alone in its class.")
     return classes
@@ -132,6 +145,7 @@ class Counted:
         for node, color in enumerate(classes):
             self.size[color] += 1
             self.near[color] = distance[node]
+            # The largest degree of a class makes its rows weaker, and so true for every member.
             self.links[color] = max(self.links[color], len(network.neighbors[node]))
             self.switches[color] = node >= network.hosts
             there = [classes[other] for other in network.neighbors[node]]
@@ -143,6 +157,8 @@ class Counted:
 
     def _times(self, sender: int, receiver: int) -> range:
         """Steps in which one class can inform another."""
+        # No node is informed before its distance, and a node sends after it is informed. Earlier
+        # variables would be zero anyway.
         return range(max(self.near[sender] + 1, self.near[receiver], 1), self.steps + 1)
 
     def _told(self, sender: int, receiver: int) -> list[Variable]:
@@ -176,6 +192,8 @@ class Counted:
             for step in range(self.near[sender] + 1, self.steps + 1):
                 yield False, int(sender == self.root), _in_step(sent, got, step)
         for sender in self.all:
+            # A node other than the root never sends back over the link that informed it: a send to
+            # an informed node is superfluous.
             most = self.links[sender] - int(sender != self.root)
             yield from self._over_time(sender, self._sent(sender), most)
         for sender, receiver in sorted(self.most):
@@ -204,5 +222,7 @@ def _until_step(
 ) -> Iterator[tuple[Variable, int]]:
     """Terms of a class's transmissions up to a step, minus what informed nodes can send by then."""
     used = ((variable, 1) for variable in sent if variable[2] <= step)
+    # With one port a node informed in step s has sent at most t - s messages until step t. Its
+    # links are a second limit.
     allowed = ((v, -min(step - v[2], most)) for v in got if v[2] < step)
     return chain(used, allowed)

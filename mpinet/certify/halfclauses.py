@@ -26,11 +26,15 @@ def half_formula(network: Network, most: int, order: list[int]) -> Clauses:
     else:
         channels = [list(bus) for bus in network.busses if len(bus) > 1]
     channels = [sorted(members, key=place.__getitem__) for members in channels]
+    # The order of channels follows the order of nodes. A solver then learns clauses over a small
+    # front, and proofs stay short.
     channels.sort(key=lambda members: [place[node] for node in reversed(members)])
     parted = []
     for members in channels:
         numbers += 1
         parted.append(numbers)
+        # A bus is parted exactly if two consecutive members differ. So a bus needs as many clauses
+        # as members, not as pairs.
         for before, after in pairwise(members):
             yield [numbers, inside[before], -inside[after]]
             yield [numbers, -inside[before], inside[after]]
@@ -45,6 +49,8 @@ def _count(counted: list[int], fewest: int | None, most: int, numbers: int) -> C
 
     Where there is no fewest, nothing says that they are counted as true only if they are.
     """
+    # A sequential counter (Sinz 2005). It needs n times k variables, while clauses on subsets would
+    # be exponential.
     before: dict[int, int | str] = {0: TRUE}
     for place, variable in enumerate(counted, start=1):
         # So many must be true by now, for those that are left cannot be more than they are.
@@ -62,6 +68,8 @@ def _count(counted: list[int], fewest: int | None, most: int, numbers: int) -> C
             same, less = before.get(amount, FALSE), before[amount - 1]
             yield from kept([negated(same), now[amount]])
             yield from kept([negated(less), -variable, now[amount]])
+            # An upper limit needs one direction only: "at least j are true" may be set too often,
+            # which makes no cut look narrower.
             if fewest is not None:
                 yield from kept([same, variable, negated(now[amount])])
                 yield from kept([less, negated(now[amount])])

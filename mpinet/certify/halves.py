@@ -31,24 +31,32 @@ MOST_NODES = 4096
 MOST_CELLS = 2**26
 """Most cells of the table over a front."""
 
+# The lengths come from a stranger's file. The limit keeps their sums, and so each comparison in the
+# heap, cheap.
 MOST_LENGTH = 2**20
 """Largest length of a link in a round of a flow."""
 
 MOST_ROUNDS = 64
 """Most rounds of a flow."""
 
+# Flow is split among shortest paths, which gives fractions. A large whole unit keeps the rounding
+# loss far below one channel.
 UNIT = 2**60
 """One unit of flow, in the integers that flows are split in."""
 
 SCALE_BITS = 20
 """Bits by which a matrix's root is scaled before it is rounded."""
 
+# Impossible states go on counting parted links until they are cut back to this number. The count
+# must stay within 16 bits.
 UNREACHED = 2**14
 """Number of parted links that stands for an impossible state; a network with a front has fewer."""
 
 
 def require_links(network: Network, kind: str) -> None:
     """Raise `CertificateError` unless a network is one of links between processors alone."""
+    # With switches, the sizes of both sides are unknown. The eigenvalue and the flow bound need
+    # them.
     if not network.links or network.hosts < network.size:
         raise CertificateError(f"{kind} says nothing of busses or switches.")
     if network.size > MOST_NODES:
@@ -67,6 +75,8 @@ def require_eigenvalue(network: Network, more_than: int, at_least: object) -> No
         raise CertificateError("its eigenvalue is not said to be p/q, of two numbers above 0.")
     p, q = at_least
     a, b = halves(network)
+    # The width is at least a*b*lambda/N (Fiedler). The comparison is in integers, so no rounding
+    # decides the proof.
     if p * a * b <= more_than * q * network.size:
         raise CertificateError(
             f"an eigenvalue of {p}/{q} does not show that more than {more_than} links are parted."
@@ -82,6 +92,8 @@ def _shifted(network: Network, p: int, q: int) -> NDArray[np.int64]:
     is 0 in L; c makes that positive.
     """
     size = network.size
+    # The constant vector has eigenvalue 0 in L, which p would make negative. The matrix of ones
+    # lifts that eigenvalue alone.
     matrix = np.full((size, size), p // size + 1, np.int64)
     for node, others in enumerate(network.neighbors):
         matrix[node, node] += q * len(others) - p
@@ -95,13 +107,19 @@ def _positive(matrix: NDArray[np.int64]) -> bool:
     Floating point makes an approximate root R of it; R'R has no negative eigenvalue, whatever R is,
     and what is left, in whole numbers, has none where its diagonal outweighs each row.
     """
+    # The scaled matrix must fit into 64 bits: an overflow would wrap silently and could prove
+    # anything.
     if int(np.abs(matrix).max()) >= 2 ** (61 - 2 * SCALE_BITS):
         return False
     try:
+        # Floating point only suggests the root. Half a unit is taken off the diagonal, which leaves
+        # room for the rounding of the root.
         root = np.linalg.cholesky(matrix - 0.5 * np.eye(len(matrix))).T
     except np.linalg.LinAlgError:
         return False
     rounded = np.round(root * 2**SCALE_BITS).astype(np.int64)
+    # Gershgorin: a symmetric matrix whose diagonal outweighs each row has no negative eigenvalue.
+    # All numbers here are integers.
     left = (matrix << (2 * SCALE_BITS)) - rounded.T @ rounded
     diagonal = np.diagonal(left)
     # Python's integers: a row's sum may exceed 64 bits.
@@ -115,6 +133,7 @@ def require_flow(network: Network, more_than: int, lengths: object) -> None:
     links = [(u, v) for u, others in enumerate(network.neighbors) for v in others if u < v]
     if not isinstance(lengths, list) or not 1 <= len(lengths) <= MOST_ROUNDS:
         raise CertificateError(f"its flow has no lengths, or more than {MOST_ROUNDS} rounds.")
+    # Both directions of a link add up: a cut counts a link once, whichever way the flow crosses it.
     carried = dict.fromkeys(links, 0)
     for round_ in lengths:
         if not are_integers(round_, 1, MOST_LENGTH) or len(round_) != len(links):
@@ -138,6 +157,8 @@ def _send_from(of: list[dict[int, int]], source: int, carried: dict[tuple[int, i
     distance, ways = {source: 0}, [0] * len(of)
     ways[source] = 1
     waiting, done = [(0, source)], [False] * len(of)
+    # Dijkstra's search also counts shortest paths (Brandes 2001). The flow is split by these
+    # counts, as the prover splits it.
     while waiting:
         far, node = heappop(waiting)
         if done[node]:
@@ -154,6 +175,7 @@ def _send_from(of: list[dict[int, int]], source: int, carried: dict[tuple[int, i
     if len(reached) < len(of):
         raise CertificateError("the network is not connected: nothing can be said of it.")
     through = [UNIT] * len(of)
+    # Nodes are emptied from far to near, so each has all of its flow before it passes the flow on.
     for node in reversed(reached[1:]):
         before = [v for v, length in of[node].items() if distance[v] + length == distance[node]]
         left = through[node]
@@ -189,6 +211,8 @@ def front_cells(network: Network, order: object) -> int:
     cells, front = 0, set[int]()
     waiting = [len(others) for others in network.neighbors]
     for node in require_order(network, order):
+        # The table has one axis of two sides for each front node and one for the count. It doubles
+        # when a node is placed.
         size = (halves(network)[0] + 1) << (len(front) + 1)
         if size > MOST_CELLS:
             raise CertificateError(f"its front takes more than {MOST_CELLS} cells.")
@@ -196,6 +220,8 @@ def front_cells(network: Network, order: object) -> int:
         front.add(node)
         for other in network.neighbors[node]:
             waiting[other] -= 1
+        # A node whose neighbours are all placed parts no further link. Its side is decided by the
+        # minimum, and its axis goes.
         front -= {v for v in (node, *network.neighbors[node]) if waiting[v] == 0}
     return cells
 
@@ -214,6 +240,8 @@ def _narrowest(network: Network, order: list[int]) -> int:
     for node in order:
         inside = table
         if node < network.hosts:
+            # A processor inside shifts the count by one. The lowest count is impossible for it, and
+            # must not be reached by chance.
             inside = np.full_like(table, UNREACHED)
             inside[..., 1:] = table[..., :-1]
         table = np.stack([table, inside])
@@ -229,6 +257,8 @@ def _narrowest(network: Network, order: list[int]) -> int:
             if waiting[leaving] == 0 and leaving in front:
                 table = table.min(axis=front.index(leaving))
                 front.remove(leaving)
+        # Impossible states grow with each parted link. Without the limit they would wrap at 2**16
+        # and look like the narrowest cut.
         np.minimum(table, UNREACHED, out=table)
     return int(table[most])
 
@@ -257,6 +287,7 @@ def width_of(network: Network, side: object) -> int:
     if not are_integers(side, 0, network.size - 1) or len(set(side)) != len(side):
         raise CertificateError("its side is no list of nodes, each once.")
     inside = set(side)
+    # With an odd number of processors either side may be the larger one.
     if sum(node < network.hosts for node in inside) not in halves(network):
         raise CertificateError("its side has not half of the processors.")
     if network.links:

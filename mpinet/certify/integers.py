@@ -9,6 +9,8 @@ from mpinet.errors import CertificateError
 
 def is_integer(value: object, least: int, most: int) -> TypeGuard[int]:
     """Tell if something is a whole number within bounds; true and false are none."""
+    # Python counts true as 1, and JSON has both. A sum with true in it would be accepted and
+    # printed as another number.
     return isinstance(value, int) and not isinstance(value, bool) and least <= value <= most
 
 

@@ -9,47 +9,44 @@ from __future__ import annotations
 
 from typing import Any
 
+from mpinet.certify.claims import Claim
 from mpinet.certify.integers import are_integers
 from mpinet.certify.network import Network
 from mpinet.errors import CertificateError
 
-Groups = tuple[tuple[int, ...], ...]
-"""The processors of each group, in the order of their ranks."""
 
-
-def require_joint_cut(
-    network: Network,
-    collective: str,
-    root: int | None,
-    one_port: bool,
-    steps: int,
-    items: int,
-    groups: Groups,
-    document: dict[str, Any],
-) -> None:
+def require_joint_cut(claim: Claim, network: Network, document: dict[str, Any]) -> None:
     """Raise `CertificateError` unless the set shows that so many steps are not enough."""
     if not network.links:
         raise CertificateError("groups at once are looked at on links.")
+    groups, root = claim.groups or (), claim.root
     for group in groups:
+        # A switch has no items. Counted as a member it would raise the demand without any message
+        # behind it.
         if max(group) >= network.hosts or (root is not None and root >= len(group)):
             raise CertificateError("a group has a member that is no processor, or no such root.")
     given = document.get("inside")
     if not are_integers(given, 0, network.size - 1):
         raise CertificateError("its inside is no list of nodes.")
     inside = set(given)
-    needed = items * sum(_entering(collective, root, group, inside) for group in groups)
+    entering = (_entering(claim.collective, root, group, inside) for group in groups)
+    needed = claim.items * sum(entering)
     links, heads, tails = 0, set[int](), set[int]()
     for node in inside:
         for other in network.neighbors[node]:
             if other not in inside:
+                # Parallel links carry a message each. The cut's capacity counts cables, while heads
+                # and tails count nodes.
                 links += network.parallel.get((other, node), 1)
                 heads.add(node)
                 tails.add(other)
-    room = min(links, len(heads), len(tails)) if one_port else links
-    if needed <= steps * room:
+    # Each of the three is an upper bound of the messages that enter in a step, so the least of them
+    # counts.
+    room = min(links, len(heads), len(tails)) if claim.one_port else links
+    if needed <= claim.more_than * room:
         raise CertificateError(
             f"{needed} messages have to enter the set, and {room} can in a step: that takes no "
-            f"more than {steps} steps."
+            f"more than {claim.more_than} steps."
         )
 
 
@@ -57,10 +54,13 @@ def _entering(collective: str, root: int | None, group: tuple[int, ...], inside:
     """Count the messages of one item that have to enter the set for a group, at least."""
     within = sum(member in inside for member in group)
     outside = len(group) - within
+    # A group on one side of the cut needs no message across it, for any collective.
     if within == 0 or outside == 0:
         return 0
     rooted = root is not None and group[root] in inside
     return {
+        # The demand of one item, as few messages as any algorithm can use: copying inside the set
+        # and adding before the cut are free.
         "gossip": outside,
         "reducescatter": within,
         "exchange": within * outside,

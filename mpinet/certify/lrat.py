@@ -52,12 +52,16 @@ def refuted(formula: Iterable[Sequence[int]], proof: Iterable[bytes | str]) -> R
         if deletes:
             _forget(known, named, place)
             continue
+        # Numbers must grow. A clause that replaces an earlier one could change what later hints
+        # refer to.
         if number <= newest:
             raise CertificateError(
                 f"line {place} of the proof adds clause {number}, but {newest} is there already."
             )
         _follow(known, literals, named, place)
         added, hints, newest = added + 1, hints + len(named), number
+        # The empty clause is the contradiction. Lines after it can prove nothing more, so they are
+        # not read.
         if not literals:
             return Refuted(clauses, added, hints)
         known[number] = literals
@@ -97,18 +101,24 @@ def _forget(known: dict[int, Clause], numbers: Clause, place: int) -> None:
 
 def _follow(known: dict[int, Clause], literals: Clause, hints: Clause, place: int) -> None:
     """Raise `CertificateError` unless the hints lead from the literals' negation to a conflict."""
+    # Reverse unit propagation: the clause follows if its negation leads to a conflict. The hints
+    # say which clauses to use, so no search is needed.
     true = {-literal for literal in literals}
     for index, hint in enumerate(hints):
         clause = known.get(hint)
         if clause is None:
             raise CertificateError(_missing(hint, place))
         left = [literal for literal in clause if -literal not in true]
+        # The conflict must be at the last hint. Superfluous hints would hide a proof that was cut
+        # or damaged.
         if not left:
             if index < len(hints) - 1:
                 raise CertificateError(
                     f"line {place} of the proof goes on after its conflict, at hint {hint}."
                 )
             return
+        # Each hint must be a unit clause here. A hint that adds nothing shows that the proof
+        # belongs to another formula.
         if len(set(left)) > 1 or left[0] in true:
             raise CertificateError(
                 f"line {place} of the proof: hint {hint} does not leave one literal of its clause "
@@ -119,6 +129,8 @@ def _follow(known: dict[int, Clause], literals: Clause, hints: Clause, place: in
 
 
 def _missing(hint: int, place: int) -> str:
+    # RAT steps keep satisfiability but not equivalence. The searches need none, and a checker
+    # without them is shorter and easier to trust.
     if hint < 0:
         return f"line {place} of the proof is a RAT step, which is not accepted."
     return f"line {place} of the proof: there is no clause {hint} (any more)."

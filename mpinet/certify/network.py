@@ -43,15 +43,21 @@ class Network:
             The network is too large for it.
         """
         size, ports = topology.size, topology.ports
+        # The checker keeps plain lists and sets, which are easy to audit and take about a hundred
+        # bytes a port.
         if size * ports > MOST_PORTS:
             raise CertificateError(f"{topology.name} is too large to be looked at port by port.")
         neighbors: list[set[int]] = [set() for _ in range(size)]
         members: list[set[int]] = [set() for _ in range(topology.busses or 0)]
         nodes, parallel = np.arange(size), dict[tuple[int, int], int]()
         for port in range(ports):
+            # The rules are asked directly. The prover's adjacency lists could share a fault with
+            # the bound that they support.
             ends = topology.neighbor(nodes, np.full(size, port))
             wired = nodes[ends >= 0]
             for node, end in zip(wired.tolist(), ends[wired].tolist(), strict=True):
+                # A neighbour that is met again is behind a parallel link. Cuts count its capacity;
+                # distances and growth do not.
                 if end in neighbors[node]:
                     parallel[node, end] = parallel.get((node, end), 1) + 1
                 neighbors[node].add(end)
@@ -59,6 +65,8 @@ class Network:
                 over = topology.channel(wired, np.full(len(wired), port))
                 for node, bus in zip(wired.tolist(), over.tolist(), strict=True):
                     members[bus].add(node)
+        # A loop brings nothing to another node. Sorted lists make the formulas and hashes
+        # independent of the port order.
         lists = [sorted(others - {node}) for node, others in enumerate(neighbors)]
         buses = [sorted(bus) for bus in members]
         return cls(topology.hosts, topology.links, lists, buses, parallel)
@@ -113,8 +121,12 @@ class Network:
         wave = [root]
         while wave:
             fresh = {v for u in wave for v in self.neighbors[u] if v not in distance}
+            # Breadth-first search: all nodes of a wave are at one distance, so any of them stands
+            # for the wave.
             distance |= dict.fromkeys(fresh, distance[wave[0]] + 1)
             wave = sorted(fresh)
+        # Every bound assumes that the collective is possible. In a network in pieces each claim
+        # would hold for an empty reason.
         if len(distance) < self.size:
             raise CertificateError("the network is not connected: nothing can be said of it.")
         return [distance[node] for node in range(self.size)]
@@ -128,6 +140,8 @@ def edges_sha256(topology: Topology) -> str:
         nodes = np.arange(first, min(first + AT_ONCE, topology.size))
         ends = topology.neighbor(np.repeat(nodes, len(ports)), np.tile(ports, len(nodes)))
         for node, others in zip(nodes.tolist(), ends.reshape(len(nodes), -1), strict=True):
+            # Ports may repeat a neighbour and may be unwired (-1). Both vanish here, as they do in
+            # `Network.edges_sha256`.
             higher = sorted({v for v in others.tolist() if v > node})
             text.update("".join(f"{node} {v}\n" for v in higher).encode())
     return text.hexdigest()

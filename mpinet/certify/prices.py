@@ -18,6 +18,7 @@ from collections import defaultdict
 from fractions import Fraction
 from typing import Any
 
+from mpinet.certify.claims import Claim
 from mpinet.certify.network import Network
 from mpinet.errors import CertificateError
 
@@ -37,21 +38,17 @@ def pairs_of(hosts: int, collective: str, root: int | None) -> list[tuple[int, i
     return [(0 if collective == "allreduce" else source, source, to) for source, to in pairs]
 
 
-def require_prices(
-    network: Network,
-    collective: str,
-    root: int | None,
-    steps: int,
-    chunks: int,
-    rounds: int,
-    document: dict[str, Any],
-) -> None:
+def require_prices(claim: Claim, network: Network, document: dict[str, Any]) -> None:
     """Raise `CertificateError` unless so many rounds are too few for so many chunks and steps."""
-    least = fewest_rounds(network, collective, root, steps, document)
-    if chunks * least <= rounds:
+    if claim.one_port or claim.steps is None:
+        raise CertificateError("prices are for all ports.")
+    # Exact fractions: a floating-point quotient could round a bound up to the next whole round, and
+    # prove what is false.
+    least = fewest_rounds(network, claim.collective, claim.root, claim.steps, document)
+    if claim.items * least <= claim.more_than:
         raise CertificateError(
-            f"its prices show that {chunks} chunks take {float(chunks * least):g} rounds: that is "
-            f"no more than {rounds}."
+            f"its prices show that {claim.items} chunks take {float(claim.items * least):g} "
+            f"rounds: that is no more than {claim.more_than}."
         )
 
 
@@ -71,17 +68,24 @@ def fewest_rounds(
         raise CertificateError(f"prices take lengths of links, for each of {len(pairs)} pairs.")
     if not 1 <= steps <= MOST_STEPS:
         raise CertificateError(f"prices are for 1..{MOST_STEPS} steps, not {steps}.")
+    # This is the dual of a flow over time (Ford and Fulkerson). Any lengths give a valid bound; the
+    # solver only finds good ones.
     ways, prices = 0, defaultdict[tuple[int, int, int], int](int)
     paid: dict[int, dict[tuple[int, int, int], int]] = defaultdict(lambda: defaultdict(int))
     for (group, source, target), each in zip(pairs, listed, strict=True):
         lengths = _lengths(network, steps, each)
         ways += _shortest(network, source, target, steps, lengths)
+        # Targets of one group share a message on a link, so their lengths add up. Different groups
+        # never share, and the dearest one sets the price.
         for link, length in lengths.items():
             paid[group][link] += length
             prices[link] = max(prices[link], paid[group][link])
+    # A round of a step lets each link carry one chunk. Its cost is the price of all links in that
+    # step, cables counted.
     costs = [0] * steps
     for (step, *ends), price in prices.items():
         costs[step - 1] += price * network.parallel.get((ends[0], ends[1]), 1)
+    # Zero lengths pay for nothing and show no bound. Below they would be a division by zero.
     if max(costs) == 0:
         raise CertificateError("its lengths are all 0: they show nothing.")
     return Fraction(ways, max(costs))
@@ -115,6 +119,8 @@ def _shortest(
     """Find the length of the shortest way, one link a step at most; waiting costs nothing."""
     away: dict[int, int] = {source: 0}
     for step in range(1, steps + 1):
+        # The copy keeps a chunk from crossing two links in one step. What arrives in a step goes on
+        # in a later one.
         before = dict(away)
         for tail, length in before.items():
             for head in network.neighbors[tail]:

@@ -15,6 +15,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from mpinet.certify.claims import Claim
 from mpinet.certify.integers import are_integers, is_integer, one_a_node
 from mpinet.certify.network import Network
 from mpinet.errors import CertificateError
@@ -23,16 +24,12 @@ MOST = 2**40 - 1
 """Largest weight or charge."""
 
 
-def require_weighted_cuts(
-    network: Network,
-    collective: str,
-    one_port: bool,
-    steps: int,
-    items: int,
-    document: dict[str, Any],
-) -> None:
+def require_weighted_cuts(claim: Claim, network: Network, document: dict[str, Any]) -> None:
     """Raise `CertificateError` unless weighted cuts show that so many steps are not enough."""
-    if collective not in ("gossip", "reducescatter") or not one_port or not network.links:
+    # Weighted sets use that every item is needed everywhere. That is true of a gossip, and
+    # backwards of a reduce-scatter.
+    spread = claim.collective in ("gossip", "reducescatter")
+    if not spread or not claim.one_port or not network.links:
         raise CertificateError("cuts with weights are for gossips of one port over links.")
     cuts = document.get("cuts")
     if not isinstance(cuts, list) or not cuts:
@@ -44,21 +41,27 @@ def require_weighted_cuts(
     for cut in cuts:
         inside, weight = _cut(cut, network.size)
         members = sum(node < network.hosts for node in inside)
+        # A set of switches alone needs no item, so its weight must not add demand.
         needed += weight * (network.hosts - members) * (members > 0)
         for node in inside:
             for other in network.neighbors[node]:
                 if other not in inside:
+                    # One message enters all sets that have the receiver but not the sender. It is
+                    # worth the sum of their weights.
                     worth[other, node] = worth.get((other, node), 0) + weight
     for (sender, receiver), value in worth.items():
+        # This is dual feasibility. With it no schedule moves more worth in a step than all charges
+        # together.
         if value > charges[0][sender] + charges[1][receiver]:
             raise CertificateError(
                 f"a message from {sender} to {receiver} is worth {value}, more than both charge."
             )
+    # A node sends one message and accepts one, so each charge is paid at most once a step.
     charged = sum(map(sum, charges))
-    if needed * items <= steps * charged:
+    if needed * claim.items <= claim.more_than * charged:
         raise CertificateError(
-            f"items worth {needed * items} have to enter the sets, and {charged} can in a step: "
-            f"that takes no more than {steps} steps."
+            f"items worth {needed * claim.items} have to enter the sets, and {charged} can in a "
+            f"step: that takes no more than {claim.more_than} steps."
         )
 
 

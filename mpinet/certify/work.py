@@ -25,6 +25,8 @@ LOOKS = 2**22
 EFFORT = 30.0
 """Seconds of work that are allowed by default."""
 
+# Fixed numbers, not measured on this computer: a certificate must be refused or accepted alike
+# everywhere.
 A_PORT, BYTES_A_PORT = 16, 160
 """Looks and bytes per port: to ask the rules for the neighbour, and to keep it."""
 
@@ -114,6 +116,8 @@ def require_claim(
     budget: Budget, shape: Shape, kind: str, claim: Claim, document: Mapping[str, Any]
 ) -> None:
     """Refuse a claim about steps that takes too long to be checked, or is beyond all proof."""
+    # A claim of so many steps is false on any network. Its formula would be huge, so it is refused
+    # without being written.
     if kind in ("class-lp", "lrat"):
         _require_provable(claim, shape)
     looks, held = _of_steps(kind, claim, shape, document)
@@ -141,6 +145,8 @@ def require_width(
 def _require_provable(claim: Claim, shape: Shape) -> None:
     """Raise `CertificateError` for steps that are enough on any network of this size."""
     steps = claim.more_than - (claim.items - 1)
+    # A broadcast along any spanning tree informs one node a step at least. Nothing can show that
+    # this is not enough.
     if steps >= shape.size - 1 > 0:
         raise CertificateError(
             f"its claim is false: a {claim.collective} along a tree informs somebody in each step, "
@@ -162,6 +168,8 @@ def _of_steps(
         variables = min(arcs * steps, 2 * ports * steps * named)
         return steps * (arcs * (ports + 2) + 2 * ports * named), 150 * variables
     if kind == "lrat":
+        # Clauses that exclude two sends of one node are quadratic in its ports. They are most of
+        # the formula in dense networks.
         counts = steps * (2 * shape.size + arcs * (2 + ports // 2))
         return A_COUNT * counts, BYTES_A_COUNT * counts
     if kind == "cut":

@@ -6,6 +6,8 @@ the pen is never counted with a theorem that does not hold.
 
 from __future__ import annotations
 
+import csv
+from pathlib import Path
 from typing import NamedTuple
 
 from mpinet.base.fielddocs import described
@@ -35,3 +37,9 @@ class Cause(NamedTuple):
     """One of `GRADES`."""
     sentence: str
     """Sentence on the error."""
+
+
+def read_causes(file: Path) -> dict[str, Cause]:
+    """Read the errors of a paper, by the names that its claims have for them."""
+    with file.open(encoding="utf-8", newline="") as rows:
+        return {row["cause"]: Cause(row["grade"], row["sentence"]) for row in csv.DictReader(rows)}

@@ -48,10 +48,14 @@ def extent(claim: Claim, points: Sequence[Point], wrong: Sequence[bool]) -> Exte
         text, predicate = claim.fails_where
         so = _so(predicate, points)
         among = sum(so[i] for i in failing)
+        # A property that points without failure have too explains too much, so it is shown as
+        # inexact.
         others = sum(so) - among
         exact = among == len(failing) and not others
         common = {"text": text, "failing": among, "holding": others, "exact": exact}
     if claim.degenerate is not None:
+        # A reader may object that the paper never meant the smallest witness. This one answers the
+        # objection.
         fair = [i for i in failing if not claim.degenerate(**points[i])]
         degenerate = len(failing) - len(fair)
         nondegenerate = fair[0] if fair else None

@@ -43,10 +43,14 @@ def find(claim: Claim, point: Point) -> Finding:
     began = time.perf_counter()
     try:
         found = _measure(claim, point)
+    # A point that is too large says nothing against the claim: it stays open there, and the other
+    # points still count.
     except OutOfReach as why:
         found = {"out_of_reach": str(why)}
     except MpinetError as error:
         found = {"error": f"{type(error).__name__}: {error}"}
+    # The measurement may be a user's own code. Its crash becomes a row of the ledger and does not
+    # end a run of hours.
     except Exception as error:
         found = {"error": told(error)}
     return Finding(**found, seconds=round(time.perf_counter() - began, 6))
@@ -55,16 +59,22 @@ def find(claim: Claim, point: Point) -> Finding:
 def _measure(claim: Claim, point: Point) -> dict[str, Any]:
     """Measure, compute the claimed value, and compare."""
     assert claim.measured is not None
+    # Tasks are dealt to single ranks. A collective call would wait here for ranks that measure
+    # something else.
     with alone():
         measured = claim.measured(**point)
         claimed = claim.claimed_at(point)
     where: dict[str, Any] = {}
     if isinstance(measured, Measured):
         measured, where = measured.value, dict(measured.where)
+    # Bounds are enough where both lie on one side of the claimed value; only a value between them
+    # is out of reach.
     if isinstance(measured, Bounded):
         where = asdict(measured) | where
         measured = deciding(claim.relation, measured, plain(claimed), claim.tolerance)
     claimed, measured = plain(claimed), plain(measured)
+    # The journal and the exchange between ranks are JSON. A bad value has to fail at its own claim,
+    # under its name.
     _require_json(claimed=claimed, measured=measured, where=plain(where))
     right = holds(claim.relation, measured, claimed, claim.tolerance)
     if not right and isinstance(claimed, dict) and isinstance(measured, dict):

@@ -66,6 +66,8 @@ def points(text: str, listed: Iterable[Point] | Callable[[], Iterable[Point]]) -
     """
     if callable(listed):
         return Grid(listed, text)
+    # The points are read for the budget and again for the size of the whole grid: a generator would
+    # be empty then.
     every = list(listed)
     return Grid(lambda: every, text)
 
@@ -132,6 +134,8 @@ def extremes_text(points: Sequence[Point]) -> str:
 def _values_text(given: Sequence[Any]) -> str:
     values = list(dict.fromkeys(given))
     if all(type(value) is int for value in values):
+        # Grids order networks by size, not by argument; consecutive numbers form runs only in
+        # ascending order.
         values.sort()
     runs: list[list[Any]] = []
     for value in values:
@@ -139,6 +143,8 @@ def _values_text(given: Sequence[Any]) -> str:
             runs[-1].append(value)
         else:
             runs.append([value])
+    # A list of hundreds of scattered sizes cannot be read, and its ends already state how far the
+    # range goes.
     if len(runs) > MOST_RUNS:
         first, last = argument_text(values[0]), argument_text(values[-1])
         return f"{len(values)} values from {first} to {last}"

@@ -53,6 +53,8 @@ def asked(program: Path) -> Answers:
     except (OSError, ValueError) as error:
         raise UsageError(f"--independent {program}: {error}.") from None
     if done.returncode:
+        # Only the last line of a traceback names the error; the rest is of no use to a person who
+        # did not write the program.
         last = (done.stderr.strip().splitlines() or ["it says nothing"])[-1]
         raise UsageError(
             f"--independent {program}: the program ended with status {done.returncode}: {last}"
@@ -100,6 +102,8 @@ def beside(verdict: Verdict, answer: Mapping[str, Any]) -> Beside:
         for point in both
         if not same(own[point], values[point])
     ]
+    # Other programs know no beaten rows. For them, fewer steps than stated simply refute the
+    # statement.
     said = REFUTED if verdict.verdict in FAILS else verdict.verdict
     agrees = said == answer["verdict"] and not differing
     return Beside(answer["verdict"], len(both), differing, agrees)
@@ -114,6 +118,7 @@ def same(first: Any, second: Any) -> bool:
     if isinstance(first, float) or isinstance(second, float):
         numbers = all(isinstance(value, int | float) for value in (first, second))
         return numbers and isclose(first, second, rel_tol=CLOSE, abs_tol=CLOSE)
+    # True equals 1 in Python, but a program that prints 1 for "yes" has answered another question.
     return type(first) is type(second) and bool(first == second)
 
 

@@ -5,12 +5,14 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from fnmatch import fnmatchcase
+from functools import cache
 from importlib import import_module
 from pathlib import Path
 from types import ModuleType
 
 from mpinet.base.meant import hint
-from mpinet.claims.paper import Paper
+from mpinet.claims.cause import read_causes
+from mpinet.claims.paper import Paper, read_findings
 from mpinet.claims.quotation import quotation_of, read_quotations
 from mpinet.claims.statement import OURS, Claim
 from mpinet.errors import UsageError
@@ -26,10 +28,17 @@ ROOMS = PAPERS + FURTHER
 """All rooms."""
 
 
+# Each row of a page asks for its paper, and the tables on disk do not change within a run.
+@cache
 def paper(room: str) -> Paper:
-    """A paper of the ledger."""
+    """A paper of the ledger, with its errors and main findings."""
     found: Paper = import_module(f"mpinet.papers.{room}").PAPER
-    return found
+    folder = folder_of(room)
+    return replace(
+        found,
+        causes=read_causes(folder / "causes.csv"),
+        findings=read_findings(folder.parent / "findings.toml", room),
+    )
 
 
 def folder_of(room: str) -> Path:
@@ -43,6 +52,7 @@ def claims_of(room: str) -> list[Claim]:
     kept = set(own.kept())
     claims = _claims(room, own.modules)
     quoted = read_quotations(folder_of(room) / "quotations.csv")
+    # The digest covers the order of the rows, so corrections keep the order that the room states.
     corrections = sorted(_corrections(claims), key=lambda claim: _turn(claim, own.corrections))
     return _distinct(
         replace(
@@ -50,6 +60,8 @@ def claims_of(room: str) -> list[Claim]:
             paper=room,
             kept=claim.id in kept,
             grade=own.grade(claim.cause),
+            # A quotation is evidence of what the paper says. Beside a row of ours it would pass for
+            # the paper's words.
             quotation=None if claim.ours else quotation_of(claim.id, quoted),
             degenerate=claim.degenerate or own.degenerate,
         )
@@ -119,6 +131,7 @@ def _unknown(word: str, files: Sequence[str]) -> str:
     known = {claim.id.lower(): claim.id for room in ROOMS for claim in claims_of(room)}
     meant = hint(word, [*ROOMS, *known], 1, 0.7)
     for lower, name in known.items():
+        # Names are compared in lower case, but the hint has to show the id as it must be typed.
         meant = meant.replace(f" {lower}?", f" {name}?")
     listed = f"papers are {', '.join(ROOMS)}; mpinet verify --list lists the claims."
     return f"There is no paper or claim {word!r}: {meant or listed}"
@@ -156,6 +169,7 @@ def _turn(claim: Claim, order: Sequence[str]) -> int:
 
 def _in(module: ModuleType) -> Iterator[Claim]:
     """The claims of a module, also those in lists, in the order of their definition."""
+    # A module's namespace keeps the order of definition, which is the order of the paper.
     for value in vars(module).values():
         if isinstance(value, Claim):
             yield value

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import re
+import tomllib
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
+from pathlib import Path
 
 from mpinet.base.fielddocs import described
 from mpinet.claims.cause import Cause
@@ -127,6 +129,24 @@ class MainFinding:
     """Pieces of what it prints, in this order."""
     claims: tuple[str, ...]
     """The claims in which it stands; the first is refuted."""
+
+
+def read_findings(file: Path, room: str) -> tuple[MainFinding, ...]:
+    """Read the main findings on a paper from the table of all papers, which numbers them."""
+    rows = tomllib.loads(file.read_text(encoding="utf-8"))["finding"]
+    return tuple(
+        MainFinding(
+            number,
+            row["title"],
+            row["text"],
+            row["command"],
+            tuple(row["prints"]),
+            tuple(row["claims"]),
+        )
+        for number, row in enumerate(rows, 1)
+        # The first claim of a finding is the refuted one, and ids begin with their room.
+        if row["claims"][0].startswith(f"{room.upper()}-")
+    )
 
 
 @described

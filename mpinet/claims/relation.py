@@ -42,9 +42,12 @@ def holds(relation: str, measured: Any, claimed: Any, tolerance: float = 0.0) ->
         See `relation`.
     """
     measured, claimed = plain(measured), plain(claimed)
+    # Objects are judged field by field: a witness then names the cells of a table that fail.
     if isinstance(claimed, dict) and relation != "in":
         same = isinstance(measured, dict) and list(measured) == list(claimed)
         return same and not differing(relation, measured, claimed, tolerance)
+    # Python takes 1 for true. A measurement that returns a count where a fact is claimed must not
+    # pass.
     if relation in FACTS:
         return measured is True and claimed is True
     if relation == "in":
@@ -67,13 +70,18 @@ def deciding(relation: str, found: Bounded, claimed: Any, tolerance: float = 0.0
     ends = [found.lower, found.upper]
     right = [holds(relation, end, claimed, tolerance) for end in ends]
     if found.exact or all(right):
+        # An upper bound proves that a value is at most the claimed one; the opposite needs the
+        # lower bound.
         return ends[relation in ("<", "<=")]
     values = claimed if isinstance(claimed, list) else [claimed]
+    # For an equality the claimed value may lie strictly between the bounds: it is possible, though
+    # neither bound equals it.
     inside = relation not in ORDERS and any(found.lower < v < found.upper for v in values)
     if any(right) or inside:
         raise OutOfReach(
             f"{found.known}, which does not decide it: allow more effort ({found.effort}=..)"
         )
+    # Both bounds refute the claim. The nearer one never overstates by how much it fails.
     return min(ends, key=lambda end: abs(end - values[0]))
 
 

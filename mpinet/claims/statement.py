@@ -88,6 +88,8 @@ class Corrected:
 
     def instead_of(self, refuted: Claim) -> Claim:
         """The claim that takes the place of the refuted one."""
+        # A fact is claimed as true, and the formula of the refuted claim would turn it into a
+        # comparison.
         claimed = refuted.claimed if self.relation not in FACTS else None
         return replace(
             refuted,
@@ -104,6 +106,8 @@ class Corrected:
             tolerance=refuted.tolerance if self.tolerance is None else self.tolerance,
             measures=refuted.measures if self.measures is None else self.measures,
             note=self.note,
+            # The correction is expected to hold, so it inherits neither the error nor the
+            # description of failing points.
             cause="",
             grade="",
             corrects=refuted.id,
@@ -151,8 +155,8 @@ class Claim:
     quotation: Quotation | None = None
     """The paper's own words; the ledger fills it in."""
     cause: str = ""
-    """The error of the paper that refutes it, by its name in the table `CAUSES` of the folder:
-    claims that fail for one reason share it."""
+    """The error of the paper that refutes it, by its name in the table ``causes.csv`` of the
+    folder: claims that fail for one reason share it."""
     grade: str = ""
     """The grade of that error, one of `mpinet.claims.cause.GRADES`; the ledger fills it in."""
     corrects: str = ""

@@ -102,6 +102,8 @@ class Verdict:
 
 def lasting(row: Mapping[str, Any]) -> dict[str, Any]:
     """Return the fields of a verdict's JSON object that its digest is made of."""
+    # Times differ from run to run, and `tested` only describes the budget in words: neither may
+    # change a digest.
     return {name: value for name, value in row.items() if name != "tested"} | {"seconds": None}
 
 
@@ -155,6 +157,8 @@ def judge(
         note=claim.note,
         reading=claim.reading,
         quotation=claim.quotation,
+        # On the quick budget a refuted claim may hold. Its row must not name an error that no
+        # measured point shows.
         cause=claim.cause if verdict == REFUTED else "",
         grade=claim.grade if verdict == REFUTED else "",
         ours=claim.ours,
@@ -208,6 +212,7 @@ def _verdict(
         return HOLDS, measured[-1], _left_out(findings)
     if findings:
         return OPEN, None, findings[0].out_of_reach
+    # An empty grid would otherwise count as a claim that holds everywhere.
     return ERROR, None, "the grid has no points, so that nothing was tested"
 
 

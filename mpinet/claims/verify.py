@@ -96,6 +96,8 @@ def verify(
         transport,
         journal,
         watch=watch or (lambda *done: None),
+        # An error may come from the machine, such as lack of memory. A resumed run has to measure
+        # that point again.
         lasts=lambda found: not found["error"],
     )
     if transport.rank != 0:
@@ -111,6 +113,7 @@ def tasks_of(
         Task(claim, point)
         for claim in claims
         if claim.measured is not None
+        # A witness that a user replays often lies outside of the quick budget.
         for point in claim.grid.points("full" if at else budget)
         if not at or _is_at(point, at)
     ]

@@ -23,9 +23,12 @@ def main(arguments: Sequence[str] | None = None) -> None:
         Default: what was typed.
     """
     if arguments is None:
+        # Python may start anew here, for a known seed of hashes. Signals wait until the new process
+        # can note them.
         settle(sys.argv[1:], is_launched(), hold)
     signals = Signals()
     release()
+    # These imports take seconds on a busy host. A signal that comes meanwhile is noted already.
     from mpinet.base.roomy import roomy
     from mpinet.cli.commands import complete
     from mpinet.cli.session import Session, leave

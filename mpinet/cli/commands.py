@@ -123,6 +123,7 @@ def complete() -> None:
 
     The shell knows whom to ask by ``eval "$(register-python-argcomplete mpinet)"``.
     """
+    # Every start passes here: argcomplete is imported only for a shell that asks.
     if "_ARGCOMPLETE" not in os.environ:
         return
     try:

@@ -45,6 +45,7 @@ def form_in(values: Mapping[str, Any]) -> Form | None:
     own = [values[name] for name in form.options]
     if not any(value not in (None, False) for value in own):
         return None
+    # argparse knows no two words that are given together or not at all.
     if None in own:
         raise UsageError(
             "The way of one message has two ends, as in: "

@@ -50,6 +50,8 @@ class Parser(argparse.ArgumentParser):
     """An argument parser whose options must be spelled out, and whose help begins with examples."""
 
     def __init__(self, **settings: object):
+        # An abbreviation in a user's script would mean another option as soon as one with the same
+        # beginning is added.
         settings.setdefault("allow_abbrev", False)
         super().__init__(**settings)  # type: ignore[arg-type]
         self.examples: list[str] = []

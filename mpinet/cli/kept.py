@@ -57,6 +57,7 @@ class SavedRun:
         def ask() -> None:  # the ranks agree on the step
             transport.wish = STOP
 
+        # A signal that came before the ranks had met is answered at once.
         assert self._signals is not None
         self._signals.tell(ask)
         every = self._line.every
@@ -67,6 +68,8 @@ class SavedRun:
             transport.keeper = keeper
             yield
             keeper.finish()
+        # An interrupt ends a run as well, and must leave the folder free for the run that resumes
+        # it.
         except BaseException:
             keeper.release()
             raise

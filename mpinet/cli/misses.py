@@ -47,6 +47,7 @@ def lacking(command: str, word: str) -> str:
     if known := [one for one in ELSEWHERE.get(word, ()) if one in own]:
         return f"{said}did you mean {' or '.join(known)}?"
     others = [other for other in COMMANDS if other != command and word in _words(other)]
+    # A close name of this command is the likelier wish than the same name elsewhere.
     if others and (close := _close(word, own, 0.8)):
         return f"{said}did you mean {close}?"
     if others:

@@ -59,6 +59,8 @@ def parser_of(wanted: str | None) -> argparse.ArgumentParser:
         command = verbs.get(first, commands).add_parser(
             verb or first, help=summary, description=f"{summary.capitalize()}."
         )
+        # Other commands are known by name alone: a misspelt command is answered without loading
+        # their modules.
         if name == wanted:
             command.set_defaults(command=name)
             command.examples = examples(function_of(name).__doc__ or "")
@@ -69,6 +71,7 @@ def parser_of(wanted: str | None) -> argparse.ArgumentParser:
 
 def refuse_twice(action: argparse.Action, options: argparse.Namespace, word: str) -> None:
     """Refuse an option that was given before: only a sequence takes several values."""
+    # argparse lets the last of several values win without a word.
     given: set[str] = vars(options).setdefault("given", set())
     if action.dest in given:
         several = vars(action).get("several", "").format(word=word)
@@ -176,6 +179,8 @@ def _add(into: Taking, option: Option) -> None:
         return
     action = _added(into, option)
     common = COMMON.get(option.name)
+    # A command may have an option of a common name and another meaning, which its own help has to
+    # explain.
     if common is not None and (common.help, common.words) == (option.help, option.words):
         action.is_common = True  # type: ignore[attr-defined]
 

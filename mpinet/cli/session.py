@@ -71,6 +71,8 @@ class Session:
     def __init__(self, typed: list[str], signals: Signals | None = None):
         self._signals = signals
         self._typed = typed or ["--help"]
+        # Errors that arise before the words are parsed are printed in the form that was asked for,
+        # too.
         self._json = "--json" in typed
         self._found: dict[str, Any] | None = None
         self._began = time.perf_counter()
@@ -121,6 +123,7 @@ class Session:
         try:
             resumed, found = taken_up(self._options, parse)
             require_inputs(folder, values_of(resumed), found)
+        # If this rank left now, the others would wait for it in the first collective call.
         except FileError as error:  # the host of this rank may differ from the others
             return self._run(Failed(error))
         self._typed, self._found = found["command"], found
@@ -131,11 +134,14 @@ class Session:
 
     def _settle(self) -> None:
         """Do what cannot wait until all have met: see to signals, and watch this host's ranks."""
+        # Without a checkpoint there is nothing to write at SIGTERM: the run ends as any process
+        # does.
         if self._line.checkpoint is not None:
             self._signals = self._signals or Signals()
         elif self._signals is not None:
             self._signals.hand_back()
         if self._line.watchdog is not None:
+            # The guardian is a process of its own, and inherits its settings by the environment.
             os.environ["MPINET_WATCHDOG"] = f"{self._line.watchdog:g}"
         guarded()
 
@@ -160,6 +166,8 @@ class Session:
         """Parse the typed words."""
         said, heard = io.StringIO(), io.StringIO()
         try:
+            # A parser prints and exits by itself. On many ranks one sentence has to come out, of
+            # rank 0.
             with redirect_stderr(said), redirect_stdout(heard):
                 self._typed, options = read(self._typed)
         except SystemExit as ended:
@@ -213,7 +221,11 @@ class Session:
             from mpinet.base.blame import raised_at, told
 
             status, text = RuleError.status if raised_at(error) else 1, told(error)
+        # All ranks tell each other how they have ended, so that one of the errors is printed and
+        # all give the same status.
         ends = transport.conclude(status, text, PATIENCE if status else None)
+        # No answer: the others are still in the run, and would wait for ever for this rank's part
+        # of it.
         if not ends:
             self._say_error(f"rank {transport.rank}: {text}", status)
             transport.abort(status)

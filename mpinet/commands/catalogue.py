@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from mpinet.commands.algorithms import COLLECTIVES
+
 GROUPS = {
     "look at networks": {
         "show": "what a network is: size, degrees, links; with --distances its diameter",
@@ -18,14 +20,8 @@ GROUPS = {
         "replay": "play a program of messages in time: how long, on which machine",
         "tune": "find the algorithm of a collective that takes least time, size by size",
         "flood": "flood the machine from one node",
-        "broadcast": "broadcast one-port from one processor (bcast)",
-        "gossip": "bring every processor's item to all processors (allgather)",
-        "scatter": "bring a different item from one processor to every other",
-        "gather": "bring an item from every processor to one",
-        "exchange": "bring a different item from every processor to every other (alltoall)",
-        "reduce": "combine the items of all processors at one",
-        "allreduce": "combine the items of all processors at all of them",
-        "reducescatter": "combine items of all processors, each at one of them (reduce_scatter)",
+        # A new row of the table of collectives is a command without a second entry here.
+        **{name: row.said for name, row in COLLECTIVES.items() if row.is_listed},
         "ascend": "run an ASCEND program; with --down a DESCEND program",
         "embed": "embed a network in another, and emulate its programs",
         "run": "run a program of one's own on every processor",
@@ -65,27 +61,19 @@ UNLISTED = {
     "neighbors": "the ports of one node: show --node",
     "path": "the way of one message: route TOPO SRC DST",
     "descend": "run a DESCEND program: ascend --down",
-    "circulate": "let every item visit all processors of its subcube",
+    **{name: row.said for name, row in COLLECTIVES.items() if not row.is_listed},
 }
 """Commands that are not listed: what they do others do, too, or is asked for by papers alone."""
 
 COMMANDS = {name: said for group in (*GROUPS.values(), UNLISTED) for name, said in group.items()}
 """Every command: the function of its name, in the module of its name in this folder."""
 
+MPI = {row.also: name for name, row in COLLECTIVES.items() if row.also}
+"""Names of MPI for collectives."""
+
 MODULES = {
-    "gossip": "collectives",
-    "scatter": "collectives",
-    "gather": "collectives",
-    "exchange": "collectives",
-    "reduce": "collectives",
-    "allreduce": "collectives",
-    "reducescatter": "collectives",
-    "reduce_scatter": "collectives",
-    "circulate": "collectives",
+    **dict.fromkeys((*COLLECTIVES, *MPI), "collectives"),
     "descend": "ascend",
-    "allgather": "collectives",
-    "alltoall": "collectives",
-    "bcast": "broadcast",
     "schedule run": "schedule",
     "schedule check": "schedule",
     "schedule export": "schedule",
@@ -96,14 +84,7 @@ MODULES = {
 VERBS = {"schedule": "run, check, export and generate schedules as files"}
 """First words of commands of two words."""
 
-ALIASES = {
-    "list": "topologies",
-    "describe": "topologies",
-    "allgather": "gossip",
-    "alltoall": "exchange",
-    "reduce_scatter": "reducescatter",
-    "bcast": "broadcast",
-}
+ALIASES = {"list": "topologies", "describe": "topologies", **MPI}
 """Other words for commands; for collectives those of MPI."""
 
 TYPED_ALONE = ("resume", "launch")
@@ -119,6 +100,3 @@ FUNCTIONS = tuple(
     name for name in COMMANDS if " " not in name and name not in (*TYPED_ALONE, *ROOMS, *ELSEWHERE)
 )
 """Commands that are functions of `mpinet`, too."""
-
-SYNONYMS = {alias: name for alias, name in ALIASES.items() if name != "topologies"}
-"""Aliases that are names of functions of `mpinet`, too."""

@@ -1,95 +1,149 @@
-"""Commands of the collectives: gossip, scatter, gather, exchange, reductions, circulation.
+"""Commands of the collectives.
 
-Each is a function, whose signature says what it takes, and a row of `PROGRAMS`, which says how it
-is run.
+Each is a function, whose signature says what it takes, and a row of the table in
+`mpinet.commands.algorithms`, which says how it is run.
 """
 
 from __future__ import annotations
 
 from dataclasses import KW_ONLY, dataclass
-from typing import Annotated, ClassVar
+from typing import Annotated, Any, ClassVar
 
+from mpinet.commands.algorithms import COLLECTIVES, algorithm_help
 from mpinet.commands.ascend import Pairing
-from mpinet.commands.fields import Count, GroupFound, Phase, Positive, Skipped, When
+from mpinet.commands.fields import (
+    Count,
+    GroupFound,
+    Hash,
+    Phase,
+    Positive,
+    Skipped,
+    When,
+    hints_of,
+    plain_of,
+)
 from mpinet.commands.functions import function_with
 from mpinet.commands.network import Network
 from mpinet.commands.optionrecords import Typed
 from mpinet.commands.options import (
-    Algorithm,
     CollectiveOptions,
     Common,
+    File,
     ItemOptions,
     ManyOptions,
     Operator,
     Place,
-    Ports,
     ReductionOptions,
     RootedOptions,
     RoutingName,
     SavedOften,
-    Switches,
     Views,
 )
 from mpinet.commands.result import Result
 
+__all__ = [
+    "allgather",
+    "allreduce",
+    "alltoall",
+    "bcast",
+    "broadcast",
+    "circulate",
+    "exchange",
+    "gather",
+    "gossip",
+    "reduce",
+    "reduce_scatter",
+    "reducescatter",
+    "scatter",
+]
+
 One = Annotated[Place, Typed("Processor that has all items, or gets them: a number or an address.")]
 
 
-Spread = Annotated[
-    str | None,
-    Typed(
-        "Algorithm: ``tree`` (links), ``routed`` or ``flow`` (the fewest steps); default: the "
-        "first that applies.",
-        metavar="NAME",
-    ),
-]
-
-
-FAULTY = When("with ``--faults``")
-
-
-MANY = When("of several items, of groups, with faults, or through switches that forward,")
+SEVERAL = When("of several items, of groups, with faults, or through switches that forward,")
 
 
 class CollectiveResult(Result):
-    """Result of ``scatter``, ``gather`` and ``circulate``."""
+    """Result of a collective; the table of `mpinet.commands.algorithms` says which fields it has.
 
+    The field ``value`` is ``result["value"]``.
+    """
+
+    items: Annotated[Positive, SEVERAL]
+    operator: str
     algorithm: str
     steps: Count
     messages: Count
+    informed: Count
     lower_bound: Count | None
     lower_by: Annotated[str, "as of ``broadcast``"]
     correct: bool
-    intact_steps: Annotated[Count, FAULTY, "steps without the faults"]
-    intact_bound: Annotated[Count | None, FAULTY, "their lower bound"]
-    groups: Annotated[list[GroupFound], When("of several groups"), "what each takes alone"]
     phases: list[Phase]
-
-
-class PipelinedResult(CollectiveResult):
-    """Result of ``exchange``."""
-
-    items: Annotated[Positive, MANY]
-    bandwidth: Annotated[tuple[Positive, Positive] | None, MANY, "so many items in so many steps"]
-    skipped: Skipped
-
-
-class GossipResult(PipelinedResult):
-    """Result of ``gossip``."""
-
     by_orbit: Annotated[
         bool,
         When("by ``translations``"),
         "whether one processor's messages were checked, and stand for all",
     ]
-
-
-class ReduceResult(PipelinedResult):
-    """Result of ``reduce`` and its like; the field ``value`` is ``result["value"]``."""
-
-    operator: str
+    skipped: Skipped
+    schedule_sha256: Annotated[
+        Hash, When("with ``--schedule``, or ``--schedule-out``, which writes the hashed lines,")
+    ]
+    bandwidth: Annotated[
+        tuple[Positive, Positive] | None, SEVERAL, "so many items in so many steps"
+    ]
+    intact_steps: Annotated[Count, When("with ``--faults``"), "steps without the faults"]
+    intact_bound: Annotated[Count | None, When("with ``--faults``"), "their lower bound"]
+    groups: Annotated[list[GroupFound], When("of several groups"), "what each takes alone"]
 
     beside_: ClassVar = {"value": Annotated[int, "of item 0, 0..2^64-1"]}
+
+    @classmethod
+    def hints_for(cls, command: str) -> dict[str, Any]:
+        """Return the types of the fields that a collective has, in their order."""
+        # A result is hashed by its digest, so that mypy takes the class for one without a hash.
+        kind: Any = cls
+        row, hints = COLLECTIVES[command], hints_of(kind)
+        some = {name for each in COLLECTIVES.values() for name in each.shows} - {*row.shows}
+        found = {name: hint for name, hint in hints.items() if name not in some}
+        found |= {name: Annotated[found[name], SEVERAL] for name in row.hides}
+        notes = {name: Annotated[plain_of(hints[name]), note] for name, note in row.notes.items()}
+        return found | notes
+
+
+@dataclass(frozen=True)
+class BroadcastOptions(RootedOptions, ItemOptions):
+    """Broadcast from one processor (collective).
+
+    Examples
+    --------
+    ``mpinet broadcast torus:8x8``
+
+    ``mpinet broadcast gmn:4,32 --root 5 --play broadcast.html``
+
+    >>> import mpinet
+    >>> mpinet.broadcast("torus:8x8x8").steps
+    12
+    """
+
+    command = "broadcast"
+    _: KW_ONLY
+    root: Place = 0
+    """Processor where it starts: a number or an address."""
+    algorithm: Annotated[str | None, Typed(algorithm_help("broadcast"), metavar="NAME")] = None
+    schedule: bool = False
+    """Give the schedule's sha256, too."""
+    schedule_out: File | None = None
+    """File for the lines that ``schedule`` hashes."""
+    items: int = 1
+    """Items of the root, sent in a pipeline where there are more than one."""
+
+    @property
+    def is_scheduled(self) -> bool:
+        """True if the schedule or its hash is asked for."""
+        return self.schedule or self.schedule_out is not None
+
+
+broadcast = function_with(BroadcastOptions, CollectiveResult, Views, SavedOften, Common)
 
 
 @dataclass(frozen=True)
@@ -108,23 +162,13 @@ class GossipOptions(ItemOptions):
     """
 
     command = "gossip"
-    topology: Network
     _: KW_ONLY
-    algorithm: Algorithm = None
-    """Algorithm: ``cycle`` (where the network offers one), ``tree`` (links), ``routed``; ``rarest``
-    or ``trees`` (links, all ports), ``matching`` (one port), ``paths`` (through switches that
-    forward); or ``translations`` (links, where all processors look alike): one processor's
-    messages, turned to all others. Default: the fewest steps on links, else the first of the first
-    three."""
+    algorithm: Annotated[str | None, Typed(algorithm_help("gossip"), metavar="NAME")] = None
     items: int = 1
-    """Items of every processor, sent in a pipeline where there are more than one: ``rarest``,
-    ``paths`` or ``trees`` (all ports), ``matching`` or ``cycle`` (one port); default: the fewest
-    steps."""
-    switches: Switches = "copy"
-    ports: Ports = "one"
+    """Items of every processor, sent in a pipeline where there are more than one."""
 
 
-gossip = function_with(GossipOptions, GossipResult, Views, SavedOften, Common)
+gossip = function_with(GossipOptions, CollectiveResult, Views, SavedOften, Common)
 
 
 @dataclass(frozen=True)
@@ -143,11 +187,9 @@ class ScatterOptions(RootedOptions):
     """
 
     command = "scatter"
-    topology: Network
     _: KW_ONLY
     root: One = 0
-    algorithm: Spread = None
-    ports: Ports = "one"
+    algorithm: Annotated[str | None, Typed(algorithm_help("scatter"), metavar="NAME")] = None
 
 
 scatter = function_with(ScatterOptions, CollectiveResult, Views, SavedOften, Common)
@@ -169,11 +211,9 @@ class GatherOptions(RootedOptions):
     """
 
     command = "gather"
-    topology: Network
     _: KW_ONLY
     root: One = 0
-    algorithm: Spread = None
-    ports: Ports = "one"
+    algorithm: Annotated[str | None, Typed(algorithm_help("gather"), metavar="NAME")] = None
 
 
 gather = function_with(GatherOptions, CollectiveResult, Views, SavedOften, Common)
@@ -195,18 +235,14 @@ class ExchangeOptions(ManyOptions):
     """
 
     command = "exchange"
-    topology: Network
     _: KW_ONLY
     routing: RoutingName = None
-    algorithm: Algorithm = None
-    """Algorithm: ``routed`` (default), or ``farthest`` (links): farthest target first, few
-    steps."""
+    algorithm: Annotated[str | None, Typed(algorithm_help("exchange"), metavar="NAME")] = None
     items: int = 1
     """Items from every processor to every other; more than one go by ``farthest``."""
-    ports: Ports = "one"
 
 
-exchange = function_with(ExchangeOptions, PipelinedResult, Views, SavedOften, Common)
+exchange = function_with(ExchangeOptions, CollectiveResult, Views, SavedOften, Common)
 
 
 @dataclass(frozen=True)
@@ -225,23 +261,17 @@ class ReduceOptions(RootedOptions, ReductionOptions):
     """
 
     command = "reduce"
-    topology: Network
     _: KW_ONLY
     operator: Operator = "min"
     root: Place = 0
     """Processor that learns the value: a number or an address."""
-    algorithm: Algorithm = None
-    """Broadcast that is run backwards; default: the first that applies (see broadcast). Through
-    switches that forward: ``paths``."""
+    algorithm: Annotated[str | None, Typed(algorithm_help("reduce"), metavar="NAME")] = None
     items: int = 1
     """Items of every processor, each of which is combined with the others'; in a pipeline where
-    there are more than one: ``rarest``, ``trees`` (all ports), ``matching`` or ``cycle`` (one
-    port); default: the fewest steps."""
-    switches: Switches = "copy"
-    ports: Ports = "one"
+    there are more than one."""
 
 
-reduce = function_with(ReduceOptions, ReduceResult, Views, SavedOften, Common)
+reduce = function_with(ReduceOptions, CollectiveResult, Views, SavedOften, Common)
 
 
 @dataclass(frozen=True)
@@ -272,17 +302,12 @@ class AllreduceOptions(ReductionOptions):
     _: KW_ONLY
     operator: Operator = "min"
     """Operator on two items; sums are taken modulo 2^64."""
-    algorithm: Algorithm = None
-    """Algorithm: ``rarest``, ``trees`` (all ports), ``matching`` or ``cycle`` (one port),
-    ``dimensions`` (one after the other, as in recursive doubling), ``paths`` (through switches that
-    forward); default: the fewest steps."""
+    algorithm: Annotated[str | None, Typed(algorithm_help("allreduce"), metavar="NAME")] = None
     items: int = 1
     """Items of every processor, each of which is combined with those of the others."""
-    switches: Switches = "copy"
-    ports: Ports = "one"
 
 
-allreduce = function_with(AllreduceOptions, ReduceResult, Views, SavedOften, Common)
+allreduce = function_with(AllreduceOptions, CollectiveResult, Views, SavedOften, Common)
 
 
 @dataclass(frozen=True)
@@ -314,16 +339,12 @@ class ReduceScatterOptions(ReductionOptions):
     """Network of links or busses."""
     _: KW_ONLY
     operator: Operator = "min"
-    algorithm: Algorithm = None
-    """Algorithm: ``rarest`` or ``trees`` (all ports), ``matching`` or ``cycle`` (one port),
-    ``paths`` (through switches that forward); default: the fewest steps."""
+    algorithm: Annotated[str | None, Typed(algorithm_help("reducescatter"), metavar="NAME")] = None
     items: int = 1
     """Items that are combined at each processor."""
-    switches: Switches = "copy"
-    ports: Ports = "one"
 
 
-reducescatter = function_with(ReduceScatterOptions, ReduceResult, Views, SavedOften, Common)
+reducescatter = function_with(ReduceScatterOptions, CollectiveResult, Views, SavedOften, Common)
 
 
 @dataclass(frozen=True)
@@ -342,15 +363,14 @@ class CirculateOptions(CollectiveOptions):
     """
 
     command = "circulate"
-    topology: Network
     _: KW_ONLY
     dimensions: int | None = None
     """Number of low dimensions of the subcubes in which items circulate; default: all."""
     algorithm: Pairing = None
-    ports: Ports = "one"
 
 
 circulate = function_with(CirculateOptions, CollectiveResult, Views, SavedOften, Common)
 
-allgather, alltoall, reduce_scatter = gossip, exchange, reducescatter
+
+bcast, allgather, alltoall, reduce_scatter = broadcast, gossip, exchange, reducescatter
 """Names of MPI for these."""

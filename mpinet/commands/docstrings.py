@@ -21,14 +21,15 @@ def returned(doc: str) -> str:
     return " ".join(section[1].split()) if section else ""
 
 
-def returning(doc: str, result: type) -> str:
+def returning(doc: str, result: type, command: str) -> str:
     """Return a docstring whose section Returns lists the result's fields before its own words."""
-    if not (fields := listed(result)):
+    if not (fields := listed(result, command)):
         return doc
     text = _wrapped(f"{fields}. {returned(doc)}".strip())
     made = f"\nReturns\n-------\n{result.__name__}\n{text}\n"
     if section := RETURNS.search(doc):
         return doc[: section.start()] + made + doc[section.end() :]
+    # numpydoc wants the section Returns in front of these two.
     at = re.search(r"\n\n(Raises|Examples)\n-+\n", doc)
     place = at.start() + 1 if at else len(doc)
     return f"{doc[:place].rstrip()}\n{made}{doc[place:]}".rstrip()
@@ -58,7 +59,9 @@ def _numpydoc(option: Option) -> str:
 
 
 def _wrapped(text: str) -> str:
-    return fill(text, 96, initial_indent="    ", subsequent_indent="    ")
+    # Readers join the lines with blanks, which would cut a word in two that ends a line.
+    indent = "    "
+    return fill(text, 96, initial_indent=indent, subsequent_indent=indent, break_on_hyphens=False)
 
 
 def _name(kind: Any) -> str:

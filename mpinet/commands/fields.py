@@ -100,6 +100,21 @@ def hints_of(cls: type) -> dict[str, Any]:
     return own | beside
 
 
+def hints_for(cls: type, command: str) -> dict[str, Any]:
+    """Return the types of the fields in the results of a command; a class may be of several."""
+    chosen: dict[str, Any] = getattr(cls, "hints_for", lambda _: hints_of(cls))(command)
+    return chosen
+
+
+def picked(cls: type, *found: object) -> dict[str, Any]:
+    """Return the fields that a class names, each of the first object that has it as attribute."""
+    return {
+        name: next(getattr(one, name) for one in found if hasattr(one, name))
+        for name in hints_of(cls)
+        if any(hasattr(one, name) for one in found)
+    }
+
+
 def plain_of(hint: Any) -> Any:
     """Strip what ``Annotated`` adds to a type."""
     return plain_of(get_args(hint)[0]) if get_origin(hint) is Annotated else hint
@@ -108,6 +123,7 @@ def plain_of(hint: Any) -> Any:
 def said_of(hint: Any, kind: type[T]) -> list[T]:
     """Return what ``Annotated`` adds to a type: its conditions, notes or limits, by their class."""
     added = hint.__metadata__ if get_origin(hint) is Annotated else ()
+    # A condition is a text, too: isinstance would take it for a note.
     return [one for one in added if type(one) is kind]
 
 
@@ -118,15 +134,16 @@ def row_of(cls: type) -> type[Any] | None:
     return rows[0] if rows else None
 
 
-def listed(cls: type) -> str:
+def listed(cls: type, command: str = "") -> str:
     """List the fields of a class as the contract does, each with what is in it and its note.
 
-    Fields that are not in every result stand behind the others, after their condition.
+    Fields that are not in every result stand behind the others, after their condition. Of the class
+    of several commands the fields of `command` are listed.
     """
     if row := row_of(cls):
         return f"list of {listed(row)}"
     groups: dict[str, list[str]] = {"": []}
-    for name, hint in hints_of(cls).items():
+    for name, hint in hints_for(cls, command).items():
         condition = "".join(said_of(hint, When)[:1])
         notes = "".join(f" ({note})" for note in said_of(hint, str))
         groups.setdefault(condition, []).append(f"{name}{_within(hint)}{notes}")
@@ -159,6 +176,7 @@ def opened(value: Any, hint: Any = None) -> Any:
         return _class_in(hint)(value)
     if isinstance(value, list):
         items = [get_args(kind)[0] for kind in _kinds(hint) if get_origin(kind) is list]
+        # A list may be of objects whose class no hint names, as in results of measures.
         return [opened(item, items[0] if items else None) for item in value]
     return value
 

@@ -151,19 +151,23 @@ def _made(
         if several and len(places) > 1:
             first = places[0] if isinstance(places[0], list | tuple) else [places[0]]
             places = ([*first, *places[1:]],)
+        # The word in front is an option of its own where there is one value more than places.
         order = [word, *by_place] if word and len(places) > len(by_place) else by_place
         if len(places) > len(order):
             raise TypeError(f"{name}() takes {len(by_place) + bool(word)} arguments by place.")
         values = dict(zip(order, places, strict=False))
+        # Merging the two would let one of the values win without a word.
         if twice := sorted(values.keys() & names.keys()):
             raise TypeError(f"{name}() got multiple values for {twice[0]}.")
         values |= names
+        # Jobs import commands. An import of jobs at the top would close a circle, and load NumPy
+        # for a parser.
         return import_module("mpinet.jobs.perform").perform(function, values)
 
     known = {option.name for option in options}
     alone = [one for group in groups for one in fields_of(group) if one.name not in known]
     function.__module__, function.__name__, function.__qualname__ = of.__module__, name, name
-    function.__doc__ = returning(documented(of.__doc__ or "", options), result)
+    function.__doc__ = returning(documented(of.__doc__ or "", options), result, of.command)
     parameters = [_parameter(option, option.name in by_place) for option in options]
     if several:
         more = inspect.Parameter("more", inspect.Parameter.VAR_POSITIONAL, annotation=Network)

@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from copy import deepcopy
-from dataclasses import asdict
+from dataclasses import asdict, dataclass, field
 from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from mpinet.commands.optionrecords import Options
 from mpinet.report.rows import Row, by_name, identified
-from mpinet.report.tables import fields
+from mpinet.report.tables import fields, table
 
 if TYPE_CHECKING:
     from mpinet.machine import Machine
@@ -51,33 +51,37 @@ def skipped_field(names: Sequence[str]) -> Row:
     return {"skipped": [*names]} if names else {}
 
 
+@dataclass(eq=False, repr=False)
 class Job:
-    """A command's work; commands override `run` and, for people, `show`."""
+    """A command's work; commands override `run` and, for people, `show`.
 
-    topology: str | None = None
+    A job is a dataclass: its fields are what `prepare` has found.
+    """
+
+    topology: str | None = field(default=None, init=False)
     """Canonical string of the network."""
-    unit: str = "steps"
+    unit: str = field(default="steps", init=False)
     """Unit of the progress."""
-    time_unit: str | None = None
+    time_unit: str | None = field(default=None, init=False)
     """Unit of the simulated times in the result; None without such times."""
-
-    def __init__(self) -> None:
-        self.model: dict[str, Any] = {}
-        """The machine's port model, for the result document; empty without a machine."""
-        self.crossing: dict[str, Any] = {}
-        """Distribution of the machine over the ranks, and the messages between ranks; empty if the
-        command does not report it."""
-        self.preparation: dict[str, int] = {}
-        """Steps and messages by which the processors of a collective learned their part before, on
-        a machine beside; empty for other commands."""
-        self.completed: Options | None = None
-        """The options with what a file adds to them; None: as they were given."""
-        self.plot: dict[str, Any] = {}
-        """Defaults of `mpinet plot` for the results; of a sweep only."""
-        self.say: Callable[[str], None] = _silent
-        """Shows a line where progress is shown."""
-        self.warn: Callable[[str], None] = warnings.warn
-        """Shows a sentence that nobody should miss, before or while the job is done."""
+    model: dict[str, Any] = field(default_factory=dict, init=False)
+    """The machine's port model, for the result document; empty without a machine."""
+    crossing: dict[str, Any] = field(default_factory=dict, init=False)
+    """Distribution of the machine over the ranks, and the messages between ranks; empty if the
+    command does not report it."""
+    preparation: dict[str, int] = field(default_factory=dict, init=False)
+    """Steps and messages by which the processors of a collective learned their part before, on a
+    machine beside; empty for other commands."""
+    completed: Options | None = field(default=None, init=False)
+    """The options with what a file adds to them; None: as they were given."""
+    plot: dict[str, Any] = field(default_factory=dict, init=False)
+    """Defaults of `mpinet plot` for the results; of a sweep only."""
+    # A plain function as default would be an attribute of the class, and be called with the job as
+    # its argument.
+    say: Callable[[str], None] = field(default_factory=lambda: _silent, init=False)
+    """Shows a line where progress is shown."""
+    warn: Callable[[str], None] = field(default_factory=lambda: warnings.warn, init=False)
+    """Shows a sentence that nobody should miss, before or while the job is done."""
 
     def note_crossing(self, machine: Machine) -> None:
         """Note what has crossed between the ranks of the machine (collective)."""
@@ -99,6 +103,7 @@ class Job:
         TooLarge
             What it needs, what there is, and what would do.
         """
+        # Asking all hosts for their free memory takes a collective call, which small runs save.
         if not self.needs(transport.size):
             return
         from mpinet.machine.room import Need, require_room
@@ -208,6 +213,24 @@ class Job:
         return int(self.shortfall(result) != "")
 
 
+@dataclass(eq=False, repr=False)
+class Listing(Job):
+    """Rows that are known before the run; people see some of their fields as a table."""
+
+    listed: list[Row]
+    columns: Mapping[str, str]
+    """Fields that people see, by their headings."""
+
+    def run(self, transport: Local, watch: Watch) -> list[Row]:
+        """Return the rows."""
+        return self.listed
+
+    def show(self, result: list[Row]) -> str:
+        """Format a line per row."""
+        rows = [[row[name] for name in self.columns.values()] for row in result]
+        return table(rows, [*self.columns])
+
+
 class Done(Job):
     """Record of a job that was done, for a result that is copied or goes to another process.
 
@@ -255,6 +278,7 @@ class Done(Job):
 
     def plotted(self, result: Any, file: Path) -> None:
         """Draw the curves as the command does."""
+        # Jobs lie above this room, so that no import statement may name them.
         module = import_module("mpinet.jobs").module_of(self._options.command)
         module.prepare(self._options).plotted(result, file)
 

@@ -303,6 +303,8 @@ class Options:
     command: ClassVar[str] = ""
     columns: ClassVar[Mapping[str, str]] = {}
     """Names of fields in tables and plans, where these names differ from those of the fields."""
+    is_own: ClassVar[bool] = False
+    """True if the fields of a group are shown among the command's own, without a heading."""
     line: Line = field(default=PYTHON, repr=False)
     """Options of the command line alone; Python leaves them out."""
 
@@ -330,7 +332,10 @@ UNTYPED = ("line", "played", "beside")
 
 def ordered(kind: type[Options]) -> list[Field[Any]]:
     """Return the fields of a command's record: by place, its own, then those of groups."""
-    own = [*vars(kind).get("__annotations__", ())]
+    # A dataclass lists inherited fields first. People look for the command's own options before
+    # those of many commands.
+    groups = [owner for owner in kind.__mro__ if owner is kind or vars(owner).get("is_own")]
+    own = [name for owner in groups for name in vars(owner).get("__annotations__", ())]
 
     def place(one: Field[Any]) -> tuple[bool, int]:
         return bool(one.kw_only), own.index(one.name) if one.name in own else len(own)
@@ -341,6 +346,8 @@ def ordered(kind: type[Options]) -> list[Field[Any]]:
 def record_of(kind: type[Kind], values: Mapping[str, Any]) -> Kind:
     """Make a command's record of the values that a parser found; other values are ignored."""
     own = {one.name: values[one.name] for one in fields(kind) if one.name in values}
+    # A column may have the name of an option of the command line: `out` of `schedule export` is the
+    # schedule, not the result.
     line = {
         one.name: values[one.name]
         for one in fields(Line)
@@ -357,6 +364,8 @@ def values_of(options: Options) -> dict[str, Any]:
         for one in ordered(type(options))
     }
     played: Options | None = vars(options).get("played")
+    # The columns of the command that is played come first, and options of the same name go to
+    # `predict`.
     first = values_of(played) if played else {}
     return first | {"command": options.command, **values, **options.shown}
 

@@ -9,6 +9,8 @@ from typing import Annotated, Any, Literal
 from mpinet.base.memory import bytes_of
 from mpinet.base.numerals import whole
 from mpinet.commands.network import Network
+
+# These names are handed on, so that a command imports its options from one module.
 from mpinet.commands.optionrecords import Common as Common
 from mpinet.commands.optionrecords import File as File
 from mpinet.commands.optionrecords import Options, Several, Typed
@@ -190,11 +192,18 @@ class FabricOptions(MachineOptions):
 class CollectiveOptions(FabricOptions):
     """Collective."""
 
+    is_own = True
     topology: Network
     _: KW_ONLY
     algorithm: Algorithm = None
+    ports: Ports = "one"
     beside: bool = field(default=False, repr=False)
     """True for the run without faults next to one with faults; no option."""
+
+    @property
+    def is_scheduled(self) -> bool:
+        """True if the schedule or its hash is asked for."""
+        return False
 
 
 @dataclass(frozen=True, kw_only=True, init=False, repr=False, eq=False)
@@ -215,6 +224,7 @@ class ManyOptions(CollectiveOptions):
 class ItemOptions(ManyOptions):
     """Collective of many items that switches may multiply or combine."""
 
+    is_own = True
     switches: Switches = "copy"
 
 

@@ -126,11 +126,14 @@ class Result:
     def _identity(self) -> list[Any]:
         """Return what two equal results have in common."""
         given = (one if isinstance(one, list) else [one] for one in vars(self._given).values())
+        # Graphs built in Python may share one name, so results compare the graphs themselves.
         graphs = [one for one in chain(*given) if isinstance(one, Graph) and not one.family]
         return [*(self._document[name] for name in IDENTITY), *graphs]
 
     def __reduce__(self) -> Any:
         """Copy and pickle the document, the options, and what is shown; not the machine."""
+        # A machine holds communicators, which no pickle can carry. What people ask of a result is
+        # made now.
         done = Done(self._job, self._given, self._document, self._options)
         state = {
             "_job": done,

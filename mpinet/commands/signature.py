@@ -73,6 +73,7 @@ def options_in(kind: type[Options]) -> list[Option]:
 
 def _options_in(kind: type, declared: Sequence[Field[Any]]) -> Iterator[Option]:
     """Yield the options that are fields of a dataclass."""
+    # The nearest class wins, so that a command can say of an option more than its group does.
     owners = {name: owner for owner in reversed(kind.__mro__) for name in _declared(owner)}
     for one in declared:
         option = _declared(owners[one.name])[one.name]
@@ -101,7 +102,7 @@ def _declared(owner: type) -> dict[str, Option]:
 
 def _heading(group: type) -> str:
     """Return what the help puts the options of a group under."""
-    return (group.__doc__ or "").rstrip(".").lower()
+    return "" if vars(group).get("is_own") else (group.__doc__ or "").rstrip(".").lower()
 
 
 @cache
@@ -187,6 +188,7 @@ def listed_in_help(option: Option) -> str:
     """Return the text that an option's help lists, loaded where it lies."""
     if not option.typed.listed:
         return ""
+    # Lists of names lie in rooms that load NumPy. A parser needs them for --help alone.
     module, _, name = option.typed.listed.partition(":")
     found = getattr(import_module(module), name)
     found = found() if callable(found) else found
@@ -218,6 +220,7 @@ def given(function: Callable[..., Any], values: Mapping[str, Any]) -> Options:
         if word.startswith("--")
     }
     flat = {former.get(key, key) if key not in known else key: one for key, one in values.items()}
+    # Two names of one option have met in one entry, and one of the values is lost.
     if len(flat) < len(values):
         raise UsageError(f"{function.__name__}: an option is given under two of its names.")
     found: dict[str, Any] = {}
@@ -283,11 +286,14 @@ def _is_of(value: Any, hint: Any) -> bool:
     """Return whether a value is of a parameter's type."""
     kind = get_origin(hint)
     if kind is Literal:
+        # Python takes 1 and True for equal, and a command line would have two different words for
+        # them.
         return any(value == choice and type(value) is type(choice) for choice in get_args(hint))
     if kind in UNIONS:
         return any(_is_of(value, choice) for choice in get_args(hint))
     if hint is Any:
         return True
+    # A bool is an int for Python: items=True would mean one item.
     if hint in (int, float) and isinstance(value, bool):
         return False
     if hint is float:

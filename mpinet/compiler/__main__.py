@@ -6,11 +6,9 @@ with the process that has started it.
 
 from __future__ import annotations
 
-import ctypes
 import fcntl
 import marshal
 import os
-import signal
 import sys
 import threading
 import time
@@ -19,12 +17,11 @@ from pathlib import Path
 from queue import Empty, Queue
 from typing import Any
 
+from mpinet.base.guardian.processes import die_with_parent
 from mpinet.base.native.compiler import LENGTH, OTHERS_TIME
 from mpinet.base.native.description import unpacked
 from mpinet.base.native.kept import BEAT, kept
 from mpinet.base.roomy import roomy
-
-PR_SET_PDEATHSIG = 1
 
 IDLE = 0.2
 """Seconds without a request, after which another job's process may compile."""
@@ -35,12 +32,14 @@ def main() -> None:
     folder, lock = sys.argv[1:]
     end_with_parent()
     answers, requests = os.fdopen(os.dup(1), "wb"), Queue[Any]()
+    # Standard output carries answers in binary: a stray print would corrupt them.
     os.dup2(2, 1)  # whatever a compiler prints is no answer
     threading.Thread(target=read, args=(requests,), daemon=True).start()
     objects = kept()
     objects.folder = Path(folder)  # the job has found it
     while True:
         fingerprint, description = next_of(requests, int(lock))
+        # Another job may have compiled it while this request was waiting.
         there = objects.code(fingerprint) is not None
         wrong = "" if there else compiled(fingerprint, description)
         answer = marshal.dumps((fingerprint, wrong))
@@ -53,6 +52,7 @@ def next_of(requests: Queue[Any], lock: int) -> Any:
     with suppress(Empty):
         return requests.get(timeout=IDLE)
     with suppress(OSError):  # the file system knows no locks
+        # An idle compiler must not keep other jobs from compiling.
         fcntl.flock(lock, fcntl.LOCK_UN)
     request = requests.get()
     take_turn(lock)
@@ -75,10 +75,7 @@ def take_turn(lock: int) -> None:
 def end_with_parent() -> None:
     """Let the system end this process with its parent, where it can, and without dumps."""
     parent = os.getppid()
-    try:
-        ctypes.CDLL(None).prctl(PR_SET_PDEATHSIG, signal.SIGKILL)
-    except (OSError, AttributeError):
-        return  # the end of the input does it
+    die_with_parent()
     if os.getppid() != parent:
         os._exit(0)
 
@@ -93,6 +90,7 @@ def read(requests: Queue[Any]) -> None:
         if left:
             break
         requests.put(marshal.loads(b"".join(blocks)))
+    # In a thread, so that the process ends even in the middle of a compilation.
     os._exit(0)
 
 

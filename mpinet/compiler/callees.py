@@ -43,6 +43,7 @@ class CalleeLibrary(JITCodeLibrary):
         pass
 
     def _finalize_final_module(self) -> None:
+        # Only what linking needs. Optimization comes once, when everything is in the kernel.
         self._finalize_dynamic_globals()
         self._finalized = True
 
@@ -81,6 +82,8 @@ class IndicesFromZero(AnalysisPass):
             for use in [*block.find_exprs(op="getitem"), *block.find_insts(SetItem)]:
                 place = use.target if isinstance(use, SetItem) else use.value
                 if isinstance(state.typemap[place.name], Array):
+                    # Numba's indexing asks for a sign by type: an unsigned type removes the
+                    # question.
                     made = state.calltypes.pop(use)  # what is there cannot be replaced
                     array, index, *value = made.args
                     index = _without_sign(index, state.typemap[use.index.name])
@@ -132,6 +135,7 @@ def callee(
     if name not in KNOWN:
         compiler = SweepCompiler if from_zero else CalleeCompiler
         KNOWN[name] = made = numba.njit(function, pipeline_class=compiler, **how)
+        # Literal types would compile the function once per constant that it is called with.
         if numbers_alike:
             typed = made.get_call_template
             made.get_call_template = lambda args, kws: typed(tuple(map(unliteral, args)), kws)
@@ -183,6 +187,7 @@ def uncollected() -> Iterator[None]:
     try:
         yield
     finally:
+        # Compiler objects live on; frozen ones are not walked by later collections.
         gc.freeze()
         if gc.get_freeze_count() > _alive[0] + GARBAGE:
             gc.unfreeze()

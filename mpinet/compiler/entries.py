@@ -117,6 +117,7 @@ def _array(context: Any, builder: Any, kind: Any, word: NEXT) -> Any:
     array.shape = cgutils.pack_array(builder, shape)
     array.strides = cgutils.pack_array(builder, strides)
     array.nitems, array.itemsize = items, size
+    # No owner, so no reference count: the caller keeps the array alive during the call.
     array.meminfo = ir.Constant(array.meminfo.type, None)
     array.parent = ir.Constant(array.parent.type, None)
     return array._getvalue()

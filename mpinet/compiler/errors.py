@@ -55,6 +55,8 @@ class TextCallConv(CPUCallConv):
         address = builder.bitcast(place, excinfo_ptr_t)
         stored = builder.store(address, self._get_excinfo_argument(builder.function))
         mark = builder.module.add_metadata([ir.IntType(1)(1)])
+        # Numba drops reference counts only where no pointer escapes. The mark tells it that the
+        # error's address is none.
         stored.set_metadata("numba_exception_output", mark)
 
 

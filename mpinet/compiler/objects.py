@@ -13,6 +13,7 @@ from numba.core.cpu import CPUContext
 from numba.core.typeinfer import register_dispatcher
 
 from mpinet.base.native.description import Description
+from mpinet.base.native.kept import symbol
 from mpinet.compiler import errors  # noqa: F401 (all code that this process compiles has its errors)
 from mpinet.compiler.callees import CalleeCompiler, uncollected
 from mpinet.compiler.entries import put_kernel_entry, put_rule_entry
@@ -43,11 +44,6 @@ def host() -> Target:
     return Target("", llvm.get_host_cpu_name(), llvm.get_host_cpu_features().flatten())
 
 
-def symbol(fingerprint: str) -> str:
-    """Return the name of an entry."""
-    return f"mp_{fingerprint}"
-
-
 def made(part: Description, fingerprint: str, targets: list[Target]) -> list[bytes]:
     """Compile a kernel or a rule; return an object for each target."""
     with uncollected():
@@ -72,6 +68,7 @@ def _module(part: Description, name: str) -> Any:
         put_rule_entry(module, compiled, part.form, name)
     for each in [*module.functions, *module.global_variables]:
         if not each.is_declaration and each.name != name:
+            # Two objects in one process may have functions of one name; only entries are visible.
             each.linkage = "internal"
     return module
 

@@ -120,6 +120,8 @@ def call_rule(context: Any, builder: Any, form: Any, args: Any) -> Any:
     place = builder.gep(fields, [ir.IntType(32)(0), ir.IntType(32)(0)], inbounds=True)
     called = builder.bitcast(builder.load(place), function_type(kind).as_pointer())
     value = builder.call(called, [record, *words])
+    # The smallest integer is a legal result, so the error field decides; it is read in this rare
+    # case alone.
     with cgutils.if_unlikely(builder, builder.icmp_signed("==", value, WORD(FAILED))):
         place = builder.gep(fields, [ir.IntType(32)(0), ir.IntType(32)(1)], inbounds=True)
         error = builder.load(place)

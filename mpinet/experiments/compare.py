@@ -23,7 +23,11 @@ from mpinet.measure.cuts import connectivity_work
 from mpinet.measure.distance import disconnected
 from mpinet.networks.catalogue import open_topology
 from mpinet.networks.topology import NetworkLike, Topology
+from mpinet.programs import ascend
 from mpinet.programs.bounds import HostDistances, exchange_bound, host_distances
+from mpinet.programs.broadcast import broadcast
+from mpinet.programs.exchange import exchange
+from mpinet.programs.gossip import gossip
 
 EFFORT = 0.1
 """Seconds of search for an exact bisection, as `measure.bisection_width` counts them."""
@@ -60,6 +64,11 @@ class Subject:
         self.network = network
         self.effort = effort
 
+    @property
+    def one_port(self) -> Machine:
+        """A fresh one-port machine, which has counted no step yet."""
+        return Machine(self.network, "one")
+
     @cached_property
     def degrees(self) -> dict[int, int]:
         """Number of nodes of each degree."""
@@ -88,6 +97,8 @@ class Subject:
             routers = np.arange(begin, min(begin + AT_ONCE, network.size))[:, np.newaxis]
             others = network.neighbor(routers, np.arange(network.ports))
             ports += int((others >= 0).sum())
+            # Each cable is seen from both of its ends; links to processors are no cables between
+            # routers.
             between += int((others >= first).sum())
         cables = between // 2 if network.busses is None else network.busses
         return network.size - first, ports, cables
@@ -95,6 +106,8 @@ class Subject:
     @cached_property
     def distances(self) -> HostDistances:
         """Distances between processors, in hops, by floods."""
+        # One flood shows that distances are missing, before a flood from every processor is paid
+        # for.
         if not measure.is_connected(self.network):
             raise disconnected(self.network)
         return host_distances(Machine(self.network, "all"))
@@ -148,27 +161,9 @@ def _bisection(subject: Subject) -> dict[str, int]:
     return {"lower": found.lower, "upper": found.upper}
 
 
-def _broadcast(subject: Subject) -> int:
-    from mpinet.programs.broadcast import broadcast
-
-    return broadcast(Machine(subject.network, "one"), 0).steps
-
-
 def _optimum(subject: Subject) -> dict[str, int]:
     found = measure.broadcast_time(subject.network, limit=subject.effort)
     return {"lower": found.lower, "upper": found.upper}
-
-
-def _gossip(subject: Subject) -> int:
-    from mpinet.programs.gossip import gossip
-
-    return gossip(Machine(subject.network, "one")).steps
-
-
-def _exchange(subject: Subject) -> int:
-    from mpinet.programs.exchange import exchange
-
-    return exchange(Machine(subject.network, "one")).steps
 
 
 def _exchange_work(subject: Subject) -> Fraction:
@@ -177,7 +172,8 @@ def _exchange_work(subject: Subject) -> Fraction:
     The bound's steps are those that it takes at least, and half of the messages wait on average.
     """
     hosts = subject.network.hosts
-    steps = exchange_bound(Machine(subject.network, "one"), subject.distances)
+    steps = exchange_bound(subject.one_port, subject.distances)
+    # Exact fractions: whether a column is left out must not depend on the rounding of a machine.
     return Fraction(hosts * (hosts - 1) * steps, 2 * LOOKS)
 
 
@@ -196,12 +192,6 @@ def _bisection_work(subject: Subject) -> Fraction:
     return Fraction(subject.network.size * subject.links, SPLITS)
 
 
-def _ascend(subject: Subject) -> int:
-    from mpinet.programs.ascend import run
-
-    return run(Machine(subject.network, "all"), "prefix").steps
-
-
 def _saturation(subject: Subject) -> float:
     from mpinet.experiments.load import Setting
     from mpinet.machine.faults import Faults
@@ -209,6 +199,8 @@ def _saturation(subject: Subject) -> float:
     from mpinet.programs.patterns import pattern_of
 
     network, pattern = subject.network, pattern_of(subject.network, "uniform")
+    # One run in overload gives the saturation throughput. A search over rates would take about ten
+    # runs.
     setting = Setting(
         network,
         network.routing(None, 0),
@@ -254,14 +246,20 @@ COLUMNS = {
         4096,
         work=_symmetry_work,
     ),
-    "broadcast": Column("broadcast, one-port", _broadcast, 1 << 20),
+    "broadcast": Column("broadcast, one-port", lambda s: broadcast(s.one_port, 0).steps, 1 << 20),
     "routers": Column("routers", lambda s: s.cost[0], 1 << 22, named=True),
     "ports": Column("router ports", lambda s: s.cost[1], 1 << 22, named=True),
     "cables": Column("cables between routers", lambda s: s.cost[2], 1 << 22, named=True),
     "optimum": Column("broadcast, fewest steps", _optimum, 2048, named=True),
-    "gossip": Column("gossip, one-port", _gossip, 2048),
-    "exchange": Column("exchange, one-port", _exchange, 4096, work=_exchange_work),
-    "ascend": Column("ASCEND, all ports", _ascend, 1 << 16),
+    "gossip": Column("gossip, one-port", lambda s: gossip(s.one_port).steps, 2048),
+    "exchange": Column(
+        "exchange, one-port", lambda s: exchange(s.one_port).steps, 4096, work=_exchange_work
+    ),
+    "ascend": Column(
+        "ASCEND, all ports",
+        lambda s: ascend.run(Machine(s.network, "all"), "prefix").steps,
+        1 << 16,
+    ),
     "saturation": Column("saturation, uniform", _saturation, 1024, named=True),
 }
 """Columns that a comparison can have, in the order of a table."""
@@ -322,6 +320,8 @@ def row_of(
     for name in columns:
         begins(f"{name} of {network.name}")
         try:
+            # A column that is left out stands in the row with its reason, so no table has a silent
+            # gap.
             _require_little(name, subject)
             row[name] = COLUMNS[name].measured(subject)
         except MpinetError as error:

@@ -72,10 +72,13 @@ def deal(
     Suspended
         The run was asked to end, and what it needs to go on is written down.
     """
+    # Rank 0 alone reads the journal: on network file systems other hosts may see different lines at
+    # the same moment.
     known, damaged = journal.known() if journal and transport.rank == 0 else ({}, 0)
     passed = set(json.loads(transport.share(json.dumps([*known]).encode())))
     left = _left(hands, passed)
     count = sum(map(len, left))
+    # A rank that draws pieces from the common pool cannot know how many of them will be its own.
     total = count if together or transport.size == 1 else None
     found, failed = dict[str, Any](), dict[str, str]()
     errors: list[MpinetError] = []
@@ -100,11 +103,14 @@ def deal(
                 errors.append(error)
             else:
                 found[key] = value
+                # Of a piece that all ranks do together only rank 0 holds the whole result.
                 if journal is not None and lasts(value) and (transport.rank == 0 or not together):
                     journal.write(key, value)
             watch(len(found) + len(failed), total)
             if together and transport.keeper is not None:
                 transport.keeper.meet()
+    # All ranks raise together, after the pool is empty: a rank that raised alone would leave the
+    # others waiting.
     if strict and errors:
         transport.fail(errors[0])
     if together and transport.rank != 0:
@@ -121,6 +127,7 @@ def _left(hands: Sequence[Sequence[str]], passed: set[str]) -> list[list[str]]:
     left, passed = [], set(passed)
     for hand in hands:
         keys = [key for key in dict.fromkeys(hand) if key not in passed]
+        # Two ranks would compute a key that stands in two hands, perhaps at the same time.
         passed.update(keys)
         if keys:
             left.append(keys)

@@ -12,12 +12,10 @@ from collections.abc import Callable, Iterable, Sequence
 from itertools import islice
 from typing import Any
 
-import numpy as np
-
-from mpinet.base.arrays import Ints
+from mpinet import measure
 from mpinet.base.numerals import quoted
 from mpinet.errors import TooLarge, UsageError
-from mpinet.experiments.compare import Subject, moore_bound
+from mpinet.experiments.compare import COLUMNS, Subject
 from mpinet.experiments.members import listed_families, members
 from mpinet.networks.topology import Topology
 
@@ -136,6 +134,8 @@ def best(
     looks = []
     for at, network in enumerate(found):
         watch(at, 2 * len(found))
+        # A look costs one flood, the full distances cost a flood from every processor: most
+        # candidates never need these.
         looks.append(_Look(network))
     wanted = [
         at
@@ -146,9 +146,12 @@ def best(
     kept: list[tuple[tuple[Any, ...], dict[str, Any]]] = []
     for done, at in enumerate(wanted):
         watch(len(found) + done, 2 * len(found))
+        # Candidates come in the order of their lower bounds, so none of the later ones can beat
+        # what is kept.
         if len(kept) == most and looks[at].least(minimise[0]) > kept[-1][0][0]:
             break
         subject = Subject(found[at], 0.0)
+        # The place in the catalogue breaks ties: equal networks come in one order on every machine.
         key = (*(MEASURES[name](subject) for name in minimise), at)
         if len(kept) < most or key < kept[-1][0]:
             kept = sorted([*kept, (key, row_of(subject))], key=lambda pair: pair[0])[:most]
@@ -157,61 +160,38 @@ def best(
 
 def row_of(subject: Subject) -> dict[str, Any]:
     """Return what is told of a network, measured (collective)."""
-    network = subject.network
-    return {
-        "topology": network.name,
-        "processors": network.hosts,
-        "switches": network.size - network.hosts,
-        "links": subject.links,
-        "degree": subject.degree,
-        "diameter": subject.distances.diameter,
-        "moore": moore_bound(network.hosts, subject.degree),
-        "average_distance": subject.average,
-        "cost": subject.degree * subject.distances.diameter,
-    }
+    columns = {name: COLUMNS[name].measured(subject) for name in TOLD}
+    return {"topology": subject.network.name} | columns | {"cost": MEASURES["cost"](subject)}
+
+
+TOLD = "processors switches links degree diameter moore average_distance".split()
+"""Columns of a comparison that a row of a search has."""
 
 
 class _Look:
-    """Measures that one pass over the wiring of a network gives."""
+    """Measures that cost one pass over the wiring of a network and one flood."""
 
     def __init__(self, network: Topology):
-        nodes = np.arange(network.size)[:, np.newaxis]
-        behind: Ints = network.neighbor(nodes, np.arange(network.ports)[np.newaxis])
-        ordered = np.sort(behind, axis=1)
-        fresh = ordered >= 0
-        fresh[:, 1:] &= ordered[:, 1:] != ordered[:, :-1]
-        hops = _hops(behind)
-        self._processors = network.hosts
-        self.degree: int = int(fresh.sum(axis=1).max(initial=0))
-        """The largest number of different neighbours."""
-        self.links: int = int(fresh.sum()) // 2
-        """Pairs of neighbours."""
+        self._known = Subject(network, 0.0)
+        hops = measure.distance_matrix(network, [0])[0]
         self.connected: bool = bool((hops >= 0).all())
         """True if every node is reachable from processor 0."""
-        self.farthest: int = int(hops[: network.hosts].max())
-        """Hops from processor 0 to the farthest processor that it reaches."""
+        self._farthest = int(hops[: network.hosts].max())
+
+    @property
+    def degree(self) -> int:
+        """The largest number of different neighbours."""
+        return self._known.degree
 
     def least(self, measure: str) -> float:
         """Return a lower bound of a measure."""
         known = {
-            "diameter": self.farthest,
+            "diameter": self._farthest,
             "degree": self.degree,
-            "links": self.links,
-            "cost": self.degree * self.farthest,
-            "processors": self._processors,
+            "links": self._known.links,
+            "cost": self.degree * self._farthest,
+            "processors": self._known.network.hosts,
         }
+        # A measure without a bound gets 0: the search then only takes longer, and no candidate is
+        # lost.
         return known.get(measure, 0)
-
-
-def _hops(behind: Ints) -> Ints:
-    """Hops from processor 0 to every node (-1: unreachable), from the nodes behind all ports."""
-    hops = np.full(len(behind), -1)
-    hops[0] = 0
-    front = np.zeros(1, np.int64)
-    step = 0
-    while len(front):
-        step += 1
-        reached = behind[front].ravel()
-        hops[reached[(reached >= 0) & (hops[reached] < 0)]] = step
-        front = np.flatnonzero(hops == step)
-    return hops

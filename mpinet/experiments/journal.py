@@ -29,6 +29,8 @@ def version_of(files: Sequence[str] = ()) -> str:
         A user's files that findings depend on.
     """
     fingerprint = sha256(__version__.encode())
+    # Any source may bear on a result. A list of the relevant modules would be wrong sooner or
+    # later.
     for path in [*sorted(PACKAGE.rglob("*.py")), *map(Path, files)]:
         fingerprint.update(path.read_bytes())
     return fingerprint.hexdigest()
@@ -90,6 +92,7 @@ class Journal:
             return
         try:
             self._file.write(json.dumps([_checksum(text), text]) + "\n")
+            # A job that is killed would otherwise lose the findings that its buffer still holds.
             self._file.flush()
         except OSError as error:
             raise OutputError(f"Cannot write {self._path}: {error.strerror}.") from None
@@ -106,6 +109,7 @@ class Journal:
             except (ValueError, TypeError, AttributeError, RecursionError):
                 damaged += 1
                 continue
+            # Lines of other versions stay in the file: the user may check that version out again.
             if version == self._version:
                 found[key] = value
         return found, damaged

@@ -84,7 +84,10 @@ def groups_of(order: int) -> Iterator[Group]:
         m = order // n
         if order % n or m < 3 or found == MOST_GROUPS:
             continue
+        # With n = 2 and k = m - 1 the product is the dihedral group, which has been yielded before.
         turning = [k for k in range(2, m) if pow(k, n, m) == 1 and (n, k) != (2, m - 1)]
+        # Where a smaller power of k is 1 a part of the second factor commutes, and the group is
+        # closer to an abelian one.
         faithful = [k for k in turning if all(pow(k, e, m) != 1 for e in range(1, n))]
         for k in (faithful or turning)[:1]:
             found += 1
@@ -111,6 +114,8 @@ class Lift:
         self.base, self.group, self.degree = base, group, degree
         self.size = base * group.order
         self.mates, self.voltages = list(mates), list(voltages)
+        # The flood kernel reads compressed rows. All nodes have equally many darts, so offsets are
+        # multiples of the degree.
         self._begins = np.arange(self.size + 1, dtype=np.uint64) * np.uint64(degree)
         self._origins = np.zeros((base, group.order, degree), np.uint32)
         self._every = np.full((1, 1), 2**base - 1, np.uint64)
@@ -130,6 +135,8 @@ class Lift:
         """Pairs that are not joined, diameter, sum of distances from the base nodes."""
         shape = self.size, 1, 1
         fresh, following = np.zeros(shape, np.uint64), np.zeros(shape, np.uint64)
+        # A bit of one word for each base node: by the group's symmetry these floods stand for those
+        # from all nodes.
         fresh[:: self.group.order, 0, 0] = np.uint64(1) << np.arange(self.base, dtype=np.uint64)
         seen = fresh.copy()
         origins = self._origins.reshape(-1)
@@ -155,6 +162,8 @@ class Lift:
         two = dice(len(self.mates))
         darts = {one, other, two, self.mates[two]}
         before = [(dart, self.mates[dart], self.voltages[dart]) for dart in sorted(darts)]
+        # Fewer than four different darts are a loop, or one link drawn twice: no ends can be
+        # exchanged.
         if len(darts) == 4 and dice(2):
             end = self.mates[two]
             self._join(one, two, dice)
@@ -194,6 +203,7 @@ class Lift:
         """Make a link with a voltage that is drawn."""
         order = self.group.order
         inside = dart // self.degree == mate // self.degree
+        # Within a base node the neutral voltage would join every node to itself.
         voltage = 1 + dice(order - 1) if inside and order > 1 else dice(order)
         self.mates[dart], self.voltages[dart] = mate, voltage
         self.mates[mate], self.voltages[mate] = dart, self.group.inverse(voltage)
@@ -218,6 +228,8 @@ class Dice:
     """Whole numbers drawn by a key, the same on every machine."""
 
     def __init__(self, key: str):
+        # A keyed counter generator draws the same numbers with every version of NumPy, which
+        # `default_rng` does not promise.
         self._philox = np.random.Philox(
             key=int.from_bytes(sha256(key.encode()).digest()[:16], "big")
         )
@@ -227,6 +239,8 @@ class Dice:
         """Draw a number 0..count-1."""
         if not self._words:
             self._words = self._philox.random_raw(1024).tolist()
+        # The high word of the product is uniform up to 2^-64, and every draw takes exactly one
+        # word: rejection would not.
         return self._words.pop() * count >> 64
 
 

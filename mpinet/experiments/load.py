@@ -111,6 +111,8 @@ class Setting:
         if self.buffering.buffers == 0:
             return no_classes(self.topology.params)
         own = self._own_classes
+        # Virtual channels that do not divide among the classes would leave one of them with less
+        # room than its rule needs.
         unfit = self.vcs_named and self.buffering.vcs % (own.count * self.ranks_of_messages)
         if unfit and self.classes is None and own.name in FREE:
             return no_classes(self.topology.params)
@@ -233,9 +235,13 @@ class Setting:
         """Tell if a point is in overload, be it at some sources or channels alone."""
         if point["deadlock"]:
             return True
+        # A trace or a batch has an end: its backlog grows and falls, which is no sign of
+        # saturation.
         if self.pattern.rows is not None or self.generation.batch:
             return False
         bound = self.bound
+        # Above the bound the busiest channel falls behind for ever, however calm a short window may
+        # look.
         if bound is not None and point["rate"] * self.mean_flits > bound * (1 + 1e-9):
             return True
         # A channel that was never idle, and at the sources more than chance would leave there.
@@ -370,6 +376,8 @@ def _rates_of_each(
         return [_rates_of(each, rates) for each in settings]
     found: dict[int, Sequence[float]] = {}
     for each in settings:
+        # Settings of one command share this object, so the default rates are searched once for all
+        # of its seeds.
         shared = id(each.generation)
         if shared not in found:
             found[shared] = _rates_of(each, each.default_rates)
@@ -396,6 +404,8 @@ def _curves(
     }
     runs = {name: run for run, name in keys.items()}
     numbers = {name: number for number, name in enumerate(runs)}
+    # On all ranks every step pays an exchange. Small machines are done sooner if each rank has runs
+    # of its own.
     together = transport.size == 1 or len(runs) == 1 or not is_small(settings)
 
     def run(name: str, ranks: Local) -> dict[str, Any]:
@@ -414,6 +424,8 @@ def _curves(
     dealt = deal([[name] for name in runs], run, transport, journal, together, done, strict=True)
     if not together:
         watch(len(runs), len(runs))
+    # Putting a curve together is collective, because the bounds of other routings are, so all ranks
+    # need the points.
     whole = json.loads(transport.share(json.dumps(dealt.found).encode()))
     return [
         _curve(

@@ -73,6 +73,8 @@ def _counted_up(
             yield network
         if smallest < inf:
             last = value
+        # Families grow with each parameter: where the smallest member is too large, all later ones
+        # are.
         if inf > smallest > high:
             return
         value += 1
@@ -176,9 +178,7 @@ def _kinds(sides: tuple[int, ...]) -> Iterator[str]:
 def _levels(base: str, sides: tuple[int, ...], high: int) -> Iterator[str]:
     """Yield the super-nodes of one and two levels that keep a dual net within `high`."""
     subsets = _super_nodes(sides)
-    size = 1
-    for side in sides:
-        size *= side
+    size = prod(sides)
     for first, of in subsets.items():
         once = 2 * size * (size // of)
         if once <= high:
@@ -193,10 +193,7 @@ def _super_nodes(sides: tuple[int, ...]) -> dict[str, int]:
     found = {"-": 1}
     for mask in range(1, 2 ** len(sides)):
         chosen = [at for at in range(len(sides)) if mask >> at & 1]
-        size = 1
-        for at in chosen:
-            size *= sides[at]
-        found[".".join(map(str, chosen))] = size
+        found[".".join(map(str, chosen))] = prod(sides[at] for at in chosen)
     return found
 
 
@@ -245,6 +242,7 @@ def _seedless(low: int, high: int) -> Iterator[str]:
     """Yield random regular networks N,d, of one seed each: other seeds give the same kind."""
     for size in range(max(low, 4), high + 1):
         degrees = range(2, min(MOST_RANDOM, size - 1) + 1)
+        # The degrees of a graph add up to twice its links, so odd sums have no graph.
         yield from (f"{size},{d}" for d in degrees if size * d % 2 == 0)
 
 

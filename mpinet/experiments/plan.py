@@ -143,6 +143,7 @@ def _are_numbers(given: Any) -> bool:
 
 def _stepwise(first: float, end: float, step: float = 1) -> list[float]:
     """Numbers from `first` in steps of `step`, without `end`."""
+    # In binary, 1.1 / 0.1 is a little more than 11: unrounded, such a range would include its end.
     count = math.ceil(round((end - first) / step, DIGITS))
     return _require([_rounded(first + i * step) for i in range(min(count, MOST_POINTS + 1))])
 
@@ -214,6 +215,8 @@ def key_of(command: str, options: Mapping[str, Any]) -> str:
     options : mapping
         All options, also those that are as by default.
     """
+    # A file with other contents makes another point: a resumed sweep must not take the old result
+    # for it.
     files = files_named(options.values())
     identity = {"command": command, "options": options, "files": files}
     text = json.dumps(identity, sort_keys=True, separators=(",", ":"), default=str)

@@ -100,6 +100,8 @@ def search(
     every = shapes(size, degree)
     if not every:
         raise UsageError(f"There is no network of {size} nodes with {degree} links each.")
+    # A stride keeps shapes of one base node and of many. The first ones alone would all be Cayley
+    # graphs.
     chains = every[:: -(-len(every) // MOST_CHAINS)]
     found: dict[int, dict[str, Any]] = {}
     alive = [*range(len(chains))]
@@ -111,6 +113,8 @@ def search(
 
     for turn in range(ROUNDS):
         each = max(1, moves // ROUNDS // len(alive))
+        # The name is also the key of the draws: it states all that a chain depends on, and no rank
+        # is in it.
         names = {f"{size} {degree} {seed} {moves} {turn} {chain}": chain for chain in alive}
         work = partial(_worked, chains, degree, each, names, found)
         dealt = deal([[name] for name in names], work, transport, journal, strict=True)
@@ -152,12 +156,16 @@ def improved(
         before = lift.move(dice)
         cost = lift.cost()
         energy, place = _energy(cost, lift.size), turn % len(history)
+        # Late acceptance leaves local optima without a temperature, which would have to be tuned
+        # for each size.
         if energy <= max(history[place], _energy(now, lift.size)):
             now = cost
             if cost < best:
                 best, kept = cost, ([*lift.mates], [*lift.voltages])
         else:
             lift.undo(before)
+        # Only improvements enter the history: a long climb would otherwise raise the threshold for
+        # good.
         history[place] = min(history[place], _energy(now, lift.size))
     missing, diameter, total = best
     return {
@@ -197,6 +205,8 @@ def measured(found: dict[str, Any], degree: int) -> tuple[Topology, dict[str, An
         network = from_networkx(graph)
         row = row_of(Subject(network, 0.0))
     average = found["total"] / found["base"] / (lift.size - 1)
+    # The search floods from one node of each class. Floods from all nodes prove that the symmetry
+    # was applied correctly.
     if row["diameter"] != found["diameter"] or abs(row["average_distance"] - average) > 1e-9:
         raise WiringError(
             f"A lift of {found['base']} nodes by {lift.group} was taken for one of diameter "

@@ -150,6 +150,7 @@ def _warmup(window: Window, made: Callable[[str, Window], Point]) -> tuple[int, 
                 return seen[left_out][0] if left_out else 0, True
         if vain == VAIN:
             break
+    # The pilot never settled: half of its length is the most cautious warm-up that was seen.
     return pilot.steps // 2, False
 
 
@@ -192,6 +193,7 @@ def bisected(
         def rate_of(k: int) -> float:
             return round(k * resolution, 12)
 
+        # The factor saves the highest rate where the division is rounded down, as 0.3 / 0.1 is.
         stable, saturated = 0, int(most / resolution * (1 + 1e-9)) + 1
         runs = 0
         while saturated - stable > 1:

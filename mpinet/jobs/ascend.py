@@ -2,20 +2,22 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from mpinet.commands.ascend import AscendOptions, DescendOptions
+from mpinet.commands.ascend import AscendOptions, DescendOptions, ProgramResult
+from mpinet.commands.fields import picked
 from mpinet.commands.job import Job, Watch
 from mpinet.jobs.machinejob import MachineJob
 from mpinet.jobs.opening import topology_named
-from mpinet.networks.topology import Topology
+from mpinet.machine.dry import Dry
+from mpinet.machine.transport import Local
+from mpinet.programs import ascend, needs
+from mpinet.programs.operators.operator import Operator
 from mpinet.report.rows import Row, phase_rows
 from mpinet.report.tables import with_phases
 
 if TYPE_CHECKING:
-    from mpinet.machine.dry import Dry
-    from mpinet.machine.transport import Local
-    from mpinet.programs.operators.operator import Operator
     from mpinet.programs.rehearsal import Rehearsal
 
 
@@ -28,21 +30,16 @@ def prepare(options: AscendOptions | DescendOptions) -> Job:
     return Ascend(options, topology_named(options.topology), operator)
 
 
+@dataclass(eq=False, repr=False)
 class Ascend(MachineJob):
     """An ASCEND or DESCEND program, checked against the serial computation."""
 
     options: AscendOptions | DescendOptions
 
-    def __init__(
-        self, options: AscendOptions | DescendOptions, topology: Topology, operator: Operator
-    ):
-        super().__init__(options, topology)
-        self._operator = operator
+    _operator: Operator
 
     def run(self, transport: Local, watch: Watch) -> Row:
         """Run the program."""
-        from mpinet.programs import ascend
-
         options = self.options
         machine = self.make_machine(transport, watch)
         found = ascend.run(
@@ -53,18 +50,10 @@ class Ascend(MachineJob):
             options.algorithm,
         )
         self.note_crossing(machine)
-        return {
-            "operator": found.operator,
-            "algorithm": found.algorithm,
-            "elements": found.elements,
-            "steps": found.steps,
-            "correct": found.correct,
-            "phases": phase_rows(found.phases),
-        }
+        return picked(ProgramResult, found) | {"phases": phase_rows(found.phases)}
 
     def needs(self, ranks: int) -> int:
         """Bytes of the states, and of the serial results that they are compared with."""
-        from mpinet.programs import needs
         from mpinet.programs.schedules import find_schedule
 
         schedule = find_schedule(self.network, self.options.algorithm)

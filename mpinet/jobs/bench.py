@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -11,15 +11,16 @@ from mpinet.base.native.tiers import wait_for_native_code
 from mpinet.base.numerals import quoted
 from mpinet.base.plain import plain
 from mpinet.commands.bench import BenchOptions
-from mpinet.commands.job import Job, Watch
+from mpinet.commands.job import Job, Listing, Watch
 from mpinet.commands.optionrecords import changed
 from mpinet.errors import UsageError
+from mpinet.machine.transport import Local
+from mpinet.report.benchmarks import line, page
 from mpinet.report.rows import Row
 
 if TYPE_CHECKING:
     from mpinet.bench.benchmark import Benchmark, Setting
     from mpinet.bench.earlier import Ratios
-    from mpinet.machine.transport import Local
 
 NOT_LISTED = ("ranks", "size", "repeat", "clock", "booksim", "loggopsim", "against")
 """Options that do not apply with ``--list``."""
@@ -38,7 +39,7 @@ def prepare(options: BenchOptions) -> Job:
     if options.list:
         for option in changed(options, *NOT_LISTED):
             raise UsageError(f"--{option} does not apply with --list.")
-        return Listing(chosen)
+        return _listed(chosen)
     baselines = {baseline.name for each in chosen for baseline in each.baselines}
     for option, path, name, rows in (
         ("--booksim", options.booksim, BOOKSIM, "load and booksim"),
@@ -73,58 +74,40 @@ def _earlier(options: BenchOptions, chosen: list[Benchmark], setting: Setting) -
     """Read the earlier run's ratios; refuse a run whose ratios have no spread."""
     from mpinet.bench.earlier import LEAST_ROUNDS, read_ratios
 
+    # A ratio has fallen only if it falls by more than its spread, which few rounds do not show.
     if setting.repeat < LEAST_ROUNDS:
         raise UsageError(f"--against needs the spread of rounds: --repeat {LEAST_ROUNDS} or more.")
     return read_ratios(Path(options.against or ""), chosen, setting)
 
 
-class Listing(Job):
-    """The list of benchmarks."""
-
-    def __init__(self, chosen: list[Benchmark]):
-        super().__init__()
-        self._chosen = chosen
-
-    def run(self, transport: Local, watch: Watch) -> list[Row]:
-        """List the benchmarks, one row per baseline."""
-        return [
-            {
-                "name": benchmark.row_name(baseline),
-                "workload": benchmark.described("full"),
-                "unit": benchmark.unit,
-                "ranks": benchmark.ranks,
-                "against": baseline.name,
-                "goal": None if baseline.goal is None else str(baseline.goal),
-            }
-            for benchmark in self._chosen
-            for baseline in benchmark.baselines
-        ]
-
-    def show(self, result: list[Row]) -> str:
-        """Format one line per row."""
-        from mpinet.report.tables import table
-
-        heading = ("benchmark", "workload", "unit", "ranks", "against", "goal")
-        return table([list(row.values()) for row in result], heading)
+def _listed(chosen: list[Benchmark]) -> Listing:
+    """Return the list of benchmarks, a row per baseline."""
+    rows = [
+        {
+            "name": benchmark.row_name(baseline),
+            "workload": benchmark.described("full"),
+            "unit": benchmark.unit,
+            "ranks": benchmark.ranks,
+            "against": baseline.name,
+            "goal": None if baseline.goal is None else str(baseline.goal),
+        }
+        for benchmark in chosen
+        for baseline in benchmark.baselines
+    ]
+    names = ("workload", "unit", "ranks", "against", "goal")
+    return Listing(rows, {"benchmark": "name", **dict(zip(names, names, strict=True))})
 
 
+@dataclass(eq=False, repr=False)
 class Bench(Job):
     """Benchmarks, measured."""
 
     unit = "benchmarks"
 
-    def __init__(
-        self,
-        options: BenchOptions,
-        chosen: list[Benchmark],
-        setting: Setting,
-        ratios: Ratios | None,
-    ):
-        super().__init__()
-        self._options = options
-        self._chosen = chosen
-        self._setting = setting
-        self._ratios = ratios
+    _options: BenchOptions
+    _chosen: list[Benchmark]
+    _setting: Setting
+    _ratios: Ratios | None
 
     def run(self, transport: Local, watch: Watch) -> list[Row]:
         """Run the benchmarks here, or on each number of ranks that was asked for."""
@@ -143,14 +126,10 @@ class Bench(Job):
 
     def _tell(self, row: object) -> None:
         """Print a row as soon as it is measured."""
-        from mpinet.report.benchmarks import line
-
         self.say("  ".join(line(plain(row))))
 
     def show(self, result: list[Row]) -> str:
         """Format one line per row, absent baselines, goals reached, and rows that fell."""
-        from mpinet.report.benchmarks import page
-
         return page(result)
 
     def status(self, result: list[Row]) -> int:

@@ -43,6 +43,7 @@ class Certify(Job):
         super().__init__()
         self._file = Path(options.file)
         self._effort = options.effort
+        # The network is opened before the certificate is read: a wrong name is the cheaper error.
         self._on = None if options.on is None else open_topology(options.on)
         self._export = None if options.export is None else Path(options.export)
 

@@ -62,6 +62,7 @@ def keeper_of(
 
 def inputs_of(options: Mapping[str, Any]) -> dict[str, str]:
     """Return the sha256 of the files that a command reads."""
+    # A run writes these itself, so they may differ between its begin and its resumption.
     return files_named(v for k, v in options.items() if k not in ("out", "checkpoint"))
 
 
@@ -81,6 +82,8 @@ def resumable(folder: Path) -> dict[str, Any]:
         raise FileError(f"{folder} is a part of the checkpoint {whole}: resume that.")
     if not has_shape(found, HEADER):
         raise FileError(f"The checkpoint {folder} cannot be used: it is of no command.")
+    # Frames hold the variables of this version's loops: other sources may take them for something
+    # else without an error.
     if found["sources"] != version_of():
         raise FileError(
             f"The checkpoint {folder} was written by another version of mpinet ({found['mpinet']}; "

@@ -1,145 +1,187 @@
-"""Commands of the collectives: gossip, scatter, gather, exchange, reductions, circulation.
+"""The job of every collective: one item or several, of all processors, of a group, or of groups.
 
-`prepare` finds the root and the algorithm; `_work` has a case for each collective of one item.
+The table in `mpinet.commands.algorithms` says which program runs, and which fields a result shows.
 """
 
 from __future__ import annotations
 
-from mpinet.commands.collectives import (
-    CirculateOptions,
-    ExchangeOptions,
-    GossipOptions,
-    ReduceOptions,
-)
-from mpinet.commands.job import Job
-from mpinet.commands.options import CollectiveOptions, ItemOptions, ManyOptions, RootedOptions
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from mpinet.base.files import require_writable
+from mpinet.commands.algorithms import COLLECTIVES
+from mpinet.commands.collectives import CollectiveResult
+from mpinet.commands.job import Job, Watch, without_simple_reason
+from mpinet.commands.options import CollectiveOptions, ReductionOptions, RootedOptions
 from mpinet.errors import UsageError
-from mpinet.jobs.collective import Collective, Work
-from mpinet.jobs.fabric import parts_of
-from mpinet.jobs.opening import port_model, routing_of
-from mpinet.jobs.pipelined import Pipelined
-from mpinet.jobs.together import Together
-from mpinet.networks.topology import Topology
-from mpinet.programs.kinds import KINDS
+from mpinet.jobs.fabric import intact, parts_of
+from mpinet.jobs.machinejob import MachineJob
+from mpinet.jobs.programs import Prepared, is_pipeline, values_of_parameters
+from mpinet.jobs.together import AtOnce
+from mpinet.machine.dry import Dry
+from mpinet.machine.transport import Local
+from mpinet.programs.kinds import OF_EACH
+from mpinet.report.rows import Row, phase_rows
+from mpinet.report.tables import table, with_phases
+
+if TYPE_CHECKING:
+    from mpinet.programs.rehearsal import Rehearsal
 
 
 def prepare(options: CollectiveOptions) -> Job:
-    """Find the root and the algorithm; many items make a pipeline."""
+    """Find groups, root and program, and refuse what cannot run."""
     topology, parts = parts_of(options.topology, options.faults, options.group)
-    name = options.command
-    if len(parts) > 1 and name not in KINDS:
-        raise UsageError(f"--group: {name} is done by one group at a time.")
+    row = COLLECTIVES[options.command]
     if len(parts) > 1:
-        return Together(options, topology, parts)
+        return CollectiveJob(options, topology, AtOnce(options, topology, parts))
+    # A run may take hours, so a file that cannot be written is refused before the run.
+    if (file := _schedule_file(options)) is not None:
+        require_writable(file)
     root = topology.find(str(options.root)) if isinstance(options, RootedOptions) else None
-    if isinstance(options, ManyOptions) and _is_pipeline(options, topology):
-        return Pipelined(options, topology, root)
-    return Collective(options, topology, _work(options, topology, root or 0))
+    is_planned = is_pipeline(options, topology)
+    # A schedule lists for each processor the one message that informs it. With several items there
+    # is no such message.
+    if is_planned and options.is_scheduled:
+        raise UsageError(
+            "--schedule tells who informs whom of one item: with --items, or where switches "
+            "only forward, give --record FILE."
+        )
+    program = row.many if is_planned else row.one
+    assert program is not None
+    work = Prepared(program, values_of_parameters(options, topology, root))
+    return CollectiveJob(options, topology, work, root, is_planned)
 
 
-def _work(options: CollectiveOptions, topology: Topology, root: int) -> Work:
-    """Return how the collective runs, item by item."""
-    match options:
-        case GossipOptions():
-            return _gossip(options, topology)
-        case ExchangeOptions():
-            return _exchange(options, topology)
-        case CirculateOptions():
-            return _circulate(options, topology)
-        case ReduceOptions():
-            return _reduce(options, topology, root)
-    return _from_or_to_one(options, topology, root)
+def _schedule_file(options: CollectiveOptions) -> Path | None:
+    """Return the file for the lines of a broadcast's schedule."""
+    name = getattr(options, "schedule_out", None)
+    return None if name is None else Path(name)
 
 
-ALWAYS_PIPELINED = ("allreduce", "reducescatter")
-"""Collectives without a program for one item alone."""
+def _given(values: Row) -> Row:
+    """Return the values that are not None."""
+    return {name: value for name, value in values.items() if value is not None}
 
 
-def _is_pipeline(options: ManyOptions, topology: Topology) -> bool:
-    """Return whether items go in a pipeline: several, if there is no other way, or by switches.
+@dataclass(eq=False, repr=False)
+class CollectiveJob(MachineJob):
+    """A collective on a machine, its result checked."""
 
-    Where switches only forward, a reduction is a pipeline of one item, and so is a gossip in which
-    processors fetch what is rarest.
-    """
-    from mpinet.networks.members import Members
-    from mpinet.programs.pipelines.spreading import PATHS, RAREST
-    from mpinet.programs.pipelines.switching import COPY, behavior, only_forwards
+    options: CollectiveOptions
 
-    if options.items != 1 or options.command in ALWAYS_PIPELINED:
-        return True
-    through = topology.links and topology.size > topology.hosts
-    if options.command == "gossip" and through and options.algorithm in (PATHS, RAREST):
-        return True
-    switches = options.switches if isinstance(options, ItemOptions) else COPY
-    if only_forwards(topology, behavior(options.command, switches)):
-        return True
-    if options.command == "gossip" and options.algorithm is None:
-        # There is no schedule of its own, and a network beside has to be compared with such a one.
-        return isinstance(topology, Members) or options.beside
-    return False
+    _work: Prepared | AtOnce
+    _root: int | None = None
+    _is_planned: bool = True
 
+    def needs(self, ranks: int) -> int:
+        """Bytes that the program needs."""
+        return self._work.needs(self.share(ranks))
 
-def _gossip(options: GossipOptions, topology: Topology) -> Work:
-    from mpinet.programs import needs
-    from mpinet.programs.gossip import gossip, require_algorithm
+    def needs_once(self, ranks: int) -> int:
+        """Bytes that the program needs on one rank alone."""
+        return self._work.once(self.share(ranks))
 
-    algorithm = require_algorithm(topology, options.duplex == "half", options.algorithm)
-    return Work(
-        lambda machine: gossip(machine, options.algorithm, options.seed),
-        lambda share: needs.gossip(share, algorithm),
-    )
+    def run(self, transport: Local, watch: Watch) -> Row:
+        """Make the machine, and run the collective."""
+        from mpinet.machine.trace import Trace
+        from mpinet.report.hashes import hash_into, schedule_lines
 
+        options = self.options
+        trace = Trace() if options.is_scheduled else None
+        machine = self.make_machine(transport, watch, trace=trace)
+        found = self._work.run(machine=machine)
+        self.note_crossing(machine)
+        # Groups find their schedules on every rank alike, so that no message prepares them.
+        if isinstance(self._work, Prepared):
+            self.preparation = asdict(found.preparation)
+        values = self._values(found)
+        if trace is not None:
+            lines = schedule_lines(transport, trace, found.steps)
+            values["schedule_sha256"] = hash_into(lines, _schedule_file(options), transport)
+        values |= intact(options, options.faults, transport, watch)
+        # Digests cover all fields of a result. A field that the table does not name would change
+        # the digests of older results.
+        shown = CollectiveResult.hints_for(options.command)
+        return {name: value for name, value in values.items() if name in shown}
 
-def _from_or_to_one(options: CollectiveOptions, topology: Topology, root: int) -> Work:
-    from mpinet.programs import needs
-    from mpinet.programs.gather import gather, require_algorithm
-    from mpinet.programs.scatter import scatter
+    def _values(self, found: Any) -> Row:
+        """Return the values of a result by its fields; the table says which of them are shown."""
+        row, options = COLLECTIVES[self.options.command], self.options
+        value = getattr(found, "value", None)
+        reduces = isinstance(options, ReductionOptions) and value is not None
+        before = {
+            "items": found.items if self._is_planned else None,
+            "operator": getattr(options, "operator", None) if reduces else None,
+            "value": value,
+        }
+        always = {
+            "algorithm": found.algorithm,
+            "steps": found.steps,
+            "messages": found.messages,
+            "informed": getattr(found, "informed", None),
+            "lower_bound": found.lower_bound,
+            "lower_by": found.lower_bound.by,
+            "correct": getattr(found, "correct", None),
+            "phases": phase_rows(found.phases),
+        }
+        after = {
+            "by_orbit": getattr(found, "by_orbit", None),
+            "skipped": [*found.skipped] or None,
+            "groups": getattr(found, "groups", None),
+        }
+        # A broadcast of one item that leaves processors out is incomplete and not wrong: the number
+        # of informed processors says it.
+        if not self._is_planned:
+            always = {name: value for name, value in always.items() if name not in row.hides}
+        values = _given(before) | always | _given(after)
+        # The field stays where there is no rate: null says that the network is too large for the
+        # search of rates.
+        if self._is_planned and isinstance(self._work, Prepared):
+            rate = found.rate
+            values["bandwidth"] = None if rate is None else [rate.numerator, rate.denominator]
+        return values
 
-    way, model = options.command, port_model(options.ports, options.duplex)
-    algorithm = require_algorithm(topology, root, options.algorithm, way, model)
-    moved = scatter if way == "scatter" else gather
-    return Work(
-        lambda machine: moved(machine, root, options.algorithm, options.seed),
-        lambda share: needs.from_or_to_one(share, algorithm, way, root),
-        lambda share: needs.at_root(share, algorithm, way, root),
-    )
+    def rehearse(self, dry: Dry) -> Rehearsal:
+        """Play one rank."""
+        if self._is_planned:
+            raise UsageError("--items does not apply: predict plays one rank with one item.")
+        if self.options.is_scheduled:
+            raise UsageError(
+                "--schedule does not apply: a rank alone has no part of the others' schedule."
+            )
+        assert isinstance(self._work, Prepared)
+        found: Rehearsal = self._work.rehearse(machine=self.make_machine(dry), dry=dry)
+        return found
 
+    def shortfall(self, result: Row) -> str:
+        """Report a broadcast that leaves processors out as incomplete."""
+        informed, hosts = result.get("informed"), self.network.hosts
+        if informed in (None, hosts) or "correct" in result:
+            return super().shortfall(result)
+        return f"The broadcast is incomplete: {informed} of {hosts} processors are informed."
 
-def _exchange(options: ExchangeOptions, topology: Topology) -> Work:
-    from mpinet.programs import needs
-    from mpinet.programs.exchange import FARTHEST, exchange, require_algorithm
-
-    name = require_algorithm(topology, options.algorithm, port_model(options.ports, options.duplex))
-    if name == FARTHEST and options.routing is not None:
-        raise UsageError("--routing does not apply to total exchange 'farthest'.")
-    routing = None if name == FARTHEST else routing_of(topology, options.routing)
-    return Work(
-        lambda machine: exchange(machine, routing, options.seed, options.algorithm),
-        needs.exchange,
-    )
-
-
-def _reduce(options: ReduceOptions, topology: Topology, root: int) -> Work:
-    from mpinet.programs import needs
-    from mpinet.programs.broadcast import require_algorithm
-    from mpinet.programs.reduce import reduce, turned_round
-
-    model = turned_round(port_model(options.ports, options.duplex))
-    algorithm, schedule = require_algorithm(topology, root, options.algorithm, model)
-    return Work(
-        lambda machine: reduce(machine, root, options.operator, algorithm, options.seed),
-        lambda share: needs.reduce(share, algorithm, schedule),
-    )
-
-
-def _circulate(options: CirculateOptions, topology: Topology) -> Work:
-    from mpinet.programs import needs
-    from mpinet.programs.circulate import circulate, require_dimensions
-    from mpinet.programs.schedules import find_schedule
-
-    require_dimensions(topology, options.dimensions)
-    schedule = find_schedule(topology, options.algorithm)
-    return Work(
-        lambda machine: circulate(machine, options.dimensions, options.algorithm, options.seed),
-        lambda share: needs.circulate(share, schedule),
-    )
+    def show(self, result: Row) -> str:
+        """Format the counts and the phases, the rate in words, and each group alone."""
+        heading = self.title
+        # The reason of a bound of several groups is always shown: it may be a cut over which all
+        # groups send.
+        shown = dict(result if "groups" in result else without_simple_reason(result))
+        groups, rate = shown.pop("groups", None), shown.pop("bandwidth", None)
+        if "informed" in result and "correct" not in result:
+            heading += f" from {self._root}"
+            if self.shortfall(result):
+                shown["informed"] = f"{result['informed']} of {self.network.hosts}: incomplete"
+        if rate is not None:
+            items, steps = rate
+            each = " of each processor" if self.options.command in OF_EACH else ""
+            shown["bandwidth"] = (
+                f"at most {items} item{'s' * (items > 1)}{each} in {steps} step{'s' * (steps > 1)}"
+            )
+        if groups is None:
+            return with_phases(heading, shown, self.preparation)
+        heading = f"{self.options.command} of {len(groups)} groups at once on {self.topology}"
+        columns = ("group", "processors", "algorithm", "steps", "lower_bound")
+        rows = [tuple(group[name] for name in columns) for group in groups]
+        alone = table(rows, ("group", "processors", "algorithm", "alone", "bound"))
+        return f"{with_phases(heading, shown)}\n\n{alone}"

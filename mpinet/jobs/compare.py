@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from itertools import count
 from pathlib import Path
 from typing import Any
@@ -36,16 +37,15 @@ def prepare(options: CompareOptions) -> Job:
     return Compare(options, networks, columns_of(joined(options.only)))
 
 
+@dataclass(eq=False, repr=False)
 class Compare(Job):
     """Networks side by side."""
 
     unit = "cells"
 
-    def __init__(self, options: CompareOptions, networks: list[Topology], columns: list[str]):
-        super().__init__()
-        self._options = options
-        self._networks = networks
-        self._columns = columns
+    _options: CompareOptions
+    _networks: list[Topology]
+    _columns: list[str]
 
     def run(self, transport: Local, watch: Watch) -> list[Row]:
         """Measure network after network."""
@@ -61,6 +61,7 @@ class Compare(Job):
         for network in self._networks:
             with hosted_by(transport):
                 rows.append(row_of(network, self._columns, self._options.effort, begins))
+        # Progress counts cells as they begin, so that the end of the last one is counted here.
         watch(cells, cells)
         if transport.rank == 0 and self._options.output is not None:
             write_text(Path(self._options.output), self.show(rows) + "\n")

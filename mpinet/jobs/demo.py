@@ -32,6 +32,8 @@ def act(options: DemoOptions) -> int:
     found = documents(ranks)
     for job in JOBS:
         front = f"mpinet launch -n {ranks}" if ranks > 1 else "mpinet"
+        # The heading of a job has to be on the terminal before its ranks write their own lines
+        # there.
         output.write(f"$ {front} {job.arguments}\n")
         sys.stdout.flush()
         document = next(found)

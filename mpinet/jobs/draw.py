@@ -35,6 +35,8 @@ def prepare(options: DrawOptions) -> Job:
             f"A picture is {WIDTHS[0]}..{WIDTHS[1]:.0f} inches wide, not {options.size}."
         )
     require_scene(topology, options.routes, options.label, options.seed)
+    # Traffic and routing are made here for their refusals alone. The run makes them again on all
+    # ranks.
     if options.loads is not None:
         traffic(topology, options.loads, options.seed)
     if options.routing is not None:

@@ -2,29 +2,27 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict
-from typing import TYPE_CHECKING
+from dataclasses import asdict, dataclass
+from types import SimpleNamespace
 
 from mpinet.base.numerals import quoted
-from mpinet.commands.embed import IDENTITY, EmbedOptions
+from mpinet.commands.embed import IDENTITY, EmbedOptions, EmbedResult
+from mpinet.commands.fields import picked
 from mpinet.commands.job import Job, Watch
 from mpinet.commands.network import without_folders
 from mpinet.errors import UsageError
 from mpinet.jobs.machinejob import MachineJob
 from mpinet.jobs.opening import routing_of, topology_named
+from mpinet.machine.transport import Local
 from mpinet.networks.routing import Routing
+from mpinet.programs.embed import Embedding, Measures, measure, ring_images
+from mpinet.programs.operators.operator import Operator
 from mpinet.report.rows import Row
 from mpinet.report.tables import fields
-
-if TYPE_CHECKING:
-    from mpinet.machine.transport import Local
-    from mpinet.programs.embed import Embedding
-    from mpinet.programs.operators.operator import Operator
 
 
 def prepare(options: EmbedOptions) -> Job:
     """Check the embedding, the operator and the routing."""
-    from mpinet.programs.embed import Embedding
     from mpinet.programs.operators import open_operator
     from mpinet.programs.schedules.schedule import require_power_of_two
 
@@ -43,30 +41,23 @@ def prepare(options: EmbedOptions) -> Job:
         operator = open_operator(options.operator)
         operator.require_form(options.program)
         require_power_of_two(guest)
-    return Embed(options, embedding, routing_of(embedding.host, options.routing), operator)
+    routing = routing_of(embedding.host, options.routing)
+    return Embed(options, embedding.host, embedding, routing, operator)
 
 
+@dataclass(eq=False, repr=False)
 class Embed(MachineJob):
     """An embedding measured, and a program emulated."""
 
     options: EmbedOptions
 
-    def __init__(
-        self,
-        options: EmbedOptions,
-        embedding: Embedding,
-        routing: Routing,
-        operator: Operator | None,
-    ):
-        super().__init__(options, embedding.host)
-        self._embedding = embedding
-        self._routing = routing
-        self._operator = operator
+    _embedding: Embedding
+    _routing: Routing
+    _operator: Operator | None
 
     def run(self, transport: Local, watch: Watch) -> Row:
         """Measure, then emulate."""
         from mpinet.machine.state import State
-        from mpinet.programs.embed import Embedding, Measures, measure, ring_images
         from mpinet.programs.emulate import emulate_ascend, emulate_step
 
         options, embedding, routing = self.options, self._embedding, self._routing
@@ -84,21 +75,13 @@ class Embed(MachineJob):
                 found = emulate_ascend(
                     machine, embedding, self._operator, options.program, routing, options.seed
                 )
-        return {
+        names = {
             "guest": without_folders(embedding.guest.name),
             "host": without_folders(embedding.host.name),
             "routing": routing.name,
-            "dilation": measured.dilation,
-            "route_length": measured.route_length,
-            "congestion": measured.congestion,
-            "expansion": measured.expansion,
-            "program": found.program,
             "operator": self._operator.name if self._operator else None,
-            "guest_steps": found.guest_steps,
-            "host_steps": found.host_steps,
-            "slowdown": found.slowdown,
-            "correct": found.correct,
         }
+        return picked(EmbedResult, SimpleNamespace(**names), measured, found)
 
     def needs(self, ranks: int) -> int:
         """Bytes of the guest's messages, or of the states of its program."""

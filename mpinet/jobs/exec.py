@@ -6,10 +6,12 @@ import io
 import sys
 from collections.abc import Sequence
 from contextlib import redirect_stderr
+from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, TextIO
 
+from mpinet.base.arrays import Ints
 from mpinet.base.files import require_writable, whole_file
 from mpinet.commands.exec import ExecOptions
 from mpinet.commands.job import Job, Watch
@@ -30,13 +32,11 @@ from mpinet.jobs.scriptcosts import (
     open_text,
     orders_text,
 )
-from mpinet.networks.topology import Topology
+from mpinet.machine.transport import Local
 from mpinet.report.rows import Row, by_name
 from mpinet.report.tables import fields
 
 if TYPE_CHECKING:
-    from mpinet.base.arrays import Ints
-    from mpinet.machine.transport import Local
     from mpinet.mpi.outcome import Conflicting, Outcome
     from mpinet.mpi.source import Source
     from mpinet.mpi.world.accounts import Account
@@ -91,27 +91,17 @@ def prepare(options: ExecOptions) -> Job:
     return Exec(options, topology, source, arguments, places, failing, own)
 
 
+@dataclass(eq=False, repr=False)
 class Exec(MachineJob):
     """A script on every processor."""
 
     options: ExecOptions
 
-    def __init__(
-        self,
-        options: ExecOptions,
-        topology: Topology,
-        source: Source,
-        arguments: list[str],
-        places: Ints | None,
-        failing: dict[int, int],
-        own: Sequence[str],
-    ):
-        super().__init__(options, topology)
-        self._source = source
-        self._arguments = arguments
-        self._places = places
-        self._failing = failing
-        self._own = own
+    _source: Source
+    _arguments: list[str]
+    _places: Ints | None
+    _failing: dict[int, int]
+    _own: Sequence[str]
 
     def run(self, transport: Local, watch: Watch) -> Row:
         """Run it."""
@@ -137,6 +127,7 @@ class Exec(MachineJob):
     @property
     def _out(self) -> TextIO:
         """Stream on which the script prints."""
+        # With --json the standard output belongs to the document alone, which programs read.
         as_json = self.options.line.json
         return (sys.stderr if as_json else sys.stdout) or io.StringIO()
 
@@ -146,6 +137,7 @@ class Exec(MachineJob):
         """Run it in an order (collective); only the first run prints."""
         if first:
             return self._run(transport, watch, orders, self._out, told)
+        # Every further order would print the script's output once more.
         with redirect_stderr(io.StringIO()):
             return self._run(transport, watch, orders, io.StringIO(), told)
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import fields, replace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from mpinet.commands.job import Watch
 from mpinet.commands.network import AnyNetwork
@@ -14,12 +14,10 @@ from mpinet.errors import UsageError
 from mpinet.jobs import module_of
 from mpinet.jobs.faults import lasting_faults
 from mpinet.jobs.opening import topology_named
+from mpinet.machine.transport import Local
+from mpinet.networks.members import Members, read_runs
 from mpinet.networks.topology import Topology
 from mpinet.report.rows import Row
-
-if TYPE_CHECKING:
-    from mpinet.machine.transport import Local
-    from mpinet.networks.members import Members
 
 VIEWS = ("record", "draw", "play", "trace", "checkpoint", "schedule_out", "save", "schedule")
 """Options that name files, which a run beside another does not write."""
@@ -39,8 +37,6 @@ def parts_of(
     UsageError
         Something dies at a step, or a processor is in two groups.
     """
-    from mpinet.networks.members import Members
-
     network = topology_named(named)
     faults = lasting_faults(network, dead_words)
     dead, links = faults.dead.tolist(), [(int(u), int(v)) for u, v in faults.cut]
@@ -71,8 +67,6 @@ def groups_of(network: Topology, said: str) -> list[list[int]]:
     >>> groups_of(open("ring:8"), "2x2")
     [[0, 2], [1, 3], [4, 6], [5, 7]]
     """
-    from mpinet.networks.members import read_runs
-
     if rule := GRID.fullmatch(said.strip()):
         size, stride = map(int, rule.groups())
         if not size * stride or network.hosts % (size * stride):
@@ -94,7 +88,9 @@ def intact(options: Options, faults: str | None, transport: Local, watch: Watch)
     """Run the same where nothing is dead: its steps and bound, if there are faults (collective)."""
     if faults is None:
         return {}
+    # The command is prepared anew: without faults another algorithm may be the default.
     found = module_of(options.command).prepare(_without_files(options)).run(transport, watch)
+    # Proofs find a range of steps, and runs find one number.
     steps = found["upper"] if "upper" in found else found["steps"]
     bound = found["lower"] if "lower" in found else found["lower_bound"]
     return {"intact_steps": steps, "intact_bound": bound}
@@ -108,4 +104,5 @@ def _without_files(options: Options) -> Options:
     }
     if isinstance(options, CollectiveOptions):
         changed["beside"] = True
+    # Two runs with one file or one checkpoint folder would overwrite each other's data.
     return replace(options, **changed, line=PYTHON)

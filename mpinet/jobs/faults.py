@@ -2,14 +2,10 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from mpinet.base.numerals import is_whole, quoted
 from mpinet.errors import FileError, UsageError
+from mpinet.machine.faults import Faults, Passing
 from mpinet.networks.topology import Topology
-
-if TYPE_CHECKING:
-    from mpinet.machine.faults import Faults, Passing
 
 MOST_READ = 1 << 26
 """Most characters of a file of faults: a device that has no end is refused, a pipe is not."""
@@ -25,8 +21,6 @@ def parse_faults(topology: Topology, text: str | None) -> Faults:
     UsageError
         Something else stands there.
     """
-    from mpinet.machine.faults import Faults
-
     always, passing = _read(topology, text)
     nodes = [what[0] for what in always if len(what) == 1]
     links = [(what[0], what[1]) for what in always if len(what) == 2]
@@ -62,8 +56,6 @@ def failures_of(topology: Topology, text: str | None) -> dict[int, int]:
 
 def _read(topology: Topology, text: str | None) -> tuple[list[tuple[int, ...]], list[Passing]]:
     """Read what is dead throughout, and what is in some steps."""
-    from mpinet.machine.faults import Passing
-
     if text is not None and not text.startswith(("node:", "link:")):
         text = ",".join(_words_in(text))
     always: list[tuple[int, ...]] = []
@@ -91,6 +83,7 @@ def _words_in(name: str) -> list[str]:
     """Read the words of a file; refuse one that does not come to an end."""
     try:
         with open(name) as file:
+            # The extra character tells a file that is too long from one that just fits.
             text = file.read(MOST_READ + 1)
     except (OSError, UnicodeDecodeError):
         raise FileError(f"--faults {name}: give node:U, link:U-V, .. or a file.") from None

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from pathlib import Path
 
 from mpinet.base.files import make_folder, require_folder, whole_file
@@ -12,7 +13,7 @@ from mpinet.commands.optionrecords import changed
 from mpinet.commands.options import joined
 from mpinet.errors import UsageError
 from mpinet.experiments.journal import Journal
-from mpinet.machine.transport import Local
+from mpinet.machine.transport import Local, hosted_by
 from mpinet.networks.topology import Topology
 from mpinet.report.rows import Row
 from mpinet.report.tables import table
@@ -62,22 +63,20 @@ def _search(options: FindOptions, low: int, high: int, degree: int | None) -> Jo
     return Search(options, low, degree)
 
 
+@dataclass(eq=False, repr=False)
 class Find(Job):
     """The best networks."""
 
     unit = "looks and measurements"
 
-    def __init__(self, found: list[Topology], minimise: list[str], degree: int | None, most: int):
-        super().__init__()
-        self._found = found
-        self._minimise = minimise
-        self._degree = degree
-        self._most = most
+    _found: list[Topology]
+    _minimise: list[str]
+    _degree: int | None
+    _most: int
 
     def run(self, transport: Local, watch: Watch) -> list[Row]:
         """Measure the networks that may be among the best."""
         from mpinet.experiments.find import best
-        from mpinet.machine.transport import hosted_by
 
         with hosted_by(transport):
             return best(self._found, self._minimise, self._degree, self._most, watch)
@@ -144,7 +143,6 @@ class Search(Job):
 
 def _written(network: Topology, path: Path | None) -> str:
     """Write a network's links, if there is a file for them; their hash."""
-    from mpinet.machine.transport import Local
     from mpinet.report.graphfiles import written_edges
 
     if path is None:

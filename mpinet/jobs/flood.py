@@ -2,20 +2,20 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from mpinet.commands.fields import hints_of
+from mpinet.commands.fields import picked
 from mpinet.commands.flood import FloodOptions, FloodResult
 from mpinet.commands.job import Job, Watch
 from mpinet.jobs.machinejob import MachineJob
 from mpinet.jobs.opening import require_all_port, topology_named
-from mpinet.networks.topology import Topology
+from mpinet.machine.dry import Dry
+from mpinet.machine.transport import Local
 from mpinet.report.rows import Row
 from mpinet.report.tables import fields
 
 if TYPE_CHECKING:
-    from mpinet.machine.dry import Dry
-    from mpinet.machine.transport import Local
     from mpinet.programs.rehearsal import Rehearsal
 
 
@@ -26,14 +26,13 @@ def prepare(options: FloodOptions) -> Job:
     return Flood(options, topology, topology.find(str(options.root)))
 
 
+@dataclass(eq=False, repr=False)
 class Flood(MachineJob):
     """A flood from one root."""
 
     options: FloodOptions
 
-    def __init__(self, options: FloodOptions, topology: Topology, root: int):
-        super().__init__(options, topology)
-        self._root = root
+    _root: int
 
     def run(self, transport: Local, watch: Watch) -> Row:
         """Flood."""
@@ -42,7 +41,7 @@ class Flood(MachineJob):
         machine = self.make_machine(transport, watch)
         found = flood(machine, self._root)
         self.note_crossing(machine)
-        return {name: getattr(found, name) for name in hints_of(FloodResult)}
+        return picked(FloodResult, found)
 
     def needs(self, ranks: int) -> int:
         """Bytes of the marks of all processors, and of the largest wave."""

@@ -35,8 +35,11 @@ def require_alike(options: Mapping[str, Any], transport: Local) -> None:
     from mpinet.jobs.checkpoints import inputs_of
 
     sources = f"{__version__}, sources {version_of()[:8]}"
+    # Hashes travel in place of contents: input files may be large, and hosts share them in most
+    # clusters anyway.
     own: Seen = (transport.host, sources, inputs_of(options))
     everybody = [json.loads(text) for text in transport.gather(json.dumps(own).encode())]
+    # Rank 0 compares for all ranks. Ranks with other sources might disagree about the sentence.
     sentence = transport.share(difference(everybody).encode()).decode()
     if sentence:
         raise UsageError(sentence)

@@ -22,6 +22,8 @@ def act(options: LaunchOptions) -> int:
         Output(sys.stdout, "the standard output").write(_slurm_job(words[1:]))
         return 0
     command = script_words("mpinet launch", own_mpinet(), words)
+    # The launcher replaces this process: signals of a batch system then reach the launcher without
+    # a detour.
     os.execve(command[0], command, os.environ | {"PATH": own_path()} | settings(words))
 
 

@@ -13,7 +13,7 @@ from mpinet.jobs.loadjob import Load
 from mpinet.jobs.loadplan import fitting, plan_file, plan_text, require_known, variants_of
 from mpinet.jobs.loadruns import journal_of, read_seeds, settings_of
 from mpinet.jobs.opening import networks_in, topology_named
-from mpinet.report.files import PLOTS, require_file
+from mpinet.jobs.plots import require_plot
 from mpinet.report.rows import Row
 
 if TYPE_CHECKING:
@@ -46,11 +46,8 @@ def prepare(options: LoadOptions) -> Job:
     job = Load(options, settings, curves, patterns, lacking, folder)
     if options.plot is not None:
         path = Path(options.plot)
-        require_file(path, PLOTS, "a plot's file")
+        require_plot(path)
         plan_file(path)
-        from mpinet.report.drawing.figure import library
-
-        library()
         by_name = [(topology.name, fit) for topology, fit in chosen]
         job.plan = plan_text(load, options, by_name, patterns, job.drawn(path, len(by_name)))
     return job

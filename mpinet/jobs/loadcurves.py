@@ -7,7 +7,7 @@ from pathlib import Path
 from statistics import fmean
 from typing import Any
 
-from mpinet.base.files import whole_file
+from mpinet.jobs.plots import write_curves
 from mpinet.jobs.timing import listed_stuck
 from mpinet.report.curves import confidence, curves_of
 from mpinet.report.rows import Row
@@ -174,6 +174,8 @@ def _summary(curves: list[Row]) -> list[Any]:
         for point in curve["points"]:
             rates.setdefault(point["rate"], []).append(point)
     stable = []
+    # A rate is stable if all seeds are, and all lower rates. Above the knee, a seed that seems
+    # stable is chance.
     for rate in sorted(rates):
         if any(point["saturated"] for point in rates[rate]):
             break
@@ -217,6 +219,8 @@ def _between(points: Sequence[Row]) -> Row:
     }
     for name, measure in (("throughput", "throughput"), ("latency", "latency_mean")):
         values = [point[measure] for point in points if not point["deadlock"]]
+        # A mean over the other seeds alone would be better than the network is: seeds in a deadlock
+        # count as a failure.
         whole = len(values) == len(points) and None not in values
         row[name] = fmean(values) if whole else None
         row[f"{name}_ci95"] = confidence(values) if whole else None
@@ -251,18 +255,13 @@ def draw_curves(path: Path, every: Sequence[Row], drawn: Mapping[str, Any]) -> N
     drawn : mapping
         The table ``[plot]``: what is drawn, and how.
     """
-    from mpinet.report.drawing.axes import plotted
-
     rows = drawable(every)
     if not rows:
         return
     sides, error = drawn.get("panels"), drawn.get("error")
     marks = {"hollow": drawn["hollow"], "tick": drawn["tick"]}
     curves = curves_of(rows, drawn["x"], drawn["y"], drawn["by"], sides, error, **marks)
-    kind = path.suffix.lower().removeprefix(".")
-    made = plotted(curves, kind, drawn["width"], (drawn["x_label"], drawn["y_label"]), knees=True)
-    with whole_file(path) as file:
-        file.write(made)
+    write_curves(path, curves, (drawn["x_label"], drawn["y_label"]), drawn["width"], knees=True)
 
 
 def drawable(every: Sequence[Row]) -> list[Row]:

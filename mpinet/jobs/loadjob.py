@@ -26,15 +26,14 @@ from mpinet.jobs.loadcurves import (
 )
 from mpinet.jobs.loadplan import plan_file, varied_names
 from mpinet.jobs.loadruns import VCS, read_energy, read_rates, read_seeds
+from mpinet.machine import Machine
 from mpinet.machine.timed.program import Program
+from mpinet.machine.transport import Local
 from mpinet.networks.topology import Topology
-from mpinet.report.files import PLOTS, require_file
 from mpinet.report.rows import Row
 
 if TYPE_CHECKING:
     from mpinet.experiments.load import Run, Setting
-    from mpinet.machine import Machine
-    from mpinet.machine.transport import Local
 
 
 class Load(Job):
@@ -109,7 +108,6 @@ class Load(Job):
             self.warn(sentence)
 
         def machine_of(topology: Topology, told: Callable[[int], None]) -> Machine:
-            from mpinet.machine import Machine
             from mpinet.machine.choice import open_mapping
 
             mapping = open_mapping(self._options.mapping, topology, transport, self._options.seed)
@@ -119,6 +117,8 @@ class Load(Job):
         rates = read_rates(self._options.rate)
         made = (self._settings, rates, self._key, machine_of, transport, watch, warn)
         found: Row = {"curves": curves(*made, self._folder)}
+        # Classes of channels may need more virtual channels than the default, so the number is
+        # known from the runs alone.
         self.model["vcs"] = named_vcs(found["curves"])
         each = zip(self._settings, self._variants, strict=True)
         points = [(setting, variant, n) for setting, variant in each for n in setting.seeds]
@@ -141,7 +141,6 @@ class Load(Job):
 
     def plotted(self, result: Any, file: Path) -> None:
         """Draw latency over rate, with a panel for each pattern."""
-        require_file(file, PLOTS, "a plot's file")
         draw_curves(file, self.rows(result), self.drawn(file, len(self._networks)))
 
     @property
@@ -167,11 +166,16 @@ class Load(Job):
         number, seed, rate = run
         setting = self._settings[number]
         given = values_of(self._options)
+        # A kept run is found by its key. Options that change no number, such as a plot's name, must
+        # not make it run again.
         shared: Row = {name: value for name, value in given.items() if name not in PASSING}
         own: Row = {"topology": setting.topology.name, "pattern": setting.pattern.name}
+        # A program built in Python has no file name that identifies it, so its contents do.
         if isinstance(shared["program"], Program):
             shared["program"] = shared["program"].sha256
         own |= {name: self._variants[number][name] for name in self._varied}
+        # A run without a rate is the search for saturation, the one run that depends on its
+        # resolution.
         if rate is None:
             own["saturation"] = self._options.saturation
         return key_of("load", shared | own | {"seed": seed, "rate": rate})

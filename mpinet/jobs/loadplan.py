@@ -42,8 +42,10 @@ def several(name: str, given: Any) -> list[Any]:
     values = list(given) if isinstance(given, list | tuple) else [given]
     if name == "routing" and isinstance(given, str):
         values = given.split(",")
+    # Two lengths with shares have a comma of their own, and are one value.
     if name == "flits" and isinstance(given, str) and ":" not in given:
         values = given.split(",")
+    # Values may mix numbers and texts: 4 and '4' would be the same curve twice.
     if not values or len(set(map(str, values))) < len(values):
         raise UsageError(f"--{name}: give one value, or several that differ.")
     return values
@@ -117,6 +119,7 @@ def plan_file(plot: Path) -> Path:
         A file of that name is there that no command has written.
     """
     file = plot.with_suffix(".toml")
+    # The plan's name follows from the plot's, and the user may have a file of that name.
     try:
         is_ours = not file.exists() or read_text(file).startswith(MADE)
     except (OSError, UnicodeDecodeError):
@@ -178,6 +181,8 @@ def _value(value: Any) -> str:
     """Return a value as TOML has it; a list of one as that one."""
     if isinstance(value, list | tuple):
         return _value(value[0]) if len(value) == 1 else f"[{', '.join(map(_value, value))}]"
+    # JSON's spelling of booleans, numbers and texts is valid TOML, and the standard library has no
+    # writer for TOML.
     if isinstance(value, bool | int | float):
         return json.dumps(value)
     return json.dumps(named(value), ensure_ascii=False)

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from mpinet.base.arrays import Ints
 from mpinet.base.numerals import is_whole, quoted
 from mpinet.commands.load import LoadOptions
 from mpinet.commands.optionrecords import MOST_SEED, Several, changed
@@ -17,17 +18,16 @@ from mpinet.errors import FileError, UsageError
 from mpinet.jobs.faults import parse_faults
 from mpinet.jobs.loadplan import Variant, read_numbers
 from mpinet.jobs.opening import topology_named
+from mpinet.machine.timed.program import Program
+from mpinet.machine.traffic.parameters import Buffering, Generation, Window, cables
 from mpinet.networks.routing import Routing
+from mpinet.networks.topology import Topology
+from mpinet.programs.patterns import Pattern, pattern_of, pattern_of_program
 
 if TYPE_CHECKING:
-    from mpinet.base.arrays import Ints
     from mpinet.experiments.energy import Energy
     from mpinet.experiments.load import Setting
     from mpinet.experiments.steady import Steady
-    from mpinet.machine.timed.program import Program
-    from mpinet.machine.traffic.parameters import Generation, Window
-    from mpinet.networks.topology import Topology
-    from mpinet.programs.patterns import Pattern
 
 MOST_RATES = 1000
 
@@ -48,8 +48,6 @@ def settings_of(
     A variant has one value of each option that may have several.
     """
     from mpinet.experiments.load import Setting
-    from mpinet.machine.traffic.parameters import Buffering, Generation
-    from mpinet.programs.patterns import pattern_of, pattern_of_program
 
     topology = topology_named(network)
     routing = topology.routing(variant["routing"], seeds[0])
@@ -93,8 +91,11 @@ def settings_of(
         read_steady(options, traffic.rows is not None),
     )
     require_end(first.generation, first.window)
+    # Every rate is tried here: an impossible one is refused before the first run, not after hours.
     for rate in read_rates(options.rate) or ():
         first.at(rate)
+    # Here the seed draws the messages and nothing else, so all seeds share one routing and its
+    # tables.
     if not traffic.is_drawn and (variant["routing"] or routing.name) in topology.routings:
         return [first]
     return [
@@ -122,7 +123,6 @@ def read_delays(
     given: str | int | Several[int], topology: Topology
 ) -> tuple[int | Sequence[int], Ints | None]:
     """Return the delay of links, or one for each class of them; or the longest, and places."""
-    from mpinet.machine.traffic.parameters import cables
     from mpinet.programs.userlines import read_places
 
     if not isinstance(given, str):
@@ -225,6 +225,7 @@ def read_energy(given: str | None) -> Energy | None:
         "bits of a flit, as in link:1.2,router:0.8,bits:128."
     )
     named = [word.partition(":") for word in given.split(",")]
+    # A name that is given twice leaves fewer entries than words, which the next check refuses.
     numbers = {name: text for name, _, text in named}
     if len(numbers) < len(named) or not numbers.keys() <= {"link", "router", "bits"}:
         raise wrong
@@ -245,11 +246,10 @@ AUTO = "auto"
 
 def read_window(options: LoadOptions) -> Window:
     """Return the window; where its warm-up is to be found, the one that the search begins with."""
-    from mpinet.machine.traffic.parameters import Window
-
     given, interval = options.warmup, options.intervals or 0
     if options.intervals is not None and not 1 <= options.intervals <= MOST_STEPS:
         raise UsageError(f"--intervals is a whole number of steps >= 1, not {interval}.")
+    # A program ends by itself when all of its operations are done.
     if options.program is not None:
         return Window(0, MOST_STEPS, 0, interval=interval)
     if options.batch is not None:
@@ -261,6 +261,7 @@ def read_window(options: LoadOptions) -> Window:
                 f"--warmup auto looks at {LEAST_PILOT} steps or more (--steps), not "
                 f"{options.steps}."
             )
+        # The pilot measures from step 0 on: it looks for the step at which the transient ends.
         return Window(0, options.steps, options.limit, interval=interval)
     if not is_whole(str(given)):
         raise UsageError(f"--warmup {quoted(str(given))}: give a number of steps, or auto.")
@@ -288,6 +289,8 @@ def read_steady(options: LoadOptions, traced: bool) -> Steady:
             "A trace has its steps, and no steady state: --warmup auto, --until and --saturation "
             "are for patterns."
         )
+    # The search may double the window this often. It must not reach the largest window in the
+    # middle of a long run.
     longest = options.steps << DOUBLINGS
     if steady and longest > MOST_STEPS:
         raise UsageError(
@@ -339,6 +342,7 @@ def _named_seeds(given: Any, first: int) -> Sequence[int]:
     each = ends if len(ends) == 2 else words.split(",")
     if not all(map(is_whole, each)) or max(map(int, each)) > MOST_SEED:
         raise UsageError(f"--seeds {quoted(words)}: give K, A..B or A,B,.., seeds of 0..2^63-1.")
+    # The seed would have no effect beside named seeds, and the user would not notice.
     if first:
         raise UsageError(f"--seeds {quoted(words)} names the seeds: leave --seed out.")
     seeds = range(int(ends[0]), int(ends[1]) + 1) if len(ends) == 2 else [int(n) for n in each]
@@ -427,6 +431,8 @@ def _between(given: str, low: str, high: str, count: str) -> list[float]:
     if points != int(points) or not 2 <= points <= MOST_RATES:
         raise UsageError(f"--rate {quoted(given)}: K is a whole number 2..{MOST_RATES}.")
     steps = int(points) - 1
+    # Rounding drops the last binary digits: 0.30000000000000004 would be another rate in documents
+    # and in keys of kept runs.
     return [round(first + (last - first) * i / steps, 12) for i in range(steps + 1)]
 
 
@@ -437,10 +443,13 @@ def read_flits(given: Any) -> tuple[int, int, float]:
         if len(words) == 1 and ":" not in words[0]:
             return int(words[0]), 0, 0.0
         (short, a), (long, b) = (word.split(":") for word in words)
+        # Decimal shares such as 0.7 and 0.3 need not add up to exactly 1 in binary.
         if abs(float(a) + float(b) - 1) > 1e-9:
             raise UsageError(f"--flits {quoted(str(given))}: the two shares add up to 1.")
         return int(short), int(long), float(b)
     except ValueError as error:
+        # UsageError is a ValueError, and its sentence about shares is more precise than the one
+        # below.
         if isinstance(error, UsageError):
             raise
         raise UsageError(

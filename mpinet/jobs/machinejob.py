@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import warnings
+from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from mpinet.base.hashseed import RUN_USERS_CODE, hash_seed
 from mpinet.commands.job import Job, Watch
@@ -13,14 +14,11 @@ from mpinet.commands.options import MachineOptions
 from mpinet.errors import UsageError
 from mpinet.jobs.opening import port_model
 from mpinet.jobs.recorded import Recorded
+from mpinet.machine import Machine
+from mpinet.machine.trace import Trace
+from mpinet.machine.transport import Local
 from mpinet.networks.topology import Topology
-
-if TYPE_CHECKING:
-    from mpinet.machine import Machine
-    from mpinet.machine.trace import Trace
-    from mpinet.machine.transport import Local
-    from mpinet.programs.needs import Share
-
+from mpinet.programs.needs import Share
 
 TO_ONE = ("flood", "broadcast", "scatter", "gather", "reduce", "allreduce", "ascend", "descend")
 """Commands in which every processor but one sends or receives a message at least."""
@@ -44,6 +42,7 @@ def refuse_checkpoint(folder: Path | None, what: str) -> None:
         raise UsageError(f"--checkpoint: {what} cannot be saved, as Python keeps its state.")
 
 
+@dataclass(eq=False, repr=False)
 class MachineJob(Job):
     """A job on a machine of one network.
 
@@ -62,18 +61,18 @@ class MachineJob(Job):
 
     options: MachineOptions
 
-    def __init__(self, options: MachineOptions, network: Topology):
-        super().__init__()
-        self.topology = network.name
-        self.options = options
-        self.network = network
-        self._recorded = Recorded(options, network)
+    network: Topology
+
+    def __post_init__(self) -> None:
+        self.topology = self.network.name
+        self._recorded = Recorded(self.options, self.network)
 
     def share(self, ranks: int) -> Share:
         """Share of the network on the fullest of `ranks` ranks."""
         from mpinet.machine.placement import Placement, clustered
-        from mpinet.programs.needs import Share
 
+        # Blocks that end at clusters differ in length. Memory is checked on the fullest rank, and
+        # finding its length takes all blocks.
         if self.options.mapping in ("clusters", "measured") and 1 < ranks <= MOST_UNEVEN:
             most = Placement(clustered(self.network), 0, ranks).most
             return Share(self.network, ranks, most)
@@ -101,7 +100,6 @@ class MachineJob(Job):
         watch, loads, trace
             As for `Machine`; where the run is recorded, it has a trace in any case.
         """
-        from mpinet.machine import Machine
         from mpinet.machine.choice import open_mapping
 
         mapping = open_mapping(self.options.mapping, self.network, transport, self.options.seed)
@@ -109,6 +107,8 @@ class MachineJob(Job):
         trace = self._recorded.begin(trace, self.least_moves)
         machine = self._made = Machine(self.network, model, transport, mapping, loads, trace, watch)
         self.model = machine.model.as_json()
+        # A user's program may iterate over sets, whose order depends on the seed of hashes. The
+        # document has this seed, so that a run can be repeated.
         if self.options.command in RUN_USERS_CODE:
             self.model["hash_seed"] = hash_seed()
             from_python = self.warn is warnings.warn  # what is typed starts again
@@ -130,6 +130,8 @@ class MachineJob(Job):
 
     def is_soon_redone(self, result: Any) -> bool:
         """Return whether the network and the messages are few, and nothing of the user's runs."""
+        # A picture makes the run again. That must not write the user's files again, nor run the
+        # user's code twice.
         own = {"schedule_out", "paths_out"}.isdisjoint(
             name for name, value in values_of(self.options).items() if value
         )

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Callable, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import Any
 
 from mpinet.base.meant import hint
@@ -138,22 +138,17 @@ def _value(text: str) -> Any:
         return text
 
 
+@dataclass(eq=False, repr=False)
 class Measured(Job):
     """One measure."""
 
-    def __init__(
-        self,
-        topology: Topology,
-        name: str,
-        function: Callable[..., Any],
-        arguments: dict[str, Any],
-    ):
-        super().__init__()
-        self.topology = topology.name
-        self._network = topology
-        self._name = name
-        self._function = function
-        self._arguments = arguments
+    _network: Topology
+    _name: str
+    _function: Callable[..., Any]
+    _arguments: dict[str, Any]
+
+    def __post_init__(self) -> None:
+        self.topology = self._network.name
 
     def run(self, transport: Local, watch: Watch) -> Row:
         """Measure it."""
@@ -163,6 +158,8 @@ class Measured(Job):
             with hosted_by(transport):
                 value = self._function(self._network, **self._arguments)
         except TypeError as error:
+            # Without arguments the error comes from the measure's own code, and its traceback has
+            # to be seen.
             if self._arguments:
                 given = ", ".join(f"{k}={v}" for k, v in self._arguments.items())
                 raise UsageError(f"{self._name} cannot take {given}: {error}.") from None

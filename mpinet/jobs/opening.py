@@ -3,19 +3,17 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from mpinet.commands.network import AnyNetwork
 from mpinet.commands.optionrecords import Several
 from mpinet.commands.options import Duplex, Ports
 from mpinet.errors import UsageError
+from mpinet.machine import PortModel
 from mpinet.networks import check
 from mpinet.networks import open as open_topology
+from mpinet.networks.routing import Routing
 from mpinet.networks.topology import NetworkxGraph, Topology, no_routing
-
-if TYPE_CHECKING:
-    from mpinet.machine import PortModel
-    from mpinet.networks.routing import Routing
 
 
 def with_networks(value: Any) -> Any:
@@ -72,8 +70,6 @@ def routing_of(topology: Topology, name: str | None, seed: int = 0) -> Routing:
 
 def port_model(ports: Ports | None, duplex: Duplex) -> PortModel:
     """Return the port model of these names."""
-    from mpinet.machine import PortModel
-
     return replace(PortModel.named(ports or "one"), half_duplex=duplex == "half")
 
 

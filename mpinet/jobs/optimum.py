@@ -1,48 +1,44 @@
-"""``mpinet optimum``: the fewest steps of a broadcast, with a schedule and a certificate."""
+"""``mpinet optimum``: the fewest steps of a collective, with a schedule and a certificate."""
 
 from __future__ import annotations
 
-from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, get_args
+from typing import get_args
 
 from mpinet.base.files import require_writable
-from mpinet.commands.catalogue import SYNONYMS
-from mpinet.commands.job import Job, Watch
+from mpinet.commands.catalogue import MPI
+from mpinet.commands.job import Job
 from mpinet.commands.optimum import OptimumOptions, Sought
 from mpinet.errors import UsageError
 from mpinet.jobs.fabric import parts_of
-from mpinet.jobs.itemsoptimum import ItemsOptimum, shown
-from mpinet.jobs.jointoptimum import JointOptimum
-from mpinet.jobs.pipelineoptimum import (
-    PipelineOptimum,
-    require_items,
-    require_switches,
-)
-from mpinet.jobs.proofs import ProvingJob, Upper, require_certificate_file
-from mpinet.jobs.widthoptimum import WidthOptimum
+from mpinet.jobs.proofs import ProvingJob, require_certificate_file
+from mpinet.jobs.searches import SEARCHES
+from mpinet.jobs.together import seats_of
 from mpinet.machine.model import PortModel
+from mpinet.measure.libraries import require_library
+from mpinet.networks.members import Members
 from mpinet.networks.topology import Topology
-from mpinet.programs.kinds import PIPELINED, ROOTLESS, SPREADING, TWO_HALVES
-from mpinet.report.rows import Row
-
-if TYPE_CHECKING:
-    from mpinet.machine.transport import Local
-    from mpinet.measure.optimum.search import Search
-    from mpinet.networks.members import Members
-    from mpinet.programs.schedules.timetable import Timetable
+from mpinet.programs.kinds import (
+    OF_EACH,
+    PIPELINED,
+    ROOTED,
+    ROOTLESS,
+    SPREADING,
+    SUMS,
+    TWO_HALVES,
+    Behavior,
+)
 
 BISECTION = "bisection"
 """No collective, but the fewest channels between two halves: proved by certificates, too."""
 
+LIBRARIES = {"flow": ("igraph", "measure"), "lrat": ("pysat", "optimum")}
+"""Library that finds a kind of certificate of a width, and the extra that installs it."""
+
 
 def prepare(options: OptimumOptions) -> Job:
     """Find the root; refuse what cannot be."""
-    from mpinet.programs.collective import require_processor
-    from mpinet.programs.passes import sees_whole
-    from mpinet.programs.pipelines.switching import behavior, only_forwards
-
-    if options.topology in (*get_args(Sought), *SYNONYMS):
+    if options.topology in (*get_args(Sought), *MPI):
         sought = options.topology
         raise UsageError(
             f"optimum {sought} needs a network, as in: mpinet optimum {sought} hypercube:4"
@@ -53,39 +49,64 @@ def prepare(options: OptimumOptions) -> Job:
     require_switches(options.collective, options.switches)
     if len(parts) > 1:
         return _at_once(options, topology, parts)
+    return _alone(options, topology)
+
+
+def _alone(options: OptimumOptions, topology: Topology) -> Job:
+    """Return the search for one group."""
+    from mpinet.programs.collective import require_processor
+    from mpinet.programs.passes import sees_whole
+
+    collective = options.collective
     root = topology.find(str(options.root))
     require_processor(topology, root)
-    if options.by is not None and options.collective != BISECTION:
+    if options.by is not None and collective != BISECTION:
         raise UsageError(
             "--by names the kind of certificate of a bisection width: it does not apply."
         )
-    pipelined = options.items != 1 or options.collective in TWO_HALVES
-    turned = options.collective != "exchange" and options.collective in PIPELINED
-    behaves = behavior(options.collective, options.switches)
-    pipelined |= turned and only_forwards(topology, behaves)
+    pipelined = _is_pipelined(options, topology)
     if pipelined:
         require_items(options, topology)
-    elif options.collective == "reduce" and not topology.links:
+    elif collective == "reduce" and not topology.links:
         raise UsageError("Over busses a reduction is no broadcast backwards: its optimum is open.")
-    if options.collective in ROOTLESS and options.root not in (0, "0"):
-        raise UsageError(f"--root does not apply: {options.collective} has none.")
+    if collective in ROOTLESS and options.root not in (0, "0"):
+        raise UsageError(f"--root does not apply: {collective} has none.")
     if not sees_whole(topology):
         raise UsageError(f"{topology.name} is too large to be searched as a whole.")
     if options.save is not None:
         require_certificate_file(Path(options.save))
     if options.schedule is not None:
         require_writable(Path(options.schedule))
-    if options.collective == BISECTION:
-        return _width(options, topology)
-    if pipelined:
-        return PipelineOptimum(options, topology, root)
-    if options.collective in SPREADING:
-        return Optimum(options, topology, root)
-    return ItemsOptimum(options, topology, root)
+    if collective == BISECTION:
+        _require_width(options, topology)
+        name = "width"
+    elif pipelined:
+        name = "many items"
+    else:
+        name = "one item" if collective in SPREADING else "each item"
+    return ProvingJob(options, topology, SEARCHES[name], [root])
+
+
+def _is_pipelined(options: OptimumOptions, topology: Topology) -> bool:
+    """True if items go in a pipeline: several, or two halves, or by switches that only forward."""
+    from mpinet.programs.pipelines.switching import behavior, only_forwards
+
+    if options.items != 1 or options.collective in TWO_HALVES:
+        return True
+    turned = options.collective != "exchange" and options.collective in PIPELINED
+    return turned and only_forwards(topology, behavior(options.collective, options.switches))
 
 
 def _at_once(options: OptimumOptions, fabric: Topology, parts: list[Members]) -> Job:
-    """Return the search for several groups at once; refuse what is of one alone."""
+    """Return the search for several groups at once; refuse what is of one alone.
+
+    Raises
+    ------
+    NodeError
+        A group has no such rank as the root's.
+    UsageError
+        An option is for one group alone, or no pipeline moves so many items.
+    """
     if options.collective == BISECTION or options.by is not None:
         raise UsageError("A bisection width is of one group alone.")
     for part in parts:
@@ -93,138 +114,55 @@ def _at_once(options: OptimumOptions, fabric: Topology, parts: list[Members]) ->
             require_items(options, part)
     if options.save is not None:
         require_certificate_file(Path(options.save))
-    return JointOptimum(options, fabric, parts)
+    if options.schedule is not None:
+        raise UsageError("--schedule does not apply to several groups at once.")
+    roots = seats_of(options.root if options.collective in ROOTED else None, parts)
+    return ProvingJob(options, fabric, SEARCHES["groups"], roots, parts)
 
 
-def _width(options: OptimumOptions, topology: Topology) -> Job:
-    """Return the search for a width; refuse options that are about steps."""
+def _require_width(options: OptimumOptions, topology: Topology) -> None:
+    """Raise `UsageError` if options are about steps, or there is no way to search a width."""
     if options.root not in (0, "0") or options.ports != "one" or options.schedule is not None:
         raise UsageError("--root, --ports and --schedule do not apply: a bisection takes no steps.")
-    return WidthOptimum(options, topology)
+    if topology.hosts < 2:
+        raise UsageError(f"{topology.name} has one processor: there are no halves.")
+    if options.by in LIBRARIES:
+        require_library(*LIBRARIES[options.by])
 
 
-class Optimum(ProvingJob):
-    """Search of a broadcast's fewest steps: rank 0 makes it, and all ranks run the schedule."""
-
-    open_fields = (
-        *("lower", "upper", "lower_by", "upper_by", "exact", "bounds", "classes", "messages"),
-    )
-
-    def __init__(self, options: OptimumOptions, topology: Topology, root: int):
-        super().__init__(options, topology)
-        self._root = root
-
-    def run(self, transport: Local, watch: Watch) -> Row:
-        """Search, and run what was found."""
-        from mpinet.measure.optimum.search import Search
-
-        options = self.options
-        own_algorithm, own = self._own(transport)
-        timetable = self._passes()
-        upper, by = timetable.last, "passes"
-        if own is not None and own <= upper:
-            upper, by = own, own_algorithm or ""
-        model = PortModel.named(options.ports)
-        self.model = model.as_json()
-        search = Search(
-            self._network, self._root, options.collective, options.ports, upper, by, options.limit
+def require_switches(collective: str, switches: Behavior) -> None:
+    """Raise `UsageError` if the collective has no use for this work of the switches."""
+    named = {"combine": SUMS, "copy": (collective,), "forward": PIPELINED}
+    if collective not in named[switches]:
+        raise UsageError(
+            f"--switches does not apply to {collective}: they {switches} in "
+            f"{', '.join(named[switches])}."
         )
-        if transport.rank == 0:
-            search.run()
-        names = ("lower", "lower_by", "upper_by", "classes", "bounds", "limited")
-        found = self.shared(transport, search, names, rows=self._rows(search))
-        if found["rows"] is not None:
-            timetable = _timetable(timetable, found["rows"])
-        steps, messages, correct = self._run_schedule(transport, found["upper_by"], timetable)
-        if transport.rank == 0:
-            self._save(search, timetable)
-        upper_of = Upper(steps, messages, found["upper_by"], correct, own, own_algorithm)
-        return self.both_sides(found, self._root, upper_of)
-
-    def _own(self, transport: Local) -> tuple[str | None, int | None]:
-        """Run the network's own broadcast, or the tree: its name and its steps (collective)."""
-        from mpinet.machine import Machine
-        from mpinet.programs.broadcast import FLOODING, PASSES, TREE, broadcast, require_algorithm
-
-        model = PortModel.named(self.options.ports)
-        name, _ = require_algorithm(self._network, self._root, None, model)
-        if name == PASSES and not self._network.links and model.send is not None:
-            return None, None
-        if name == PASSES:
-            name = TREE if self._network.links else FLOODING
-        machine = Machine(self._network, model, transport)
-        found = broadcast(machine, self._root, name)
-        whole = found.informed == self._network.hosts or name == FLOODING
-        return name, found.steps if whole else None
-
-    def _passes(self) -> Timetable:
-        """Return the schedule that passes find, alike on every rank."""
-        from mpinet.programs.passes import broadcast_timetable
-
-        model = PortModel.named(self.options.ports)
-        return broadcast_timetable(self._network, self._root, model)
-
-    @staticmethod
-    def _rows(search: Search) -> list[list[int] | None] | None:
-        """Return the columns of the timetable that a solver has found; None if there is none."""
-        if search.upper_by != "sat" or search.timetable is None:
-            return None
-        table = search.timetable
-        columns = [table.step, table.sender, table.receiver]
-        bus = None if table.bus is None else table.bus.tolist()
-        return [*(column.tolist() for column in columns), bus]
-
-    def _run_schedule(
-        self, transport: Local, name: str, timetable: Timetable
-    ) -> tuple[int, int, bool]:
-        """Run the best schedule on the machine: steps, messages, whether all are informed."""
-        from mpinet.machine import Machine
-        from mpinet.programs.broadcast import broadcast
-        from mpinet.programs.playing import play_rows
-
-        machine = Machine(self._network, PortModel.named(self.options.ports), transport)
-        if name not in ("passes", "sat"):
-            found = broadcast(machine, self._root, name)
-            return found.steps, found.messages, found.informed == self._network.hosts
-        spent, held = play_rows(machine, timetable)
-        return timetable.last, spent.messages, held.short() == 0
-
-    def _save(self, search: Search, timetable: Timetable) -> None:
-        """Write the certificate, its proof beside it, and the schedule."""
-        if self.options.schedule is not None:
-            self.save_schedule(self._best(search.upper_by, timetable), search)
-        missing = f"There is no certificate: {self.topology} has one processor."
-        self.save_certificate(self.options.save, search, missing)
-
-    def _best(self, name: str, timetable: Timetable) -> Timetable:
-        """Return the collective's best schedule: that of an algorithm, or a search's timetable.
-
-        A search's timetable is a broadcast's. A reduction is its reverse.
-        """
-        from mpinet.programs.schedules.taken import taken
-
-        collective = self.options.collective
-        if name not in ("passes", "sat"):
-            model = PortModel.named(self.options.ports)
-            _, table = taken(self._network, collective, self._root, name, model)
-            return replace(table, ports=self.options.ports)
-        if collective == "broadcast":
-            return timetable
-        return timetable.backwards(collective, timetable.last)
-
-    def show(self, result: Row) -> str:
-        """Format both bounds, and what shows them."""
-        why = f"{result['lower']} not decided in {self.options.limit:g} s"
-        return shown(result, why)
 
 
-def _timetable(like: Timetable, columns: list[list[int] | None]) -> Timetable:
-    """Return a timetable with other rows."""
-    import numpy as np
+def require_items(options: OptimumOptions, topology: Topology) -> None:
+    """Raise `UsageError` unless so many items can be moved.
 
-    step, sender, receiver, bus = (
-        None if column is None else np.array(column, np.int64) for column in columns
-    )
-    assert step is not None and sender is not None and receiver is not None
-    chunk = np.zeros_like(step)
-    return replace(like, step=step, sender=sender, receiver=receiver, chunk=chunk, bus=bus)
+    Raises
+    ------
+    UsageError
+        The collective has no pipelines, or none of so many items.
+    """
+    from mpinet.programs.pipelines.bounds import EXCHANGE
+    from mpinet.programs.pipelines.collectives import require_exchange
+    from mpinet.programs.pipelines.spreading import require_spread
+    from mpinet.programs.pipelines.switching import behavior
+
+    collective = options.collective
+    if collective not in PIPELINED:
+        raise UsageError(
+            f"--items does not apply to {collective}: pipelines are for {', '.join(PIPELINED)}."
+        )
+    rooted = collective not in OF_EACH
+    number = options.items if rooted else options.items * topology.hosts
+    model = PortModel.named(options.ports)
+    if collective == EXCHANGE:
+        require_exchange(topology, model, options.items)
+        return
+    switches = behavior(collective, options.switches)
+    require_spread(topology, model, number, rooted, None, switches)

@@ -48,10 +48,6 @@ PLAIN = 1000
 """Largest denominator of a bound as it is shown."""
 
 
-COLUMNS = ("step", "sender", "receiver", "chunk")
-"""Columns of a schedule that ranks share."""
-
-
 MOST_HOSTS = 64
 """Most processors of a collective in which all of them send: prices of larger ones take hours."""
 
@@ -168,6 +164,7 @@ class Pareto(Job):
         """Search on rank 0; every rank gets the rows, each with its schedule (collective)."""
         from mpinet.measure.optimum.pareto import Asked, frontier
         from mpinet.measure.optimum.pareto import limits as limits_of
+        from mpinet.programs.schedules.timetable import table_columns, table_of
 
         options, found = self._options, list[tuple[Any, ...]]()
         asked = Asked(
@@ -187,22 +184,10 @@ class Pareto(Job):
                 f"{point.least.limit_denominator(PLAIN)} rounds a chunk",
             }
             self._save(point)
-            columns = [getattr(point.table, name).tolist() for name in COLUMNS]
-            add = None if point.table.add is None else point.table.add.tolist()
-            found.append((row, columns, add, point.limited))
+            found.append((row, table_columns(point.table), point.limited))
         shared = json.loads(transport.share(json.dumps(found).encode()))
         self._limited = any(limited for *_, limited in shared)
-        return [(row, self._table(row, columns, add)) for row, columns, add, _ in shared]
-
-    def _table(self, row: Row, columns: list[list[int]], add: list[bool] | None) -> Timetable:
-        from mpinet.programs.schedules.timetable import Timetable
-
-        step, sender, receiver, chunk = (np.array(column, np.int64) for column in columns)
-        combines = None if add is None else np.array(add, bool)
-        return Timetable(
-            self._options.collective, self._network.hosts, step, sender, receiver, chunk,
-            row["chunks"], self._root, add=combines, ports="all",
-        )  # fmt: skip
+        return [(row, table_of(columns)) for row, columns, _ in shared]
 
     def _row(self, algorithm: str, chunks: int, steps: int, rounds: int) -> Row:
         """Return a row without what shows its bound."""

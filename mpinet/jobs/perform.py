@@ -40,6 +40,8 @@ def perform(function: Callable[..., Kind], values: Mapping[str, Any]) -> Kind:
     if signature_of(function).is_here:
         return module_of(options.command).act(options)  # type: ignore[no-any-return]
     job, transport = prepared(options), world()
+    # Hosts with other sources or input files would compute other results, and no error would say
+    # so.
     require_alike(values_of(options), transport)
     with _shown(job, options.command, transport) as watch:
         return carried_out(function, options, job, transport, began, watch)
@@ -78,6 +80,8 @@ def carried_out(
     """Run a job on these ranks (collective); its result is whole on rank 0."""
     with allowing(*options.allowance):
         job.require_room(transport)
+        # The limit of memory is a context variable: lower rooms check it where they allocate,
+        # without knowing the options.
         found = job.run(transport, watch)
         job.keep(transport)
     options = job.completed or options
@@ -90,7 +94,10 @@ def words(function: Callable[..., Result], options: Options) -> Iterator[str]:
     """Yield the words of the command line that does the same, without options at their defaults."""
     yield from options.command.split()
     values = vars(options)
+    # An option that takes the remainder swallows all words behind it, so its words come last.
     said, last = options_of(function), list[str]()
+    # Some options are typed by place although Python takes them by name. The parser expects these
+    # before the others.
     for option in sorted(said, key=lambda one: one.typed.words != ()):
         value = values[option.name]
         if option.typed.many == REST or option.typed.within:

@@ -9,11 +9,11 @@ from __future__ import annotations
 import inspect
 import json
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from mpinet.base.files import read_text, whole_file
+from mpinet.base.files import read_text
 from mpinet.base.meant import hint
 from mpinet.base.numerals import quoted
 from mpinet.commands.job import Job, Watch
@@ -21,6 +21,7 @@ from mpinet.commands.plot import PlotOptions, plot
 from mpinet.commands.result import Result
 from mpinet.commands.signature import given
 from mpinet.errors import FileError, UsageError
+from mpinet.jobs.plots import require_plot, write_curves
 from mpinet.machine.transport import Local
 from mpinet.report.curves import (
     Curve,
@@ -30,8 +31,7 @@ from mpinet.report.curves import (
     read_rows,
     require_condition,
 )
-from mpinet.report.drawing.figure import library
-from mpinet.report.files import PLOT_WIDTH, PLOTS, require_file
+from mpinet.report.files import PLOT_WIDTH, PLOTS
 from mpinet.report.rows import Row
 
 WIDTHS = (1.0, 50.0)
@@ -52,9 +52,7 @@ def prepare(options: PlotOptions) -> Job:
     found = _rows(options.results)
     if options.output is None and options.is_typed and not (options.line.out or options.line.json):
         raise UsageError("plot: say where the picture goes: -o FILE.pdf (or .svg, .png).")
-    if options.output is not None:
-        require_file(Path(options.output), PLOTS, "a plot's file")
-        library()
+    require_plot(options.output)
     x, y, log = _require_sound(options)
     rows = kept(found, _conditions(options))
     sound = [row for row in rows if not row.get("error")]
@@ -186,27 +184,18 @@ def _require_positive(axis: str, curves: Sequence[Curve]) -> None:
                 raise UsageError(f"--log {axis}: {value} has no place on a logarithmic axis.")
 
 
+@dataclass(eq=False, repr=False)
 class Plot(Job):
     """Picture of curves, drawn on rank 0."""
 
     unit = "pictures"
 
-    def __init__(
-        self,
-        options: PlotOptions,
-        columns: tuple[str, str],
-        curves: list[Curve],
-        log: list[str],
-        rows: int,
-        failed: int,
-    ):
-        super().__init__()
-        self._options = options
-        self._columns = columns
-        self._curves = curves
-        self._log = log
-        self._rows = rows
-        self._failed = failed
+    _options: PlotOptions
+    _columns: tuple[str, str]
+    _curves: list[Curve]
+    _log: list[str]
+    _rows: int
+    _failed: int
 
     def run(self, transport: Local, watch: Watch) -> Row:
         """Draw the curves, and count the rows."""
@@ -224,15 +213,10 @@ class Plot(Job):
 
     def plotted(self, result: Any, file: Path) -> None:
         """Draw the curves."""
-        from mpinet.report.drawing.axes import plotted
-
-        require_file(file, PLOTS, "a plot's file")
-        (x, y), options, kind = self._columns, self._options, file.suffix.lower().removeprefix(".")
+        (x, y), options = self._columns, self._options
         labels = options.x_label or _said(x), options.y_label or _said(y)
         width, knees = options.width or PLOT_WIDTH, bool(options.hollow)
-        made = plotted(self._curves, kind, width, labels, self._log, knees)
-        with whole_file(file) as out:
-            out.write(made)
+        write_curves(file, self._curves, labels, width, self._log, knees)
 
     def rows(self, result: Row) -> list[Row]:
         """Return a row per point."""

@@ -60,6 +60,7 @@ class Predict(Job):
         self.model = self._job.model
         cluster = Cluster(options.latency * 1e-6, options.bandwidth * 1e9)
         result: Row = plain(found)
+        # The seconds below contain the time of computing.
         result.pop("computing")
         result["memory"] = {"peak": peak(), "before": before}
         result["seconds"] = cluster.seconds(found)

@@ -1,47 +1,42 @@
-"""Jobs that prove a bound, and certificates as files: the document, and its proof beside it."""
+"""The job that proves an optimum, and certificates as files: the document, its proof next to it."""
 
 from __future__ import annotations
 
 import json
 import lzma
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from hashlib import sha256
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any
 
 from mpinet.base.files import require_room_beside, require_writable, whole_file, write_text
-from mpinet.commands.job import Job
+from mpinet.commands.job import Job, Watch
 from mpinet.commands.optimum import OptimumOptions
 from mpinet.errors import UsageError
 from mpinet.jobs.fabric import intact
+from mpinet.machine.model import PortModel
 from mpinet.networks.topology import Topology
+from mpinet.programs.kinds import ROOTED
 from mpinet.report.rows import Row
+from mpinet.report.tables import fields
 
 if TYPE_CHECKING:
+    from mpinet.machine import Machine
     from mpinet.machine.transport import Local
-    from mpinet.measure.optimum.selfcheck import SelfCheck
+    from mpinet.measure.optimum.certified import Certified
+    from mpinet.networks.members import Members
     from mpinet.programs.schedules.timetable import Timetable
+
+BOTH_SIDES = ("lower", "lower_by", "bounds", "limited")
+"""Attributes of every search that all ranks get from rank 0."""
 
 
 def require_certificate_file(file: Path) -> None:
     """Raise `FileError` unless a certificate can be written here, and its proof beside it."""
     require_room_beside(file)
     require_writable(_beside(file))
-
-
-class Search(Protocol):
-    """Outcome of a search for a bound."""
-
-    certificate: dict[str, Any]
-    proof: list[str] | None
-    selfcheck: SelfCheck
-
-    @property
-    def edges_sha256(self) -> str:
-        """Hash of the network's edges."""
-        ...
 
 
 @dataclass(frozen=True)
@@ -56,43 +51,110 @@ class Upper:
     """Name of the search that found the schedule."""
     correct: bool
     """True if every processor ended with the right items."""
-    own: int | None
+    own: int | None = None
     """Steps of the network's own schedule; None if there is none."""
-    own_algorithm: str | None
+    own_algorithm: str | None = None
     """Name of the network's own schedule; None if there is none."""
 
 
-class ProvingJob(Job):
-    """Job with a bound from below, which counts only if the checker accepts its certificate."""
+@dataclass(frozen=True)
+class Findings:
+    """Outcome of a search for an optimum."""
 
+    result: Row
+    """Both sides, as the command reports them."""
+    certified: Certified
+    """Search for the lower bound; complete on rank 0 alone."""
+    table: Callable[[], Timetable] | None = None
+    """Function that makes the best schedule, on rank 0; None if no file can hold the schedule."""
+
+
+@dataclass(frozen=True)
+class ProofSearch:
+    """A way to search an optimum from both sides: a row of `mpinet.jobs.searches.SEARCHES`."""
+
+    find: Callable[[ProvingJob, Local], Findings]
+    """Search on rank 0, and run the best schedule on all ranks (collective)."""
+    missing: str
+    """Sentence on a bound without a certificate, with the job's words in braces."""
     open_fields: tuple[str, ...] = ()
     """Fields of the result that more time could change, where the search was stopped."""
+    why_open: str = "no better schedule or bound was found"
+    """Reason of a gap between both sides, with fields of the result in braces."""
+    shown: Callable[[ProvingJob, Row], str] | None = None
+    """Format of the result for people; None: the format of a collective."""
 
-    def __init__(self, options: OptimumOptions, topology: Topology):
+
+class ProvingJob(Job):
+    """Job with a bound from below, which counts only if the checker accepts its certificate.
+
+    Parameters
+    ----------
+    options : OptimumOptions
+        The command's.
+    topology : Topology
+        The network, with all groups if there are several.
+    search : ProofSearch
+        How both sides are found.
+    roots : list of int
+        Root of each group, or of the only one.
+    parts : list of Members
+        The network as each of several groups sees it.
+    """
+
+    def __init__(
+        self,
+        options: OptimumOptions,
+        topology: Topology,
+        search: ProofSearch,
+        roots: list[int],
+        parts: Sequence[Members] = (),
+    ):
         super().__init__()
-        self.options, self.topology = options, topology.name
-        self._network, self._limited = topology, False
-        self._began = time.perf_counter()
+        self.options, self.topology, self.network = options, topology.name, topology
+        self.roots, self.parts, self._search = roots, parts, search
+        self.root = roots[0] if options.collective in ROOTED else None
+        self.ports = PortModel.named(options.ports)
+        self._limited, self._began = False, time.perf_counter()
+
+    def run(self, transport: Local, watch: Watch) -> Row:
+        """Search, and write the certificate and the schedule where they are wanted."""
+        # Files are written after the last collective call. An error of rank 0 alone can then leave
+        # no other rank waiting in one.
+        found, options = self._search.find(self, transport), self.options
+        if transport.rank == 0:
+            if options.schedule is not None and found.table is not None:
+                self._save_schedule(found.table(), Path(options.schedule), found.certified)
+            if options.save is not None:
+                self._save_certificate(Path(options.save), found.certified)
+        return found.result
+
+    def machine(self, transport: Local) -> Machine:
+        """Make a machine of the network for a schedule (collective)."""
+        from mpinet.machine import Machine
+
+        self.model = self.ports.as_json()
+        return Machine(self.network, self.ports, transport)
 
     def shared(
-        self, transport: Local, search: Search, names: Sequence[str], **others: Any
+        self, transport: Local, search: Certified, *names: str, **others: Any
     ) -> dict[str, Any]:
         """Share what rank 0's search has found, by the names of its attributes (collective)."""
-        outcome = {name: getattr(search, name) for name in names} | others
+        outcome = {name: getattr(search, name) for name in (*BOTH_SIDES, *names)} | others
         outcome["refused"] = search.selfcheck.refused
         outcome["edges_sha256"] = search.edges_sha256 if transport.rank == 0 else ""
         found: dict[str, Any] = json.loads(transport.share(json.dumps(outcome).encode()))
-        self._limited = found.pop("limited", False)
+        self._limited = found.pop("limited")
         return found | intact(self.options, self.options.faults, transport, lambda *done: None)
 
-    def both_sides(self, found: Row, root: int | None, upper: Upper, **items: int) -> Row:
+    def both_sides(self, found: Row, upper: Upper, **items: int) -> Row:
         """Return a collective's result: what was found (see `shared`), and the best schedule."""
         return {
             "collective": self.options.collective,
             **items,
-            "network": self._network.name,
+            "network": self.topology,
             "edges_sha256": found["edges_sha256"],
-            "root": root,
+            "root": self.root,
             "ports": self.options.ports,
             "lower": found["lower"],
             "upper": upper.steps,
@@ -115,19 +177,20 @@ class ProvingJob(Job):
         """Seconds since the job was prepared."""
         return round(time.perf_counter() - self._began, 3)
 
-    def save_schedule(self, table: Timetable, search: Search) -> None:
-        """Write a schedule where it is wanted."""
-        from mpinet.programs.schedules.timetable import csv_text
-
-        if self.options.schedule is not None:
-            named = replace(table, network=self._network.name, edges_sha256=search.edges_sha256)
-            write_text(Path(self.options.schedule), csv_text(named))
+    @property
+    def no_certificate(self) -> str:
+        """The sentence on a bound without a certificate."""
+        by = "" if self.options.by is None else f" by {self.options.by}"
+        named = {"network": self.topology, "by": by, "limit": f"{self.options.limit:g}"}
+        return self._search.missing.format(collective=self.options.collective, **named)
 
     def lasting(self, result: Row) -> Row:
         """Return all fields but seconds and those that more time could change."""
         gone = {"seconds", "skipped"}
+        # A digest must not depend on the computer's speed. Fields that a longer search could change
+        # are left out.
         if self._limited and not result["exact"]:
-            gone |= {*self.open_fields}
+            gone |= {*self._search.open_fields}
         return {name: value for name, value in result.items() if name not in gone}
 
     @staticmethod
@@ -135,31 +198,27 @@ class ProvingJob(Job):
         """Return a result's field for bounds that the checker refused; empty if there are none."""
         return {"refused": found} if found else {}
 
-    @staticmethod
-    def save_certificate(file: str | Path | None, search: Search, missing: str) -> None:
-        """Write a search's certificate where it is wanted.
+    def _save_schedule(self, table: Timetable, file: Path, search: Certified) -> None:
+        """Write a schedule with the network that it is for."""
+        from mpinet.programs.schedules.timetable import csv_text
 
-        Parameters
-        ----------
-        file : path or None
-            Where; a proof lies beside it.
-        search : Search
-            What was found; where nothing is left of it but what the checker refused, nothing is
-            written, and the refusals say so.
-        missing : str
-            The sentence on why there is no certificate.
+        named = replace(table, network=self.topology, edges_sha256=search.edges_sha256)
+        write_text(file, csv_text(named))
+
+    def _save_certificate(self, file: Path, search: Certified) -> None:
+        """Write a search's certificate, and its proof next to it.
+
+        Nothing is written where the checker refused all bounds: the refusals are reported.
 
         Raises
         ------
         UsageError
             There is none, though nothing was refused.
         """
-        if file is None:
-            return
         if search.certificate:
-            write_certificate(Path(file), search.certificate, search.proof)
+            write_certificate(file, search.certificate, search.proof)
         elif not search.selfcheck.refused:
-            raise UsageError(missing)
+            raise UsageError(self.no_certificate)
 
     def shortfall(self, result: Row) -> str:
         """Return the sentences on bounds that were not shown, and on an incorrect result."""
@@ -170,6 +229,40 @@ class ProvingJob(Job):
         ]
         return " ".join(filter(None, [*sentences, super().shortfall(result)]))
 
+    def show(self, result: Row) -> str:
+        """Format both bounds, with their reasons."""
+        if self._search.shown is not None:
+            return self._search.shown(self, result)
+        why = self._search.why_open.format(limit=f"{self.options.limit:g}", **result)
+        return _shown(result, len(self.parts), why)
+
+
+def _shown(result: Row, groups: int, why_open: str) -> str:
+    """Format the optimum of a collective from both sides."""
+    lower, upper = result["lower"], result["upper"]
+    ports = "one port" if result["ports"] == "one" else "all ports"
+    made = "checked by one processor's share of" if "by_orbit" in result else "run on the machine:"
+    lines: dict[str, Any] = {
+        "optimum": f"{upper}   (proved)"
+        if result["exact"]
+        else f"{lower} .. {upper}   (open: {why_open})",
+        "schedule": f"{upper} steps, found by {result['upper_by']}, {made} "
+        f"{result['messages']} messages, {'correct' if result['correct'] else 'WRONG'}",
+        f"not {lower - 1}": result["lower_by"],
+    }
+    if result["own"] is not None:
+        lines["own"] = f"{result['own']} by {result['own_algorithm']}"
+    if "intact_steps" in result:
+        lines["intact"] = f"{result['intact_bound']} .. {result['intact_steps']} without faults"
+    if "skipped" in result:
+        lines["skipped"] = result["skipped"]
+    lines["bounds"] = "   ".join(f"{name} {steps}" for name, steps in result["bounds"].items())
+    place = "" if result["root"] is None else f" from {result['root']}"
+    many = f" of {result['items']} items" if result.get("items", 1) > 1 else ""
+    at_once = f" of {groups} groups at once" if groups > 1 else ""
+    what = f"{result['collective']}{many}{at_once}"
+    return f"optimum of {what} on {result['network']}{place}, {ports}\n{fields(lines)}"
+
 
 def write_certificate(
     file: Path, certificate: dict[str, Any], proof: Sequence[str] | None = None
@@ -178,6 +271,8 @@ def write_certificate(
     document = dict(certificate)
     if proof is not None:
         beside = _beside(file)
+        # Proofs are text with long runs of similar numbers. Packing shrinks them much, and the
+        # checker unpacks them as a stream.
         packed = lzma.compress("".join(f"{line}\n" for line in proof).encode())
         with whole_file(beside) as written:
             written.write(packed)

@@ -15,13 +15,13 @@ from mpinet.commands.network import without_folders
 from mpinet.commands.optionrecords import Line, Options, with_values
 from mpinet.commands.options import RecordingOptions
 from mpinet.errors import NodeError, UsageError
+from mpinet.machine import Machine
+from mpinet.machine.trace import MOST, Limits, Trace, too_large
+from mpinet.machine.transport import Local, world
 from mpinet.networks.topology import Topology
 from mpinet.report.files import require_file
 
 if TYPE_CHECKING:
-    from mpinet.machine import Machine
-    from mpinet.machine.trace import Limits, Trace
-    from mpinet.machine.transport import Local
     from mpinet.report.recordings import Recording
 
 RANGE = re.compile(r"([0-9]{1,18})(?:\.\.([0-9]{1,18}))?")
@@ -78,8 +78,6 @@ class Recorded:
         UsageError
             Both are wanted, and the recording is limited.
         """
-        from mpinet.machine.trace import MOST, Trace, too_large
-
         if self._limits is None:
             return trace
         if self._limits.bounded:
@@ -89,6 +87,7 @@ class Recorded:
                     "--record-nodes."
                 )
             return Trace(self._limits)
+        # A recording that grows too large would otherwise stop the run after hours.
         if least > MOST:
             raise too_large(least, "at least ")
         return trace or Trace()
@@ -139,6 +138,8 @@ class Recorded:
         if self._path is not None:
             write_recording(transport, machine.trace, self._path, header)
         if self._views:
+            # The file brings the movements of all ranks into one order, which pictures need, also
+            # where no recording was asked for.
             with TemporaryDirectory(prefix="mpinet-recording-") as folder:
                 file = Path(folder) / "run.npz"
                 write_recording(transport, machine.trace, file, header)
@@ -241,12 +242,12 @@ def recorded_again(given: Options, **views: Path) -> None:
         The command runs no machine, or a file cannot be made.
     """
     from mpinet.jobs.perform import prepared
-    from mpinet.machine.transport import world
 
     if not isinstance(given, RecordingOptions):
         raise UsageError(
             f"The movements of {given.command} are not recorded: there is no picture of its run."
         )
+    # The first run has written its recording already. The user may have changed the file since.
     options = with_values(given, {"record": None, **views})
     job, transport = prepared(options), world()
     job.run(transport, lambda *done: None)
@@ -256,8 +257,6 @@ def recorded_again(given: Options, **views: Path) -> None:
 def _limits(steps: str | None, nodes: str | None, size: int) -> Limits:
     """Read ``A..B`` and ``0..15,20``."""
     import numpy as np
-
-    from mpinet.machine.trace import Limits
 
     limits = Limits()
     if steps is not None:

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import re
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING
 
+from mpinet.base.arrays import Ints
 from mpinet.commands.job import Job, Watch
 from mpinet.commands.options import HostOptions
 from mpinet.commands.replay import MOST_TRIES, ReplayOptions, replay
@@ -19,18 +19,18 @@ from mpinet.jobs.timing import (
     listed_stuck,
     timed_of,
 )
+from mpinet.machine.timed.costs import Costs
+from mpinet.machine.timed.layout import NEVER, SEND
 from mpinet.machine.timed.program import Program
+from mpinet.machine.timed.run import TimedRun
 from mpinet.machine.timed.scripted import Scripted, stored
 from mpinet.machine.timed.ticks import in_units, slower, with_times
+from mpinet.machine.transport import Local
+from mpinet.programs.messages.loaders import comments_of, loads_of
 from mpinet.programs.messages.named import is_name
+from mpinet.programs.messages.placing import placed, places_of
 from mpinet.report.rows import Row
 from mpinet.report.tables import fields
-
-if TYPE_CHECKING:
-    from mpinet.base.arrays import Ints
-    from mpinet.machine.timed.costs import Costs
-    from mpinet.machine.timed.run import TimedRun
-    from mpinet.machine.transport import Local
 
 MOST_LOADS = 1 << 24
 """Most operations of a program for which it is said what loads the busiest links."""
@@ -46,13 +46,12 @@ def prepare(options: ReplayOptions) -> Job:
 
 def _prepared(options: ReplayOptions) -> Replay:
     """Read the program; refuse costs and networks that do not fit it."""
-    from mpinet.programs.messages.placing import places_of
-
     timed = timed_of(options)
     topology = timed.topology
     program = _program(options.program, topology.hosts if topology else None)
     places = None
     if topology is not None:
+        # The first entry of a search is the identity: the result compares with it.
         how = "identity" if options.is_searched else options.place
         places = places_of(how, topology, program.processors, options.seed, searched=True)
     if options.tries is not None and not options.is_searched:
@@ -62,11 +61,17 @@ def _prepared(options: ReplayOptions) -> Replay:
     if program.largest:
         built = isinstance(options.program, Program | Scripted)
         timed.require_byte_cost("replay", "PROGRAM" if built else str(options.program))
+    # Costs may be fractions of a unit. All times are counted in ticks that make every cost a whole
+    # number.
     program = slower(program, timed.costs.ticks)
+    # A regular program is one script for all processors. Places, searches and paths need each
+    # operation by itself.
     if places is not None or options.is_searched or options.why:
         program = stored(program)
     answers = timed.costs.eager is not None and program.largest > timed.costs.eager
-    timed.costs.window(topology is None, answers)
+    # A window of conservative simulation is as long as the lookahead, the least latency. Without
+    # any latency the window is empty, which is refused.
+    timed.costs.lookahead(topology is None, answers)
     return Replay(options, timed, program, places)
 
 
@@ -104,8 +109,6 @@ def played(
     """
     from mpinet.machine import Machine
     from mpinet.machine.timed.results import result_of
-    from mpinet.machine.timed.run import TimedRun
-    from mpinet.programs.messages.placing import placed
 
     network = timed.hosting(program.processors)
     from mpinet.machine.choice import open_mapping
@@ -121,6 +124,7 @@ def _renamed(result: Row, places: list[int] | None) -> Row:
     """Return a result with the numbers that processors have in the program."""
     if places is None:
         return result
+    # A run numbers processors as the network does. A user knows the numbers of the program.
     numbers = {node: number for number, node in enumerate(places)}
     stuck = [
         one
@@ -142,25 +146,22 @@ def _renamed(result: Row, places: list[int] | None) -> Row:
     }
 
 
+@dataclass(eq=False, repr=False)
 class Replay(InTime):
     """A program of messages on a network, or without one."""
 
     unit = "windows"
 
-    def __init__(
-        self,
-        options: ReplayOptions,
-        timed: Timed,
-        program: Program | Scripted,
-        places: Ints | None,
-    ):
-        super().__init__()
-        self.topology = timed.topology.name if timed.topology else None
-        self._options, self.timed = options, timed
-        self.time_unit = timed.unit
-        self._program, self._places = program, places
-        self._file = options.file
-        self._recorded = Recorded(options, timed.hosting(program.processors))
+    _options: ReplayOptions
+    timed: Timed
+    _program: Program | Scripted
+    _places: Ints | None
+
+    def __post_init__(self) -> None:
+        self.topology = self.timed.topology.name if self.timed.topology else None
+        self.time_unit = self.timed.unit
+        self._file = self._options.file
+        self._recorded = Recorded(self._options, self.timed.hosting(self._program.processors))
 
     @property
     def title(self) -> str:
@@ -183,11 +184,12 @@ class Replay(InTime):
 
     def _search(self, transport: Local, watch: Watch) -> Row:
         """Find better places; return the fields that tell of them (collective)."""
-        from mpinet.machine.transport import Local
         from mpinet.programs.messages.placesearch import bound_of_places, search_places
 
         timed, program, options = self.timed, stored(self._program), self._options
         assert timed.topology is not None  # --flat has no places
+        # Ranks share the plays of a search, and each rank plays alone. A collective play would make
+        # all ranks wait for each swap.
         one = Local()
 
         def play(places: Ints) -> tuple[int, int]:
@@ -211,7 +213,6 @@ class Replay(InTime):
             return
         import numpy as np
 
-        from mpinet.machine.timed.layout import NEVER
         from mpinet.machine.timed.recorded import record
         from mpinet.machine.trace import Trace
 
@@ -225,6 +226,7 @@ class Replay(InTime):
             )
 
         first, last = (min(time * ticks, NEVER) for time in (limits.first, limits.last))
+        # The user gives limits in units of time, and notes are in ticks.
         limits = replace(limits, first=first, last=last)
         trace = run.machine.trace = Trace(limits)
         last = run.machine.checked(lambda: record(trace, run, place_of))
@@ -266,15 +268,10 @@ class Replay(InTime):
 
     def _said(self, lines: Ints) -> list[str]:
         """Return what stands behind the lines of the file; nothing, if there is none."""
-        from mpinet.programs.messages.loaders import comments_of
-
         return [] if self._file is None else comments_of(self._file, lines)
 
     def _with_loads(self, links: list[Row], run: TimedRun) -> list[Row]:
         """Return the busiest links with what loads them."""
-        from mpinet.machine.timed.layout import SEND
-        from mpinet.programs.messages.loaders import loads_of
-
         timed, routing = self.timed, self.timed.routing
         if not links or "node" not in links[0] or routing is None or routing.numbered:
             return links

@@ -5,20 +5,19 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Iterator
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 from mpinet.machine.timed.costs import MOST_COST, Costs
+from mpinet.machine.timed.critical_path import KINDS as TIMES
+from mpinet.machine.timed.critical_path import Chain
 from mpinet.machine.timed.layout import CALC, KINDS, LATEST
 from mpinet.machine.timed.program import MOST_AMOUNT, Program
+from mpinet.machine.timed.run import TimedRun
 from mpinet.machine.timed.ticks import slower, units_of, with_times
 from mpinet.report.rows import Row
 from mpinet.report.tables import fields, table
-
-if TYPE_CHECKING:
-    from mpinet.machine.timed.chain import Chain
-    from mpinet.machine.timed.run import TimedRun
 
 SHOWN_LINES = 10
 """Lines of the path that a card shows, those with most of the time."""
@@ -60,8 +59,6 @@ class Why:
 
     def fields_of(self, chain: Chain) -> Row:
         """Return the path, and its time by kind and by line."""
-        from mpinet.machine.timed.chain import KINDS as TIMES
-
         shares, lines = dict.fromkeys(TIMES, 0), dict[str, dict[str, int]]()
         for piece in chain.pieces:
             time = piece.end - piece.begin
@@ -110,7 +107,6 @@ def followed(run: TimedRun, result: Row, numbers: Any, said: list[str]) -> Row:
     said : sequence of str
         What stands behind each operation in its file; empty: nothing.
     """
-    from mpinet.machine.timed.chain import Chain
     from mpinet.machine.timed.moments import Moments, accounts, gathered
 
     transport, program = run.machine.transport, run.whole
@@ -124,6 +120,7 @@ def followed(run: TimedRun, result: Row, numbers: Any, said: list[str]) -> Row:
         moments = Moments(notes, program, run.costs)
         chain = Chain(moments, program, run.costs, network, run.routing, last, result["time"])
         told = Why(program, numbers, said).fields_of(chain) | {"counts": dict(chain.counts)}
+    # All ranks play the gains, so all of them need the path's counts, which rank 0 alone has found.
     shared: Row = json.loads(transport.share(json.dumps(told).encode()))
     return shared | times
 
@@ -154,11 +151,15 @@ def gains(
         if not cost or not counts[parameter]:
             continue
         few, many = FASTER if "byte" in parameter else LESS
+        # A cost that stands n times in the path saves n times its reduction, as long as the path
+        # stays the same.
         expected = (time * many - counts[parameter] * cost * (many - few)) / (many * costs.ticks)
         played = None
         largest = max(costs.latencies + costs.byte_times + _processor(costs))
         most = int(program.amount.max(initial=0))
         fits = largest * many <= MOST_COST and max(time, program.largest * largest) * many <= LATEST
+        # A finer tick multiplies all times. Where these would exceed the machine's limits, there is
+        # the estimate alone.
         if fits and most * many <= MOST_AMOUNT * costs.ticks:
             changed = _scaled(costs, parameter, few, many)
             factor = few if parameter == "calc" else many
@@ -195,6 +196,8 @@ def _scaled(costs: Costs, parameter: str, few: int, many: int) -> Costs:
     """Return costs in a unit so many times as fine, one of them so few times what it was."""
 
     def listed(name: str, times: tuple[int, ...]) -> tuple[int, ...]:
+        # The last class serves all further classes. They are written out, so that one of them can
+        # change alone.
         longer = times + times[-1:] * (classes - len(times))
         return tuple(
             time * (few if parameter == f"{name} {kind}" else many)

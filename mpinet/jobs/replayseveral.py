@@ -4,13 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import replace
+from fractions import Fraction
 from pathlib import Path
 from typing import Any, TypeVar
 
-from mpinet.base.files import whole_file
 from mpinet.base.numerals import is_whole, quoted
 from mpinet.base.plain import nearest, plain
-from mpinet.base.units import SECONDS, fitting
 from mpinet.commands.job import Job, Watch
 from mpinet.commands.optionrecords import values_of
 from mpinet.commands.options import RecordingOptions
@@ -18,10 +17,10 @@ from mpinet.commands.replay import VARIED
 from mpinet.commands.signature import given, options_of
 from mpinet.errors import MpinetError, UsageError
 from mpinet.experiments.plan import points_of
+from mpinet.jobs.plots import require_plot, shown_times, write_curves
 from mpinet.jobs.timing import Timed
 from mpinet.machine.timed.ticks import with_times
 from mpinet.machine.transport import Local
-from mpinet.report.files import PLOT_WIDTH, PLOTS, require_file
 from mpinet.report.rows import Row
 from mpinet.report.tables import table
 
@@ -63,11 +62,10 @@ def varied(
     if plot is not None:
         if not values:
             raise UsageError("--plot draws the settings of --vary: give some.")
-        require_file(Path(plot), PLOTS, "a plot's file")
-        from mpinet.report.drawing.figure import library
-
-        library()
+        require_plot(plot)
     settings = [point.options for point in points_of({"command": "replay", **values})]
+    # Each setting is checked here: a wrong value in the last one would otherwise show after all
+    # others were played.
     for setting in settings:
         given(function, {"program": found["program"], **setting})
     return settings
@@ -112,11 +110,14 @@ class Several(Job):
             try:
                 self._jobs.append(prepare(replace(options, **setting)))
             except MpinetError as error:
+                # The sentence of an error does not say in which of many settings it arose.
                 words = " ".join(f"{name}={value}" for name, value in setting.items())
                 raise type(error)(f"{words}: {error}") from None
         self._best = self._jobs[0]
         self.time_unit = self._best.timed.unit
         units = {job.timed.unit: None for job in self._jobs}
+        # Results are ranked by their numbers of units: nanoseconds and picoseconds would be ranked
+        # as equals.
         if len(units) > 1:
             raise UsageError(
                 f"--vary machine: times of these machines are in {' and '.join(units)}. Give one "
@@ -149,18 +150,12 @@ class Several(Job):
     def plotted(self, result: Row, file: Path) -> None:
         """Draw the time over the option that was varied first, by the values of the others."""
         from mpinet.report.curves import curves_of
-        from mpinet.report.drawing.axes import plotted
 
-        require_file(file, PLOTS, "a plot's file")
         first, *others = result["settings"][0]["options"]
-        rows, unit = self.rows(result), self._best.timed.unit
-        shown = fitting(min(row["time"] for row in rows), unit)
-        of_shown = float(SECONDS[unit] / SECONDS[shown])
-        rows = [row | {"time": row["time"] * of_shown} for row in rows]
-        curves = curves_of(rows, first, "time", others)
-        labels = (first, f"time in {shown}")
-        with whole_file(file) as opened:
-            opened.write(plotted(curves, file.suffix[1:].lower(), PLOT_WIDTH, labels))
+        rows = self.rows(result)
+        shown, factor = shown_times((row["time"] for row in rows), self._best.timed.unit)
+        rows = [row | {"time": float(Fraction(row["time"]) * factor)} for row in rows]
+        write_curves(file, curves_of(rows, first, "time", others), (first, f"time in {shown}"))
 
     def rows(self, result: Row) -> list[Row]:
         """Return a row for each setting."""
@@ -188,4 +183,5 @@ class Several(Job):
 
 def _rank(result: Row) -> tuple[bool, int]:
     """Return the order of results: those that end first, then by time."""
+    # A stuck program stops early, so its time must not win over that of a program that ends.
     return result["stuck"] > 0, result["time"]

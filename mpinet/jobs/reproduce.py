@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import asdict
+from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -13,12 +13,12 @@ from mpinet.base.plain import plain
 from mpinet.commands.job import Job, Watch
 from mpinet.commands.reproduce import ReproduceOptions
 from mpinet.errors import UsageError
+from mpinet.machine.transport import Local
 from mpinet.report.files import as_csv
 from mpinet.report.rows import Row
 
 if TYPE_CHECKING:
     from mpinet.claims import Claim
-    from mpinet.machine.transport import Local
     from mpinet.report.ledger.reproduced import Item
 
 ALL = "all"
@@ -55,22 +55,17 @@ def prepare(options: ReproduceOptions) -> Job:
     return Reproduce(options, chosen, claims, folder)
 
 
+@dataclass(eq=False, repr=False)
 class Reproduce(Job):
     """Tables and figures, made of claims that are judged."""
 
     unit = "tests of rank 0"
 
-    def __init__(
-        self,
-        options: ReproduceOptions,
-        items: Sequence[Item],
-        claims: Sequence[Claim],
-        folder: Path | None,
-    ):
-        super().__init__()
-        self._options, self._items, self._claims = options, items, claims
-        self._folder = folder
-        self._verdicts: dict[str, Any] = {}
+    _options: ReproduceOptions
+    _items: Sequence[Item]
+    _claims: Sequence[Claim]
+    _folder: Path | None
+    _verdicts: dict[str, Any] = field(default_factory=dict, init=False)
 
     def run(self, transport: Local, watch: Watch) -> list[Row]:
         """Judge the claims, and put their values into tables and series."""
@@ -90,6 +85,7 @@ class Reproduce(Job):
 
     def keep(self, transport: Local) -> None:
         """Write the folder's files, on rank 0."""
+        # Pictures and pages are made of results, which rank 0 alone has whole.
         if self._folder is None or transport.rank:
             return
         from mpinet.report.ledger.reproduced import report

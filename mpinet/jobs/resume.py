@@ -50,6 +50,7 @@ def taken_up(
     given = values_of(options) | vars(options.line)
     if given["out"] is not None:
         given["out"] = given["out"].absolute()  # it is typed here, not where the run was started
+    # File names in the command line are relative to the folder in which it was typed.
     try:
         os.chdir(found["where"])
     except OSError as error:
@@ -57,6 +58,8 @@ def taken_up(
             f"The run of the checkpoint {folder} was started in {found['where']}: {error.strerror}."
         ) from None
     resumed: Options = options
+    # These words were parsed when the run began. If they are wrong now, the manifest is damaged,
+    # and a parser's message would blame the user.
     with suppress(SystemExit), redirect_stderr(StringIO()), redirect_stdout(StringIO()):
         resumed = parse(_with_checkpoint(found["command"], folder))
     if resumed.line.checkpoint is None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -14,16 +14,15 @@ from mpinet.errors import UsageError
 from mpinet.jobs.faults import lasting_faults
 from mpinet.jobs.machinejob import MachineJob
 from mpinet.jobs.opening import routing_of, topology_named
+from mpinet.machine import Machine
+from mpinet.machine.dry import Dry
+from mpinet.machine.faults import Faults
+from mpinet.machine.transport import Local
 from mpinet.networks.routing import Routing
-from mpinet.networks.topology import Topology
 from mpinet.report.rows import Row
 from mpinet.report.tables import fields
 
 if TYPE_CHECKING:
-    from mpinet.machine import Machine
-    from mpinet.machine.dry import Dry
-    from mpinet.machine.faults import Faults
-    from mpinet.machine.transport import Local
     from mpinet.programs.rehearsal import Rehearsal
     from mpinet.programs.traffic import Traffic
 
@@ -55,6 +54,8 @@ def prepare(options: RouteOptions) -> Job:
     faults = lasting_faults(topology, options.faults)
     routing = routing_of(topology, options.routing, options.seed)
     job = Route(replace(options, pairs=pairs), topology, routing, pattern, faults)
+    # The document's command line names the completed pattern, so that it makes the same run
+    # anywhere.
     job.completed = job.options
     return job
 
@@ -64,24 +65,20 @@ def _refuse(wrong: bool, option: str, reason: str) -> None:
         raise UsageError(f"{option} does not apply: {reason}.")
 
 
+@dataclass(eq=False, repr=False)
 class Route(MachineJob):
     """Routing of a traffic pattern over a machine."""
 
     options: RouteOptions
 
-    def __init__(
-        self,
-        options: RouteOptions,
-        topology: Topology,
-        routing: Routing,
-        traffic: Traffic,
-        faults: Faults,
-    ):
-        super().__init__(options, topology)
-        self._pairs = str(options.pairs)
-        self._routing = routing
-        self._traffic = traffic
-        self._faults = faults
+    _routing: Routing
+    _traffic: Traffic
+    _faults: Faults
+
+    @property
+    def _pairs(self) -> str:
+        """Pattern as text."""
+        return str(self.options.pairs)
 
     def run(self, transport: Local, watch: Watch) -> Row:
         """Route the messages, and hash the paths if that is wanted."""

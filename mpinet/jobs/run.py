@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 from mpinet.commands.job import Job, Watch
@@ -12,7 +13,7 @@ from mpinet.errors import UsageError
 from mpinet.jobs.machinejob import MachineJob, refuse_checkpoint
 from mpinet.jobs.opening import routing_of, topology_named
 from mpinet.machine.transport import Local
-from mpinet.networks.topology import Topology
+from mpinet.process.program import argument, named_program
 from mpinet.report.rows import Row
 from mpinet.report.tables import fields, table
 
@@ -22,8 +23,6 @@ SHOWN = 16
 
 def prepare(options: ProgramOptions) -> Job:
     """Find the program, and read its arguments."""
-    from mpinet.process.program import named_program
-
     topology = topology_named(options.on)
     refuse_checkpoint(options.line.checkpoint, "a program of one's own")
     if options.routing is not None:
@@ -34,21 +33,14 @@ def prepare(options: ProgramOptions) -> Job:
     return Run(options, topology, program, _arguments(options.arg))
 
 
+@dataclass(eq=False, repr=False)
 class Run(MachineJob):
     """Run of a program on every processor."""
 
     options: ProgramOptions
 
-    def __init__(
-        self,
-        options: ProgramOptions,
-        topology: Topology,
-        program: Callable[..., Any],
-        arguments: tuple[list[Any], dict[str, Any]],
-    ):
-        super().__init__(options, topology)
-        self._program = program
-        self._arguments = arguments
+    _program: Callable[..., Any]
+    _arguments: tuple[list[Any], dict[str, Any]]
 
     def run(self, transport: Local, watch: Watch) -> Row:
         """Run the program."""
@@ -105,8 +97,6 @@ class Run(MachineJob):
 
 def _arguments(given: Sequence[Any] | Mapping[str, Any]) -> tuple[list[Any], dict[str, Any]]:
     """Return the program's arguments by place, and those by name."""
-    from mpinet.process.program import argument
-
     if isinstance(given, Mapping):
         return [], dict(given)
     pairs = [argument(entry) if isinstance(entry, str) else ("", entry) for entry in given]

@@ -8,23 +8,35 @@ from typing import TYPE_CHECKING
 
 from mpinet.base.files import require_writable, whole_file
 from mpinet.base.memory import bytes_of, require_memory
+from mpinet.certify.network import Network
 from mpinet.commands.job import Job, Watch
 from mpinet.commands.options import Ports
 from mpinet.commands.schedule import FileOptions, ScheduleExportOptions
 from mpinet.errors import UsageError
 from mpinet.jobs.machinejob import MachineJob
 from mpinet.jobs.opening import topology_named
-from mpinet.jobs.pipelineoptimum import require_switches
+from mpinet.jobs.optimum import require_switches
+from mpinet.machine.transport import Local
+from mpinet.machine.transport import Local as Alone
 from mpinet.networks.topology import Topology
 from mpinet.programs.kinds import PIPELINED
+from mpinet.programs.playing import perform
+from mpinet.programs.schedules.files.formats import (
+    CHUNK_BYTES,
+    ENDINGS,
+    WRITTEN,
+    read_schedule,
+    silent_on,
+    written,
+)
+from mpinet.programs.schedules.files.schedulefile import RIGHT, ReadingOptions
+from mpinet.programs.schedules.files.schedulefile import ScheduleFile as Schedule
+from mpinet.programs.schedules.timetable import Timetable, with_ports
 from mpinet.report.rows import Row
 from mpinet.report.tables import fields
 
 if TYPE_CHECKING:
     from mpinet.machine.model import PortModel
-    from mpinet.machine.transport import Local
-    from mpinet.programs.schedules.files.schedulefile import ScheduleFile as Schedule
-    from mpinet.programs.schedules.timetable import Timetable
 
 
 EXPORTED = tuple(name for name in PIPELINED if name != "exchange")
@@ -43,8 +55,6 @@ def prepare(options: FileOptions | ScheduleExportOptions) -> Job:
     """Read the file, or find what is to be exported."""
     if isinstance(options, ScheduleExportOptions):
         return _prepare_export(options, topology_named(options.topology))
-    from mpinet.programs.schedules.files.formats import read_schedule
-    from mpinet.programs.schedules.files.schedulefile import ReadingOptions
 
     topology = topology_named(options.on)
 
@@ -75,8 +85,6 @@ def prepare(options: FileOptions | ScheduleExportOptions) -> Job:
 
 def require_same_network(topology: Topology, read: Schedule) -> None:
     """Raise `UsageError` where a file is for a network of other edges."""
-    from mpinet.certify.network import Network
-
     wanted = read.timetable.edges_sha256
     if wanted is not None and wanted != Network.of(topology).edges_sha256:
         raise UsageError(
@@ -98,8 +106,6 @@ class RunSchedule(MachineJob):
     def run(self, transport: Local, watch: Watch) -> Row:
         """Run the schedule."""
         from mpinet.programs.kinds import UNSTATED
-        from mpinet.programs.playing import perform
-        from mpinet.programs.schedules.files.schedulefile import RIGHT
 
         machine = self.make_machine(transport, watch)
         read, table = self._read, self._read.timetable
@@ -162,7 +168,6 @@ def _prepare_export(options: ScheduleExportOptions, topology: Topology) -> Job:
     """Check the file, its format and the root."""
     from mpinet.machine.timed.program import MOST_AMOUNT
     from mpinet.programs.collective import require_processor
-    from mpinet.programs.schedules.files.formats import CHUNK_BYTES, ENDINGS, WRITTEN, silent_on
 
     file = Path(options.out)
     if options.format is None and file.suffix not in ENDINGS:
@@ -208,19 +213,17 @@ class ExportSchedule(Job):
 
     def run(self, transport: Local, watch: Watch) -> Row | None:
         """Run the collective on one rank, run what was noted, and write it."""
-        from mpinet.certify.network import Network
         from mpinet.machine import Machine, PortModel
-        from mpinet.machine.transport import Local as Alone
-        from mpinet.programs.playing import perform
-        from mpinet.programs.schedules.files.formats import written
-        from mpinet.programs.schedules.timetable import with_ports
 
         model, options = PortModel.named(self._options.ports), self._options
         self.model = model.as_json()
+        # The search is not distributed: every rank would find the same schedule.
         if transport.rank:
             return None
         name, table = self._found(model)
         found = perform(Machine(self._network, model, Alone()), table)
+        # A schedule is run before it is written, so that no file has rows which a machine would
+        # refuse.
         if not found.correct:
             raise UsageError(f"The messages of {options.collective} by {name} are no schedule.")
         table = replace(
@@ -250,6 +253,7 @@ class ExportSchedule(Job):
         """Find the algorithm, and its schedule."""
         from mpinet.programs.pipelines.together import scheduled
 
+        # MSCCL's formats have no field for a part of a sum, so their allreduce sends whole sums.
         options, parts = self._options, self._format not in ("msccl", "mscclpp")
         whole = options.collective, options.items, self._root, options.algorithm, options.switches
         return scheduled(self._network, model, *whole, parts)

@@ -12,8 +12,10 @@ from mpinet.commands.job import Job, Watch
 from mpinet.commands.show import ShowOptions
 from mpinet.errors import UsageError
 from mpinet.jobs.opening import topology_named
+from mpinet.machine.choice import open_mapping
 from mpinet.machine.transport import Local
 from mpinet.networks.topology import Topology
+from mpinet.report.graphfiles import require_graph_file, written_edges
 from mpinet.report.rows import Row
 from mpinet.report.tables import fields
 
@@ -25,8 +27,6 @@ def prepare(options: ShowOptions) -> Job:
     """Check that the links can be written, and that options have an effect."""
     topology = topology_named(options.topology)
     if options.edges is not None:
-        from mpinet.report.graphfiles import require_graph_file
-
         require_graph_file(Path(options.edges))
         require_writable(Path(options.edges))
     if options.sample is not None and options.distances:
@@ -54,7 +54,6 @@ class Show(Job):
     def run(self, transport: Local, watch: Watch) -> Row:
         """Look at every node's ports, and flood if that is wanted."""
         from mpinet.measure.wiring import capacities, degree_histogram
-        from mpinet.report.graphfiles import written_edges
         from mpinet.report.wiring import bus_measures
 
         network = self._network
@@ -118,14 +117,17 @@ class Show(Job):
         from mpinet.programs.bounds import host_distances
         from mpinet.programs.flood import distances
 
+        # Where all nodes look alike, one flood has the distances of all. Small networks flood from
+        # every node anyway, so that their numbers do not rest on that symmetry.
         if self._network.size > MOST_FLOODED and (alike := self._alike(transport)) is not None:
             return alike
-        from mpinet.machine.choice import open_mapping
 
         mapping = open_mapping(self._options.mapping, self._network, transport, self._options.seed)
         machine = Machine(self._network, "all", transport, mapping)
         self.model = machine.model.as_json()
         with State(machine, "show") as state:
+            # Floods from all nodes may take hours. A resumed run takes their result from the
+            # checkpoint.
             measured: Row = state.once("distances", lambda: asdict(distances(machine, watch)))
             if self._network.hosts == self._network.size:
                 return measured
@@ -153,7 +155,6 @@ class Show(Job):
 
     def _estimate(self, transport: Local) -> Row:
         """Measure distances from some nodes."""
-        from mpinet.machine.choice import open_mapping
         from mpinet.measure.distance import Floods
         from mpinet.measure.sampling import CONFIDENCE, estimated
 

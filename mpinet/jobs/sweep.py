@@ -23,13 +23,13 @@ from mpinet.errors import FileError, MpinetError, UsageError
 from mpinet.experiments.plan import Point, key_of, points_of, read_plan
 from mpinet.jobs.perform import carried_out, prepared
 from mpinet.jobs.plot import TABLE, table_of
+from mpinet.machine.transport import Local
 from mpinet.report.files import as_csv, as_json
 from mpinet.report.rows import Row, identified
 
 if TYPE_CHECKING:
     from mpinet.experiments.dealing import Dealt
     from mpinet.experiments.journal import Journal
-    from mpinet.machine.transport import Local
 
 MARK = "sweep.json"
 """Name of the file that marks a sweep's folder."""
@@ -73,6 +73,7 @@ def prepare(options: SweepOptions) -> Job:
         require_folder(folder)
     elif options.shard is not None:
         raise UsageError("--shard does not apply without a folder, in which shards meet.")
+    # Parts of a plan may overlap: points with equal options have one key, and run once.
     runs = {run.key: run for run in map(_run, points_of(plan))}
     tried = set()
     for run in runs.values():
@@ -176,6 +177,7 @@ class Sweep(Job):
             make_folder(self._folder)
             if not (self._folder / MARK).exists():
                 write_text(self._folder / MARK, as_json(FORM))
+        # No rank may open its journal before rank 0 has made the folder.
         transport.share(b"")
         name = f"{self._writer}rank-{transport.rank}"
         return Journal(self._folder / "journal", name, version_of(), "--out")
@@ -190,6 +192,8 @@ class Sweep(Job):
     def _play(run: Run, ranks: Local) -> list[Row]:
         """Run a point, and return its rows."""
         job = prepared(run.options)
+        # A sweep goes on point by point. A point that saved its own state would write into the
+        # sweep's checkpoint.
         with ranks.unkept():
             result = carried_out(run.function, run.options, job, ranks, perf_counter())
         shortfall = {"error": result.shortfall} if result.shortfall else {}
@@ -200,6 +204,8 @@ class Sweep(Job):
 
     def _conclude(self, dealt: Dealt, journal: Journal | None, share: int) -> Row:
         """Put all points together, those that other shards have written included."""
+        # The shard that ends last finds the points of all others in the journal, and writes the
+        # table.
         rows = dealt.found | (journal.known()[0] if journal is not None else {})
         there = [run for run in self._runs if run.key in rows or run.key in dealt.failed]
         self.table = [
@@ -230,6 +236,7 @@ class Sweep(Job):
         """Write the tables, and how they are drawn."""
         write_text(folder / "results.csv", text)
         write_text(folder / "results.json", as_json({"mpinet": __version__, "rows": self.table}))
+        # A plan that no longer has a table [plot] must not leave the former one in the folder.
         if self.plot or (folder / TABLE).exists():
             write_text(folder / TABLE, as_json(self.plot))
 

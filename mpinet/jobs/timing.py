@@ -5,7 +5,7 @@ from __future__ import annotations
 import shlex
 from collections.abc import Mapping, Sequence
 from fractions import Fraction
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 from mpinet.base.units import Unit, byte_time, duration, readable
 from mpinet.commands.timeoptions import (
@@ -16,14 +16,12 @@ from mpinet.commands.timeoptions import (
 from mpinet.errors import UsageError
 from mpinet.jobs.machines import machine_named
 from mpinet.jobs.opening import routing_of, topology_named
+from mpinet.machine.timed.costs import Costs
 from mpinet.networks import open as open_topology
 from mpinet.networks.graph import GivenGraph
+from mpinet.networks.routing import Routing
 from mpinet.networks.topology import Topology
 from mpinet.report.rows import Row
-
-if TYPE_CHECKING:
-    from mpinet.machine.timed.costs import Costs
-    from mpinet.networks.routing import Routing
 
 
 def listed_stuck(operations: Sequence[Row]) -> str:
@@ -120,6 +118,8 @@ def timed_of(options: TimeOptions) -> Timed:
     of_bytes = {"overhead_byte": options.overhead_byte, "gap_byte": options.gap_byte}
     if on is not None:
         topology = topology_named(on)
+        # Costs on a graph's edges belong to this network. They go before those of a machine by
+        # name.
         known = preset | dict(topology.link_costs)
         costs = _costs(options, preset, known, unit, 0)
         routing = routing_of(topology, options.routing, options.seed)
@@ -147,6 +147,8 @@ def _preset(name: str, needs_no_latency: bool) -> dict[str, Any]:
         There is no such machine, or the machine has no costs of links.
     """
     machine = machine_named(name)
+    # Machines in the LogP family have one latency between any two processors, which says nothing
+    # about single links.
     if not needs_no_latency and "latency" not in machine.costs:
         raise UsageError(
             f"--machine {name} has a latency between any two processors, and none for "
@@ -163,7 +165,6 @@ def _costs(
     flat: Time,
 ) -> Costs:
     """Read the costs: each as given, as the machine or the network has it, or the default."""
-    from mpinet.machine.timed.costs import Costs
 
     def given(value: Time | None, name: str) -> Time:
         said: Time = preset.get(name, 0) if value is None else value

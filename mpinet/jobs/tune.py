@@ -3,35 +3,27 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
 from fractions import Fraction
 from pathlib import Path
-from typing import TYPE_CHECKING
 
-from mpinet.base.files import whole_file
 from mpinet.base.memory import bytes_of
 from mpinet.base.numerals import quoted
-from mpinet.base.units import SECONDS, fitting
 from mpinet.commands.job import Job, Watch
 from mpinet.commands.optionrecords import Several
 from mpinet.commands.tune import TuneOptions
 from mpinet.errors import UsageError
+from mpinet.jobs.plots import require_plot, shown_times, write_curves
 from mpinet.jobs.timing import Timed, timed_of
 from mpinet.machine.timed.ticks import in_units
+from mpinet.machine.transport import Local
+from mpinet.programs.messages.bounds import Demand, lower_bound
+from mpinet.programs.messages.textbook import ALGORITHMS
 from mpinet.report.curves import Curve, Dot
-from mpinet.report.drawing.figure import library
-from mpinet.report.files import PLOTS, require_file
 from mpinet.report.rows import Row
 from mpinet.report.tables import table
 
-if TYPE_CHECKING:
-    from mpinet.machine.transport import Local
-    from mpinet.programs.messages.bounds import Demand
-
 MOST_SIZES = 1000
-
-
-WIDTH = 5.0
-"""Inches of the picture."""
 
 
 FACTOR = 10
@@ -42,13 +34,9 @@ def prepare(options: TuneOptions) -> Job:
     """Read the sizes, and which algorithms there are."""
     import numpy as np
 
-    from mpinet.programs.messages.bounds import Demand
     from mpinet.programs.messages.placing import places_of
-    from mpinet.programs.messages.textbook import ALGORITHMS
 
-    if options.plot is not None:
-        require_file(Path(options.plot), PLOTS, "a plot's file")
-        library()
+    require_plot(options.plot)
     timed = timed_of(options)
     count = options.processors
     if count is None:
@@ -63,7 +51,7 @@ def prepare(options: TuneOptions) -> Job:
     known = ALGORITHMS[options.collective]
     names = _names(options.algorithms, known)
     segment = None if options.segment is None else bytes_of(options.segment)
-    timed.costs.window(timed.topology is None, timed.costs.eager is not None)
+    timed.costs.lookahead(timed.topology is None, timed.costs.eager is not None)
     where = np.arange(count) if places is None else places
     demands = [Demand(options.collective, size, where) for size in sizes_of(options.bytes)]
     timed.require_byte_cost("tune", options.collective)
@@ -106,23 +94,17 @@ def draw_times(
     points: Mapping[str, Mapping[int, float]], title: str, unit: str, file: Path
 ) -> None:
     """Draw times over bytes, both by powers of ten; the file's ending says how."""
-    from mpinet.report.drawing.axes import plotted
-
-    require_file(file, PLOTS, "a plot's file")
-    times = [time for each in points.values() for time in each.values()]
-    shown = fitting(min(filter(None, times), default=0), unit)
-    of_shown = SECONDS[unit] / SECONDS[shown]
+    times = (time for each in points.values() for time in each.values())
+    shown, factor = shown_times(filter(None, times), unit)
 
     def dot(size: int, time: float) -> Dot:
-        value = float(Fraction(time) * of_shown)
+        value = float(Fraction(time) * factor)
         return Dot(size, value, value, value, 1)
 
     curves = [
         Curve(title, name, [dot(*point) for point in each.items()]) for name, each in points.items()
     ]
-    kind = file.suffix[1:].lower()
-    with whole_file(file) as opened:
-        opened.write(plotted(curves, kind, WIDTH, ("bytes", f"time in {shown}"), log="xy"))
+    write_curves(file, curves, ("bytes", f"time in {shown}"), log="xy")
 
 
 def _names(given: str | Several[str] | None, known: Iterable[str]) -> list[str] | None:
@@ -136,24 +118,21 @@ def _names(given: str | Several[str] | None, known: Iterable[str]) -> list[str] 
     return names
 
 
+@dataclass(eq=False, repr=False)
 class Tune(Job):
     """A collective by all its algorithms, at some sizes."""
 
     unit = "runs"
 
-    def __init__(
-        self,
-        options: TuneOptions,
-        timed: Timed,
-        names: list[str] | None,
-        demands: list[Demand],
-        segment: int | None,
-    ):
-        super().__init__()
-        self.topology = timed.topology.name if timed.topology else None
-        self._options, self._timed, self._segment = options, timed, segment
-        self.time_unit = timed.unit
-        self._names, self._demands = names, demands
+    _options: TuneOptions
+    _timed: Timed
+    _names: list[str] | None
+    _demands: list[Demand]
+    _segment: int | None
+
+    def __post_init__(self) -> None:
+        self.topology = self._timed.topology.name if self._timed.topology else None
+        self.time_unit = self._timed.unit
 
     @property
     def title(self) -> str:
@@ -162,8 +141,6 @@ class Tune(Job):
 
     def run(self, transport: Local, watch: Watch) -> list[Row]:
         """Play every algorithm at every size (collective)."""
-        from mpinet.programs.messages.bounds import lower_bound
-
         rows: list[Row] = []
         for number, demand in enumerate(self._demands):
             watch(number, len(self._demands))
@@ -200,17 +177,20 @@ class Tune(Job):
         """Return the time of each algorithm; those for powers of two only where they apply."""
         from mpinet.jobs.replay import played
         from mpinet.programs.messages.named import made
-        from mpinet.programs.messages.textbook import ALGORITHMS
 
         count, times = len(demand.places), dict[str, int]()
         identity = (demand.places == range(count)).all()
         for name in self._names or ALGORITHMS[demand.collective]:
             try:
                 what = made(demand.collective, name, demand.size, count, self._segment)
+            # Some algorithms are for powers of two alone. By default they are left out elsewhere;
+            # one that is named is refused.
             except UsageError:
                 if self._names is not None or not count & (count - 1):
                     raise
                 continue
+            # Processors at their own numbers need no placing, so that a regular program stays one
+            # script.
             places = None if identity else demand.places
             found, _ = played(
                 self._timed, what.program, places, self._options, transport, lambda *done: None

@@ -11,16 +11,17 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from mpinet.base.launched import is_launched
-from mpinet.commands.job import Job, Watch
+from mpinet.commands.job import Job, Listing, Watch
 from mpinet.commands.optionrecords import changed
 from mpinet.commands.verify import VerifyOptions
 from mpinet.errors import UsageError
+from mpinet.machine.transport import Local
 from mpinet.report.rows import Row
+from mpinet.report.tables import cell_text, table
 
 if TYPE_CHECKING:
     from mpinet.claims import Claim
     from mpinet.claims.verdict import Verdict
-    from mpinet.machine.transport import Local
 
 
 def prepare(options: VerifyOptions) -> Job:
@@ -36,7 +37,11 @@ def prepare(options: VerifyOptions) -> Job:
     if options.list:
         for option in _given(options, "budget", "at", "journal", "html", "independent"):
             raise UsageError(f"--{option} does not apply with --list.")
-        return Listing(claims)
+        rows = [
+            {name: getattr(claim, name) for name in LISTED} | {"range": claim.grid.text}
+            for claim in claims
+        ]
+        return Listing(rows, {"claim": "id", "place": "place", "statement": "statement"})
     if options.at and options.budget:
         raise UsageError("--budget does not apply with --at, which looks at the full grids.")
     if options.independent is not None:
@@ -82,33 +87,8 @@ def shows_colours() -> bool:
     return terminal and not is_launched() and "NO_COLOR" not in os.environ
 
 
-class Listing(Job):
-    """The list of claims."""
-
-    def __init__(self, claims: list[Claim]):
-        super().__init__()
-        self._claims = claims
-
-    def run(self, transport: Local, watch: Watch) -> list[Row]:
-        """List them."""
-        return [
-            {
-                "id": claim.id,
-                "paper": claim.paper,
-                "place": claim.place,
-                "statement": claim.statement,
-                "relation": claim.relation,
-                "range": claim.grid.text,
-            }
-            for claim in self._claims
-        ]
-
-    def show(self, result: list[Row]) -> str:
-        """Format one line per claim."""
-        from mpinet.report.tables import table
-
-        rows = [[row["id"], row["place"], row["statement"]] for row in result]
-        return table(rows, ("claim", "place", "statement"))
+LISTED = ("id", "paper", "place", "statement", "relation")
+"""Fields of a claim in the list of claims, before its range."""
 
 
 class Ledger(Job):
@@ -157,6 +137,7 @@ class Verify(Ledger):
         files = [name for name in options.claims if name.endswith(".py")]
         journal = None
         folder = options.journal
+        # The journal of finished points is all that a checkpoint of a verification has to keep.
         if folder is None and transport.keeper is not None:
             folder = transport.keeper.journal
         if folder is not None:
@@ -196,6 +177,8 @@ class SideBySide(Job):
         known = [claim for claim in self._claims if claim.id in answers]
         if not known:
             raise UsageError(f"{self._program} knows none of these claims.")
+        # Both programs' values are compared point by point, so all are kept here. The document
+        # shows only those that claims keep.
         shown = {claim.id for claim in known if claim.kept}
         kept = [replace(claim, kept=True) for claim in known]
         rows = []
@@ -208,6 +191,8 @@ class SideBySide(Job):
         """Answers of the program, as rank 0 has heard them (collective)."""
         from mpinet.claims.independent import asked
 
+        # One rank starts the other program. Its refusal travels as an answer, so that all ranks
+        # raise the same error.
         heard: dict[str, Any] = {}
         if transport.rank == 0:
             try:
@@ -222,8 +207,6 @@ class SideBySide(Job):
 
     def show(self, result: list[Row]) -> str:
         """Format a line per claim, then the points that differ."""
-        from mpinet.report.tables import cell_text, table
-
         said = [(row, row["independent"]) for row in result]
         lines = [
             [row["id"], row["verdict"], other["verdict"], other["points"], len(other["differing"])]

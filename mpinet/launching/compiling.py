@@ -212,6 +212,7 @@ def _kernels() -> dict[str, Kernel]:
     seen: set[int] = set()
     for module in map(import_module, _modules()):
         for name, value in vars(module).items():
+            # A kernel imported under several names is compiled once.
             if isinstance(value, Kernel) and id(value) not in seen and not _has_stand_ins(value):
                 seen.add(id(value))
                 found[f"{module.__name__}:{name}"] = value
@@ -220,6 +221,7 @@ def _kernels() -> dict[str, Kernel]:
 
 def _has_stand_ins(code: Compiled) -> bool:
     """Tell if something has to be bound to a kernel or rule before it is one."""
+    # Open parts raise when called; a kernel with one of them is a template, not a kernel.
     return any(
         "NotImplementedError" in each.function.__code__.co_names for each in code.compiled_in
     )

@@ -52,6 +52,8 @@ def find_launcher() -> str:
     UsageError
         There is none.
     """
+    # The launcher of this environment first: one of another MPI library starts ranks that cannot
+    # meet.
     found = shutil.which("mpirun", path=f"{own_folder()}{os.pathsep}{own_path()}")
     if found is None:
         raise UsageError(

@@ -14,8 +14,9 @@ from mpinet.base.arrays import Flags, Ints
 from mpinet.compiled import kernel
 from mpinet.errors import UsageError
 from mpinet.machine.machine import Machine
-from mpinet.machine.step import by_owner, gather_claims
+from mpinet.machine.step import by_owner, first_of_each, gather_claims
 
+# Larger than any priority, so that a minimum needs no case for processors without a message.
 NONE = np.iinfo(np.int64).max
 """No priority: higher than all."""
 
@@ -75,15 +76,19 @@ class Arbiter:
             Whether the message hops.
         """
         topology = self._machine.topology
+        # One rank, one-port and full duplex is the common case of small studies: one pass without
+        # temporaries.
         if self._one_by_one and self._machine.transport.size == 1:
             return self._paired_up(nodes, ports, priorities)
         # Each stage chooses among the winners of the one before: per sender, channel, receiver.
         # What a message wins first and loses later stays unused in this step.
         channels = topology.channel(nodes, ports) if self._shared else ports
+        # Nomination before acceptance, as in iSLIP with one iteration: a sender offers only its
+        # best message.
         if self._one_send:
             chosen = np.flatnonzero(self._best_of_each(nodes, priorities))
         else:
-            chosen = _first_of_each(nodes, channels)
+            chosen = first_of_each(nodes, channels)
         if self._shared:
             nominated = np.stack([nodes, channels, priorities], axis=1)[chosen]
             chosen = chosen[self._best_on_channel(nominated)]
@@ -111,6 +116,8 @@ class Arbiter:
         there = (sending >= 0) & (sending < topology.ports)
         there[there] = topology.neighbor(senders[there], sending[there]) >= 0
         # Sends take part like messages, with priorities from `AHEAD` on, lower than any message's.
+        # Duplicates are the machine's to refuse, with a sentence; here they must not claim a
+        # channel twice.
         sends = np.unique(senders[there] * topology.ports + sending[there])
         granted = self.grant(
             np.concatenate([sends // topology.ports, nodes]),
@@ -141,6 +148,8 @@ class Arbiter:
         machine = self._machine
         leaving, counts = by_owner(machine, targets)
         staying = np.delete(np.arange(len(targets)), leaving)
+        # The receiver's rank decides, for it alone sees all offers. Two exchanges: offers out,
+        # answers back.
         offers = np.stack([targets, priorities], axis=1)
         received = machine.transport.exchange(offers[leaving], counts)
         every = np.concatenate([offers[staying], received.records])
@@ -162,6 +171,8 @@ class Arbiter:
 def mark_best(slots: Ints, priorities: Ints, lowest: Ints, best: Flags) -> None:
     """Mark the message of each slot that has the lowest priority; `lowest` is all `NONE`."""
     for i in range(slots.size):
+        # Two passes instead of a sort: linear, and the scratch array is as long as the rank's
+        # processors.
         lowest[slots[i]] = min(lowest[slots[i]], priorities[i])
     for i in range(slots.size):
         best[i] = priorities[i] == lowest[slots[i]]
@@ -199,11 +210,3 @@ def pair_up(
     mark_best(targets[:count], offers[:count], lowest, accepted[:count])
     for i in range(count):
         granted[nominated[i]] = accepted[i]
-
-
-def _first_of_each(first: Ints, second: Ints) -> Ints:
-    """Places where a pair of numbers stands for the first time, ascending."""
-    order = np.lexsort((second, first))
-    new = np.ones(len(order), bool)
-    new[1:] = (np.diff(first[order]) != 0) | (np.diff(second[order]) != 0)
-    return np.sort(order[new])

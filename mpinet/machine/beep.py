@@ -30,6 +30,7 @@ def beep(machine: Stepping, nodes: Ints) -> Ints:
         return np.unique(inbox.nodes)
     placement, received = machine.placement, machine.received
     room = len(nodes) * machine.topology.ports
+    # A processor is listed once, when first marked, so the list is bounded by both numbers.
     near = np.empty(min(room, placement.count), np.int64)
     away = np.empty(room if placement.ranks > 1 else 0, np.int64)
     sent, new, left = spread_beeps(
@@ -47,6 +48,7 @@ def beep(machine: Stepping, nodes: Ints) -> Ints:
         leaving, counts = by_owner(machine, away[:left])
         came = machine.exchange(away[leaving], counts).records - placement.first
         near = np.concatenate([near, came[: mark_first(came, received)]])
+    # Near saturation a scan of the flags is sequential; sorting many random slots is not.
     if len(near) * DENSE > placement.count:
         slots = np.flatnonzero(received)
         received[:] = False

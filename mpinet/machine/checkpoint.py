@@ -58,6 +58,7 @@ from mpinet.machine.state import (
 )
 from mpinet.machine.transport import GO_ON, STOP, Local
 
+# Ten minutes lost at most, against a share of 2 % of the time for writing.
 EVERY = 600.0
 """Seconds between checkpoints, unless the user gives an interval."""
 
@@ -191,6 +192,7 @@ class Checkpointer:
             self._children += 1
         self._frames.append(frame)
         depth = len(self._frames) - 1
+        # Saved frames are taken up outermost first, each when the resumed run opens it.
         if self._depth < len(self._pending) and depth == self._depth:
             self._restore(frame, self._pending[depth])
 
@@ -220,7 +222,10 @@ class Checkpointer:
             It was wanted in order to end the run.
         """
         transport = self._transport
+        # A part's ranks may be fewer than the job's; a signal to the others must reach this part,
+        # too.
         self._hear()
+        # One clock decides: clocks of hosts differ, and all ranks must write at the same boundary.
         if transport.rank == 0 and self._frames and self._clock() >= self._due:
             transport.wish = max(transport.wish, GO_ON)
         # Wishes travel with collectives: make one if the run has made none since the last boundary.
@@ -233,6 +238,7 @@ class Checkpointer:
                 self._write()
             else:  # the saved state lies ahead: an earlier one must not replace it
                 self._due = self._clock() + EVERY
+            # Forgotten only now: a wish that came during the write is for the next boundary.
             transport.granted(wanted)
             if wanted == STOP:
                 raise self.suspended()
@@ -270,6 +276,8 @@ class Checkpointer:
         parts: dict[str, Any] = {}
         frames, trouble, size = [], "", 0
         try:
+            # Each state has a folder of its own, so the last whole one stays readable until the new
+            # one is complete.
             into.mkdir(exist_ok=True)  # not the folder itself: who deleted it does not want it
             for depth, fields in enumerate(self._states()):
                 frame = self._frames[depth]
@@ -291,6 +299,7 @@ class Checkpointer:
                     }
                 )
             size = sum(file["bytes"] for file in files_of(parts))
+            # Names must be on the disk before the manifest that lists them.
             sync(into)
         except OSError as error:
             trouble = self._lost() or f"Cannot write the checkpoint {into}: {error.strerror}."
@@ -313,6 +322,7 @@ class Checkpointer:
     def _pause(self, took: float) -> float:
         """Seconds from a checkpoint that took `took` seconds to the next one."""
         if self._every is None:
+            # The interval grows with the cost of writing, so that checkpoints never dominate a run.
             return max(EVERY, SHARE * took)
         return PART_SHARE * took if self._outer is not None and not self._every else self._every
 
@@ -348,6 +358,7 @@ class Checkpointer:
         if isinstance(kind, Numbered):
             keys = kind.keys
             first = int(keys[0]) if len(keys) else 0
+            # Contiguous blocks need no file of keys, which would double the bytes.
             if np.array_equal(keys, np.arange(first, first + len(keys))):
                 part["from"] = {"first": first, "count": len(keys)}
             else:
@@ -359,6 +370,8 @@ class Checkpointer:
     ) -> None:
         """Make what all ranks have written the current checkpoint (collective)."""
         transport = self._transport
+        # Every rank's trouble is known before the manifest is written: a partial state must never
+        # become current.
         said = transport.gather(json.dumps([trouble, parts]).encode())
         if transport.rank == 0:
             every = [json.loads(text) for text in said]
@@ -443,6 +456,8 @@ class Checkpointer:
         folder = self.folder
         try:
             folder.mkdir(exist_ok=True)
+            # A folder with other files is not even locked: a lock file would be left in a
+            # stranger's folder.
             if (folder / MANIFEST).exists() or not self._others_in(folder):
                 self._hold = FolderLock(folder)
             if (folder / MANIFEST).exists():
@@ -484,6 +499,7 @@ class Checkpointer:
     def _take_up(self, is_own: Callable[[dict[str, Any]], bool]) -> str:
         """Lock a folder and read the last manifest in it; return what went wrong."""
         try:
+            # The lock comes before reading: another job may be replacing the manifest right now.
             self._hold = FolderLock(self.folder, again=True)
             skips = self._hold.begin()
             if self.found is not None or (self.folder / MANIFEST).exists():
@@ -570,6 +586,7 @@ class Checkpointer:
             wrong = str(error)
         self._agree(wrong, FileError)
         files = json.loads(self._transport.share(json.dumps(files).encode()))
+        # Hashing is shared out: each file is read once by one rank, not by all.
         for name, file in files[self._transport.rank :: self._transport.size]:
             wrong = wrong or wrong_with(self.folder / name, file)
         gathered = self._transport.gather(wrong.encode())
@@ -590,6 +607,8 @@ class Checkpointer:
     def _restore(self, frame: Frame, saved: dict[str, Any]) -> None:
         """Restore a frame if it is the one that was open at this depth."""
         depth = self._depth
+        # A frame before the saved one was finished at that time; the run passes through it again
+        # without state.
         if frame.ordinal < saved["ordinal"]:
             return
         if (frame.ordinal, frame.name) != (saved["ordinal"], saved["name"]):
@@ -600,6 +619,8 @@ class Checkpointer:
         frame.known = dict(saved["known"])
         assert self.found is not None
         written = SavedFields(self.folder, self.found, self._transport)
+        # The fresh frame's own fields say which kinds are expected, so a file can never decide what
+        # it is.
         template = dict(frame.state())
         if frame.machine and any(key.startswith(MACHINE) for key in saved["plain"]):
             template |= {MACHINE + k: v for k, v in machine_state(frame.machine).items()}

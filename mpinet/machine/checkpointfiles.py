@@ -45,6 +45,8 @@ def write_array(path: Path, array: Array) -> dict[str, Any]:
     from concurrent.futures import ThreadPoolExecutor
 
     array = np.ascontiguousarray(array)
+    # The header is written by hand, because NumPy's own writer leaves no room to hash while
+    # writing.
     head = io.BytesIO()
     np.lib.format.write_array_header_2_0(head, np.lib.format.header_data_from_array_1_0(array))
     digest, size = sha256(head.getvalue()), head.tell() + array.nbytes
@@ -78,6 +80,7 @@ def wrong_with(path: Path, file: Mapping[str, Any]) -> str:
         size, digest = path.stat().st_size, hash_of_file(path)
     except OSError as error:
         return f"{path.name}: {error.strerror}"
+    # A truncated file is the usual damage; its size says more to the user than a wrong hash.
     if size != file["bytes"]:
         return f"{path.name} has {size} bytes instead of {file['bytes']}"
     return "" if digest == file["sha256"] else f"{path.name} is damaged"
@@ -124,6 +127,8 @@ class FolderLock:
         BlockingIOError
             The checkpoint was taken over by another job just now.
         """
+        # The folder is the right to write: renaming a manifest out of a folder that is gone fails
+        # on any file server.
         self._own.mkdir(exist_ok=True)
         others = [path for path in self._folder.glob(f"{WRITER}*") if path != self._own]
         for path in others:
@@ -145,6 +150,7 @@ class FolderLock:
         """
         text = json.dumps(manifest | {"sha256": _digest(manifest)}, indent=1)
         aside = self._own / MANIFEST
+        # The name may be left over from a write that failed on a full disk.
         aside.unlink(missing_ok=True)
         with aside.open("x") as file:
             file.write(text)
@@ -177,6 +183,8 @@ class FolderLock:
     def _is_over(self, other: Mapping[str, Any]) -> bool:
         """Tell if the lock's holder must have ended: the batch system has started its job again."""
         job = self._me["job"]
+        # Only a restart of the same batch job proves that the earlier run has ended. Host and
+        # process prove nothing elsewhere.
         return bool(job) and other.get("job") == job and other.get("run", 0) < self._me["run"]
 
     def _taken_over(self) -> IO[str]:
@@ -186,6 +194,8 @@ class FolderLock:
         if not lock(file):
             raise OSError(errno.ENOLCK, os.strerror(errno.ENOLCK))
         self._sign(file)
+        # A locked file is moved over the old one in one step; between two steps a third job could
+        # come in.
         (self._own / LOCK).replace(self._folder / LOCK)
         return file
 
@@ -226,6 +236,8 @@ def _delete(folder: Path) -> None:
     """
     gone = folder.with_name(f"{WRITER}{token_hex(8)}")
     with suppress(FileNotFoundError):
+        # After the rename the other job's writes fail at once, instead of landing in a folder that
+        # is half deleted.
         folder = folder.rename(gone)
     for tries in range(50, -1, -1):
         try:
@@ -324,6 +336,7 @@ def _is_part(value: Any) -> bool:
 
 def _is_name(value: Any) -> bool:
     """Tell if `value` is the name of a file in the checkpoint's own folder."""
+    # A manifest is input: a name with a path could make a resumed run read any file.
     return type(value) is str and value.endswith(".npy") and "/" not in value and "\0" not in value
 
 

@@ -1,4 +1,7 @@
-"""State written by any number of ranks, read again by the ranks of a resumed run."""
+"""State written by any number of ranks, read again by the ranks of a resumed run.
+
+Rows go from the ranks that read them to the ranks that hold them now.
+"""
 
 from __future__ import annotations
 
@@ -7,11 +10,12 @@ from typing import Any
 
 import numpy as np
 
-from mpinet.base.arrays import Array
+from mpinet.base.arrays import Array, Ints
 from mpinet.base.damage import DAMAGED
 from mpinet.errors import FileError
-from mpinet.machine.redistribution import held_again, rows_at_home
-from mpinet.machine.state import Frame, Joined, Kind, Largest, Located, Same, Total
+from mpinet.machine.state import Frame, Joined, Kind, Largest, Located, Numbered, Same, Total
+from mpinet.machine.step import by_owner
+from mpinet.machine.stepping import Stepping
 from mpinet.machine.transport import Local
 
 
@@ -44,6 +48,8 @@ class SavedFields:
             Nothing of this name was written.
         """
         every = [part[key] for part in self._parts]
+        # Reductions were not made when writing. Each rank's number is in the manifest, and any
+        # number of ranks may read it.
         if isinstance(kind, Largest):
             return max(part["number"] for part in every)
         if isinstance(kind, Total):
@@ -71,6 +77,7 @@ class SavedFields:
 
     def _total(self, kind: Total, every: list[dict[str, Any]]) -> Any:
         """Sum of all ranks' counts on rank 0; zero on the others."""
+        # Totals go on as sums over ranks, so one rank takes them over and the others begin at zero.
         first = self._transport.rank == 0
         if not isinstance(kind.value, np.ndarray):
             return sum(part["number"] for part in every) if first else 0
@@ -85,6 +92,7 @@ class SavedFields:
     def _rows(self, parts: list[dict[str, Any]], like: Array) -> Array:
         """Rows of all these files, read in order."""
         arrays = [self._array(part["rows"]) for part in parts]
+        # The running program states the type; a file of another type is refused, not converted.
         if any(a.dtype != like.dtype or a.shape[1:] != like.shape[1:] for a in arrays):
             raise foreign(self._folder)
         return arrays[0] if len(arrays) == 1 else np.concatenate([like[:0], *arrays])
@@ -103,3 +111,72 @@ class SavedFields:
 def foreign(folder: Path) -> FileError:
     """Return the error for a run that is not the one in the checkpoint."""
     return FileError(f"The checkpoint {folder} is of another run than its command says.")
+
+
+def rows_at_home(machine: Stepping, kind: Located, rows: Array) -> Array:
+    """Bring rows to the ranks that host their processors now, in order (collective)."""
+    nodes = np.ascontiguousarray(kind.node(rows), np.int64)
+    away, counts = by_owner(machine, nodes)
+    came = machine.transport.exchange(rows[away], counts).records
+    # On the same number of ranks nothing moves, and large arrays are not copied.
+    if len(away) or len(came):
+        rows = np.concatenate([np.delete(rows, away, axis=0), came])
+    if kind.order is not None:
+        return rows[kind.order(rows)]
+    return rows[np.argsort(kind.node(rows), kind="stable")]
+
+
+def held_again(transport: Local, kind: Numbered, keys: Ints, rows: Array) -> Array:
+    """Bring rows to this rank for the numbers that it holds now (collective).
+
+    Every number has a rank that looks after it: it gets the row from whoever has read it, and
+    is asked for it by whoever holds it.
+    """
+    different = np.array([not np.array_equal(keys, kind.keys)], np.int64)
+    # All ranks must agree on whether to exchange, so the question is a sum.
+    if not transport.sum(different)[0]:
+        return rows
+    ranks = transport.size
+    most = 1 + int(transport.max(np.array([max(keys.max(initial=0), kind.keys.max(initial=0))]))[0])
+    # A directory by number: neither the reader nor the holder knows the other, but both know the
+    # share.
+    share = -(-most // ranks)
+
+    def dealt(numbers: Ints) -> tuple[Ints, Ints]:
+        owners = numbers // share
+        return np.argsort(owners, kind="stable"), np.bincount(owners, minlength=ranks)
+
+    order, counts = dealt(keys)
+    numbers = carried(transport, keys[order], counts)
+    known = carried(transport, rows[order], counts)
+    by_number = np.argsort(numbers, kind="stable")
+    order, counts = dealt(kind.keys)
+    asked = carried(transport, kind.keys[order], counts)
+    asking = carried_counts(transport, counts)
+    place = np.searchsorted(numbers[by_number], asked)
+    answers = carried(transport, known[by_number][place], asking)
+    held = np.empty((len(kind.keys), *rows.shape[1:]), rows.dtype)
+    held[order] = answers
+    return held
+
+
+def carried(transport: Local, rows: Array, counts: Ints) -> Array:
+    """Send rows to ranks, also to this one; return those received, rank 0's first (collective)."""
+    # Own rows stay here, and are put back between those of the lower and of the higher ranks.
+    rank = transport.rank
+    begin = int(counts[:rank].sum())
+    # An exchange has no message to oneself; own rows keep their place between lower and higher
+    # ranks.
+    own = slice(begin, begin + int(counts[rank]))
+    away = counts.copy()
+    away[rank] = 0
+    came = transport.exchange(np.delete(rows, own, axis=0), away)
+    before = int(came.counts[:rank].sum())
+    return np.concatenate([came.records[:before], rows[own], came.records[before:]])
+
+
+def carried_counts(transport: Local, counts: Ints) -> Ints:
+    """Number of rows that every rank sends here, as `counts` go out (collective)."""
+    rows = np.repeat(np.arange(transport.size), counts)
+    came = carried(transport, np.full(len(rows), transport.rank), counts)
+    return np.bincount(came, minlength=transport.size)

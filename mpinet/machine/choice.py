@@ -19,6 +19,8 @@ MEASURED, RANDOM = "measured", "random"
 MAPPINGS = (*CANDIDATES, MEASURED, RANDOM)
 """All names that `open_mapping` knows."""
 
+# Fewer crossings do not pay for a rank with far more work than the others: all wait for it in each
+# step.
 LONGEST = 1.25
 """Longest block that a measured choice accepts, in even shares."""
 
@@ -67,6 +69,7 @@ def least_crossing(topology: Topology, transport: Local) -> Mapping:
         mapping = make(topology)
         placement = Placement(mapping, transport.rank, transport.size)
         crossing = transport.sum(np.array([crossing_ports(topology, placement)]))[0]
+        # Measured by all ranks together, since every rank must choose the same mapping.
         longest = transport.max(np.array([placement.count]))[0]
         if longest <= LONGEST * -(-topology.size // transport.size) and crossing < fewest:
             best, fewest = mapping, crossing
@@ -76,6 +79,7 @@ def least_crossing(topology: Topology, transport: Local) -> Mapping:
 def crossing_ports(topology: Topology, placement: Placement) -> int:
     """Number of ports of this rank's processors that lead to other ranks."""
     processors = max(SAMPLE // max(topology.ports, 1), 1)
+    # An even sample of the block: neighbouring processors often have alike neighbours.
     stride = -(-placement.count // processors) or 1
     nodes = placement.hosted(np.arange(placement.first, placement.first + placement.count, stride))
     others = topology.neighbor(nodes[:, np.newaxis], np.arange(topology.ports))

@@ -8,7 +8,8 @@ from typing import Any
 
 import numpy as np
 
-from mpinet.base.arrays import Array, Ints
+from mpinet.base.arrays import Ints
+from mpinet.base.records import with_room
 from mpinet.machine import hop
 from mpinet.machine.state import Fields, Located, Total, parts_of
 
@@ -60,6 +61,7 @@ class Deliveries:
 
     def expect(self, first: int) -> None:
         """Record the injection step of messages `first` and up."""
+        # One row an injection, not one a message: a birth is found by the message's number.
         self._births = with_room(self._births, self._injections + 1)
         self._births[self._injections] = first, self._ledger.step
         self._injections += 1
@@ -72,10 +74,11 @@ class Deliveries:
     def reserve(self, live: int) -> None:
         """Make room for `live` messages to end in the next step."""
         self.rows = with_room(self.rows, live)
-        self.latency = with_room(self.latency, self._ledger.step + 2, fill=True)
+        self.latency = with_room(self.latency, self._ledger.step + 2)
 
     def book(self) -> None:
         """Book the messages that the last pass brought to their end."""
+        # Most steps of sparse traffic end nothing; a kernel call would cost more than the step.
         if not self._ledger.ended:
             return
         lost = self._ledger.lost
@@ -98,6 +101,7 @@ class Deliveries:
     def take(self) -> Delivered:
         """The messages that were delivered here since the last call (with `keep`)."""
         ended, steps = self._together(self._delivered), self._step_of_each()
+        # Released before the copy below is made: otherwise twice the memory would be held.
         self._delivered, self._steps = [], []  # as large as what is made of it
         return self._in_order(ended, steps)
 
@@ -157,16 +161,3 @@ class Deliveries:
         if len(parts) == 1:  # as in every step of a script's
             return parts[0]
         return np.concatenate(parts) if parts else self.rows[:0]
-
-
-def with_room(array: Array, length: int, fill: bool = False) -> Array:
-    """Return the array, or a longer copy that begins with it, with at least `length` rows.
-
-    It has room for half as many again: rows that nobody writes take no memory.
-    """
-    if len(array) >= length:
-        return array
-    shape = (length + length // 2, *array.shape[1:])
-    longer = (np.zeros if fill else np.empty)(shape, array.dtype)
-    longer[: len(array)] = array
-    return longer

@@ -49,8 +49,11 @@ class Dry(Local):
         """Count the records that would leave; return those that were given to be received."""
         self.bytes_sent += records.nbytes
         self.records_sent += counts
+        # What a meeting would send is a formula: the rounds do not depend on the data.
         self.messages += rounds(self.size) + int(np.count_nonzero(counts))
         self.volume += volume(self.rank, counts) + records.nbytes
+        # Made-up arrivals cost this process time that a real rank would not spend. Predictions
+        # subtract it.
         began = time.process_time()
         received = records[:0] if self.arrivals is None else self.arrivals(records)
         self.making += time.process_time() - began

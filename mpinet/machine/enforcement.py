@@ -15,8 +15,6 @@ from mpinet.base.arrays import Array, Counts, Ints
 from mpinet.compiled import kernel
 from mpinet.errors import ModelViolation, UsageError
 from mpinet.machine.step import (
-    PORTS_PER_WORD,
-    WORD_BITS,
     Arrivals,
     Carrier,
     Sends,
@@ -25,7 +23,7 @@ from mpinet.machine.step import (
     gather_claims,
     in_order,
 )
-from mpinet.machine.stepping import Stepping
+from mpinet.machine.stepping import PORTS_PER_WORD, WORD_BITS, Stepping
 
 FINE, FOREIGN, NO_PORT, UNWIRED, TWICE, TOO_MANY = range(6)
 
@@ -62,12 +60,14 @@ def carry_checked(
     ModelViolation
         On every rank, now or in its next collective.
     """
+    # A violation is raised on all ranks: one rank alone would leave the others in the exchange.
     sends = machine.checked(lambda: check_sends(machine, nodes, ports))
     if payload is not None:
         machine.checked(lambda: check_payload(machine, sends, payload))
     arrivals = carry(machine, sends, payload, word, exchange)
     order = in_order(machine, arrivals, listen)
     machine.checked(lambda: check_received(machine, sends, arrivals, order))
+    # On a bus two senders may be on different ranks, so only a gathered list shows the clash.
     if not machine.topology.links:
         transmissions = gather_transmissions(machine, sends)
         machine.checked(lambda: check_busses(machine, transmissions))
@@ -94,6 +94,7 @@ def check_sends(machine: Stepping, nodes: Any, ports: Any) -> Sends:
     targets, arrivals = np.empty_like(nodes), np.empty_like(nodes)
     if len(nodes) == 0:
         return Sends(nodes, ports, targets, arrivals, nodes, 0)
+    # Refused before anything else: rules and mappings are undefined for such numbers.
     if nodes.min() < 0 or nodes.max() >= topology.size:
         nobody = (nodes < 0) | (nodes >= topology.size)
         raise _sender_violation(machine, FOREIGN, int(nodes[nobody][0]), int(ports[nobody][0]))
@@ -160,6 +161,7 @@ def look_up_sends(
             break
         word = slot * words + (port >> WORD_BITS)
         bit = np.uint32(1 << (port & (PORTS_PER_WORD - 1)))
+        # A bit set instead of a sort finds duplicates in linear time.
         if used[word] & bit:
             code = TWICE
             break
@@ -171,6 +173,7 @@ def look_up_sends(
             sent[slot] += np.uint32(1)
         arrivals[i] = reverse_port(node, port, params)
         done += 1
+    # Only touched marks are reset. A step of few sends on a large machine stays cheap.
     for i in range(done):
         slot = positions[i] - first
         used[slot * words + (ports[i] >> WORD_BITS)] = np.uint32(0)
@@ -223,6 +226,7 @@ def check_payload(machine: Stepping, sends: Sends, payload: Array) -> None:
     require_messages(len(sends.nodes), payload)
     if machine.topology.links or payload.nbytes == 0:
         return
+    # Members of a bus hear one transmission, so messages on its ports must agree byte by byte.
     order = np.lexsort((sends.channels, sends.nodes))
     nodes, channels = sends.nodes[order], sends.channels[order]
     texts = np.ascontiguousarray(payload[order]).view(np.uint8).reshape(len(nodes), -1)
@@ -263,6 +267,7 @@ def check_received(
     limit = machine.model.receive
     if limit is not None:
         nodes = arrivals.nodes[order]
+        # Arrivals are sorted by receiver: a limit of k is broken where entry i equals entry i - k.
         over = np.flatnonzero(nodes[limit:] == nodes[:-limit]) + limit
         if len(over):
             raise ModelViolation(

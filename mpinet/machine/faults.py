@@ -28,6 +28,15 @@ class Passing(NamedTuple):
         return self.begin <= step and (self.end is None or step < self.end)
 
 
+class Faulty(NamedTuple):
+    """The dead nodes and the cut links of a step."""
+
+    dead: Ints
+    """Dead processors, ascending. Shape (k,)."""
+    cut: Table
+    """Dead links, in both directions, ascending. Shape (2 l, 2)."""
+
+
 class Faults:
     """The dead processors and links of a network.
 
@@ -64,6 +73,7 @@ class Faults:
     ):
         always = [(node,) for node in nodes] + [(u, v) for u, v in links]
         self._passing = list(passing)
+        # Each fault is checked once, in the order given, so that the first wrong word is reported.
         for what in dict.fromkeys([*always, *(each.what for each in self._passing)]):
             for node in what:
                 topology.require_node(node)
@@ -84,13 +94,13 @@ class Faults:
         self.changes: list[int] = sorted({each.begin for each in self._passing} | ends)
         """Steps at whose begin something dies or comes back, ascending."""
 
-    def at(self, step: int) -> tuple[Ints, Table]:
+    def at(self, step: int) -> Faulty:
         """Return what is dead in a step, as `dead` and `cut`; before step 0 what always is."""
         every = [*self._always, *(each.what for each in self._passing if each.covers(step))]
         ends = {what for what in every if len(what) == 2}
         both = sorted(ends | {(v, u) for u, v in ends})
         dead = sorted({what[0] for what in every if len(what) == 1})
-        return np.array(dead, np.int64), np.array(both, np.int64).reshape(-1, 2)
+        return Faulty(np.array(dead, np.int64), np.array(both, np.int64).reshape(-1, 2))
 
     @property
     def passing_nodes(self) -> list[int]:
@@ -120,6 +130,7 @@ def is_cut(node, other, dead, cut):
     """Tell if the link from a processor to its neighbour is dead, or the neighbour is."""
     if is_dead(other, dead):
         return True
+    # A linear scan: cut links are few, and a sorted search would cost a branch per level.
     for i in range(cut.shape[0]):
         if cut[i, 0] == node and cut[i, 1] == other:
             return True

@@ -66,6 +66,8 @@ class GuestRouter(Router):
         self._others = nodes, ports
         _, moves = self._hop(self._granted())
         moves, sends = moves[: self._ledger.moved], len(nodes)
+        # Own sends and routed messages share one exchange; -1 in the number tells them apart on
+        # arrival.
         rows = np.full((sends + len(moves), hop.WORDS + self._width), -1)
         rows[:sends, hop.PLACE] = payload
         rows[sends:] = self._leaving.rows[: len(moves)]

@@ -52,6 +52,26 @@ def pushed(root, at, rows):
 
 
 @routine
+def listed(root, rows, found):
+    """Write the numbers of all rows of a heap, in no order; return how many there are."""
+    # The list is its own queue of rows to look at: a heap may be as deep as it is large, too deep
+    # for recursion.
+    count, looked = 0, 0
+    if root != NONE:
+        found[0], count = root, 1
+    while looked < count:
+        row = rows[found[looked]]
+        looked += 1
+        if row.left != NONE:
+            found[count] = row.left
+            count += 1
+        if row.right != NONE:
+            found[count] = row.right
+            count += 1
+    return count
+
+
+@routine
 def popped(root, rows):
     """Take the first row out of a heap; return the new root."""
     row = rows[root]

@@ -17,11 +17,11 @@ import numpy as np
 
 from mpinet.base.arguments import DecideRule, PortRule, StartRule
 from mpinet.base.arrays import Counts, Flags, Ints, Shorts, Table
-from mpinet.compiled import Kernel, Rule, bind_all, inlined, kernel
+from mpinet.compiled import Kernel, Rule, bind_all, idiom, inlined, kernel, part, sweep
 from mpinet.machine.faults import is_cut, is_dead
 from mpinet.machine.ledger import Ledger
 from mpinet.machine.placement import TO_POSITION, owner_of, start_of
-from mpinet.machine.step import PORTS_PER_WORD
+from mpinet.machine.stepping import PORTS_PER_WORD
 from mpinet.networks.routing import ARRIVED, STUCK, hop_limit
 
 PLACE, NUMBER, WORDS = 0, 1, 2
@@ -30,6 +30,8 @@ holds `DELIVERED_HERE` or `LOST_HERE`, and no header stands before the payload."
 
 DELIVERED_HERE, LOST_HERE = 0, 1
 
+# Two halves in one signed word: 39 bits for nodes and message numbers, 24 for ports and hops, which
+# no network here exceeds.
 LOW_BITS = 24
 """Bits of a word's low half: a port, or hops."""
 
@@ -76,6 +78,8 @@ def seal(number, node):
     They are scrambled, so that the sum over many messages shows it, too: messages that exchange
     their ends would keep a sum of products.
     """
+    # Each product is cut to its low 61 bits, which wraparound at 64 bits leaves intact: plain
+    # Python and compiled code agree.
     word = (int(number) + 1) * 0x1E3779B97F4A7C15 & SEAL_MASK
     word = ((word ^ (word >> 29)) + int(node)) * 0x1F58476D1CE4E5B9 & SEAL_MASK
     return word ^ (word >> 30)
@@ -89,19 +93,19 @@ class Loops(NamedTuple):
     merge: Kernel
 
 
-class Wiring(NamedTuple):
-    """The network: its rule `neighbor`, with its parameters."""
+class Ways(NamedTuple):
+    """The ways of messages: rules of network and routing, with their parameters, and the faults.
+
+    `header_words` are those of the routing's header.
+    """
 
     neighbor: PortRule
-    params: Ints
-
-
-class Wayfinding(NamedTuple):
-    """The routing: its rule `decide`, with its parameters, and the words of its header."""
-
+    links: Ints
     decide: DecideRule
     params: Ints
     header_words: int
+    dead: Ints
+    cut: Table
 
 
 class Hosting(NamedTuple):
@@ -136,13 +140,6 @@ class Marks(NamedTuple):
     used: Counts
     waiting: Counts
     loads: Counts
-
-
-class Faulty(NamedTuple):
-    """The dead nodes and the cut links (see `Faults`)."""
-
-    dead: Ints
-    cut: Table
 
 
 class Leaving(NamedTuple):
@@ -201,6 +198,8 @@ def inlining(neighbor: Rule, decide: Rule, place: Rule, **numbers: int) -> Loops
 
     That takes seconds, once for all these, and makes a hop cheaper by a tenth to two thirds.
     """
+    # Specialization by partial evaluation: the rules and all constants of a run become part of the
+    # loop.
     bound = bind_all(
         LOOPS,
         f"{neighbor.name}_{decide.name}_{place.name}",
@@ -226,6 +225,7 @@ def next_port(decide, node, header, params, faulty, dead, cut, neighbor, wiring)
     """Port that a message leaves by, or `ARRIVED` or `STUCK`."""
     if faulty and dead.size > 0 and is_dead(node, dead):
         return STUCK
+    # A static choice: `INLINED` is a constant, so compiled code has one of the two calls.
     port = wayfinding_inlined(node, header, params) if INLINED else decide(node, header, params)
     if faulty and port >= 0 and is_cut(node, neighbor(node, port, wiring), dead, cut):
         return STUCK
@@ -244,11 +244,20 @@ def put(rows, to, node, port, number, header, row, header_words, width):
 
     A port that is none of any network stays so where it does not fit.
     """
+    # Row `to` is never behind `row`, so nothing is overwritten before it is read.
     rows[to, PLACE], rows[to, NUMBER] = joined(node, min(port, LOW_MOST)), number
     for j in range(header_words):
         rows[to, WORDS + j] = header[j]
     for j in range(WORDS + header_words, WORDS + width):
         rows[to, j] = rows[row, j]
+
+
+@inlined
+def put_away(away, to, node, number, rows, row, width):
+    """Put the message of a row, on its way to a node, into the row `to` of `away`."""
+    away[to, PLACE], away[to, NUMBER] = joined(node, 0), number
+    for j in range(WORDS, WORDS + width):
+        away[to, j] = rows[row, j]
 
 
 @inlined
@@ -260,15 +269,109 @@ def put_end(ends, to, node, answer, number, rows, row, header_words, width):
         ends[to, WORDS + j] = rows[row, WORDS + header_words + j]
 
 
+class Form(NamedTuple):
+    """The numbers that loops with rules compiled in have as constants (see `INLINED`)."""
+
+    header_words: int
+    width: int
+    grants: int
+    leavers: int
+    faulty: bool
+    observed: bool
+    node_words: int
+
+
+@inlined
+def form_of(ways, rows, grants, leavers, observed):
+    """Return these numbers, or the constants that are compiled in for them."""
+    header_words, width = ways.header_words, rows.shape[1] - WORDS
+    faulty = ways.dead.size + ways.cut.size > 0
+    node_words = (ways.links[1] + PORTS_PER_WORD - 1) // PORTS_PER_WORD
+    if INLINED:
+        header_words, width, faulty = HEADER_WORDS, WIDTH, FAULTY != 0
+        grants, leavers = GRANTS, LEAVERS
+        observed, node_words = OBSERVED != 0, NODE_WORDS
+    return Form(header_words, width, grants, leavers, faulty, observed, node_words)
+
+
+@idiom
+def called(ways):
+    """Return the ways with plain functions for their boxed rules, which phases cannot unbox."""
+    return Ways(
+        ways.neighbor.call, ways.links, ways.decide.call, ways.params, ways.header_words,
+        ways.dead, ways.cut,
+    )  # fmt: skip
+
+
+@part
+def takes_channel(m, slot, port, form, granted, marks, touched):
+    """Tell if a message gets the channel that it waits for, and mark the channel as taken."""
+    if form.grants == IDEAL:
+        return True
+    # The arbiter has decided already, for limits that one message cannot see by itself.
+    if form.grants == CHOSEN:
+        if touched.size > 0:
+            touched[m] = slot * form.node_words
+        return granted[m]
+    # First come, first served: rows are in order of priority, so the first one to mark a channel
+    # wins it.
+    word, bit = slot * form.node_words + (port >> 5), np.uint32(1 << (port & 31))
+    is_free = marks.used[word] & bit == 0
+    marks.used[word] |= bit
+    if touched.size > 0:
+        touched[m] = word
+    return is_free
+
+
+@part
+def stay(m, kept, slot, form, messages, marks, ledger):
+    """Let a message wait at its processor, in the row `kept`."""
+    # `waiting` counts the messages that stay at each processor, for the longest queue.
+    marks.waiting[slot] += np.uint32(1)
+    if marks.waiting[slot] > ledger.queue_max:
+        ledger.queue_max = int(marks.waiting[slot])
+    # Until the first message leaves its place, rows stand where they belong and need no copy.
+    if kept != m:
+        for j in range(WORDS + form.width):
+            messages[kept, j] = messages[m, j]
+
+
+@part
+def note_hop(moved, channel, hop, loads, moves):
+    """Write a hop down, (node, port, next node, message), where loads or moves are wanted."""
+    if loads.size > 0:
+        loads[channel] += np.uint32(1)
+    # The array has no rows unless a recording is wanted: one test replaces a flag of its own.
+    if moves.shape[0] > 0:
+        moves[moved, 0], moves[moved, 1], moves[moved, 2], moves[moved, 3] = hop
+
+
+@part
+def goes_on(row, to, end, node, number, form, ways, rows, ends, header, ledger):
+    """Let the message of a row decide at its new node; return whether it goes on, or has ended."""
+    for j in range(form.header_words):
+        header[j] = rows[row, WORDS + j]
+    port = next_port(
+        ways.decide, node, header, ways.params, form.faulty, ways.dead, ways.cut, ways.neighbor,
+        ways.links,
+    )  # fmt: skip
+    if port < 0:
+        put_end(ends, end, node, port, number, rows, row, form.header_words, form.width)
+        return False
+    # Where channels are taken without asking others, `advance` finds unwired ports by itself.
+    if form.grants == CHOSEN and not leads(ways.neighbor, node, port, ways.links):
+        ledger.unwired = 1
+    put(rows, to, node, port, number, header, row, form.header_words, form.width)
+    return True
+
+
 @kernel
 def advance(
-    wiring: Wiring,
-    wayfinding: Wayfinding,
+    ways: Ways,
     hosting: Hosting,
     messages: Table,
     granting: Granting,
     marks: Marks,
-    faults: Faulty,
     ends: Table,
     leaving: Leaving,
     counts: Ints,
@@ -282,117 +385,91 @@ def advance(
     `moves` gets a record of every hop where it has room for them. The marks `used` and `waiting`
     and the counts are all zero before; the first two also after.
     """
-    # Groups are taken apart here: in the loop every look into one would count its references.
-    neighbor, links = wiring.neighbor.call, wiring.params
-    decide, params = wayfinding.decide.call, wayfinding.params
-    place, mapping, contiguous = hosting.place.call, hosting.params, hosting.contiguous
-    first, count, split = hosting.first, hosting.hosted, hosting.split
-    used, waiting, loads = marks.used, marks.waiting, marks.loads
-    away, owners, dead, cut = leaving.rows, leaving.owners, faults.dead, faults.cut
-    ports = links[1]
-    words_per_node = (ports + PORTS_PER_WORD - 1) // PORTS_PER_WORD
+    places = Hosting(
+        hosting.place.call, hosting.params, hosting.contiguous, hosting.first, hosting.hosted,
+        hosting.split,
+    )  # fmt: skip
+    # Numbers first: with compiled-in rules they are constants, and LLVM drops all branches that
+    # they exclude.
+    form = form_of(
+        ways, messages, granting.how, leaving.leavers, marks.loads.size + moves.size > 0
+    )  # fmt: skip
+    # Marks are wiped after the step. Where messages are few beside processors, that is done word by
+    # word, which takes a note of the word that each message touched.
+    sparse = ledger.live < hosting.hosted // 8
+    touched = np.empty(ledger.live if sparse else 0, np.int64)
+    header = np.empty(form.header_words, np.int64)
+    hop_all(
+        called(ways), places, form, messages, granting.granted, marks, ends, leaving, counts, moves,
+        header, touched, ledger,
+    )  # fmt: skip
+    # A loop that was broken off has incomplete notes of what was touched: all marks are wiped.
+    if ledger.wrong != 0 or form.grants != IDEAL:
+        is_whole = ledger.wrong == 0
+        wipe(marks.used, marks.waiting, touched, sparse and is_whole, form.node_words)
+
+
+@sweep
+def hop_all(
+    ways, places, form, messages, granted, marks, ends, leaving, counts, moves, header, touched,
+    ledger,
+):  # fmt: skip
+    """Let every message take its channel and hop, wait, leave the array or end."""
+    ports, first, behind = ways.links[1], places.first, places.first + places.hosted
     # Hops are counted in a word's low half, which must not run over into the message's number.
-    limit = min(hop_limit(links[0]), LOW_MOST)
-    header_words, width = wayfinding.header_words, messages.shape[1] - WORDS
-    grants, granted, leavers = granting.how, granting.granted, leaving.leavers
-    faulty, observed = dead.size + cut.size > 0, loads.size + moves.size > 0
-    if INLINED:
-        header_words, width, faulty = HEADER_WORDS, WIDTH, FAULTY != 0
-        grants, leavers = GRANTS, LEAVERS
-        observed, words_per_node = OBSERVED != 0, NODE_WORDS
-    header = np.empty(header_words, np.int64)
-    live, left, moved, ended = ledger.live, 0, 0, 0
+    limit = min(hop_limit(ways.links[0]), LOW_MOST)
     # Rows are closed up in place: the message of row m goes to row `kept`, which is never behind m.
-    # Some places are unsigned: for a signed one Numba asks whether it counts from the end.
-    kept, one = np.uint64(0), np.uint64(1)
+    kept = left = moved = ended = 0
     # Neighbours of neighbours mostly have one rank, and to find a position's rank takes divisions.
     # So those that leave are counted by runs: `owner` has the positions start..end-1, and rows
     # since..left-1 all go to it. The first run, of rank 0, is empty.
     owner = start = end = since = 0
-    # Marks are wiped after the step. Where messages are few beside processors, that is done word by
-    # word, which takes a note of the word that each message touched.
-    sparse = live < count // 8
-    touched = np.empty(live if sparse else 0, np.int64)
     ledger.step += 1
-    for m in range(live):
+    for m in range(ledger.live):
         where, number = messages[m, PLACE], messages[m, NUMBER]
         u, p = high(where), low(where)
         # Kernels raise nothing: an error is noted in the ledger, and raised by Python on all ranks.
         if p >= ports:
             ledger.wrong, ledger.wrong_message = UNWIRED_PORT, m
-            break
-        slot = position_of(u, place, contiguous, mapping) - first
-        go = True
-        if grants == QUEUED:
-            word = np.uint64(slot * words_per_node + (p >> 5))
-            bit = np.uint32(1 << (p & 31))
-            go = used[word] & bit == 0
-            used[word] |= bit
-            if sparse:
-                touched[m] = np.int64(word)
-        elif grants == CHOSEN:
-            go = granted[m]
-            if sparse:
-                touched[m] = slot * words_per_node
-        # `waiting` counts the messages that stay at each processor, for the longest queue.
-        if not go:
-            seat = np.uint64(slot)
-            waiting[seat] += np.uint32(1)
-            if waiting[seat] > ledger.queue_max:
-                ledger.queue_max = int(waiting[seat])
-            if kept != np.uint64(m):
-                for j in range(WORDS + width):
-                    messages[kept, j] = messages[m, j]
-            kept += one
+            return
+        slot = position_of(u, places.place, places.contiguous, places.params) - first
+        if not takes_channel(m, slot, p, form, granted, marks, touched):
+            stay(m, kept, slot, form, messages, marks, ledger)
+            kept += 1
             continue
-        v = wiring_inlined(u, p, links) if INLINED else neighbor(u, p, links)
+        # The neighbour is looked up once per hop, and its result serves the check, the record and
+        # the owner.
+        v = wiring_inlined(u, p, ways.links) if INLINED else ways.neighbor(u, p, ways.links)
         if v < 0 or low(number) >= limit:
             ledger.wrong = UNWIRED_PORT if v < 0 else ENDLESS
             ledger.wrong_message = m
-            break
+            return
         number += 1  # a hop more
-        if observed and loads.size > 0:
-            loads[slot * ports + p] += np.uint32(1)
-        if observed and moves.shape[0] > 0:
-            moves[moved, 0], moves[moved, 1] = u, p
-            moves[moved, 2], moves[moved, 3] = v, high(number)
+        if form.observed:
+            note_hop(moved, slot * ports + p, (u, p, v, high(number)), marks.loads, moves)
         moved += 1
-        if leavers != NOBODY:
-            position = position_of(v, place, contiguous, mapping)
-            if leavers == EVERYBODY or position < first or position >= first + count:
-                away[left, PLACE], away[left, NUMBER] = joined(v, 0), number
-                for j in range(WORDS, WORDS + width):
-                    away[left, j] = messages[m, j]
+        if form.leavers != NOBODY:
+            # Ownership is a question of position, not of number: mappings may scatter neighbours
+            # over ranks.
+            position = position_of(v, places.place, places.contiguous, places.params)
+            if form.leavers == EVERYBODY or position < first or position >= behind:
+                put_away(leaving.rows, left, v, number, messages, m, form.width)
                 if position < start or position >= end:  # not the last one's rank again
                     counts[owner] += left - since
-                    owner, since = owner_of(position, split), left
-                    start = start_of(owner, split)
-                    end = start_of(owner + 1, split)
-                if counts.size > 2 or leavers == EVERYBODY:  # otherwise all go to one
-                    owners[left] = owner
+                    owner, since = owner_of(position, places.split), left
+                    start = start_of(owner, places.split)
+                    end = start_of(owner + 1, places.split)
+                if counts.size > 2 or form.leavers == EVERYBODY:  # otherwise all go to one
+                    leaving.owners[left] = owner
                 left += 1
                 continue
-        for j in range(header_words):
-            header[j] = messages[m, WORDS + j]
-        q = next_port(decide, v, header, params, faulty, dead, cut, neighbor, links)
-        if q < 0:
-            put_end(ends, ended, v, q, number, messages, m, header_words, width)
+        if goes_on(m, kept, ended, v, number, form, ways, messages, ends, header, ledger):
+            kept += 1
+        else:
             ended += 1
-            continue
-        # Where channels are taken without asking others, `advance` finds unwired ports by itself.
-        if grants == CHOSEN and not leads(neighbor, v, q, links):
-            ledger.unwired = 1
-        put(messages, kept, v, q, number, header, m, header_words, width)
-        kept += one
-    # The loop was broken off, so notes of what was touched are incomplete: wipe all marks.
-    if ledger.wrong != 0:
-        wipe(used, waiting, touched, False, words_per_node)
-        return
     counts[owner] += left - since
-    ledger.live, ledger.moved, ledger.leaving, ledger.ended = int(kept), moved, left, ended
+    ledger.live, ledger.moved, ledger.leaving, ledger.ended = kept, moved, left, ended
     ledger.hops_total += moved
-    if grants != IDEAL:
-        wipe(used, waiting, touched, sparse, words_per_node)
 
 
 @inlined
@@ -409,11 +486,9 @@ def wipe(used, waiting, touched, sparse, words_per_node):
 
 @kernel
 def settle(
-    wiring: Wiring,
-    wayfinding: Wayfinding,
+    ways: Ways,
     rows: Table,
     granting: Granting,
-    faults: Faulty,
     ends: Table,
     ledger: Ledger,
 ) -> int:
@@ -421,32 +496,25 @@ def settle(
 
     These become the first of the rows, in their order; those that end become rows of `ends`.
     """
-    neighbor, links = wiring.neighbor.call, wiring.params
-    decide, params = wayfinding.decide.call, wayfinding.params
-    dead, cut = faults.dead, faults.cut
-    header_words, width = wayfinding.header_words, rows.shape[1] - WORDS
-    grants, faulty = granting.how, dead.size + cut.size > 0
-    if INLINED:
-        header_words, width, faulty = HEADER_WORDS, WIDTH, FAULTY != 0
-        grants = GRANTS
-    header = np.empty(header_words, np.int64)
-    ended = 0
-    kept, one = np.uint64(0), np.uint64(1)
+    form = form_of(
+        ways, rows, granting.how, NOBODY, False
+    )  # fmt: skip
+    header = np.empty(form.header_words, np.int64)
+    return settle_all(called(ways), form, rows, ends, header, ledger)
+
+
+@sweep
+def settle_all(ways, form, rows, ends, header, ledger):
+    """Let all rows decide, and close up those that go on; return how many these are."""
+    kept = ended = 0
     for r in range(rows.shape[0]):
-        v, number = high(rows[r, PLACE]), rows[r, NUMBER]
-        for j in range(header_words):
-            header[j] = rows[r, WORDS + j]
-        q = next_port(decide, v, header, params, faulty, dead, cut, neighbor, links)
-        if q < 0:
-            put_end(ends, ended, v, q, number, rows, r, header_words, width)
+        node, number = high(rows[r, PLACE]), rows[r, NUMBER]
+        if goes_on(r, kept, ended, node, number, form, ways, rows, ends, header, ledger):
+            kept += 1
+        else:
             ended += 1
-            continue
-        if grants == CHOSEN and not leads(neighbor, v, q, links):
-            ledger.unwired = 1
-        put(rows, kept, v, q, number, header, r, header_words, width)
-        kept += one
     ledger.ended = ended
-    return int(kept)
+    return kept
 
 
 @kernel
@@ -492,6 +560,7 @@ def set_out(
     first, hosted, size = hosting.first, hosting.hosted, mapping[0]
     done = 0
     for i in range(sources.size):
+        # Checked before headers are written: a start rule is undefined for nodes that do not exist.
         if min(sources[i], targets[i]) < 0 or max(sources[i], targets[i]) >= size:
             break
         slot = position_of(sources[i], place, contiguous, mapping) - first
@@ -506,6 +575,8 @@ def set_out(
         write(source, targets[i], header, params)
         for j in range(header_words):
             rows[i, WORDS + j] = header[j]
+    # Sealed at the source, with the target that was asked for: the header is the routing's own and
+    # may hide it.
     seals = 0
     for i in range(done):
         seals += seal(first_number + numbers[i], targets[i])
@@ -516,10 +587,20 @@ def set_out(
 def deal(leaving: Table, owners: Shorts, places: Ints, dealt: Table) -> None:
     """Sort the rows that leave by their new ranks; `places` has where each rank's rows begin."""
     for i in range(leaving.shape[0]):
+        # A counting sort: one pass, stable, so rows of one rank keep the order of their numbers.
         place = places[owners[i]]
         places[owners[i]] += 1
         for j in range(leaving.shape[1]):
             dealt[place, j] = leaving[i, j]
+
+
+def dealt(rows: Ints, owners: Shorts, ranks: int) -> tuple[Ints, Ints]:
+    """Return rows in the order of the ranks that they go to, and how many go to each rank."""
+    counts = np.bincount(owners, minlength=ranks)
+    if np.count_nonzero(counts) > 1:
+        unsorted, rows = rows, np.empty_like(rows)
+        deal(unsorted, owners, np.cumsum(counts) - counts, rows)
+    return rows, counts
 
 
 @kernel

@@ -76,22 +76,15 @@ class Injected:
         lost : ndarray of int64, shape (k,)
             The numbers of messages that were lost on this rank.
         """
+        # Drawn ends can be drawn again on the losing rank. Given targets are known to the injecting
+        # rank only.
         given = any(injection.ends is None for injection in self._injections)
-        everywhere = _allgather(self._machine, lost) if given else lost
+        everywhere = self._machine.transport.everywhere(lost) if given else lost
         total = 0
         for injection in self._injections:
             numbers, targets = injection.targets_of(everywhere if injection.ends is None else lost)
             total += int(hop.seal_all(numbers, np.ascontiguousarray(targets, np.int64)))
         return total & hop.SEAL_MASK
-
-
-def _allgather(machine: Machine, numbers: Ints) -> Ints:
-    """Gather the numbers of all ranks (collective)."""
-    ranks, rank = machine.transport.size, machine.transport.rank
-    counts = np.full(ranks, len(numbers), np.int64)
-    counts[rank] = 0
-    others = machine.transport.exchange(np.tile(numbers, ranks - 1), counts).records
-    return np.concatenate([numbers, others])
 
 
 def require_numbered(numbers: Ints, total: int) -> None:
@@ -125,6 +118,7 @@ def require_different(machine: Machine, numbers: Ints, total: int) -> None:
     ranks, rank = machine.transport.size, machine.transport.rank
     if ranks == 1:
         return
+    # Each number has one rank that sees all its claims, so no rank ever holds all numbers.
     share = -(-total // ranks)
     ends = np.searchsorted(numbers, np.arange(ranks + 1) * share)
     counts = np.diff(ends)

@@ -1,4 +1,4 @@
-"""The books of a router on one rank: a record for kernels, whose numbers Python reads quickly."""
+"""The books of a router on one rank, and what checkpoints keep of any engine's books."""
 
 from __future__ import annotations
 
@@ -42,16 +42,18 @@ class Ledger(Record):
     """Sum of the seals (`hop.seal`) of the messages delivered on this rank."""
 
 
-def state_of(ledger: Ledger) -> Fields:
-    """Return the fields of a ledger for a checkpoint."""
-    values = {name: getattr(ledger, name) for name in Ledger.kept}
+def state_of(ledger: Any, record: type[Record]) -> Fields:
+    """Return the fields of an engine's ledger for a checkpoint, by the marks of its record."""
+    values = {name: getattr(ledger, name) for name in record.kept}
     return {
-        name: one if Ledger.kept[name] is Same else Ledger.kept[name](one)
-        for name, one in values.items()
+        name: values[name] if mark is Same else mark(values[name])
+        for name, mark in record.kept.items()
     }
 
 
-def restore(ledger: Ledger, found: Mapping[str, Any]) -> None:
+def restore(ledger: Any, record: type[Record], found: Mapping[str, Any]) -> None:
     """Take over what `state_of` gave, on any number of ranks."""
-    for name in Ledger.kept:
-        setattr(ledger, name, found[name])
+    for name, mark in record.kept.items():
+        # Seals are sums modulo 2^61: those of nine ranks or more may together pass 63 bits.
+        value = found[name] % (1 << 63) if mark is Total else found[name]
+        setattr(ledger, name, value)

@@ -16,6 +16,7 @@ from mpinet.compiled import kernel
 from mpinet.errors import ModelViolation
 from mpinet.machine import enforcement, step
 from mpinet.machine.beep import goes_unchecked, wired
+from mpinet.machine.plan import Plan
 from mpinet.machine.stepping import Stepping
 
 Ports = tuple[Ints, Ints]
@@ -44,12 +45,13 @@ class LocalBroadcast:
         # The processors' numbers, and twice where the neighbours of each begin; then these.
         wired = machine.topology.most_wired // machine.topology.size if ports is None else 0
         needed = (24 + BYTES_A_PORT * wired) * placement.most
+        # Neighbour lists are the largest arrays of a distance computation.
         require_memory(needed, f"A step to all neighbours in {machine.topology.name}")
         if ports is not None:
             _check_both_ends(machine, *ports)
         # In an all-port machine that nobody watches there is nothing more to check or write down.
         unchecked = goes_unchecked(machine)
-        self._plan = None if unchecked else machine.plan(*(ports or _all_wired(machine)))
+        self._plan = None if unchecked else Plan(machine, *(ports or _all_wired(machine)))
         starts, neighbors = (
             _all_neighbors(machine) if ports is None else _neighbors_on(machine, *ports)
         )
@@ -68,10 +70,13 @@ class LocalBroadcast:
         machine, count = self._machine, self._machine.placement.count
         rows = machine.slots(senders)
         away = np.flatnonzero((rows < 0) | (rows >= count))
+        # One row per distinct foreign neighbour: a row crosses once, not once per link.
         elsewhere, places = np.unique(rows[away], return_inverse=True)
         self.origins = rows.astype(np.uint32)
         self.origins[away] = count + places
         self._rows = count + len(elsewhere)
+        # Links lead both ways, so the places that receive from a rank are those that must send
+        # there.
         receivers = np.searchsorted(starts, away, "right") - 1
         owners = machine.placement.owners(senders[away])
         owners, slots = np.divmod(np.unique(owners * count + receivers), max(count, 1))

@@ -74,6 +74,7 @@ class Lookout:
 
     def start(self) -> None:
         """Look from now on until the process ends, by a thread that `threading` does not list."""
+        # Not by `threading`: a user's script counts its threads, and must find only its own.
         _thread.start_new_thread(self._look_on, ())
 
     def _look_on(self) -> None:
@@ -84,19 +85,24 @@ class Lookout:
     def look(self) -> None:
         """Note whether this rank waits, and name the missing ranks if that falls to this rank."""
         since, calls = float(self._board[self._own, SINCE]), self._calls()
+        # Looked at from outside, so that collectives do nothing for it and stay as fast as without.
         if not self._waits():
             since = 0.0
+        # Another collective has begun since: this wait is a new one.
         elif not since or calls != self._seen:
             since, self._next = time.monotonic(), self._patience
         self._seen = calls
         self._note(since)
         waited = time.monotonic() - since
         if since and waited >= self._next:
+            # A stopped rank would otherwise be reported every minute for days.
             self._next = 2 * waited
             self._say(waited)
 
     def _waits(self) -> bool:
         """Tell if the rank's own thread is in a collective now."""
+        # The rank waits where the innermost frame is in the transport; blocked MPI calls cannot be
+        # interrupted to ask.
         frame: Any = sys._current_frames().get(self._main)
         return frame is not None and frame.f_code.co_filename == self._where
 
@@ -105,12 +111,14 @@ class Lookout:
 
     def missing(self) -> list[int]:
         """Places of this host's ranks that do not wait, or whose thread does not even look."""
+        # A stopped process does not even beat, while one that computes does: both are missing.
         silent = time.monotonic() - self._board[:, BEAT] > self._patience / 2
         return np.flatnonzero(silent | (self._board[:, SINCE] == 0)).tolist()
 
     def _say(self, seconds: float) -> None:
         """Name the missing ranks, if this is the first rank of the host that waits."""
         missing = self.missing()
+        # One voice per host: the first rank that waits speaks for all of them.
         if any(place not in missing for place in range(self._own)):
             return
         host = platform.node()
@@ -126,6 +134,8 @@ class Lookout:
         else:
             return
         try:
+            # Unbuffered and without a lock: the main thread may hold Python's stream while it
+            # waits.
             os.write(2, f"mpinet: after {seconds:.0f} s {text}\n".encode())
         except OSError:
             return

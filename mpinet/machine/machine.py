@@ -5,33 +5,22 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
-from functools import cached_property
-from typing import Any, ClassVar, TypeVar
+from typing import Any, ClassVar
 
 import numpy as np
-from numpy.typing import NDArray
 
-from mpinet.base.arrays import Array, Flags, Ints
+from mpinet.base.arrays import Ints
 from mpinet.base.fielddocs import described
-from mpinet.base.memory import require_memory
 from mpinet.base.notebook import shown
-from mpinet.errors import MpinetError, UsageError
+from mpinet.errors import UsageError
 from mpinet.machine import enforcement, step
 from mpinet.machine.beep import beep
 from mpinet.machine.local_broadcast import LocalBroadcast
-from mpinet.machine.meters import ChannelLoad, Crossing, Meters, count_wired
-from mpinet.machine.model import PortModel
+from mpinet.machine.meters import ChannelLoad, Crossing
 from mpinet.machine.outcome import Outcome
-from mpinet.machine.placement import Mapping, Placement, blocks
 from mpinet.machine.plan import Plan
-from mpinet.machine.step import Sends
-from mpinet.machine.stepping import Inbox
+from mpinet.machine.stepping import Inbox, Stepping
 from mpinet.machine.swap import Swap, plan_swaps
-from mpinet.machine.trace import Trace
-from mpinet.machine.transport import Local, Received, Room, world
-from mpinet.networks.topology import NetworkLike, Topology
-
-T = TypeVar("T")
 
 
 @described
@@ -48,7 +37,7 @@ class Spent:
 
 
 @described
-class Machine:
+class Machine(Stepping):
     """N virtual processors, wired by a topology, under a port model, hosted by ranks.
 
     All ranks make the same machine and call its methods together (SPMD).
@@ -85,54 +74,9 @@ class Machine:
     program can be run, as its users expect, and not how; and there is one class of machines.
     """
 
-    def __init__(
-        self,
-        topology: NetworkLike,
-        ports: str | PortModel = "all",
-        transport: Local | None = None,
-        mapping: Mapping | None = None,
-        loads: bool = False,
-        trace: Trace | None = None,
-        watch: Callable[[int], None] = lambda steps: None,
-    ):
-        from mpinet.networks.catalogue import open_topology
-
-        self.topology: Topology = open_topology(topology)
-        topology = self.topology
-        self.model = PortModel.named(ports)
-        if self.model.half_duplex and not topology.links:
-            raise UsageError(f"{topology.name} has busses: half duplex is a property of links.")
-        self.transport = transport or world()
-        self.mapping = mapping or blocks(topology)
-        self.placement = Placement(self.mapping, self.transport.rank, self.transport.size)
-        self.meters = Meters()
-        self._before = 0
-        self.metered = loads
-        if loads:
-            most = self.placement.most * topology.ports
-            require_memory(4 * most, f"Metering the channel loads of {topology.name}")
-            self.meters.loads = np.zeros(self.placement.count * topology.ports, np.uint32)
-        self.trace = trace
-        self._watch = watch
-
     def _repr_html_(self) -> str | None:
         """HTML of the machine for a notebook."""
         return shown(self)
-
-    @property
-    def nodes(self) -> Ints:
-        """Processors of this rank in slot order, shape (hosted,)."""
-        return self.placement.nodes
-
-    @property
-    def steps(self) -> int:
-        """Number of steps that the machine has made."""
-        return self.meters.steps
-
-    @property
-    def next_step(self) -> int:
-        """Number of the next step in messages to users, counted from a program's start."""
-        return self.meters.steps - self._before + 1
 
     @contextmanager
     def counted_anew(self) -> Iterator[None]:
@@ -142,10 +86,6 @@ class Machine:
             yield
         finally:
             self._before = before
-
-    def slots(self, nodes: Ints) -> Ints:
-        """Slots of `nodes` on this rank, in the shape of the argument."""
-        return self.placement.slots(nodes)
 
     def step(
         self,
@@ -189,6 +129,8 @@ class Machine:
         >>> machine.step(machine.nodes, [0] * 4, 10 * machine.nodes).payload
         array([30,  0, 10, 20])
         """
+        # Checked, carried and checked again: the sender's side before anything moves, the
+        # receiver's side after.
         sends, arrivals, order = enforcement.carry_checked(
             self,
             nodes,
@@ -198,7 +140,7 @@ class Machine:
             word,
             self.exchange,
         )
-        self.count_step(sends, numbers)
+        step.count(self, sends, numbers)
         return Inbox(
             arrivals.nodes[order], arrivals.ports[order], arrivals.payload[order], arrivals.total
         )
@@ -239,30 +181,6 @@ class Machine:
             raise UsageError("Programs run where mpinet.process is imported, as by mpinet.Machine.")
         return run(self, program, arguments, named, seed=seed, routing=routing)
 
-    def checked(self, check: Callable[[], T]) -> T:
-        """Run a check without collectives; its error is raised on every rank, in its next one."""
-        try:
-            return check()
-        except MpinetError as error:
-            self.transport.fail(error)
-            raise
-
-    def exchange(
-        self,
-        records: Array,
-        counts: Ints,
-        word: int = 0,
-        room: Room | None = None,
-    ) -> Received:
-        """Bring a step's messages to their receivers' ranks, and meter them (`Local.exchange`)."""
-        self.meters.cross(records)
-        return self.transport.exchange(records, counts, word, room)
-
-    def count(self, messages: int, steps: int = 1) -> None:
-        """Count one step or more, and the messages that this rank's processors sent in them."""
-        self.meters.count(steps, messages)
-        self._watch(self.steps)
-
     @contextmanager
     def spending(self) -> Iterator[Spent]:
         """Measure what is spent in it: ``with machine.spending() as spent:`` (collective).
@@ -273,21 +191,6 @@ class Machine:
         yield spent
         spent.steps = self.steps - spent.begun
         spent.messages = self.sum(self.meters.messages - sent)[0]
-
-    def count_step(self, sends: Sends, numbers: Ints | int = -1) -> None:
-        """Count one step with these sends, and record it, with the messages' numbers."""
-        self.count(sends.transmissions)
-        if len(self.meters.loads) and len(sends.nodes):
-            first = step.first_of_transmission(sends)
-            places = self.slots(sends.nodes[first]) * self.topology.ports + sends.ports[first]
-            self.meters.loads[places] += np.uint32(1)
-        self.record(sends.nodes, sends.ports, sends.targets, numbers)
-
-    def record(self, senders: Ints, ports: Ints, receivers: Ints, numbers: Ints | int = -1) -> None:
-        """Record the last step's movements, if a recording is wanted."""
-        trace = self.trace
-        if trace is not None:
-            self.checked(lambda: trace.add(self.steps, senders, ports, receivers, numbers))
 
     def plan(self, nodes: Any, ports: Any) -> Plan:
         """Plan a pattern of sends that repeats: checked once, then cheap to carry out.
@@ -382,18 +285,6 @@ class Machine:
         """
         return beep(self, nodes)
 
-    def sum(self, *numbers: int) -> list[int]:
-        """Sum numbers over all ranks (collective)."""
-        if self.transport.size == 1:
-            return list(map(int, numbers))
-        return [int(total) for total in self.transport.sum(np.array(numbers, np.int64))]
-
-    def max(self, *numbers: int) -> list[int]:
-        """Take the largest of each number over all ranks (collective)."""
-        if self.transport.size == 1:
-            return list(map(int, numbers))
-        return [int(largest) for largest in self.transport.max(np.array(numbers, np.int64))]
-
     @property
     def messages(self) -> int:
         """Number of transmissions on the whole machine (collective)."""
@@ -403,27 +294,6 @@ class Machine:
     def crossing(self) -> Crossing:
         """Messages and bytes that crossed between ranks in all steps so far (collective)."""
         return Crossing(*self.sum(self.meters.crossed, self.meters.crossed_bytes))
-
-    @cached_property
-    def wired_ports(self) -> int:
-        """Number of wired ports of this rank's processors."""
-        return int(count_wired(self.topology.neighbor.native, self.nodes, self.topology.params))
-
-    @cached_property
-    def used_ports(self) -> NDArray[np.uint32]:
-        """Scratch of the step: a bit for every port of the hosted processors, all zero."""
-        words = -(-self.topology.ports // step.PORTS_PER_WORD)
-        return np.zeros(self.placement.count * words, np.uint32)
-
-    @cached_property
-    def received(self) -> Flags:
-        """Scratch of beeps: a flag for every hosted processor, all false."""
-        return np.zeros(self.placement.count, np.bool_)
-
-    @cached_property
-    def sent(self) -> NDArray[np.uint32]:
-        """Scratch of the step: a count for every hosted processor, all zero."""
-        return np.zeros(self.placement.count, np.uint32)
 
     def channel_load(self) -> ChannelLoad:
         """Load of the busiest channel and mean load, in messages (collective).
@@ -439,6 +309,7 @@ class Machine:
             raise UsageError("This machine does not meter loads: make it with loads=True.")
         if not self.topology.links:
             return self._bus_load()
+        # A half-duplex link is one channel of two ports, whose counts are on two ranks perhaps.
         loads = self._link_loads() if self.model.half_duplex else self.meters.loads
         ends, carried = self.sum(self.wired_ports, int(self.meters.loads.sum(dtype=np.int64)))
         channels = ends // 2 if self.model.half_duplex else ends
@@ -456,6 +327,7 @@ class Machine:
     def _link_loads(self) -> Ints:
         """Loads of the links whose lower end is hosted here, both directions together."""
         records = np.stack(self._carried(), axis=1)
+        # The rank of the link's lower end adds up both directions.
         leaving, counts = step.by_owner(self, records[:, 0] // self.topology.ports)
         received = self.transport.exchange(records[leaving], counts).records
         records = np.concatenate([np.delete(records, leaving, axis=0), received])

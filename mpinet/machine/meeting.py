@@ -13,6 +13,7 @@ import numpy as np
 
 from mpinet.base.arrays import Array, Ints
 
+# With eight a message has 256 bytes, which MPI libraries send eagerly and in one piece.
 FEW = 8
 """Most integers of a rank that are added up, or compared, in a meeting."""
 
@@ -22,9 +23,11 @@ MAXIMA, SUMS = 5 + FEW, 1 + FEW
 FIXED = 1 + MAXIMA + 2 * SUMS
 """Words of every message: how many counts it hands on, and the facts."""
 
+# Buffers are allocated once, for the usual sparse pattern; denser ones pay for a second message.
 ROOM = 240
 """Most counts in a round's message; if there are more, a second one brings the others."""
 
+# A count and its distance share a word: 2^20 ranks, and 2^43 records.
 RANK_BITS = 20
 """Low bits of a count's word: how far it goes round the circle."""
 
@@ -64,6 +67,7 @@ class Meeting:
         self._plain = self.message[:FIXED]
         self.maxima, self.sums, self._last = _parts(self.message)
         self._their_maxima, self._their_sums, self._their_last = _parts(self.answer)
+        # With a power of two, partial sums never overlap, and the second set of sums is not needed.
         self._even = size & (size - 1) == 0
         self._counts: list[int] = []
         self.to: list[tuple[int, int]] = []
@@ -80,10 +84,14 @@ class Meeting:
             others = counts.nonzero()[0]
             self.to = list(zip(others.tolist(), counts[others].tolist(), strict=True))
         rank, size = self.rank, self.size
+        # Relative distances: the bits of the distance say in which rounds a count moves, whatever
+        # the rank.
         self._counts = [(other - rank) % size + (count << RANK_BITS) for other, count in self.to]
 
     def out(self, distance: int) -> tuple[Ints, Ints]:
         """Return a round's message, and its second one, which is most often empty."""
+        # A count moves by 2^k in round k if its distance has that bit. After all rounds it has
+        # arrived.
         going = [count for count in self._counts if count & distance]
         self.message[0] = len(going)
         if not going:
@@ -101,6 +109,8 @@ class Meeting:
 
     def take(self, distance: int, more: Ints = NOTHING) -> None:
         """Merge what came in `answer`, and the second message."""
+        # Idempotent, so ranges of ranks may overlap. For sums they must not, hence the second set
+        # below.
         np.maximum(self.maxima, self._their_maxima, out=self.maxima)
         # Sums are those of the last 2^k ranks up to this one, and of as many as k bits of the
         # number of ranks say: in the end these are all, and none has been added twice.
@@ -118,6 +128,7 @@ class Meeting:
             self.sums[:] = self._last
         rank, size = self.rank, self.size
         come = [((rank - (count & DISTANCE)) % size, count >> RANK_BITS) for count in self._counts]
+        # Sorted by sender: records are then taken in rank order, on any machine and in any timing.
         self.come = sorted(come)
 
 

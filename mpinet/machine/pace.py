@@ -25,6 +25,7 @@ PERIOD = 60.0
 """Seconds over which ranks are compared; the same slow ranks are named again after twice the time.
 """
 
+# Below a factor of two, caches and blocks explain the difference, and a warning would be noise.
 MUCH = 2.0
 """Least ratio of a slow rank's working time to that of the others, for the same steps."""
 
@@ -57,6 +58,7 @@ class Worked:
         """Note that this rank starts to wait; return microseconds [worked, without a core]."""
         now = time.perf_counter()
         self._worked += now - self._since
+        # Reading the system's account costs more than an idle step, so it is sampled by time.
         if now - self._sampled >= SAMPLE:
             self._sampled = now
             self.told[1] = _without_core()
@@ -110,11 +112,13 @@ class Pace:
             return ""
         worked, kept = ((told - self._before) / MICRO).T
         self._begin(now, told)
+        # Work is compared over a whole period: single steps differ by chance.
         slow = slow_ranks(worked, seconds)
         starved = [] if slow else starved_ranks(worked, kept, seconds)
         slow = slow or starved
         if not slow or (slow == self._said and now < self._next):
             return ""
+        # Exponential back-off: a known slow rank is named again, but ever more rarely.
         self._pause = 2 * self._pause if slow == self._said else 2 * PERIOD
         self._said, self._next = slow, now + self._pause
         without = float(kept[slow].min()) / seconds
@@ -154,6 +158,7 @@ class Pace:
 
 def slow_ranks(worked: np.ndarray, seconds: float) -> list[int]:
     """Ranks that worked much longer than the others did within the same `seconds`."""
+    # The lower median: with two ranks it is the faster one, so the slower one can stand out.
     usual = np.sort(worked)[(len(worked) - 1) // 2]
     slow = (worked >= MUCH * usual) & (worked >= BUSY * seconds)
     return np.flatnonzero(slow).tolist() if len(worked) > 1 else []
@@ -163,6 +168,7 @@ def starved_ranks(worked: np.ndarray, kept: np.ndarray, seconds: float) -> list[
     """Ranks with work that ran at most half as long as the others in the last `seconds`."""
     middle = (len(worked) - 1) // 2
     usual, others = np.sort(worked)[middle], np.sort(kept)[middle]
+    # Compared with the median rank, because on a busy host all ranks lack a core at times.
     longer = (kept - others >= STARVED * seconds) & (MUCH * (seconds - kept) <= seconds - others)
     return np.flatnonzero(longer & (worked >= usual)).tolist()
 

@@ -18,13 +18,14 @@ from mpinet.base.blame import is_own
 from mpinet.base.memory import require_memory
 from mpinet.compiled import Mapped, Rule, inlined, kernel, rule
 from mpinet.draws import permuted
-from mpinet.errors import UsageError
 from mpinet.networks.promises import check_cluster_order
 from mpinet.networks.topology import Topology
 
 TO_POSITION, TO_NODE = 0, 1
 DIRECTIONS = 2
 
+# A user's order is checked in full up to this size. Beyond, the check would take longer than most
+# runs.
 ORDERED = 2**22
 """Most processors whose places in a user's own order of clusters are checked."""
 
@@ -58,17 +59,13 @@ def in_order(node, direction, params):
     return node
 
 
-@rule
-def looked_up(node, direction, params):
-    """A table: N positions, then N nodes."""
-    return params[2 + direction * params[0] + node]
-
-
 def blocks(topology: Topology) -> Mapping:
     """Contiguous blocks of processors (the default)."""
     return Mapping("blocks", in_order, np.array([topology.size, 2], np.int64))
 
 
+# Without it a random mapping would be the very permutation of the traffic, and make all of it
+# local.
 APART = 0x6D617070 << 32
 """Mask that keeps a mapping's random draws apart from those of the traffic."""
 
@@ -90,6 +87,7 @@ def clustered(topology: Topology) -> Mapping:
     """
     order = type(topology).cluster_order
     starts = partial(cluster_starts, topology)
+    # Own rules may be no bijection, which would lose processors without any error.
     if order is not None and is_own(order.function):
         check_cluster_order(topology, np.arange(min(topology.size, ORDERED)))
     if order is None:
@@ -108,6 +106,8 @@ def cluster_starts(topology: Topology, ranks: int) -> Ints:
     """The ends of clusters nearest to those of even blocks."""
     starts = even_starts(topology.size, ranks)
     share = topology.size // ranks
+    # Boundaries move to the nearest end of a cluster that still fits a share, so balance is lost as
+    # little as possible.
     for rank in range(1, ranks):
         at = int(starts[rank])
         around = topology.clusters(at) if at < topology.size else []
@@ -116,29 +116,8 @@ def cluster_starts(topology: Topology, ranks: int) -> Ints:
         if fitting:
             begin, end = fitting[0].start, fitting[0].stop
             starts[rank] = begin if at - begin <= end - at else end
+    # Two boundaries may move to the same end or past one another; blocks must not become negative.
     return np.maximum.accumulate(starts)
-
-
-def tabulated(topology: Topology, positions: Ints) -> Mapping:
-    """A mapping given by every processor's position.
-
-    Parameters
-    ----------
-    positions : ndarray of int64, shape (N,)
-        A permutation of 0..N-1.
-
-    Raises
-    ------
-    UsageError
-        It is not a permutation.
-    """
-    positions = np.asarray(positions, np.int64)
-    size = topology.size
-    if positions.shape != (size,) or not np.array_equal(np.sort(positions), np.arange(size)):
-        raise UsageError(f"A mapping of {topology.name} must be a permutation of 0..{size - 1}.")
-    nodes = np.empty(size, np.int64)
-    nodes[positions] = np.arange(size)
-    return Mapping("table", looked_up, np.concatenate([[size, 2], positions, nodes]))
 
 
 class Placement:
@@ -159,6 +138,8 @@ class Placement:
         self.ranks = ranks
         self.even = True
         share, longer = divmod(self.size, ranks)
+        # Two numbers describe even blocks of any machine: ranks then compute owners without a
+        # table.
         self.split = np.array([share, longer], np.int64)
         if mapping.starts is not None:
             starts = mapping.starts(ranks)
@@ -198,6 +179,8 @@ class Placement:
 
     def slots(self, nodes: Ints) -> Ints:
         """Slots of processors; a number outside 0..count-1 means that another rank hosts it."""
+        # Foreign nodes give numbers outside of the block, so that one subtraction also answers
+        # whether a node is hosted.
         return self.positions(nodes) - self.first
 
     def positions(self, nodes: Ints) -> Ints:
@@ -236,6 +219,7 @@ def owner_of(position, split):
 @inlined
 def start_of(rank, split):
     """Return the first position that a rank hosts; for `rank` = ranks, the number of positions."""
+    # The sentinel is negative, which no share can be.
     if split[0] == UNEVEN:
         return split[1 + rank]
     return rank * split[0] + min(rank, split[1])

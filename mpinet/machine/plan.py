@@ -29,6 +29,8 @@ class Plan:
             machine, nodes, ports, None, None, 0, machine.transport.exchange
         )
         self._transmissions = sends.transmissions
+        # Slots of 32 bits and ports of one byte: plans of ASCEND keep one per dimension, so bytes
+        # count.
         self._sender_slots = narrow(machine.slots(sends.nodes))
         self._send_ports = sends.ports.astype(np.min_scalar_type(machine.topology.ports))
         self._receiver_slots = narrow(machine.slots(arrivals.nodes[order]))
@@ -43,6 +45,8 @@ class Plan:
         leaving, self._counts = step.by_owner(self._machine, sends.targets)
         self._leaving = narrow(leaving)
         staying = np.delete(np.arange(len(sends.nodes)), leaving)
+        # Received rows stand behind the payload, so one gather builds the result in the receivers'
+        # order.
         behind = len(sends.nodes) + np.arange(len(order) - len(staying))
         self._sources = narrow(np.concatenate([staying, behind])[order])
 
@@ -102,8 +106,10 @@ class Plan:
     def count(self) -> None:
         """Count one such step, and record its sends if a recording is wanted."""
         machine = self._machine
+        # Unobserved plans count one number; the sends in full are rebuilt only when something reads
+        # them.
         if machine.metered or machine.trace is not None:
-            machine.count_step(self._sends)
+            step.count(machine, self._sends)
         else:
             machine.count(self._transmissions)
 

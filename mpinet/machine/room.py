@@ -87,10 +87,13 @@ def require_room(transport: Local, needs: Needs, what: str) -> None:
     said = allowance()
     if said.force:
         return
+    # Computed on every rank alike from the options, before anything is allocated.
     need = needs(transport.size)
     told = json.dumps([platform.node(), memory_left(), address_space_left()])
     gathered = transport.gather(told.encode())
     text = ""
+    # One rank decides for all: hosts report different amounts, and a partial refusal would hang the
+    # others.
     if transport.rank == 0 or len(gathered) == 1:
         hosts = list(_hosts(map(json.loads, gathered), said.limit))
         worst = max(hosts, key=lambda host: host.lacking(need))
@@ -107,6 +110,7 @@ def _hosts(told: Iterable[tuple[str, int, int | None]], limit: int | None) -> It
     for name, left, process in told:
         by_name.setdefault(name, []).append((left, process))
     for name, ranks in by_name.items():
+        # Ranks of a host measure at different moments; the least report is the safe one.
         left = min(left for left, _ in ranks)
         limits = [process for _, process in ranks if process is not None]
         left = left if limit is None else min(left, limit)
@@ -159,6 +163,7 @@ def _fewest_hosts(host: Host, ranks: int, needs: Needs) -> int | None:
         return host.holds(needs(count * ranks), ranks)
 
     high = 1
+    # Doubling, then bisection: needs shrink with ranks, but not by a formula.
     while not enough(high):
         high *= 2
         if high > MOST_HOSTS:

@@ -18,10 +18,11 @@ import numpy as np
 
 from mpinet.base.arrays import Flags, Ints
 from mpinet.base.memory import require_memory
+from mpinet.base.records import with_room
 from mpinet.errors import ConservationError, RoutingError, UsageError
 from mpinet.machine import hop
 from mpinet.machine.arbitration import Arbiter
-from mpinet.machine.deliveries import Delivered, Deliveries, with_room
+from mpinet.machine.deliveries import Delivered, Deliveries
 from mpinet.machine.faults import Faults
 from mpinet.machine.injected import (
     DrawnEnds,
@@ -34,18 +35,21 @@ from mpinet.machine.injected import (
 from mpinet.machine.ledger import Ledger, restore, state_of
 from mpinet.machine.machine import Machine
 from mpinet.machine.state import Fields, Frame, Located
-from mpinet.machine.step import PORTS_PER_WORD
+from mpinet.machine.stepping import PORTS_PER_WORD
 from mpinet.networks.routing import Routing
 
 MODES = ("ideal", "queued")
 POLICIES = ("oldest", "fifo")
 
+# Below this, compiling a specialized loop takes longer than it can ever save in a run.
 INLINED_FROM = 1 << 13
 """Least messages on a rank for which the loop over them is compiled with its rules inlined."""
 
 NUMBER_BITS = 63 - hop.LOW_BITS
 """Bits of a message's number in a priority, below the step of its arrival."""
 
+# A part of 2^18 messages stays within a few megabytes, while the call per part costs nothing beside
+# it.
 DRAWN_AT_ONCE = 1 << 18
 """Messages whose ends are drawn at a time, so that injection needs little memory beside them."""
 
@@ -99,7 +103,7 @@ class Router:
         self._require_fitting(machine)
         self.machine = machine
         self.faults = faults or Faults(machine.topology)
-        self._dead = hop.Faulty(self.faults.dead, self.faults.cut)
+        self._dead = self.faults.at(-1)
         self.routing = routing.around(*self._dead)
         self.fifo = policy == "fifo"
         self.payload_words = payload_words
@@ -110,6 +114,7 @@ class Router:
         self._arbiter = None if ideal else Arbiter.where_needed(machine)
         how = hop.IDEAL if ideal else hop.CHOSEN if self._arbiter else hop.QUEUED
         self._granting = hop.Granting(how, np.empty(0, bool))
+        # With one rank nothing leaves the array, and the loop is compiled without that case.
         leavers = hop.CROSSING if machine.transport.size > 1 else hop.NOBODY
         require_memory(
             4 * machine.placement.most, f"A router of {machine.topology.size} processors"
@@ -126,6 +131,8 @@ class Router:
             hop.EVERYBODY if self.fifo else leavers, self._messages, np.empty(0, np.int32)
         )
         self._noted = machine.trace is not None
+        # Generic loops first: specialized ones are compiled in the background and taken when they
+        # are ready.
         self._loops = hop.LOOPS
 
     def reserve(self, messages: int) -> None:
@@ -184,6 +191,8 @@ class Router:
             np.ascontiguousarray(each, np.int64) for each in (sources, targets, numbers)
         )
         self.machine.checked(lambda: require_numbered(numbers, total))
+        # Two messages of one number would have equal priority, and their order could depend on
+        # ranks.
         require_different(self.machine, numbers, total)
         first = self._number(total)
         self._keep_in_mind(Injection(first, total, numbers, targets))
@@ -227,6 +236,8 @@ class Router:
         first = self._numbered
         if first + total > hop.HIGH_MOST:
             raise UsageError(f"A router numbers {hop.HIGH_MOST} messages and no more.")
+        # Memory is checked for the largest injection only; scripts inject a few messages in each of
+        # many steps.
         if total > self._most_injected:  # a script injects in every step
             self.require_room(total)
             self._most_injected = total
@@ -269,6 +280,7 @@ class Router:
         if payload is not None:
             behind = hop.WORDS + self.routing.words
             rows[:, behind : behind + self.payload_words] = payload
+        # A new message decides at its source at once, so a message to oneself ends without a hop.
         self._ledger.live += len(self._settled(rows))
         self.injected += len(sources)
 
@@ -304,9 +316,13 @@ class Router:
         """
         leaving, counts, moves = self._advance()
         moved = self._ledger.moved
+        # With the policy fifo every hop leaves the array. Rows for this rank come back without an
+        # exchange.
         staying, counts[self.machine.transport.rank] = counts[self.machine.transport.rank], 0
         away = len(leaving) - staying
         exchanged = self.machine.exchange(leaving[:away], counts, moved, self._room)
+        # The sum rides on the step's exchange, so termination is detected without a collective of
+        # its own.
         self.machine.transport.moving = exchanged.total
         # The kernel has counted the step before any rank could know that nothing would move.
         if exchanged.total == 0:
@@ -317,6 +333,8 @@ class Router:
             senders, ports, receivers, numbers = moves[:moved].T
             self.machine.record(senders, ports, receivers, self._known(numbers))
         arrivals = exchanged.records
+        # Own rows first, then those of other ranks: the merge by number makes the order
+        # unimportant.
         if staying:
             arrivals = np.concatenate([leaving[away:], arrivals])
         # Each rank sends its rows in ascending number: those of one rank need no sorting.
@@ -340,20 +358,23 @@ class Router:
                 order=self._in_order,
             ),
             "recorded_from": self._recorded_from,
-            **state_of(self._ledger),
+            # Injections are not saved: the resumed program injects the same messages again before
+            # this frame is restored.
+            **state_of(self._ledger, Ledger),
             **self._deliveries.state(),
         }
 
     def _in_order(self, rows: Ints) -> Ints:
         """Places of messages in their order on this rank."""
         if self.fifo:
+            # The last word is the step of arrival, which the policy fifo serves by.
             return np.lexsort((rows[:, hop.NUMBER], rows[:, -1]))
         return np.argsort(rows[:, hop.NUMBER], kind="stable")
 
     def _restore(self, found: Mapping[str, Any]) -> None:
         """Take over what `_state` gave, on any number of ranks."""
         messages = found["messages"]
-        restore(self._ledger, found)
+        restore(self._ledger, Ledger, found)
         self._ledger.live = len(messages)
         self._recorded_from = found["recorded_from"]
         self._reserve(len(messages))
@@ -386,8 +407,12 @@ class Router:
                 f"{injected} messages were injected, but {delivered} delivered, {lost} "
                 f"undeliverable and {live} in flight are {delivered + lost + live}."
             )
+        # In the middle of a run seals of messages in flight are missing, so only numbers can be
+        # compared.
         if live or not self._checked:
             return
+        # A lost message took its seal with it; what it set out with is subtracted, on the rank that
+        # knows its target.
         if lost:
             (gone,) = self.machine.sum(self._sent.seal_of_lost(self._deliveries.lost_numbers))
             sent -= gone
@@ -444,14 +469,13 @@ class Router:
         return self.routing.words + self.payload_words + self.fifo
 
     @cached_property
-    def _wiring(self) -> hop.Wiring:
-        """The network, in the form that kernels take."""
-        return hop.Wiring(self.machine.topology.neighbor.native, self.machine.topology.params)
-
-    @cached_property
-    def _wayfinding(self) -> hop.Wayfinding:
-        """The routing, in the form that kernels take."""
-        return hop.Wayfinding(self.routing.decide.native, self.routing.params, self.routing.words)
+    def _ways(self) -> hop.Ways:
+        """Network, routing and faults, in the form that kernels take."""
+        topology, routing = self.machine.topology, self.routing
+        return hop.Ways(
+            topology.neighbor.native, topology.params, routing.decide.native, routing.params,
+            routing.words, *self._dead,
+        )  # fmt: skip
 
     @cached_property
     def _hosting(self) -> hop.Hosting:
@@ -480,13 +504,11 @@ class Router:
         counts = np.zeros(self.machine.transport.size, np.int64)
         moves = np.empty((live if self._noted else 0, 4), np.int64)
         self._loops.advance(
-            self._wiring,
-            self._wayfinding,
+            self._ways,
             self._hosting,
             self._messages,
             granted,
             self._marks,
-            self._dead,
             self._deliveries.rows,
             self._leaving,
             counts,
@@ -536,6 +558,8 @@ class Router:
             return self._granting
         waiting = self._messages[: self.live]
         nodes, ports = hop.high(waiting[:, hop.PLACE]), hop.low(waiting[:, hop.PLACE])
+        # The arbiter asks the neighbour rule about all waiting messages, and the rule is undefined
+        # for unwired ports.
         if self._ledger.unwired:
             self._refuse_unwired(waiting[:, hop.PLACE])
         priorities = hop.high(waiting[:, hop.NUMBER])
@@ -573,11 +597,9 @@ class Router:
     def _settled(self, rows: Ints) -> Ints:
         """Let new arrivals decide on their next port; return the rows that go on."""
         going = self._loops.settle(
-            self._wiring,
-            self._wayfinding,
+            self._ways,
             rows,
             self._granting,
-            self._dead,
             self._deliveries.rows,
             self._ledger.record,
         )
@@ -615,6 +637,8 @@ class Router:
         leavers, rows, owners = self._leaving
         if leavers != hop.NOBODY and len(rows) < live:
             self._leaving = hop.Leaving(leavers, with_room(rows, live), with_room(owners, live))
+        # In the worst step every message ends or leaves; kernels cannot allocate in the middle of a
+        # loop.
         self._deliveries.reserve(live)
 
     def _room(self, arrivals: int) -> Ints:

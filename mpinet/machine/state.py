@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 import numpy as np
 
 from mpinet.base.arrays import Array, Ints
+from mpinet.base.records import with_room
 from mpinet.machine import trace as traces
 from mpinet.machine.saving import Checkpointing
 from mpinet.machine.stepping import Stepping
@@ -43,6 +44,7 @@ class Located:
     """The rows. Type: ndarray, shape (k, ..)."""
     node: Callable[[Array], Ints] = lambda rows: rows[:, 0] if rows.ndim > 1 else rows
     """``node(rows)``: the processors that they are at, shape (k,). Default: the first column."""
+    # Saved rows come back in any order of ranks; a program that relies on an order has to state it.
     order: Callable[[Array], Ints] | None = None
     """``order(rows)``: the places of the rows in order, shape (k,). Default: by processor, those of
     one as they were."""
@@ -109,6 +111,8 @@ class Frame:
         self.name = name
         self.state, self.restore = state, restore
         self.ordinal = self.children = 0
+        # Values that are computed once and are expensive, or random: a resumed run must not compute
+        # others.
         self.known: dict[str, Any] = {}
         self._keeper: Checkpointing | None = transport.keeper
 
@@ -142,6 +146,7 @@ class Frame:
         Suspended
             It was wanted in order to end the run.
         """
+        # Without checkpoints a boundary is one comparison, cheap enough for every step.
         if self._keeper is not None:
             self._keeper.poll()
 
@@ -209,10 +214,7 @@ class Collected:
     def add(self, rows: Ints) -> None:
         """Append these rows."""
         before, self._count = self._count, self._count + len(rows)
-        if self._count > len(self._rows):
-            longer = np.empty((self._count + self._count // 2, self._rows.shape[1]), np.int64)
-            longer[:before] = self._rows[:before]
-            self._rows = longer
+        self._rows = with_room(self._rows, self._count)
         self._rows[before : self._count] = rows
 
     def state(self) -> Fields:
@@ -268,6 +270,7 @@ class State(Frame):
         fields = {name: value for part in self._parts for name, value in part.state().items()}
         for name, kind in self._kinds.items():
             value = getattr(self, name)
+            # Kinds are declared once. Only the values change from boundary to boundary.
             fields[name] = replace(kind, value=value) if isinstance(kind, Kind) else value
         return fields
 
@@ -310,6 +313,8 @@ def restore_machine(machine: Stepping, found: Mapping[str, Any]) -> None:
         meters.loads[:] = found["loads"].reshape(-1)
     if trace is not None:
         trace.idle, trace.numbered = found["idle"], found["numbered"]
+        # Rows were sent to the ranks that host their senders now; they are entered step by step as
+        # before.
         trace.moves = traces.Spill(traces.RECORD)
         for rows in parts_of(found["moves"], found["moves"]["step"]):
             trace.moves.add(rows)

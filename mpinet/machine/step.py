@@ -19,10 +19,6 @@ from mpinet.machine.transport import Received
 
 Carrier = Callable[[Array, Ints, int], Received]
 
-WORD_BITS = 5
-PORTS_PER_WORD = 1 << WORD_BITS
-"""Ports per word in a set of ports (`Machine.used_ports`)."""
-
 
 @dataclass(frozen=True, eq=False)
 class Sends:
@@ -62,15 +58,17 @@ def carry(
     """Bring every message to its receiver's rank, by the machine's exchange or its transport's."""
     if payload is None:
         payload = np.empty((len(sends.nodes), 0), np.uint8)
+    # One rank needs no records: the arrays of the sends are those of the arrivals.
     if machine.transport.size == 1:
         return Arrivals(sends.targets, sends.arrivals, payload, word)
     leaving, counts = by_owner(machine, sends.targets)
-    records = np.empty(len(leaving), _record_type(payload.dtype, payload.shape[1:]))
+    records = np.empty(len(leaving), record_type(payload.dtype, payload.shape[1:]))
     if len(leaving):
         records["node"] = sends.targets[leaving]
         records["port"] = sends.arrivals[leaving]
         records["payload"] = payload[leaving]
     received, _, total = exchange(records, counts, word)
+    # Neighbours are mostly on one rank. Without traffic across ranks nothing is copied.
     if len(leaving) == len(received) == 0:
         return Arrivals(sends.targets, sends.arrivals, payload, total)
     staying = np.ones(len(sends.nodes), bool)
@@ -84,8 +82,9 @@ def carry(
 
 
 @cache
-def _record_type(payload: np.dtype[Any], shape: tuple[int, ...]) -> np.dtype[Any]:
+def record_type(payload: np.dtype[Any], shape: tuple[int, ...]) -> np.dtype[Any]:
     """Return the type of a message's record on its way to another rank."""
+    # Cached: building a structured type takes longer than a small step.
     return np.dtype([("node", np.int64), ("port", np.int64), ("payload", payload, shape)])
 
 
@@ -99,6 +98,7 @@ def by_owner(machine: Stepping, nodes: Ints) -> tuple[Ints, Ints]:
     counts : ndarray of int64, shape (ranks,)
         How many belong to each rank; none to this one.
     """
+    # Idle ranks take part in every step, so the empty case has to cost nothing.
     if len(nodes) == 0:
         return nodes, np.zeros(machine.transport.size, np.int64)
     owners = machine.placement.owners(nodes)
@@ -110,6 +110,8 @@ def by_owner(machine: Stepping, nodes: Ints) -> tuple[Ints, Ints]:
 def in_order(machine: Stepping, arrivals: Arrivals, listen: tuple[Any, Any] | None) -> Ints | slice:
     """Places of the accepted arrivals by receiver, then port."""
     order: Ints | slice = slice(None)
+    # Programs that walk nodes and ports in order produce sorted arrivals; a linear test saves the
+    # sort.
     if not ascend_in_pairs(arrivals.nodes, arrivals.ports):
         order = _sorted_places(machine, arrivals)
     if listen is None:
@@ -128,6 +130,7 @@ def _keys(machine: Stepping, arrivals: Arrivals) -> Ints:
 def _sorted_places(machine: Stepping, arrivals: Arrivals) -> Ints:
     """Places that sort the arrivals: by counting if there are at least as many as processors."""
     placement, count = machine.placement, len(arrivals.nodes)
+    # Counting sort touches a counter per processor. With few arrivals a comparison sort is cheaper.
     if count < placement.count or not machine.mapping.contiguous:
         return np.argsort(_keys(machine, arrivals), kind="stable")
     by_port, order = np.empty(count, np.int64), np.empty(count, np.int64)
@@ -157,6 +160,7 @@ def ascend_in_pairs(nodes: Ints, ports: Ints) -> bool:
 @kernel
 def sort_by_count(numbers: Ints, first: int, count: int, places: Ints, ordered: Ints) -> None:
     """Write the places in the order of their numbers, first .. first + count - 1; stable."""
+    # Stable, so sorting by port first and node second gives the order of pairs.
     ends = np.zeros(count + 1, np.int64)
     for i in range(numbers.size):
         ends[numbers[i] - first + 1] += 1
@@ -172,10 +176,26 @@ def first_of_transmission(sends: Sends) -> Ints:
     """Places of the sends, one per transmission."""
     if len(sends.channels) == 0:
         return np.arange(len(sends.nodes))
-    order = np.lexsort((sends.channels, sends.nodes))
+    return first_of_each(sends.nodes, sends.channels)
+
+
+def first_of_each(first: Ints, second: Ints) -> Ints:
+    """Places where a pair of numbers stands for the first time, ascending."""
+    # On a bus several sends of one processor are one transmission, and metered once.
+    order = np.lexsort((second, first))
     new = np.ones(len(order), bool)
-    new[1:] = (np.diff(sends.nodes[order]) != 0) | (np.diff(sends.channels[order]) != 0)
+    new[1:] = (np.diff(first[order]) != 0) | (np.diff(second[order]) != 0)
     return np.sort(order[new])
+
+
+def count(machine: Stepping, sends: Sends, numbers: Ints | int = -1) -> None:
+    """Count one step with these sends, and record it, with the messages' numbers."""
+    machine.count(sends.transmissions)
+    if machine.metered and len(sends.nodes):
+        first = first_of_transmission(sends)
+        places = machine.slots(sends.nodes[first]) * machine.topology.ports + sends.ports[first]
+        machine.meters.loads[places] += np.uint32(1)
+    machine.record(sends.nodes, sends.ports, sends.targets, numbers)
 
 
 def gather_claims(machine: Stepping, claims: Ints) -> Ints:
@@ -200,6 +220,7 @@ def gather_claims(machine: Stepping, claims: Ints) -> Ints:
     row, port = row[same], port[same]
     owners = machine.placement.owners(fellows[row, port])
     away = owners != machine.transport.rank
+    # A claim goes to a rank once, however many members of the bus it hosts.
     outgoing = np.unique(owners[away] * len(claims) + row[away])
     counts = np.bincount(outgoing // max(len(claims), 1), minlength=machine.transport.size)
     received = machine.transport.exchange(claims[outgoing % max(len(claims), 1)], counts).records

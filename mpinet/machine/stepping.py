@@ -1,25 +1,33 @@
-"""The machine as the parts of a step know it.
+"""The part of a machine that the parts of its steps use, and what a step brings.
 
-`Machine` is made of these parts, so that they cannot import it. They name what they use of it here.
+`Machine` is made of these parts, so that they cannot import it.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any, Protocol, TypeVar
+from functools import cached_property
+from typing import Any, TypeVar
 
-from numpy import uint32
+import numpy as np
 from numpy.typing import NDArray
 
 from mpinet.base.arrays import Array, Flags, Ints
 from mpinet.base.fielddocs import described
-from mpinet.machine.meters import Meters
+from mpinet.base.memory import require_memory
+from mpinet.errors import MpinetError, UsageError
+from mpinet.machine.meters import Meters, count_wired
 from mpinet.machine.model import PortModel
-from mpinet.machine.placement import Mapping, Placement
+from mpinet.machine.placement import Mapping, Placement, blocks
 from mpinet.machine.trace import Trace
-from mpinet.machine.transport import Local, Received, Room
-from mpinet.networks.topology import Topology
+from mpinet.machine.transport import Local, Received, Room, world
+from mpinet.networks.topology import NetworkLike, Topology
+
+# 32 ports a word: a bit for each port of 10^8 processors fits where a byte would not.
+WORD_BITS = 5
+PORTS_PER_WORD = 1 << WORD_BITS
+"""Ports per word in a set of ports (`Stepping.used_ports`)."""
 
 T = TypeVar("T")
 
@@ -42,75 +50,129 @@ class Inbox:
         return len(self.nodes)
 
 
-class Counted(Protocol):
-    """A plan, as far as it counts the messages of its step."""
+class Stepping:
+    """The part of a machine that its steps use; see `Machine` for the parameters.
 
-    def count(self) -> None:
-        """Count a step with these messages."""
+    `Machine` adds the steps themselves, which are made by modules that need this class.
+    """
 
+    def __init__(
+        self,
+        topology: NetworkLike,
+        ports: str | PortModel = "all",
+        transport: Local | None = None,
+        mapping: Mapping | None = None,
+        loads: bool = False,
+        trace: Trace | None = None,
+        watch: Callable[[int], None] = lambda steps: None,
+    ):
+        from mpinet.networks.catalogue import open_topology
 
-class Stepping(Protocol):
-    """A `Machine`, as far as the parts of its steps use it."""
-
-    topology: Topology
-    model: PortModel
-    transport: Local
-    mapping: Mapping
-    placement: Placement
-    meters: Meters
-    metered: bool
-    trace: Trace | None
+        self.topology: Topology = open_topology(topology)
+        topology = self.topology
+        self.model = PortModel.named(ports)
+        # A bus carries one transmission in any case; half duplex would mean nothing there.
+        if self.model.half_duplex and not topology.links:
+            raise UsageError(f"{topology.name} has busses: half duplex is a property of links.")
+        self.transport = transport or world()
+        self.mapping = mapping or blocks(topology)
+        self.placement = Placement(self.mapping, self.transport.rank, self.transport.size)
+        self.meters = Meters()
+        self._before = 0
+        self.metered = loads
+        if loads:
+            most = self.placement.most * topology.ports
+            require_memory(4 * most, f"Metering the channel loads of {topology.name}")
+            self.meters.loads = np.zeros(self.placement.count * topology.ports, np.uint32)
+        self.trace = trace
+        self._watch = watch
 
     @property
     def nodes(self) -> Ints:
-        """This rank's processors in slot order."""
+        """Processors of this rank in slot order, shape (hosted,)."""
+        return self.placement.nodes
 
     @property
     def steps(self) -> int:
         """Number of steps that the machine has made."""
+        return self.meters.steps
 
     @property
     def next_step(self) -> int:
-        """Number of the next step in messages to users."""
-
-    @property
-    def wired_ports(self) -> int:
-        """Wired ports of this rank's processors."""
-
-    @property
-    def used_ports(self) -> NDArray[uint32]:
-        """Set of ports in use of each processor, for a moment."""
-
-    @property
-    def sent(self) -> NDArray[uint32]:
-        """Mark of each processor that has sent, for a moment."""
-
-    @property
-    def received(self) -> Flags:
-        """Mark of each processor that has received, for a moment."""
+        """Number of the next step in messages to users, counted from a program's start."""
+        return self.meters.steps - self._before + 1
 
     def slots(self, nodes: Ints) -> Ints:
-        """Return the slots of nodes on this rank."""
+        """Slots of `nodes` on this rank, in the shape of the argument."""
+        return self.placement.slots(nodes)
 
     def step(self, nodes: Any, ports: Any) -> Inbox:
-        """Make one step (collective)."""
-
-    def plan(self, nodes: Any, ports: Any) -> Counted:
-        """Plan a step whose sends are always the same (collective)."""
+        """Make one step (collective); see `Machine.step`."""
+        raise NotImplementedError
 
     def checked(self, check: Callable[[], T]) -> T:
-        """Return what a check gives; if one rank's fails, all fail."""
-
-    def count(self, messages: int, steps: int = 1) -> None:
-        """Count steps, and messages of this rank's processors."""
-
-    def count_step(self, sends: Any, numbers: Ints | int = -1) -> None:
-        """Count one step's sends, meter and record them."""
-
-    def sum(self, *numbers: int) -> list[int]:
-        """Sum each number over all ranks."""
+        """Run a check without collectives; its error is raised on every rank, in its next one."""
+        try:
+            return check()
+        # The other ranks are about to enter a collective. They must meet this error there instead
+        # of waiting for ever.
+        except MpinetError as error:
+            self.transport.fail(error)
+            raise
 
     def exchange(
-        self, records: Array, counts: Ints, word: int = 0, room: Room | None = None
+        self,
+        records: Array,
+        counts: Ints,
+        word: int = 0,
+        room: Room | None = None,
     ) -> Received:
-        """Bring messages to their receivers' ranks, and meter them (collective)."""
+        """Bring a step's messages to their receivers' ranks, and meter them (`Local.exchange`)."""
+        # Metered at the only door between ranks, so that plans, beeps and routers cannot forget it.
+        self.meters.cross(records)
+        return self.transport.exchange(records, counts, word, room)
+
+    def count(self, messages: int, steps: int = 1) -> None:
+        """Count one step or more, and the messages that this rank's processors sent in them."""
+        self.meters.count(steps, messages)
+        self._watch(self.steps)
+
+    def record(self, senders: Ints, ports: Ints, receivers: Ints, numbers: Ints | int = -1) -> None:
+        """Record the last step's movements, if a recording is wanted."""
+        trace = self.trace
+        if trace is not None:
+            self.checked(lambda: trace.add(self.steps, senders, ports, receivers, numbers))
+
+    def sum(self, *numbers: int) -> list[int]:
+        """Sum numbers over all ranks (collective)."""
+        # A rank alone skips the array: this is called in every step of some programs.
+        if self.transport.size == 1:
+            return list(map(int, numbers))
+        return [int(total) for total in self.transport.sum(np.array(numbers, np.int64))]
+
+    def max(self, *numbers: int) -> list[int]:
+        """Take the largest of each number over all ranks (collective)."""
+        if self.transport.size == 1:
+            return list(map(int, numbers))
+        return [int(largest) for largest in self.transport.max(np.array(numbers, np.int64))]
+
+    @cached_property
+    def wired_ports(self) -> int:
+        """Number of wired ports of this rank's processors."""
+        return int(count_wired(self.topology.neighbor.native, self.nodes, self.topology.params))
+
+    @cached_property
+    def used_ports(self) -> NDArray[np.uint32]:
+        """Scratch of the step: a bit for every port of the hosted processors, all zero."""
+        words = -(-self.topology.ports // PORTS_PER_WORD)
+        return np.zeros(self.placement.count * words, np.uint32)
+
+    @cached_property
+    def received(self) -> Flags:
+        """Scratch of beeps: a flag for every hosted processor, all false."""
+        return np.zeros(self.placement.count, np.bool_)
+
+    @cached_property
+    def sent(self) -> NDArray[np.uint32]:
+        """Scratch of the step: a count for every hosted processor, all zero."""
+        return np.zeros(self.placement.count, np.uint32)

@@ -34,6 +34,7 @@ class Swap:
         placement = machine.placement
         self._crosses = bit >= placement.count > 0
         self._counts = np.zeros(placement.ranks, np.int64)
+        # With contiguous blocks of a power of two, all partners are on one other rank.
         if self._crosses:
             self._counts[placement.rank ^ bit // placement.count] = placement.count
 
@@ -61,6 +62,7 @@ class Swap:
         machine.count(count)
         if self._crosses:
             received = machine.exchange(payload, self._counts).records
+            # A dry run receives nothing; its own payload has the right shape.
             return received if len(received) == count else payload  # nothing comes in a dry run
         return payload.reshape(-1, 2, self._bit)[:, ::-1]
 
@@ -77,6 +79,7 @@ def plan_swaps(machine: Stepping, ports: Sequence[int], bits: Sequence[int]) -> 
     if not (plain and unobserved and machine.mapping.contiguous):
         return [None] * len(bits)
     pairs = list(zip(ports, bits, strict=True))
+    # All ranks must agree: a swap on some ranks and a plan on others would never meet.
     obstacles = machine.sum(*(int(not _fits(machine, port, bit)) for port, bit in pairs))
     return [None if any_ else Swap(machine, bit) for any_, bit in zip(obstacles, bits, strict=True)]
 

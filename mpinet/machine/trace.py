@@ -21,42 +21,35 @@ from mpinet.base.arrays import Ints
 from mpinet.errors import MpinetError, OutputError, TooLarge
 from mpinet.machine.transport import Local
 
-RECORD = np.dtype(
-    [
-        ("step", np.int64),
-        ("sender", np.int64),
-        ("port", np.int64),
-        ("receiver", np.int64),
-        ("message", np.int64),
-    ]
-)
+
+def _numbers(*names: str) -> np.dtype[Any]:
+    """Return the type of rows of numbers with these names."""
+    return np.dtype([(name, np.int64) for name in names])
+
+
+RECORD = _numbers("step", "sender", "port", "receiver", "message")
 """Record of one message over one channel; `message` is its number, -1 in a program's own message.
 """
 
-TIMED = np.dtype([*RECORD.descr, ("begin", np.int64), ("free", np.int64)])
+TIMED = _numbers(*(RECORD.names or ()), "begin", "free")
 """Record of a message over a link in time: `step` is when its last byte is at the receiver, `begin`
 when its first one entered the link, and `free` when the link was free again.
 """
 
-CALL = np.dtype(
-    [
-        ("end", np.int64),
-        ("processor", np.int64),
-        ("begin", np.int64),
-        ("site", np.int64),
-    ]
-)
+CALL = _numbers("end", "processor", "begin", "site")
 """Record of a call in a processor's program: from after step `begin` to after step `end`, its site.
 """
 
 Records = NDArray[np.void]
 
+# Short recordings never touch the disk; long ones hold a few megabytes a rank.
 KEPT = 1 << 16
 """Most rows that a rank keeps in memory before it writes them to a file."""
 
 BLOCK = 1 << 19
 """Most rows that rank 0 holds at a time, unless one sender has more in a step."""
 
+# A limit with a sentence instead of a full disk after hours.
 MOST = 1 << 27
 """Most rows of a recording, which take some 5 GB of disk while it is made."""
 
@@ -99,6 +92,7 @@ class Spill:
         """Add the rows of one step; rows of later steps must follow."""
         if len(rows) == 0:
             return
+        # Also checked by the sum over ranks in `merged`; here it stops a single rank early.
         if self.count + len(rows) > MOST:
             raise too_large(self.count + len(rows))
         self.count += len(rows)
@@ -118,6 +112,7 @@ class Spill:
     def _write_down(self) -> None:
         try:
             if self._file is None:
+                # A file without a name vanishes with the process, however that ends.
                 self._file = TemporaryFile(prefix="mpinet-recording-")  # noqa: SIM115 (it stays open)
             for part in self._parts:
                 self._file.write(part.tobytes())
@@ -248,6 +243,7 @@ class Calls:
         try:
             if self._failed is None:
                 self._spill.add(np.frombuffer(self._numbers.tobytes(), CALL))
+        # A call is noted inside the user's script, which must not see an error of the recording.
         except MpinetError as error:
             self._failed = error
         self._numbers = array("q")
@@ -360,12 +356,7 @@ def _shares(transport: Local, rows: Records, field: str, parts: int) -> Iterator
 
 def _of_all(transport: Local, steps: Ints, counts: Ints) -> tuple[Ints, Ints]:
     """Steps in which any rank has rows, and their number over all ranks (collective)."""
-    gathered = transport.gather(np.stack([steps, counts]).tobytes())
-    pairs = [np.frombuffer(text, np.int64).reshape(2, -1) for text in gathered]
-    if pairs:
-        together = np.concatenate(pairs, axis=1)
-        steps, places = np.unique(together[0], return_inverse=True)
-        counts = np.bincount(places, together[1], len(steps)).astype(np.int64)
-    shared = np.frombuffer(transport.share(np.stack([steps, counts]).tobytes()), np.int64)
-    steps, counts = shared.reshape(2, -1)
-    return steps, counts
+    # All ranks need the same cuts into blocks, or their gathers would not match.
+    every = transport.everywhere(np.stack([steps, counts], axis=1))
+    steps, places = np.unique(every[:, 0], return_inverse=True)
+    return steps, np.bincount(places, every[:, 1], len(steps)).astype(np.int64)

@@ -47,9 +47,11 @@ ALONE = {"OMPI_MCA_pml": "ob1"}
 """Settings of Open MPI for a process without other ranks: it then loads no libraries of networks,
 which take half of its start."""
 
+# Ordered, so that the maximum over ranks is the strongest wish.
 GO_ON, STOP = 1, 2
 """Wishes of a rank for the next boundary: a checkpoint, or a checkpoint and the end."""
 
+# A tag of its own: a fast rank's records of this step must not match a slow rank's meeting.
 RECORDS = 1
 """Tag of messages with records; those of meetings have none."""
 
@@ -151,6 +153,12 @@ class Local:
     def share(self, text: bytes) -> bytes:
         """Return rank 0's bytes on every rank (collective)."""
         return text
+
+    def everywhere(self, rows: Array) -> Array:
+        """Return all ranks' rows on every rank, rank 0's first (collective)."""
+        texts = self.gather(np.ascontiguousarray(rows).tobytes())
+        every = np.frombuffer(self.share(b"".join(texts)), rows.dtype)
+        return every.reshape(-1, *rows.shape[1:])
 
     def dealt(self, count: int) -> Iterator[int]:
         """Deal the numbers 0..count-1 out to the ranks: each gets the next one when it is ready.
@@ -262,6 +270,8 @@ class Mpi(Local):
         The first to wish it tells all others; they look whether they have been told.
         """
         if self._told is None and self.wish == STOP:
+            # Point-to-point on a communicator of its own: the others are not in a collective, and
+            # may not come to one soon.
             others = (rank for rank in range(self.size) if rank != self.rank)
             nothing = [bytearray(), mpi().BYTE]
             self._told = [self._end.Isend(nothing, rank, STOP) for rank in others]
@@ -276,6 +286,8 @@ class Mpi(Local):
         while not everybody.Test():
             self.heard()
             time.sleep(0.0005)
+        # Every notice has to be received. A message left over would be taken for a wish of the next
+        # dealing.
         told = np.zeros(self.size, np.int64)
         self._end.Allgather(np.array([len(self._told or [])], np.int64), told)
         for rank in np.flatnonzero(told):
@@ -301,10 +313,12 @@ class Mpi(Local):
             if host.rank == 0:
                 path = _shared_file(8 * 3 * len(ranks))
             path = host.bcast(path)
+            # Shared memory instead of messages: a stopped rank could not answer any.
             board = np.memmap(path, np.float64, "r+", shape=(len(ranks), 3)) if path else None
         except OSError:
             pass  # a rank that cannot be seen: then nobody looks
         everybody = host.allreduce(board is not None, mpi().LAND)
+        # The mapping outlives the name, so nothing is left behind if ranks are killed.
         if path and host.rank == 0:
             os.unlink(path)
         if everybody and board is not None:
@@ -314,6 +328,8 @@ class Mpi(Local):
         self._pace = Pace(names) if names else None
         host.Free()
 
+    # The meeting tells each rank what will come, so receives have known sizes and no probe is
+    # needed.
     def exchange(
         self,
         records: Array,
@@ -355,6 +371,7 @@ class Mpi(Local):
 
     def share(self, text: bytes) -> bytes:
         """Return rank 0's bytes on every rank."""
+        # The length goes ahead as a sum: only rank 0 contributes to it.
         self._meet(word=len(text) * (self.rank == 0))
         length = int(self._meeting.sums[0])
         buffer = bytearray(text) if self.rank == 0 else bytearray(length)
@@ -364,6 +381,8 @@ class Mpi(Local):
     def dealt(self, count: int) -> Iterator[int]:
         """Yield numbers that no other rank gets, from a counter in rank 0's memory."""
         self._meet()
+        # Work stealing from one counter by one-sided access: rank 0 needs not answer, and may
+        # compute itself.
         counter = mpi().Win.Allocate(8 if self.rank == 0 else 0, 1, comm=self._comm)
         if self.rank == 0:
             np.frombuffer(counter, np.int64)[0] = 0
@@ -390,22 +409,21 @@ class Mpi(Local):
 
     def fail(self, error: MpinetError) -> None:
         """Raise `error` here, and on all other ranks in their next collective."""
+        # The failing rank joins whatever collective the others call next: each begins with this
+        # meeting.
         self._meet(error=error)
 
     def conclude(self, status: int, text: str, patience: float | None) -> list[tuple[int, str]]:
         """End together with the other ranks, on a communicator that nothing else uses."""
         limit = None if patience is None else time.monotonic() + patience
+        # Nonblocking, for a rank that has died would keep a blocking barrier waiting for ever.
         everybody = self._end.Ibarrier()
         while not everybody.Test():
             if limit is not None and time.monotonic() > limit:
                 return []
             time.sleep(0.0005)
-        own = json.dumps([status, text]).encode()
-        lengths = np.zeros(self.size, np.int64)
-        self._end.Allgather(np.array([len(own)], np.int64), lengths)
-        texts = bytearray(int(lengths.sum()))
-        self._end.Allgatherv([own, mpi().BYTE], [texts, _layout(lengths), mpi().BYTE])
-        return [tuple(json.loads(part)) for part in _apart(texts, lengths)]
+        texts = _texts(self._end, json.dumps([status, text]))
+        return [tuple(json.loads(part)) for part in texts]
 
     def abort(self, status: int) -> None:
         """End the whole job now."""
@@ -426,6 +444,7 @@ class Mpi(Local):
         meeting = self._meeting
         kind = 0 if records is None else _kind(records.dtype, records.shape[1:])
         self._worked.pause()
+        # A kind and its negation, both maximized: equal magnitudes on all ranks mean one kind.
         facts = error is not None, kind, -kind, self.wish, self._pace is not None and self._pace.due
         for place, fact in enumerate(facts):
             meeting.maxima[place] = fact
@@ -436,6 +455,7 @@ class Mpi(Local):
         meeting.end()
         self._worked.go_on()
         failed, most, least, self._asked, curious = meeting.maxima.tolist()[:-FEW]
+        # Before anything else: the other facts of a failed rank are those of no collective.
         if failed:
             self._raise_together(error)
         if most != -least:
@@ -451,9 +471,13 @@ class Mpi(Local):
 
     def _of_few(self, values: Ints, where: Array) -> Ints:
         """Tell a few numbers in their place in a meeting; return what all ranks' became there."""
+        # Small reductions ride in the meeting that every collective begins with. They cost no
+        # message of their own.
         where[: len(values)] = values
         self._meet()
         found = where[: len(values)].copy()
+        # Places that are not used must be neutral in the next meeting, in which others may use
+        # them.
         where[:] = 0
         return found
 
@@ -461,6 +485,7 @@ class Mpi(Local):
         """Send a round's message up the circle of ranks, and take the one that comes."""
         meeting = self._meeting
         message, more = meeting.out(distance)
+        # Both directions at once, round a circle: no rank waits for one that waits for it.
         self._comm.Sendrecv(message, above, recvbuf=meeting.answer, source=below)
         self.messages += 1
         self.volume += message.nbytes
@@ -486,6 +511,8 @@ class Mpi(Local):
                 data, begin = array.view(np.uint8).reshape(-1), 0
                 for rank, count in parts:
                     part = data[begin : begin + count * width]
+                    # Receives are posted first: large messages then need no unexpected buffer in
+                    # the MPI library.
                     requests.append(act([part, count, kind], rank, RECORDS))
                     begin += count * width
         self.messages += len(meeting.to)
@@ -495,6 +522,8 @@ class Mpi(Local):
 
     def _raise_together(self, error: MpinetError | None) -> None:
         """Raise the error of the lowest rank that has one, on every rank."""
+        # The error tree has no state but a sentence and a status, so a name and a text suffice on
+        # the wire.
         said = "" if error is None else json.dumps([type(error).__name__, str(error), error.status])
         name, sentence, status = json.loads(next(text for text in self._of_all(said) if text))
         told = getattr(errors, name)(sentence)
@@ -503,12 +532,7 @@ class Mpi(Local):
 
     def _of_all(self, said: str) -> list[str]:
         """Gather a text of every rank, while no other collective is under way."""
-        text = said.encode()
-        lengths = np.zeros(self.size, np.int64)
-        self._comm.Allgather(np.array([len(text)], np.int64), lengths)
-        everything = bytearray(int(lengths.sum()))
-        self._comm.Allgatherv([text, mpi().BYTE], [everything, _layout(lengths), mpi().BYTE])
-        return [part.decode() for part in _apart(everything, lengths)]
+        return [part.decode() for part in _texts(self._comm, said)]
 
     def _reduce(self, values: Array, operation: Any) -> Array:
         self._meet()
@@ -518,6 +542,8 @@ class Mpi(Local):
         return result
 
     def _record_type(self, width: int) -> Any:
+        # MPI counts in 32 bits. With a type per width these are counts of records, so large
+        # exchanges fit.
         if width not in self._types:
             self._types[width] = mpi().BYTE.Create_contiguous(width).Commit()
         return self._types[width]
@@ -564,6 +590,8 @@ def _launched_world() -> Local:
         return Local()
     die_with_parent()
     comm = mpi().COMM_WORLD
+    # The launcher and the library do not belong together: each process would take itself for the
+    # whole job.
     if comm.size == 1:
         raise TransportError(
             f"The launcher started {expected} ranks, but the MPI library that Python found "
@@ -587,6 +615,7 @@ def mpi() -> Any:
     try:
         import mpi4py
 
+        # Thread support costs locks in each call, and only the main thread calls MPI.
         mpi4py.rc.threads = False
         for name, value in START.items():
             os.environ.setdefault(name, value)
@@ -623,6 +652,15 @@ def _shared_file(size: int) -> str:
     return path
 
 
+def _texts(comm: Any, said: str) -> list[bytes]:
+    """Gather a text of every rank on all of them, outside of a meeting."""
+    text, lengths = said.encode(), np.zeros(comm.size, np.int64)
+    comm.Allgather(np.array([len(text)], np.int64), lengths)
+    everything = bytearray(int(lengths.sum()))
+    comm.Allgatherv([text, mpi().BYTE], [everything, _layout(lengths), mpi().BYTE])
+    return _apart(everything, lengths)
+
+
 def _few(values: Array) -> bool:
     """Tell if values can be told in a meeting."""
     return values.dtype == np.int64 and values.ndim == 1 and len(values) <= FEW
@@ -631,6 +669,8 @@ def _few(values: Array) -> bool:
 @cache
 def _kind(dtype: np.dtype[Any], shape: tuple[int, ...]) -> int:
     """Return a number that stands for a type of records."""
+    # A checksum instead of the text: it fits into the meeting's integers. Zero stays free for no
+    # records.
     return 1 + crc32(f"{dtype.descr} {shape}".encode())
 
 

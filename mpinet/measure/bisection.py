@@ -118,6 +118,8 @@ def bisection_width(topology: NetworkLike, seconds: float = 10.0) -> Bisection:
     if network.hosts < 2:
         raise UsageError(f"{network.name} has one processor: there are no halves.")
     cuts = cuts_of(network)
+    # The order is by cost. Bounds in closed form end most searches before a table or a solver is
+    # needed.
     lower = max(spectral_bound(network, cuts), flow_bound(network))
     inside = best_cut(cuts, first_cuts(network), lower)
     if lower < cuts.width(inside):
@@ -169,10 +171,14 @@ def spectral_bound(network: Topology, cuts: Cuts) -> int:
 
     Zero where switches make the sides of unknown size, or the network is large.
     """
+    # Fiedler's bound needs the sizes of both sides. Switches may be on either side, which leaves
+    # the sizes open.
     if network.hosts < network.size or network.size > LARGEST_SPECTRUM:
         return 0
     second = np.linalg.eigvalsh(laplacian(network, cuts))[1]
     parted = (network.size // 2) * ((network.size + 1) // 2)
+    # A bound that rounding lifts above a whole number would be false. The margin is far beyond any
+    # rounding error.
     return max(0, int(np.ceil(second * parted / network.size - ROUNDING)))
 
 
@@ -242,6 +248,8 @@ def first_cuts(network: Topology) -> list[Flags]:
     """Cuts to begin the search with: by number, and by the lowest bits of it."""
     nodes, hosts = np.arange(network.size), network.hosts
     scores = [nodes.astype(np.float64)]
+    # Many families number nodes by bits or digits. A cut by the lowest bits is often the narrowest,
+    # and random starts seldom lead to it.
     stride = 2
     while stride < network.size:
         scores.append((nodes % stride) * network.size + nodes / network.size)
@@ -282,6 +290,8 @@ def solve(cuts: Cuts, lower: int, inside: Flags, seconds: float) -> tuple[int, F
     model.add(width < upper)
     model.minimize(width)
     solver = cp_model.CpSolver()
+    # Every rank solves for itself and must find the same cut. Several workers would race, and a
+    # clock would depend on the load.
     solver.parameters.num_workers = 1
     solver.parameters.random_seed = 0
     solver.parameters.max_deterministic_time = seconds

@@ -13,8 +13,6 @@ from math import inf
 from numbers import Real
 from typing import Any, ClassVar
 
-import numpy as np
-
 from mpinet.base.fielddocs import described
 from mpinet.errors import ConservationError, UsageError
 from mpinet.machine import Machine, PortModel
@@ -28,9 +26,7 @@ from mpinet.programs.bounds import broadcast_bound
 from mpinet.programs.collective import require_processor
 from mpinet.programs.passes import broadcast_timetable, sees_whole
 from mpinet.programs.playing import play_rows
-from mpinet.programs.schedules.timetable import Timetable
-
-COLUMNS = ("step", "sender", "receiver", "bus")
+from mpinet.programs.schedules.timetable import Timetable, table_columns, table_of
 
 
 @described
@@ -101,6 +97,8 @@ def broadcast_time(
     if not sees_whole(network):
         raise UsageError(f"{network.name} is too large to be searched as a whole.")
     if root is None:
+        # Roots of one orbit take equally many steps. One of each orbit stands for all, which saves
+        # nearly all searches in symmetric networks.
         roots = [orbit[0] for orbit in orbits(network) if orbit[0] < network.hosts]
         return _slowest([_from(network, node, ports, model, limit) for node in roots])
     node = network.find(str(root))
@@ -122,22 +120,22 @@ def _from(
     """The time from one processor."""
     transport = world()
     timetable = broadcast_timetable(network, root, model)
+    # Closed bounds and passes often meet. The search, which needs solvers, runs only if they leave
+    # a gap.
     lower = broadcast_bound(Machine(network, model, transport), root)
     found: dict[str, Any] = {
         "lower": lower,
         "lower_by": "bounds",
         "upper_by": "passes",
-        "rows": None,
+        "table": None,
     }
     if lower < timetable.last and limit:
         found = _searched(network, root, ports, timetable, limit, transport)
-    if found["rows"] is not None:
-        rows: dict[str, Any] = {
-            name: None if column is None else np.array(column, np.int64)
-            for name, column in zip(COLUMNS, found["rows"], strict=True)
-        }
-        timetable = replace(timetable, **rows, chunk=np.zeros(len(rows["step"]), np.int64))
+    if found["table"] is not None:
+        timetable = table_of(found["table"])
     upper = timetable.last
+    # The upper bound counts only after the machine has run the schedule. A faulty timetable raises
+    # an error here.
     _require_run(network, model, transport, timetable)
     lower = max(lower, found["lower"])
     return BroadcastTime(
@@ -155,15 +153,14 @@ def _searched(
 ) -> dict[str, Any]:
     """Give all ranks what rank 0 finds."""
     found: dict[str, Any] = {}
+    # A search is limited by the clock, so two ranks could find different bounds. One rank searches
+    # and all others take its result.
     if transport.rank == 0:
-        search = Search(network, root, "broadcast", ports, timetable.last, "passes", limit)
+        search = Search(network, "broadcast", root, ports, timetable.last, "passes", limit)
         search.run()
-        rows, best = None, search.timetable
-        if search.upper_by == "sat" and best is not None:
-            columns = (getattr(best, name) for name in COLUMNS)
-            rows = [None if column is None else column.tolist() for column in columns]
+        best = None if search.timetable is None else table_columns(search.timetable)
         by = search.lower_by if search.lower_by in ("class-lp", "lrat") else "bounds"
-        found = {"lower": search.lower, "lower_by": by, "upper_by": search.upper_by, "rows": rows}
+        found = {"lower": search.lower, "lower_by": by, "upper_by": search.upper_by, "table": best}
     shared: dict[str, Any] = json.loads(transport.share(json.dumps(found).encode()))
     return shared
 

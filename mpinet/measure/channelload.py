@@ -73,6 +73,8 @@ def saturation_bound(
     walked = sum(part.pairs for part in parts or ()) if base is None else topology.hosts**2
     if parts is None or walked > most:
         return None
+    # A routing that draws by the message's number takes another way each time. No single walk then
+    # stands for a pair.
     if routing.numbered if base is None else topology.waypoint is not None:
         return None
     # Loads are sums of whole numbers times a part's weight: fractions keep them exact.
@@ -86,6 +88,8 @@ def saturation_bound(
     kinds = [taken] if one_ejects else []
     kinds += [] if routing.adaptive else [every]
     for row in np.unique(np.concatenate([taken[:0], *kinds]), axis=0).tolist():
+        # Many channels carry the same flits from every part. Equal rows are weighed once, since
+        # fractions are slow.
         heights[tuple(row)] = _weighed(row, parts)
     if routing.adaptive:
         # Nodes choose who carries what, but not how many hops there are: at best all carry as much.

@@ -83,6 +83,8 @@ def fault_distance(topology: NetworkLike, faults: int = 1) -> FaultDistance:
             f"{faults} of the nodes of {network.name} cannot be removed: two have to stay, so "
             f"that 0..{network.size - 2} can go."
         )
+    # If f nodes can disconnect the network, the answer is known at once. Otherwise Menger's theorem
+    # gives f + 1 disjoint paths for every pair.
     pieces = separating_nodes(network)
     if pieces is not None and len(pieces) <= faults:
         return FaultDistance(inf, _more_removed(network, pieces, faults), (), 0, 0, 0)
@@ -129,6 +131,8 @@ class _Search:
     def run(self) -> FaultDistance:
         """Look at one pair of each kind; whatever is farther apart than known raises the limit."""
         size = self._network.size
+        # An automorphism maps removals to removals. So one end from each orbit, with every other
+        # end, covers all pairs.
         roots = [orbit[0] for orbit in orbits(self._network)]
         pairs = np.array([(u, v) for u in roots for v in range(size) if u != v], np.int64)
         nobody = np.zeros(size, bool)
@@ -141,6 +145,8 @@ class _Search:
                 break
             at = int(decided.argmax())
             self._limit, found = far, ((), tuple(todo[at].tolist()))
+        # Only pairs without enough short disjoint paths are left. On symmetric networks these are
+        # few, and branching stays affordable.
         hard = todo[decided == UNDECIDED]
         for pair in hard.tolist():
             while (removed := self._hits(pair)) is not None:
@@ -189,6 +195,8 @@ class _Search:
         decided = int(self._decide(pair, dead, faults)[0])
         if decided > 0:
             return np.flatnonzero(dead).tolist()
+        # Disjoint paths that are short enough survive any further failures. No removal below this
+        # branch can work.
         if decided == 0 or faults == 0:
             return None
         kept = set(kept)
@@ -200,6 +208,8 @@ class _Search:
             dead[node] = False
             if found is not None:
                 return found
+            # A node that was tried is kept alive in later branches. So no set of failed nodes is
+            # looked at twice.
             kept.add(node)
         return None
 
@@ -229,6 +239,8 @@ def offer(place, cost, origin, costs, came, waits, ring, tail):
     if cost >= costs[place]:
         return tail
     costs[place], came[place] = cost, origin
+    # A place that waits already is not queued again. So the ring never holds more places than there
+    # are.
     if waits[place]:
         return tail
     ring[tail], waits[place] = place, True
@@ -242,6 +254,7 @@ def search_way(begin, others, source, target, near, after, before, costs, came, 
     A link that a path takes is only to be taken back, at -1; a node on a path only on its way back.
     """
     size = near.size
+    # No path costs as much as 4N hops, so 4N stands for a place that is not reached.
     costs[:], came[:], waits[:] = 4 * size, -1, False
     costs[source + size], ring[0] = 0, source + size
     head, tail = 0, 1
@@ -254,6 +267,8 @@ def search_way(begin, others, source, target, near, after, before, costs, came, 
             continue
         if place >= size:
             node = place - size
+            # From the exit of a node on a path, the flow may go back into the node. It then has to
+            # leave by the way it came.
             if node != source and before[node] >= 0:
                 tail = offer(node, cost, place, costs, came, waits, ring, tail)
             for at in range(begin[node], begin[node + 1]):
@@ -261,6 +276,8 @@ def search_way(begin, others, source, target, near, after, before, costs, came, 
                 taken = before[other] == source if node == source else after[node] == other
                 if near[other] and other != source and not taken:
                     tail = offer(other, cost + 1, place, costs, came, waits, ring, tail)
+        # An unused node is passed once. Splitting nodes into entrance and exit makes disjoint paths
+        # a flow with unit capacities.
         elif before[place] < 0:
             tail = offer(place + size, cost, place, costs, came, waits, ring, tail)
         elif before[place] != source:
@@ -271,6 +288,8 @@ def search_way(begin, others, source, target, near, after, before, costs, came, 
 def lay_way(source, target, after, before, came):
     """Take away the links that the way goes back over, and then lay the new ones."""
     size = before.size
+    # Links that the new way cancels are removed first. Done at once, a removal could erase a link
+    # that was just laid.
     for laying in range(2):
         place = target
         while place != source + size:
@@ -319,6 +338,7 @@ def decide(
     waits, ring = np.empty(2 * size, np.bool_), np.empty(2 * size + 1, np.int64)
     for i in range(pairs.shape[0]):
         source, target = pairs[i, 0], pairs[i, 1]
+        # Pairs come sorted by source. One breadth-first search then serves all pairs of the source.
         if i == 0 or source != pairs[i - 1, 0]:
             for node in range(size):
                 hops[node] = -2 if dead[node] else -1
@@ -333,6 +353,8 @@ def decide(
             back[node] = -2 if dead[node] else -1
         spread(begin, others, target, back, queue)
         for node in range(size):
+            # A node whose shortest detour exceeds the limit is on no path that counts. Leaving it
+            # out shrinks the flow network.
             near[node] = hops[node] >= 0 and hops[node] + back[node] <= limit
             after[node], before[node] = -1, -1
         short = 0

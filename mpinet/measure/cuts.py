@@ -97,6 +97,8 @@ def _narrowest(graph: Any) -> tuple[int, ...]:
     pairs = _separable(graph)
     if not pairs:
         return tuple(vertex for vertex in range(graph.vcount()) if vertex != center)
+    # Only flows between these few pairs are needed. All pairs of nodes would be quadratically many
+    # flows.
     flow, ends = min((graph.vertex_connectivity(*pair), pair) for pair in pairs)
     if flow == len(around):
         return tuple(sorted(around))
@@ -127,6 +129,8 @@ def _separator(graph: Any, source: int, target: int) -> tuple[int, ...]:
     """
     count = graph.vcount()
     ends = graph.get_edgelist()
+    # The arcs within nodes have capacity 1, all others more than any cut. So a least cut consists
+    # of nodes alone.
     arcs = [(v, v + count) for v in range(count)]
     arcs += [(u + count, v) for u, v in ends] + [(v + count, u) for u, v in ends]
     capacities = [1] * count + [count] * (2 * len(ends))

@@ -70,6 +70,8 @@ def best_cut(cuts: Cuts, starts: Sequence[Flags], enough: int = 0) -> Flags:
     enough : int
         No cut is narrower: the search ends where it has come to this width.
     """
+    # A search by exchanges ends in a local optimum. Structured starts find regular cuts, random
+    # ones the others.
     halves = [start.copy() for start in starts] + random_cuts(cuts)
     widths = [cuts.width(inside) for inside in halves]
     offsets, channels = cuts.of_node
@@ -87,6 +89,7 @@ def best_cut(cuts: Cuts, starts: Sequence[Flags], enough: int = 0) -> Flags:
 
 def random_cuts(cuts: Cuts) -> list[Flags]:
     """Cuts with random halves of the hosts inside, switches on random sides; always the same."""
+    # The seed is fixed: every rank and every run must find the same cut.
     rng = np.random.Generator(np.random.PCG64(0))
     halves = []
     for _ in range(RANDOM_STARTS):

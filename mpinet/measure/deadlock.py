@@ -129,11 +129,15 @@ def dependencies(
     """
     count = classes.count
     channels = network.size * network.ports * count
+    # An adaptive routing may have cycles and still be free of deadlock. By Duato's theorem only its
+    # escape counts.
     if routing.adaptive:
         arcs = escape_dependencies(network, routing, pairs)
         if routing.bubble:
             return between_rings(network, arcs[:, 0], arcs[:, 1], count)
         return arcs[:, 0].copy(), arcs[:, 1].copy()
+    # A channel can be followed only by channels of the node that it leads to. The table therefore
+    # has ports as columns, not all channels.
     require_memory(channels * network.ports * count, f"The dependencies of {network.name}")
     transport = world()
     follows = np.zeros((channels, network.ports * count), np.uint8)
@@ -148,6 +152,7 @@ def dependencies(
                     f"by routing {routing.name} takes class {notes.wrong[0]}."
                 )
             )
+    # Each rank marks what its share of pairs needs. A maximum over ranks is the union of the marks.
     heads, then = np.nonzero(transport.max(follows))
     nodes, ports = np.divmod(heads // count, network.ports)
     tails = network.neighbor(nodes, ports) * network.ports * count + then
@@ -161,6 +166,8 @@ def between_rings(network: Topology, heads: Ints, tails: Ints, count: int) -> tu
 
     Channels are numbered with their classes, of which there are `count`.
     """
+    # With bubble flow control a ring never fills up, so cycles within a ring are harmless.
+    # Dependencies between rings decide.
     of = rings(network)
     ends = [of[each // count] * count + each % count for each in (heads, tails)]
     arcs = np.unique(np.stack(ends, axis=1), axis=0)
@@ -242,10 +249,14 @@ def _fewest(topology: Topology, routing: Routing) -> int:
             return topology.most_classes
         # A way turns up again after one hop down, and one up before the next: every second hop.
         return 1 + _longest(topology, routing, "ordered") // 2
+    # Dependencies with many classes contain those with fewer: the last class takes all hops beyond
+    # it. So one walk serves several counts.
     least, most = 1, 4
     while True:
         heads, tails = dependencies(topology, routing, in_order(topology, most))
         for count in range(least, most + 1):
+            # The first count without a cycle is the fewest, because counts are tried in ascending
+            # order.
             if not _has_cycle(*(_kept_below(each, most, count) for each in (heads, tails))):
                 return count
         least, most = most + 1, 2 * most
@@ -300,6 +311,8 @@ def remaining(offsets: Ints, tails: Ints) -> Flags:
     """The channels that are left when those that wait for none that is left are taken away."""
     count = len(offsets) - 1
     heads = np.repeat(np.arange(count), np.diff(offsets))
+    # Channels that wait for no remaining channel are peeled off, as in a topological sort. What
+    # cannot be peeled lies on a cycle or before one.
     left = np.ones(count, bool)
     while True:
         waits = np.zeros(count, bool)
@@ -317,6 +330,8 @@ def shortest_cycle(offsets: Ints, tails: Ints, left: Flags, cycle: Ints) -> int:
     reached_by = np.full(count, -1, np.int64)
     before, depth = np.empty(count, np.int64), np.empty(count, np.int64)
     queue = np.empty(count, np.int64)
+    # A breadth-first search from each vertex finds the shortest cycle through it. Ascending origins
+    # give the cycle from its lowest channel.
     for origin in range(count):
         if not left[origin] or best == 1:
             continue
@@ -325,6 +340,8 @@ def shortest_cycle(offsets: Ints, tails: Ints, left: Flags, cycle: Ints) -> int:
         while head < end and last < 0:
             vertex = queue[head]
             head += 1
+            # Whatever cycle is found from here on is no shorter than the best one, so the search
+            # from this origin ends.
             if best > 0 and depth[vertex] + 1 >= best:
                 break
             for e in range(offsets[vertex], offsets[vertex + 1]):

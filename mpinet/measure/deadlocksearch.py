@@ -147,6 +147,8 @@ def find_deadlock(
     cycle = shortest_dependency_cycle(network, chosen, counted)
     if cycle is None:
         return known
+    # Every rank runs the same small traces for itself. Spread over ranks, each step would cost an
+    # exchange.
     with alone():
         search = _Search(network, chosen, counted, buffering, seed)
         rows = search.found(cycle)
@@ -224,6 +226,8 @@ class _Search:
         pools: list[Table] = []
         if not self._routing.adaptive:
             pools = users(self._network, self._routing, self._classes, cycle)
+            # One message for each dependency, all in place at the same step, is the smallest
+            # traffic that can stop.
             yield self._timed([pool[0] for pool in pools])
             for _ in range(DRAWN_RUNS):
                 yield self._drawn(pools)
@@ -232,7 +236,11 @@ class _Search:
 
     def _timed(self, chosen: list[Ints]) -> Table:
         """A message for each dependency, all on their places in the same step."""
+        # Messages that have farther to go start earlier, so that all hold their channels in the
+        # same step.
         latest = max(int(hops) for hops, _, _ in chosen)
+        # A message must be longer than a buffer. Otherwise it fits into the buffer ahead and
+        # releases the channel that it holds.
         flits = 2 * self._buffering.buffers
         return self._rows([(latest - hops, u, v, flits) for hops, u, v in chosen])
 
@@ -265,6 +273,8 @@ class _Search:
 
     def _cut_down(self, rows: Table) -> Table:
         """Leave out messages, half of them at first and one by one at last, while it stops."""
+        # Delta debugging (Zeller): halves first, single messages last. A witness of a few messages
+        # can be read and checked by hand.
         end, part = self.runs + CUTTING_RUNS, len(rows) // 2
         while part:
             begin = 0
@@ -327,6 +337,8 @@ def note_user(visit, header, notes):
 def keep(pool, hops, source, target):
     """Put a message into a pool of the nearest ones, behind those of as many hops."""
     row = most = pool.shape[0]
+    # Messages that reach the dependency soon need little timing and pass few other channels, so
+    # they are kept.
     while row > 0 and (pool[row - 1, 0] < 0 or pool[row - 1, 0] > hops):
         row -= 1
     for later in range(most - 1, row, -1):

@@ -85,6 +85,8 @@ def distance_matrix(
                 "matrix cannot hold them."
             )
         write_distances(wave.fresh, wave.distance, wave.begin, rows.view(np.uint16))
+    # Each rank fills the rows of its nodes and leaves -1 elsewhere. A maximum over the ranks then
+    # makes the matrix whole.
     columns = np.full((floods.machine.topology.size, len(begun)), -1, np.int16)
     columns[floods.machine.nodes] = rows
     return np.ascontiguousarray(floods.machine.transport.max(columns).T)
@@ -113,6 +115,7 @@ def diameter(
     (4, 4, 6)
     """
     network = open_topology(topology)
+    # All nodes of a small network fit into one round of floods. Bounds could save nothing there.
     if network.size <= SOURCES:
         return _extent(network, dead, cut).diameter
     floods = floods_from_all(network, dead, cut)
@@ -366,6 +369,8 @@ class Floods:
     def alike(self) -> Translations | None:
         """The translations that take node 0 to any other one; None if there are none, or faults."""
         network = self.machine.topology
+        # Faults break the symmetry. And the search for translations keeps all ports, which large
+        # networks do not allow.
         if self._faults or network.size * network.ports > MOST_ALIKE:
             return None
         what = f"Neighbours and translations of {network.name}"

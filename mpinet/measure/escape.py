@@ -70,6 +70,8 @@ def escape_dependencies(topology: Topology, routing: Routing, pairs: Any = "all"
     escape = routing.escape_classes
     offered = np.zeros(len(states), bool)
     offered[origins[moves[:, CLASS] < escape]] = True
+    # A message in a state without an escape could wait for ever. Then every class has to be free of
+    # cycles.
     if not offered[origins].all():
         escape = classes
     wanted = (states[origins, NODE] * ports + moves[:, PORT]) * classes + moves[:, CLASS]
@@ -92,6 +94,8 @@ def _explored(topology: Topology, routing: Routing, pairs: Any) -> tuple[Table, 
     """
     known = np.empty((0, HEADER + routing.words), np.int64)
     fresh = _starts(topology, routing, pairs)
+    # States are explored from the starts on, since most headers never occur at most nodes. A table
+    # of all would not fit into memory.
     while len(fresh):
         known = np.unique(np.concatenate([known, fresh]), axis=0)
         if len(known) > MOST_STATES:
@@ -111,6 +115,8 @@ def _without(rows: Table, known: Table) -> Table:
     _, first, counts = np.unique(
         np.concatenate([rows, known]), axis=0, return_index=True, return_counts=True
     )
+    # Both lists have each row once. A row that is counted once and stands in the first list is
+    # therefore new.
     return rows[first[(counts == 1) & (first < len(rows))]]
 
 
@@ -118,6 +124,8 @@ def _starts(topology: Topology, routing: Routing, pairs: Any) -> Table:
     """The states in which messages begin, whatever they draw where the outcomes are known."""
     parts = []
     for sources, targets in Pairs(topology, pairs).parts():
+        # A drawn intermediate node must not hide a dependency. Every outcome of the draw is a start
+        # of its own.
         for outcome in range(max(1, routing.outcomes)):
             states = np.full((len(sources), HEADER + routing.words), -1, np.int64)
             states[:, HEADER:] = 0
@@ -232,6 +240,8 @@ def note_waits(
             depth -= 1
             state = stack[depth]
             for move in range(offsets[state], offsets[state + 1]):
+                # An escape channel is waited for, so the search ends there. Hops over other
+                # channels only lead the message to further waits.
                 if escaping[move]:
                     follows[held[origin], wanted[move]] = True
                 elif seen[behind[move]] != origin:

@@ -80,6 +80,8 @@ def fault_diameter(
     count = count if drawn is None else len(drawn)
     transport = world()
     tries = Tries(network)
+    # Removals are independent, so ranks take contiguous shares. Only the worst value of each rank
+    # is then compared.
     share = -(-count // transport.size)
     begin = min(share * transport.rank, count)
     worst, at = -1, 0
@@ -131,6 +133,7 @@ def _draw(network: Topology, faults: int, sample: int, seed: int) -> Ints:
 def _worst_of_all(transport: Local, worst: int, at: int) -> tuple[int, int]:
     """The largest diameter of all ranks, and the first removal that has it (collective)."""
     largest = int(transport.max(np.array([worst]))[0])
+    # Ranks can agree on a maximum only. The first removal is the largest of the negated places.
     never = np.iinfo(np.int64).min
     first = transport.max(np.array([-at if worst == largest else never]))
     return largest, -int(first[0])
@@ -146,6 +149,8 @@ class Tries:
     """
 
     def __init__(self, network: Topology):
+        # A member of a bus hears all others, also when some of them are dead. So busses become
+        # links between each two members.
         network = network if network.links else adjacency(network)
         self._size = network.size
         self._broadcast = Machine(network, "all", Local()).local_broadcast()
@@ -177,6 +182,8 @@ class Tries:
                 break
             fresh, following = following, fresh
             book_pairs(fresh, self._words, distance, diameters, pairs)
+        # Counting pairs is cheap during the flood. If some pair is missing in the end, the rest is
+        # in pieces.
         return np.where(pairs == left * (left - 1), diameters, self._size)
 
     def _first_bits(self, removals: Ints) -> tuple[Words, Words, Words]:
@@ -192,6 +199,8 @@ class Tries:
         fresh[nodes[:, np.newaxis], columns] = np.uint64(1) << bit.astype(np.uint64)[:, np.newaxis]
         fresh[removed, which + word[removed]] = 0
         seen = fresh.copy()
+        # A dead node that has seen everything is never fresh and passes nothing on. The flood needs
+        # no test for dead nodes.
         seen[removed[:, np.newaxis], which[:, np.newaxis] + np.arange(self._words)] = ~np.uint64(0)
         return fresh, seen, np.bitwise_or.reduce(fresh, axis=0)
 
@@ -224,6 +233,8 @@ def subsets(size: int, members: int, begin: int, count: int) -> Ints:
     """
     rows = np.zeros((count, members), np.int64)
     number = 0
+    # The combinatorial number system: a rank finds its first subset without listing those of other
+    # ranks.
     for place in range(members):
         following = comb(size - number - 1, members - place - 1)
         while begin >= following:

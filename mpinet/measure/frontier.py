@@ -65,6 +65,8 @@ def exact_cut(cuts: Cuts, seconds: float) -> ExactCut | None:
     _, front, events = planned
     counts = cuts.hosts // 2 + 1
     entries = cuts.nodes * counts << front
+    # The table doubles with every node of the front, so a limit on the front bounds time and memory
+    # at once.
     if front > LARGEST_FRONT or 2 * counts << front > LARGEST_MEMORY:
         return None
     if entries > seconds * ENTRIES_PER_SECOND:
@@ -72,6 +74,8 @@ def exact_cut(cuts: Cuts, seconds: float) -> ExactCut | None:
     rows = np.array(events, np.int64)
     parted = np.empty((1 << front, counts), np.uint16)
     choices = cuts.nodes, 1 << front, -(-counts // 8)
+    # The width alone needs one table. The cut needs a bit for every choice, which may not fit even
+    # where the table does.
     if prod(choices) > LARGEST_MEMORY:
         return ExactCut(int(sweep(rows, cuts.hosts, parted, np.zeros((0, 0, 0), np.uint8))), None)
     chosen, inside = np.zeros(choices, np.uint8), np.zeros(cuts.nodes, bool)
@@ -86,6 +90,8 @@ def narrowest_front(cuts: Cuts) -> tuple[list[int], int, list[list[int]]] | None
     if any(len(ends) != 2 for ends in links) or len(links) >= NOT_REACHED:
         return None
     neighbors = neighbors_in(cuts)
+    # The narrowest order is NP-hard to find. A few greedy orders cost milliseconds, and each node
+    # less halves the table.
     plans = [(order, *front_plan(neighbors, order)) for order in orders(neighbors)]
     return min(plans, key=lambda plan: plan[1])
 
@@ -130,6 +136,8 @@ def narrow_order(neighbors: Neighbors, start: int) -> list[int]:
         leaves = sum(waiting[v] == 1 for v in neighbors[node] if v in front)
         return (waiting[node] > 0) - leaves, node
 
+    # A front beyond the limit is refused later. Its order need not be completed greedily, which
+    # takes quadratic time.
     while left and len(front) <= LARGEST_FRONT:
         near = {v for u in front for v in neighbors[u] if v in left}
         node = min(near or [next(iter(left))], key=widening)
@@ -152,6 +160,8 @@ def front_plan(neighbors: Neighbors, order: list[int]) -> tuple[int, list[list[i
         if not free:
             return LARGEST_FRONT + 1, []
         beside = sum(1 << slot[v] for v in neighbors[node] if v in slot)
+        # The lowest free slot keeps assignments small numbers, so the table is no larger than the
+        # widest front.
         slot[node] = free.pop(free.index(min(free)))
         widest = max(widest, slot[node] + 1)
         events.append([PLACE, node, slot[node], beside])
@@ -222,6 +232,8 @@ def place(parted, row, bit, beside, counted):
     counts = parted.shape[1]
     for c in range(counted):
         parted[row | bit, c] = NOT_REACHED
+    # The row with the bit is written before the row without it changes, because the first is
+    # computed from the second.
     for c in range(counts - counted):
         parted[row | bit, c + counted] = parted[row, c] + np.uint16(without)
     for c in range(counts):

@@ -81,6 +81,8 @@ def hamiltonian_cycle(topology: NetworkLike, seconds: float = 60.0) -> list[int]
     network = open_topology(topology)
     if network.size < 3:
         return None
+    # A cycle from the paper costs linear time and is checked. The solver is for networks without
+    # one.
     own = _own_cycle(network)
     if own is not None:
         return own
@@ -116,6 +118,8 @@ def _has_none(network: Topology) -> bool:
     graph = to_graph(network)
     if not graph.is_biconnected():
         return True
+    # A cycle alternates between the sides of a bipartite graph. Unequal sides rule it out without
+    # any search.
     bipartite, sides = graph.is_bipartite(return_types=True)
     return bool(bipartite and 2 * sum(sides) != network.size)
 

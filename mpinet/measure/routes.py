@@ -100,6 +100,8 @@ def route_lengths(
     failed = Largest(transport)
     delivered = total = 0
     for sources, targets in asked.parts():
+        # Distances are collective, so all ranks flood for the whole part. Only then does each rank
+        # take its share of the pairs.
         distances = _distances(network, sources, targets)[own_share(transport, len(sources))]
         hops, sources, targets = _own_hops(network, routing, transport, sources, targets)
         keys = sources * network.size + targets
@@ -144,6 +146,8 @@ class Largest:
         """Look at some more, of higher keys than before in ascending order."""
         if len(values):
             first = int(np.argmax(values))
+            # Keys ascend, so the first of equal values has the lowest key. The witness is then the
+            # same on any number of ranks.
             if values[first] > self._value:
                 self._value, self._key = float(values[first]), int(keys[first])
 
@@ -173,6 +177,8 @@ def longest_route(topology: Topology, routing: Routing) -> int:
 
 def _distances(topology: Topology, sources: Ints, targets: Ints) -> NDArray[np.int16]:
     """Distances of pairs, shape (k,) (collective)."""
+    # Pairs of one source share a flood. A flood for each pair would cost as many times more as
+    # there are targets.
     starts, rows = np.unique(sources, return_inverse=True)
     return distance_matrix(topology, starts)[rows.ravel(), targets]
 

@@ -120,6 +120,8 @@ def estimated(
     looks = -(-looks // SOURCES_PER_WORD) * network.size * network.ports
     what = f"Floods of {network.name} from some of its nodes"
     require_walk(looks, what, ranks, LOOKS * MANY)
+    # In a network whose nodes are all alike, one flood gives every distance sum. Drawing would only
+    # lose exactness.
     if (alike := floods.alike) is not None:
         extent = extent_of(alike)
         mean = extent.distance_sum / max(1, extent.pairs)
@@ -162,6 +164,8 @@ def half_width(means: np.ndarray, width: float, risk: float) -> float:
         Probability, over draws, that it is farther.
     """
     count = len(means)
+    # Each bound gets half of the risk, and so the smaller one may be chosen. Bernstein's wins where
+    # the draws vary little (Maurer, Pontil 2009).
     hoeffding = width * sqrt(log(4 / risk) / (2 * count))
     bernstein = sqrt(2 * float(means.var(ddof=1)) * log(8 / risk) / count)
     bernstein += 7 * width * log(8 / risk) / (3 * (count - 1))
@@ -206,6 +210,7 @@ def _sums(nearing: Nearing, size: int, sources: int, seed: int) -> list[int]:
     else:
         drawn = (philox(SAMPLES, seed).random_raw(sources) % np.uint64(size)).astype(np.int64)
     nodes, places = np.unique(drawn, return_inverse=True)
+    # Sixty-four floods fit into the bits of one word and run at the price of one.
     sums: list[Ints] = [
         nearing.narrow(nodes[begin : begin + SOURCES_PER_WORD]).sums
         for begin in range(0, len(nodes), SOURCES_PER_WORD)

@@ -99,6 +99,8 @@ def _histogram(counts: Ints, transport: Local) -> dict[int, int]:
 
 def window_of(topology: Topology) -> int:
     """Return how many nodes one rank examines at a time."""
+    # A window of fixed size would take gigabytes in networks of many ports. The number of ports at
+    # a time is bounded instead.
     return max(1, min(WINDOW, WINDOW_PORTS * topology.size // max(1, topology.most_wired)))
 
 
@@ -114,6 +116,8 @@ def wired_ports(topology: Topology, begin: int, end: int) -> tuple[Ints, Ints, I
 
 def links_of(topology: Topology, begin: int, end: int) -> tuple[Ints, Ints]:
     """Each neighbour of the nodes begin..end-1 once, as (node, neighbour), sorted."""
+    # Where many ports are unwired, listing wired ports is cheaper than sorting a full table of
+    # nodes and ports.
     if topology.most_wired < topology.size * topology.ports:
         nodes, _, others = wired_ports(topology, begin, end)
         places = (nodes - begin) * topology.size + others

@@ -3,15 +3,44 @@
 from __future__ import annotations
 
 import sys
-from typing import Any
+from typing import Any, ClassVar
 
 from mpinet.mpi.real import REAL
+from mpinet.mpi.world.handles import handle_of, thing_of
 
 
 class Numbered:
-    """Something that numbers stand for, by all the names that mpi4py has for that."""
+    """An object of MPI: its truth, equality, number and pickle follow from its meaning."""
 
     __slots__ = ()
+
+    _null: ClassVar[str]
+    """Name of the null constant of its kind; objects of one kind have the same."""
+    _unknown: ClassVar[int]
+    """Error class of a number that stands for nothing."""
+
+    @property
+    def _meaning(self) -> Any:
+        """The thing that all faces of an object share; None for the null object."""
+        raise NotImplementedError
+
+    @classmethod
+    def _of(cls, meaning: Any) -> Any:
+        """Make a face of the object with a meaning."""
+        raise NotImplementedError
+
+    def __bool__(self) -> bool:
+        return self._meaning is not None
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, Numbered) or other._null != self._null:
+            return NotImplemented
+        return bool(self._meaning == other._meaning)
+
+    __hash__ = None  # type: ignore[assignment]
+
+    def __reduce__(self) -> Any:
+        return serialized(self, "" if self else self._null)
 
     # The real classes behind have an order of comparison of their own, which would be asked.
     def __ne__(self, other: object) -> bool:
@@ -21,12 +50,23 @@ class Numbered:
     @property
     def handle(self) -> int:
         """A number that stands for it on this processor; 0 for the null one."""
-        raise NotImplementedError
+        return handle_of(self._null, self._meaning) if self else 0
 
     @classmethod
     def fromhandle(cls, handle: int) -> Any:
-        """Return the object that a number stands for."""
-        raise NotImplementedError
+        """Return the object that a number stands for.
+
+        Raises
+        ------
+        Exception
+            The error of its kind: the number stands for nothing.
+        """
+        if not handle:
+            return cls()
+        meaning = thing_of(cls._null, handle)
+        if meaning is None:
+            raise REAL.Exception(cls._unknown)
+        return cls._of(meaning)
 
     def toint(self) -> int:
         """A number that stands for it on this processor; 0 for the null one."""

@@ -132,23 +132,3 @@ def Get_hw_resource_info() -> Any:
 
 def _set_abort_status(status: int) -> None:
     """Note how a script ends; its processor notes that itself."""
-
-
-FUNCTIONS = {
-    function.__name__: function
-    for function in (
-        Init,
-        Init_thread,
-        Finalize,
-        Is_initialized,
-        Is_finalized,
-        Query_thread,
-        Is_thread_main,
-        Wtime,
-        Wtick,
-        Get_processor_name,
-        Get_hw_resource_info,
-        _set_abort_status,
-    )
-}
-"""The stand-in's functions in place of the real ones."""

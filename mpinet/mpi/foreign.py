@@ -25,6 +25,7 @@ from mpinet.mpi.messages.requests import REQUEST_NULL, Request
 from mpinet.mpi.real import REAL
 from mpinet.mpi.refusals import refuse
 from mpinet.mpi.world.calls import Booked, running
+from mpinet.mpi.world.replacing import replaced
 
 Work = Callable[..., float | None]
 
@@ -376,8 +377,5 @@ def in_libraries() -> Iterator[None]:
         callback = _callback(short)
         return type(callback)(ctypes.cast(callback, ctypes.c_void_p).value)
 
-    ctypes.CDLL.__getitem__ = found  # type: ignore[method-assign]
-    try:
+    with replaced((ctypes.CDLL, "__getitem__", found)):
         yield
-    finally:
-        ctypes.CDLL.__getitem__ = find  # type: ignore[method-assign]

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from mpinet.base.arrays import Ints
-from mpinet.mpi.world.accounts import Account
+from mpinet.mpi.world.accounts import Shares, numbered
 from mpinet.mpi.world.metering import MeteredRouter, Site
 from mpinet.mpi.world.world import World
 from mpinet.networks.topology import Topology
@@ -25,7 +25,7 @@ LOADING = 3
 Row = dict[str, Any]
 
 
-def hot(world: World, shares: Sequence[Sequence[Account]]) -> Row | None:
+def hot(world: World, shares: Shares) -> Row | None:
     """Bring together what all ranks have metered (collective).
 
     Parameters
@@ -52,14 +52,11 @@ def hot(world: World, shares: Sequence[Sequence[Account]]) -> Row | None:
     if not parts:
         return {}
 
-    def site(number: int) -> Site:
-        return shares[number % len(shares)][number // len(shares)].site
-
     links = [row for part in parts for row in part[0]]
     queues = [row for part in parts for row in part[1]]
     return {
         "busiest_links": [
-            _link(topology, link, hops, [(site(number), n) for number, n in loads])
+            _link(topology, link, hops, [(numbered(shares, number).site, n) for number, n in loads])
             for link, hops, loads in _largest(links)
         ],
         "longest_queues": [

@@ -173,10 +173,12 @@ FUNCTIONS = {
     "_addressof": _addressof,
     "_handleof": _handleof,
     "_sizeof": _sizeof,
-    **environment.FUNCTIONS,
-    **ports.FUNCTIONS,
-    **bsend_buffers.FUNCTIONS,
-    **pkl5.FUNCTIONS,
+    **{
+        name: value
+        for module in (environment, ports, bsend_buffers, pkl5)
+        for name, value in vars(module).items()
+        if name in vars(REAL) and getattr(value, "__module__", "") == module.__name__
+    },
 }
 """Functions of our own in place of the real ones."""
 

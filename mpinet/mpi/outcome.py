@@ -10,7 +10,7 @@ import numpy as np
 
 from mpinet.mpi.hot import hot
 from mpinet.mpi.traced import Traced, traced
-from mpinet.mpi.world.accounts import Account, books, union
+from mpinet.mpi.world.accounts import Account, Shares, books, numbered, union
 from mpinet.mpi.world.onesided import Conflict
 from mpinet.mpi.world.shaken import ShakenMail
 from mpinet.mpi.world.world import World
@@ -120,18 +120,12 @@ def outcome(world: World) -> Outcome:
     )
 
 
-def _conflicts(
-    shares: Sequence[Sequence[Account]], rows: Iterable[Sequence[Any]]
-) -> list[Conflicting]:
+def _conflicts(shares: Shares, rows: Iterable[Sequence[Any]]) -> list[Conflicting]:
     """Gather the conflicts by lines: a line has an account on every rank."""
-
-    def account(number: int) -> Account:
-        return shares[number % len(shares)][number // len(shares)]
-
     found: dict[Any, Conflicting] = {}
     for *words, times in rows:
         conflict = Conflict(*words)
-        first, other = account(conflict.first), account(conflict.other)
+        first, other = numbered(shares, conflict.first), numbered(shares, conflict.other)
         key = *_called(first), *_called(other), conflict.said
         here = conflict.target, conflict.begin, conflict.end
         known = found.get(key)
@@ -142,11 +136,11 @@ def _conflicts(
     return [found[key] for key in sorted(found)]
 
 
-def _drawn(shares: Sequence[Sequence[Account]], rows: Iterable[Sequence[int]]) -> list[Drawn]:
+def _drawn(shares: Shares, rows: Iterable[Sequence[int]]) -> list[Drawn]:
     """Receives that could have got another message, by lines."""
     found: dict[Any, Drawn] = {}
     for number, times, most in rows:
-        account = shares[number % len(shares)][number // len(shares)]
+        account = numbered(shares, number)
         known = found.get(_called(account), Drawn(account, 0, 0))
         found[_called(account)] = Drawn(account, known.times + times, max(known.most, most))
     return [found[key] for key in sorted(found)]

@@ -26,3 +26,16 @@ def as_int(number: Any) -> int:
     if not hasattr(type(number), "__int__"):
         raise TypeError("an integer is required")
     return int(number)
+
+
+def not_negative(number: Any, error: int) -> int:
+    """A number, as `as_int` takes it, that is to be 0 or more.
+
+    Raises
+    ------
+    Exception
+        The given class of errors: it is below 0.
+    """
+    if as_int(number) < 0:
+        raise REAL.Exception(error)
+    return as_int(number)

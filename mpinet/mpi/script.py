@@ -5,14 +5,13 @@ from __future__ import annotations
 import builtins
 import os
 import sys
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import replace
 from functools import partial
 from importlib import import_module
 from pathlib import Path
 from types import FunctionType, ModuleType
-from typing import TextIO
 
 from mpinet.machine import Machine
 from mpinet.mpi import source
@@ -26,54 +25,15 @@ from mpinet.mpi.world.calls import running
 from mpinet.mpi.world.loading import loading
 from mpinet.mpi.world.message import BODY, Message
 from mpinet.mpi.world.naming import Naming
-from mpinet.mpi.world.orders import Orders
+from mpinet.mpi.world.options import PLAIN
+from mpinet.mpi.world.options import ScriptOptions as ScriptOptions
 from mpinet.mpi.world.outside import outside_watched
 from mpinet.mpi.world.privacy import own_random_numbers
 from mpinet.mpi.world.processor import Processor
 from mpinet.mpi.world.settings import ARGUMENTS, PATH, own_settings
 from mpinet.mpi.world.streams import descriptors_kept, streams
-from mpinet.mpi.world.trees import Pattern
 from mpinet.mpi.world.world import World
 from mpinet.process.running import rare_collections
-
-
-@dataclass(frozen=True, kw_only=True)
-class ScriptOptions:
-    """Options of a script's run."""
-
-    arguments: Sequence[str] = ()
-    """Arguments that the script finds in ``sys.argv`` after its name."""
-    routing: str | None = None
-    """Routing that brings messages to their targets; default: the network's first."""
-    packet: int | None = None
-    """Bytes of a packet; default: each message of the script is one message of the machine."""
-    synchronous: bool = False
-    """True if standard sends wait for their receives."""
-    out: TextIO | None = None
-    """File to which rank 0 writes what processors print; default: the standard output."""
-    pattern: Pattern | None = None
-    """Partners in all collectives; default: the pattern that suits the network."""
-    compute: float | None = None
-    """Part of the time computed between calls that counts in a program of messages, which the
-    outcome then holds; 0: none of it; default: no such program."""
-    arrivals: Orders | None = None
-    """Order in which receives from any rank get messages; default: the order of arrival."""
-    told: dict[int, str] | None = None
-    """Dictionary that gets what each processor prints, on rank 0."""
-    places: Sequence[int] | None = None
-    """Processor of each rank of the script's world; default: the processor of its number."""
-    metered: bool = False
-    """True if loads of links, queues and waits are metered."""
-    spare: int = 0
-    """Processors, the last ones, that stay free for spawned processes."""
-    faults: Mapping[int, int] | None = None
-    """Step before which a processor fails, by processor."""
-    own: Iterable[str] = ()
-    """Installed packages that every processor loads for itself, besides those that reach mpi4py."""
-
-
-PLAIN = ScriptOptions()
-"""Options of a run without any."""
 
 
 def run_script(machine: Machine, script: Path | Source, options: ScriptOptions = PLAIN) -> Outcome:
@@ -99,21 +59,7 @@ def run_script(machine: Machine, script: Path | Source, options: ScriptOptions =
     """
     whole = script if isinstance(script, Source) else source.file(script)
     with rare_collections(), descriptors_kept(options.out or sys.stdout) as apart:
-        world = World(
-            machine,
-            options.routing,
-            options.packet,
-            options.synchronous,
-            apart,
-            options.pattern,
-            options.compute,
-            options.arrivals,
-            options.places,
-            options.metered,
-            options.spare,
-            options.faults,
-            options.own,
-        )
+        world = World(machine, replace(options, out=apart))
         world.accounts.naming = Naming(whole)
         world.exits.told = options.told
         with running.of(world):

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 from mpinet.errors import UsageError
 from mpinet.machine.timed.program import Builder, Program
-from mpinet.mpi.world.accounts import Account
+from mpinet.mpi.world.accounts import Shares, numbered
 from mpinet.mpi.world.logged_mail import BEGUN, LoggedMail, Noted
 from mpinet.mpi.world.world import World
 from mpinet.process.telling import gathered
@@ -20,7 +19,7 @@ class Traced(NamedTuple):
     calls: list[str]
 
 
-def traced(world: World, shares: Sequence[Sequence[Account]]) -> Traced | None:
+def traced(world: World, shares: Shares) -> Traced | None:
     """Make a program of what all ranks have noted, on rank 0 (collective).
 
     A tag stands for what sends and receives of two processors have in common: the communicator,
@@ -102,9 +101,9 @@ def _built(
     return builder.calc(node, one.amount)
 
 
-def _said(account: int, shares: Sequence[Sequence[Account]]) -> str:
+def _said(account: int, shares: Shares) -> str:
     """Return the call with its file and line."""
     if account < 0:
         return ""
-    kind, file, line = shares[account % len(shares)][account // len(shares)].site
+    kind, file, line = numbered(shares, account).site
     return f"{file}:{line} {kind}"

@@ -24,6 +24,8 @@ node's own port also counts the flits that bid for it in the step before the hea
 
 def words_seen(sees: int, size: int, ports: int) -> int:
     """Return how many queues come before the candidates' credits."""
+    # Engines allocate exactly these words per decision. Queues of all nodes are global knowledge,
+    # which only UGAL-G pays for.
     return {CREDITS: 0, QUEUES: ports, ALL_QUEUES: size * ports}[sees]
 
 
@@ -36,6 +38,8 @@ def most_room(node, header, candidates, credits, params):
     best, group, most = -1, -1, 0
     for i in range(credits.size):
         own, count = candidates[i, CLASS], credits[i]
+        # Higher classes are the free ones, lower ones the escape. Preferring the free ones keeps
+        # the escape empty for messages that need it (Duato 1993).
         if count > 0 and (own > group or (own == group and count > most)):
             best, group, most = i, own, count
     return best

@@ -11,7 +11,7 @@ from mpinet.base.arguments import PortRule
 from mpinet.base.arrays import Ints, Shorts, Table
 from mpinet.base.memory import require_memory
 from mpinet.compiled import inlined, kernel
-from mpinet.networks.topology import Topology
+from mpinet.networks.wired import Wired
 
 BYTES_A_PORT, BYTES_A_NODE = 4, 24
 """Bytes of the neighbour lists per port, and per node."""
@@ -28,7 +28,7 @@ class Adjacency:
     for. Shape (2L,)."""
 
     @classmethod
-    def of(cls, topology: Topology, parallel: bool = False) -> Adjacency:
+    def of(cls, topology: Wired, parallel: bool = False) -> Adjacency:
         """Ask the rule for all neighbours.
 
         Parameters
@@ -49,8 +49,10 @@ class Adjacency:
         native, params = topology.neighbor.native, topology.params
         counts = topology.port_counts(np.arange(size))
         begin = np.zeros(size + 1, np.int64)
+        # One row is reused for all nodes. A table of all ports would need eight bytes per port
+        # before duplicates are dropped.
         row = np.empty(max(ports, 1), np.int64)
-        count_neighbors(native, params, parallel, counts, row, begin)
+        list_neighbors(native, params, parallel, counts, row, begin, np.empty(0, np.int32))
         np.cumsum(begin, out=begin)
         others = np.empty(begin[-1], np.int32)
         list_neighbors(native, params, parallel, counts, row, begin, others)
@@ -62,7 +64,7 @@ class Adjacency:
         return np.diff(self.begin)
 
 
-def parallel_links(topology: Topology) -> dict[tuple[int, int], int]:
+def parallel_links(topology: Wired) -> dict[tuple[int, int], int]:
     """Count the links from one node to another, where there are several.
 
     Raises
@@ -73,7 +75,7 @@ def parallel_links(topology: Topology) -> dict[tuple[int, int], int]:
     return {pair: count for pair, count in link_counts(topology).items() if count > 1}
 
 
-def link_counts(topology: Topology) -> dict[tuple[int, int], int]:
+def link_counts(topology: Wired) -> dict[tuple[int, int], int]:
     """Count the links from one node to another, for all pairs that have some, in order.
 
     Raises
@@ -85,28 +87,12 @@ def link_counts(topology: Topology) -> dict[tuple[int, int], int]:
         return {}
     lists = Adjacency.of(topology, parallel=True)
     ends = np.stack([np.repeat(np.arange(topology.size), lists.degrees), lists.others])
+    # The lists are sorted by both ends. So equal links stand together, and their runs are counted
+    # without a dictionary.
     first = np.flatnonzero(np.insert((np.diff(ends) != 0).any(axis=0), 0, True))
     counts = np.diff(first, append=ends.shape[1])
     pairs = zip(ends[:, first].T.tolist(), counts.tolist(), strict=True)
     return {(u, v): count for (u, v), count in pairs}
-
-
-@kernel
-def count_neighbors(
-    neighbor_rule: PortRule, params: Ints, parallel: bool, counts: Ints, row: Ints, begin: Ints
-) -> None:
-    """Write the number of neighbours of node u, different or by links, to ``begin[u + 1]``."""
-    neighbor = neighbor_rule.call
-    for node in range(begin.size - 1):
-        ports = counts[node]
-        for port in range(ports):
-            row[port] = neighbor(node, port, params)
-        row[:ports].sort()
-        count, before = 0, -1
-        for place in range(ports):
-            count += row[place] > before and row[place] != node
-            before = max(before, row[place] - parallel)
-        begin[node + 1] = count
 
 
 @kernel
@@ -119,19 +105,29 @@ def list_neighbors(
     begin: Ints,
     others: Shorts,
 ) -> None:
-    """Write the neighbours of every node, different or by links, ascending."""
+    """Write the neighbours of every node, different or by links, ascending.
+
+    Without room for them, the number of neighbours of node u is written to ``begin[u + 1]``.
+    """
     neighbor = neighbor_rule.call
     for node in range(begin.size - 1):
         ports = counts[node]
         for port in range(ports):
             row[port] = neighbor(node, port, params)
+        # Sorted rows put equal neighbours side by side. Duplicates are then found by one
+        # comparison, and the order is the same on all ranks.
         row[:ports].sort()
-        at, before = begin[node], -1
+        count, before = 0, -1
         for place in range(ports):
             if row[place] > before and row[place] != node:
-                others[at] = row[place]
-                at += 1
+                if others.size > 0:
+                    others[begin[node] + count] = row[place]
+                count += 1
+            # With parallel links, the bound is one lower, so that an equal neighbour is written
+            # again.
             before = max(before, row[place] - parallel)
+        if others.size == 0:
+            begin[node + 1] = count
 
 
 @inlined
@@ -157,7 +153,7 @@ def measure_distances(begin: Ints, others: Shorts, root: int, distance: Shorts) 
     return spread(begin, others, root, distance, np.empty(distance.size, np.int32))
 
 
-def hops_from_hosts(topology: Topology, lists: Adjacency) -> Table:
+def hops_from_hosts(topology: Wired, lists: Adjacency) -> Table:
     """Return the hops from each processor to all nodes, shape (hosts, N); -1: not reached."""
     hops = np.full((topology.hosts, topology.size), -1, np.int64)
     measure_all(lists.begin, lists.others, hops)

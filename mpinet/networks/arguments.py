@@ -45,6 +45,8 @@ def read_declared(
             raise TopologyError(
                 f"{where}: {joined or f'{value!r} is too much'}; {_signature(parameters)}."
             )
+        # Arguments by position fill the declared order, as in Python. A named argument before them
+        # does not use up a place.
         if name is None:
             name = order.pop(0)
         elif name not in known:
@@ -60,6 +62,8 @@ def _split(text: str, parameters: tuple[Parameter, ...]) -> Iterator[tuple[str |
     """The arguments in a text, as (name or None, value)."""
     if not text.strip():
         return
+    # File names may have commas and equals signs. Splitting them would make two arguments of one
+    # path.
     if len(parameters) == 1 and parameters[0].whole:
         yield None, text
         return
@@ -70,6 +74,8 @@ def _split(text: str, parameters: tuple[Parameter, ...]) -> Iterator[tuple[str |
 
 def _joined(where: str, parameters: tuple[Parameter, ...], text: str) -> str:
     """Return a hint at sides that were joined by commas, if the family takes them joined by x."""
+    # A text with x shows that its author knows the notation of sides. The surplus then has another
+    # cause.
     if "x" in text:  # its author knows: what is too much is something else
         return ""
     sides = text.replace(",", "x")

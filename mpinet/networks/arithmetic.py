@@ -12,6 +12,8 @@ def count_ones(word: int) -> int:
     word -= (word >> 1) & 0x5555555555555555
     word = (word & 0x3333333333333333) + ((word >> 2) & 0x3333333333333333)
     word = (word + (word >> 4)) & 0x0F0F0F0F0F0F0F0F
+    # In native code the product wraps around at 64 bits. The mask gives the same number where
+    # Python's integers do not wrap.
     return (int(word) * 0x0101010101010101 >> 56) & 0x7F
 
 
@@ -24,6 +26,8 @@ def lowest_one(word: int) -> int:
 @inlined
 def highest_one(word: int) -> int:
     """Position of the highest one bit of a positive word."""
+    # Copying the highest one into all lower places makes a mask. Its number of ones is the position
+    # plus one, without a loop or a table.
     word |= word >> 1
     word |= word >> 2
     word |= word >> 4
@@ -49,10 +53,14 @@ def inverse(divisor: int, largest: int) -> int:
     the quotient may come out too small, never too large, and is corrected.
     """
     after = (divisor - 1).bit_length()
+    # A power of two needs a shift alone. The factor 1 keeps the same code for all divisors, so that
+    # kernels have no branch.
     if divisor == 1 << after:
         return (1 << SHIFT_BITS | after) << SHIFT_BITS
     before = max(0, largest.bit_length() - FACTOR_BITS)
     whole, rest = divmod(1 << FACTOR_BITS + after, divisor)
+    # Rounding up makes quotients of 31 bits exact. If bits were cut off before, rounding up could
+    # give a quotient that is too large, which the loop in `quotient` cannot repair.
     factor = whole + (rest > 0 and before == 0)
     return (factor << SHIFT_BITS | FACTOR_BITS + after - before) << SHIFT_BITS | before
 
@@ -63,6 +71,8 @@ def quotient(number: int, divisor: int, inverse: int) -> int:
     shift = (1 << SHIFT_BITS) - 1
     before, after = inverse & shift, inverse >> SHIFT_BITS & shift
     whole = (number >> before) * (inverse >> 2 * SHIFT_BITS) >> after
+    # Numbers of at most 31 bits need no turn. Larger ones lose low bits before the product, so
+    # that the quotient may come out too small.
     while number - whole * divisor >= divisor:
         whole += 1
     return whole

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from mpinet.compiled import rule
 from mpinet.networks.topology import Topology
 
 MOST_DIMENSIONS = 57
@@ -20,9 +19,3 @@ class BinaryLabels(Topology):
     def read_address(self, address: str) -> int:
         """Parse an address of bits; return the processor's number."""
         return int(address, 2)
-
-
-@rule
-def same_port(node, port, params):
-    """The port leads back from its other end, too."""
-    return port

@@ -11,7 +11,8 @@ from __future__ import annotations
 import numpy as np
 
 from mpinet.base.arrays import Ints
-from mpinet.networks.classes import ChannelClasses, one_class
+from mpinet.compiled import Rule
+from mpinet.networks.classes import ChannelClasses, Choices, common_classes, one_class
 from mpinet.networks.topology import Topology
 
 BUBBLE = "bubble"
@@ -19,9 +20,23 @@ BUBBLE = "bubble"
 NONE = -1
 
 
-def bubble_classes(params: Ints) -> ChannelClasses:
-    """Return the choice of one class, with a bubble in each ring."""
-    return ChannelClasses(BUBBLE, one_class, params, 1)
+def ring_classes(topology: Topology, dateline: Rule, wrap: Rule) -> Choices:
+    """Offer the class rules of networks made of rings.
+
+    Parameters
+    ----------
+    topology : Topology
+        A ring or a torus.
+    dateline, wrap : Rule
+        Class rules of its own, of two classes each.
+    """
+    return common_classes(topology) | {
+        "dateline": lambda: ChannelClasses("dateline", dateline, topology.params, 2),
+        "wrap": lambda: ChannelClasses("wrap", wrap, topology.params, 2),
+        # One class is enough here. A free buffer in every ring takes the place of the second class
+        # of the datelines.
+        BUBBLE: lambda: ChannelClasses(BUBBLE, one_class, topology.params, 1),
+    }
 
 
 def onward_ports(topology: Topology, nodes: Ints) -> Ints:
@@ -47,6 +62,8 @@ def onward_ports(topology: Topology, nodes: Ints) -> Ints:
     onward = np.full(wired.shape, NONE, np.int64)
     for kind in np.unique(kinds).tolist():
         alike = wired & (kinds == kind)
+        # A ring goes on only where a node has exactly two ports of its class of links. A side of
+        # two has one link, which closes no ring.
         both = np.flatnonzero(alike.sum(axis=1) == 2)
         one, other = np.nonzero(alike[both])[1].reshape(-1, 2).T
         onward[both, one], onward[both, other] = other, one
@@ -72,6 +89,8 @@ def rings(topology: Topology) -> Ints:
     goes_on = then != NONE
     following[wired[goes_on]] = there[wired][goes_on] * count + then[goes_on]
     lowest = np.arange(len(nodes))
+    # Pointer doubling: after k rounds each channel knows the minimum over 2^k channels ahead.
+    # Walking every ring would take a step per channel.
     for _ in range(len(nodes).bit_length()):
         lowest = np.minimum(lowest, lowest[following])
         following = following[following]

@@ -43,7 +43,7 @@ FAMILIES = {
     "fattree": "mpinet.networks.classic.fattree:FatTree",
     "karytree": "mpinet.networks.classic.fattree:KaryTree",
     "dragonfly": "mpinet.networks.classic.dragonfly:Dragonfly",
-    "megafly": "mpinet.networks.classic.megafly:Megafly",
+    "megafly": "mpinet.networks.classic.dragonfly:Megafly",
     "slimfly": "mpinet.networks.classic.slimfly:SlimFly",
     "polarfly": "mpinet.networks.classic.polarfly:PolarFly",
     "hyperx": "mpinet.networks.classic.hyperx:HyperX",
@@ -67,11 +67,11 @@ FAMILIES = {
     "gmn": "mpinet.networks.gmn.wiring:MultipleLoops",
     "gmnany": "mpinet.networks.gmn.arbitrary:SmoothedLoops",
     "lst": "mpinet.networks.sth.loop:ChordedLoop",
-    "tq": "mpinet.networks.sth.twisted:TwistedCube",
-    "cq": "mpinet.networks.sth.crossed:CrossedCube",
-    "hkv": "mpinet.networks.sth.hilbers:HilbersCube",
+    "tq": "mpinet.networks.sth.cube:TwistedCube",
+    "cq": "mpinet.networks.sth.cube:CrossedCube",
+    "hkv": "mpinet.networks.sth.cube:HilbersCube",
     "sth": "mpinet.networks.sth.scalable:ScalableTwistedHypercube",
-    "dlh": "mpinet.networks.classic.doubleloop:DoubleLoopHypercube",
+    "dlh": "mpinet.networks.classic.cubeproducts:DoubleLoopHypercube",
     "hexcell": "mpinet.networks.classic.hexcell:HexCell",
     "foldedcube": "mpinet.networks.classic.folded:FoldedCube",
     "hhc": "mpinet.networks.classic.hierarchical:HierarchicalCube",
@@ -89,8 +89,8 @@ FAMILIES = {
     "lens": "mpinet.networks.lens.wiring:Lens",
     "clens": "mpinet.networks.lens.wiring:CompletedLens",
     "plens": "mpinet.networks.lens.partial:PartialLens",
-    "snowflake": "mpinet.networks.lens.snowflake:DenseSnowflake",
-    "busstar": "mpinet.networks.lens.star:BusStar",
+    "snowflake": "mpinet.networks.lens.clusters:DenseSnowflake",
+    "busstar": "mpinet.networks.lens.clusters:BusStar",
     "multistage": "mpinet.networks.lens.multistage:Multistage",
     "hdn": "mpinet.networks.hdn.wiring:HierarchicalDualNet",
     "rdn": "mpinet.networks.hdn.wiring:RecursiveDualNet",
@@ -186,6 +186,7 @@ def _open_named(text: str) -> Topology:
     """Open a product; its last arguments may say terminals, or who takes part in it."""
     from mpinet.networks.product import Product
 
+    # The pattern backtracks on long names. Most names have no equals sign, and skip it.
     if "=" in text:
         from mpinet.networks.members import PART, open_part
 
@@ -245,6 +246,8 @@ def _open_factor(text: str, whole: str) -> Topology:
             return open_own(name, place, arguments)
         except ModuleMissing as error:
             raise TopologyError(f"{_unknown(name)} {error}") from None
+    # Sides joined by * instead of x are an easy slip, since * joins networks. The sentence shows
+    # the repaired text.
     if is_whole(name) and "*" in whole:
         meant = f"* joins networks, and x joins sides: did you mean {whole.replace('*', 'x')}?"
         raise TopologyError(f"There is no topology {name!r}: {meant}")
@@ -260,5 +263,7 @@ def _unknown(name: str) -> str:
 
 def family_class(name: str) -> type[Topology]:
     """The class of a family in `FAMILIES`."""
+    # Only this module is imported. Importing all families would slow the start of every short
+    # command.
     module, _, cls = FAMILIES[name].partition(":")
     return getattr(import_module(module), cls)

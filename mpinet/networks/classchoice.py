@@ -37,6 +37,8 @@ def open_classes(topology: Topology, routing: Routing, name: str | None = None) 
     'dateline'
     """
     choices = own_choices(topology, routing) | topology.channel_classes
+    # Candidates name their own classes. Another rule would give the chosen channel a class that the
+    # deadlock proof does not cover.
     if routing.adaptive and name not in (None, "own"):
         raise UsageError(
             f"Routing {routing.name} of {topology.name} names the classes of its candidates "
@@ -58,6 +60,7 @@ def own_choices(topology: Topology, routing: Routing) -> Choices:
     rule = one_class if routing.adaptive else routing.channel_class
     if routing.base is not None and not routing.adaptive:
         base = routing.base
+        # The two phases repeat the base's classes. So the choice for the base decides for both.
         return {"own": lambda: phased(topology, routing, open_classes(topology, base))}
     if rule is None:
         return {}

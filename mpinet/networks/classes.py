@@ -53,6 +53,8 @@ def one_class(node, port, in_port, in_class, header, params):
 @rule
 def hops_so_far(node, port, in_port, in_class, header, params):
     """The hops that the message has made: a class is left by every hop."""
+    # Every hop leaves a class, so that classes ascend on any way at all. This needs one class per
+    # hop, and no property of the network.
     return in_class + 1
 
 
@@ -72,12 +74,18 @@ def ordered_classes(node, port, in_port, in_class, header, params):
 
     The parameters are the topology's and the last class.
     """
+    # A message that starts holds no channel yet. Nothing can wait for it in a circle, so that it
+    # starts in class 0.
     if in_port < 0:
         return 0
     own = params[:-1]
     before, there = neighbor(node, in_port, own), reverse_port(node, in_port, own)
+    # Within a class, channels are taken in ascending order. A circle of waiting messages would need
+    # a descent somewhere (Dally, Seitz 1987).
     if order(before, there, own) < order(node, port, own):
         return in_class
+    # The count of classes covers every way of the routing. The minimum only guards against adaptive
+    # detours beyond it.
     return min(in_class + 1, params[-1])
 
 
@@ -85,6 +93,7 @@ def order_of(topology: Wired) -> Rule:
     """The rule of the order of a topology's channels, its own or the default."""
     wiring = topology.neighbor.rule
     own = topology.channel_order
+    # The name has the wiring's in it. Two families would otherwise share one compiled order.
     return own.rule if own is not None else order.bind(f"{wiring.name}.order", neighbor=wiring)
 
 
@@ -100,6 +109,8 @@ def in_order(topology: Wired, count: int = FEWEST) -> ChannelClasses:
     """
     wiring, way_back = topology.neighbor.rule, topology.reverse_port.rule
     parts = {"neighbor": wiring, "reverse_port": way_back, "order": order_of(topology)}
+    # The last class stands behind the topology's own numbers, whose places in the rules must not
+    # move.
     params = np.append(topology.params, count - 1)
     made = ordered_classes.bind(f"{wiring.name}.ordered_classes", **parts)
     return ChannelClasses("ordered", made, params, count)

@@ -111,11 +111,15 @@ def _check(topology: Topology, sample: int, seed: int, schedules: bool, routings
     random = np.random.default_rng(seed)
     _check_numbers(topology)
     _play_rules(topology)
+    # Networks of 10^8 processors have to be checked, too. A seeded sample finds the usual mistakes,
+    # and finds the same ones again.
     whole = topology.size * topology.ports <= WHOLE
     nodes = _sample(topology.size, topology.size if whole else sample, random)
     ports = _sample(topology.ports, topology.ports if whole else PORTS_SAMPLED, random)
     wired = _check_links(topology, nodes, ports)
     if not topology.links:
+        # A bus of many members is seen by each of them. The work grows with the square of the
+        # ports.
         some = nodes if whole else random.permutation(nodes)[: 1 + WHOLE // topology.ports**2]
         _check_busses(topology, some)
     if whole:
@@ -152,6 +156,8 @@ def _check_numbers(topology: Topology) -> None:
 def _play_rules(topology: Topology) -> None:
     """Call the wiring's rules in plain Python, which catches errors that compiled code does not."""
     for node, port in product(_ends(topology.size), _ends(topology.ports)):
+        # Native code reads beyond an array without an error. Plain Python raises at the line in the
+        # user's file.
         wired = topology.neighbor(node, port) in range(topology.size)
         if wired and (topology.ports <= PORTS_SAMPLED or not _searches(topology)):
             topology.reverse_port(node, port)
@@ -189,8 +195,11 @@ def _check_links(topology: Topology, nodes: Ints, ports: Ints) -> int:
     nodes, ports, others = (array[others >= 0] for array in (nodes, ports, others))
     for u, p in _broken(others == nodes, nodes, ports):
         raise WiringError(f"{name}: neighbor({u}, {p}) = {u} is the processor itself.")
+    # A rule that always returns -1 passes all other checks, since there is nothing to compare.
     if size > 1 and nodes.size == 0:
         raise WiringError(f"{name}: no port is wired.")
+    # The searched reverse port is right by construction if there is one. Its failures mean missing
+    # or parallel links, and the sentence says so.
     if _searches(topology):
         require_walk(
             nodes.size * topology.ports,
@@ -234,6 +243,8 @@ def _check_channels(
     back: Ints,
 ) -> None:
     """Check that both ends of a link or bus know it by the same number and class."""
+    # Capacity is counted by channel. If the two ends of a link disagree, it would carry two
+    # messages a step.
     channels = topology.channel(nodes, ports)
     there = topology.channel(others, back)
     for u, p, c, v, q, d in _broken(channels != there, nodes, ports, channels, others, back, there):
@@ -299,6 +310,8 @@ def _check_busses(topology: Topology, nodes: Ints) -> None:
     order = np.lexsort((by, bus))
     bus, by, seen, columns = bus[order], by[order], seen[order], columns[order]
     starts = np.flatnonzero((np.diff(bus, prepend=-1) != 0) | (np.diff(by, prepend=-1) != 0))
+    # Sums of scrambled numbers compare sets without sorting them. A plain sum would confuse 1+4
+    # with 2+3.
     views = np.add.reduceat(_scramble(seen), starts) + _scramble(by[starts])
     members = np.diff(np.append(starts, bus.size))
     first = np.searchsorted(bus[starts], bus[starts])
@@ -335,6 +348,8 @@ def _check_addresses(topology: Topology, nodes: Ints) -> None:
     for node in nodes.tolist():
         address = topology.address(node)
         try:
+            # Reading back also finds two nodes with one address. A set of all addresses would need
+            # memory for the sample.
             back = topology.node(address)
         except NodeError as error:
             raise WiringError(

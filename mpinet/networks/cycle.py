@@ -73,6 +73,7 @@ def table_cycle(name: str, topology: Wired, order: Ints) -> Cycle:
         Every node once; each is linked to the next, and the last to the first.
     """
     table = np.empty(topology.size, np.int64)
+    # Ports are stored instead of successors. A rule then needs no second look into the wiring.
     table[order] = ports_to(topology, order, np.roll(order, -1))
     return Cycle(name, port_in_table, np.concatenate([topology.params[:2], table]))
 
@@ -80,6 +81,7 @@ def table_cycle(name: str, topology: Wired, order: Ints) -> Cycle:
 def ports_to(topology: Wired, nodes: Ints, others: Ints) -> Ints:
     """The lowest ports that lead from some nodes to neighbours of theirs, shape of both."""
     behind = topology.neighbor(nodes[:, np.newaxis], np.arange(topology.ports))
+    # The first match is the lowest of parallel ports. Every rank has to choose the same one.
     return np.argmax(behind == others[:, np.newaxis], axis=1)
 
 
@@ -87,6 +89,8 @@ def cycle_order(topology: Wired, cycle: Cycle) -> Ints:
     """The nodes in the order in which a cycle visits them, from node 0, shape (N,)."""
     nodes = np.arange(topology.size)
     order = np.zeros(topology.size, np.int64)
+    # Successors are computed for all nodes at once. Only the walk from one to the next has to go
+    # one by one.
     follow(topology.neighbor(nodes, cycle.successor(nodes)), order)
     return order
 

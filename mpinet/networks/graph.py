@@ -15,7 +15,7 @@ import numpy as np
 
 from mpinet.base.arrays import Ints, Table
 from mpinet.base.numerals import is_whole, quoted
-from mpinet.compiled import Mapped, kernel, rule
+from mpinet.compiled import Mapped, inlined, kernel, rule
 from mpinet.errors import TopologyError
 from mpinet.networks.adjacency import spread
 from mpinet.networks.graphfiles.wiring import MOST_LINKS
@@ -34,6 +34,13 @@ nodes follow, then the reverse ports in the same order.
 
 SWITCH = {"true": True, "1": True, "yes": True, "false": False, "0": False, "no": False}
 """Text of a node's attribute -> whether it is a switch."""
+
+
+@inlined
+def stored_at(node, port, params):
+    """The index of a port's neighbour in the parameters; -1 for an unwired port."""
+    at = params[OFFSETS + node] + port
+    return OFFSETS + params[0] + 1 + at if at < params[OFFSETS + node + 1] else -1
 
 
 class StoredGraph(Topology):
@@ -84,18 +91,14 @@ class StoredGraph(Topology):
     @rule
     def neighbor(node, port, params):
         """The neighbour number `port`."""
-        at = params[OFFSETS + node] + port
-        if at >= params[OFFSETS + node + 1]:
-            return -1
-        return params[OFFSETS + params[0] + 1 + at]
+        at = stored_at(node, port, params)
+        return -1 if at < 0 else params[at]
 
     @rule
     def reverse_port(node, port, params):
         """Return the stored reverse port; -1 for an unwired port."""
-        at = params[OFFSETS + node] + port
-        if at >= params[OFFSETS + node + 1]:
-            return -1
-        return params[OFFSETS + params[0] + 1 + params[OFFSETS + params[0]] + at]
+        at = stored_at(node, port, params)
+        return -1 if at < 0 else params[params[OFFSETS + params[0]] + at]
 
     @property
     def most_wired(self) -> int:
@@ -174,6 +177,8 @@ class Graph(StoredGraph):
         self._classes = link_classes(where, graph)
         copies = capacities(where, graph)
         pairs = chain.from_iterable(map(repeat, graph.edges(), copies))
+        # An edge of capacity c is c parallel links of one class. The classes have to be repeated
+        # like the edges.
         kinds = [*chain.from_iterable(map(repeat, self._classes.kinds, copies))]
         switches = read_switches(where, graph)
         given = [*graph] if ordered else ordered_nodes(where, graph)
@@ -187,6 +192,8 @@ class Graph(StoredGraph):
         nodes: Sequence[Any] = self.nodes
         if not isinstance(nodes, range):
             nodes, numbers = tuple(map(str, nodes)), range(self.size)
+            # A graph with nodes 0..N-1 equals the same graph read from a file, where they are
+            # texts.
             nodes = numbers if nodes == tuple(map(str, numbers)) else nodes
         costs = tuple(sorted(self.link_costs.items()))
         return Graph, self.hosts, nodes, self.link_classes, costs
@@ -305,6 +312,8 @@ def capacities(where: str, graph: networkx.Graph) -> list[int]:
     TopologyError
         A capacity is no whole number, or there are too many links.
     """
+    # A capacity of a few digits may mean millions of links. A large graph of single links is no
+    # accident, and is allowed.
     found, most = list[int](), max(MOST_LINKS, graph.number_of_edges())
     for u, v, given in graph.edges(data="capacity", default=1):
         try:
@@ -334,6 +343,8 @@ def read_switches(where: str, graph: networkx.Graph) -> set[Hashable]:
     """
     found = set[Hashable]()
     for node, given in graph.nodes(data="switch", default=False):
+        # Formats write booleans differently: GraphML true, GML 1, DOT a text. All of these come
+        # here as texts.
         text = str(given).lower()
         if text not in SWITCH:
             raise TopologyError(
@@ -356,6 +367,7 @@ def ordered_nodes(where: str, graph: networkx.Graph) -> list[Hashable]:
     texts = {str(node) for node in nodes}
     if len(texts) < len(nodes):
         raise TopologyError(f"{where}: two different nodes have the same label.")
+    # As texts, 10 would come before 9. Whole numbers are numbered as people count.
     return sorted(nodes, key=numbers.__getitem__ if numbers else str)
 
 
@@ -377,6 +389,8 @@ def numbers_of(labels: Table) -> tuple[Sequence[int], Table]:
         order at both ends, whichever way round the file gives them.
     """
     found, ends = np.unique(labels, return_inverse=True)
+    # Labels 0..N-1 need no table of names. For large graphs that table would be larger than the
+    # wiring.
     whole = found[-1] == len(found) - 1
     nodes = range(len(found)) if whole else tuple(found.tolist())
     return nodes, np.sort(ends.reshape(-1, 2), axis=1)
@@ -389,10 +403,14 @@ def adjacency(ends: Table, count: int) -> tuple[Ints, Ints, Ints, Ints]:
     """
     links = np.flatnonzero(ends[:, 0] != ends[:, 1])
     sources, targets = np.concatenate([ends[links], ends[links, ::-1]]).T
+    # A stable sort keeps parallel links in the file's order at both ends. So the k-th link there
+    # leads back as the k-th link here.
     order = np.argsort(sources * count + targets, kind="stable")
     place = np.empty(len(order), np.int64)
     place[order] = np.arange(len(order))
     offsets = np.searchsorted(sources[order], np.arange(count + 1))
+    # Each link is listed once per direction, half the list apart. Rolling by that half finds its
+    # other direction without a search.
     back = np.roll(place, len(links))[order] - offsets[targets[order]]
     return offsets, targets[order], back, np.tile(links, 2)[order]
 
@@ -412,7 +430,5 @@ def count_pieces(offsets: Ints, targets: Ints) -> int:
 @rule
 def stored_class(node, port, params):
     """Return the stored class; 0 for an unwired port."""
-    at = params[OFFSETS + node] + port
-    if at >= params[OFFSETS + node + 1]:
-        return 0
-    return params[OFFSETS + params[0] + 1 + 2 * params[OFFSETS + params[0]] + at]
+    at = stored_at(node, port, params)
+    return 0 if at < 0 else params[2 * params[OFFSETS + params[0]] + at]

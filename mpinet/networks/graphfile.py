@@ -55,6 +55,8 @@ class GraphFile(Graph):
                     for (u, v), nodes in graph.graph.get("routes", {}).items()
                 }
             return
+        # The shared words are the parameters themselves. Building the graph again would need a
+        # private copy on every rank.
         Topology.__init__(self, FILE, int(words[0]), int(words[1]))
         end = OFFSETS + self.size + 1
         end += 2 * int(words[end - 1])
@@ -90,6 +92,8 @@ def shared_wiring(path: str) -> Ints | None:
         return np.concatenate([network.params, np.asarray(labels, np.int64)])
 
     try:
+        # Small files are read faster than they are hashed and mapped. The ranks of a host then read
+        # them each.
         if not os.path.isfile(path) or os.path.getsize(path) < LARGE:
             return None
         content = hash_of_file(Path(path))

@@ -37,37 +37,22 @@ def searched_cycle(topology: Wired) -> Cycle | None:
     Cycle or None
         None for busses, for switches, for too large a network, or if none was found.
     """
-    order = closed_order(neighbor_table(topology)) if _searchable(topology) else None
+    order = _search(neighbor_table(topology), closed=True) if _searchable(topology) else None
     return None if order is None else table_cycle("searched", topology, order)
 
 
 def searched_path(topology: Wired) -> Ints | None:
     """The nodes in the order of a path through all of them; None as for `searched_cycle`."""
-    return open_order(neighbor_table(topology)) if _searchable(topology) else None
+    return _search(neighbor_table(topology), closed=False) if _searchable(topology) else None
 
 
 def _searchable(topology: Wired) -> bool:
     """Return whether a search is worth trying: links, no switches, at least two nodes, and few."""
     if not topology.links or topology.hosts != topology.size:
         return False
+    # The table of the cycle is held by every rank. Larger networks need a rule of their own.
     small = 1 < topology.size <= MOST_NODES
     return small and topology.size * topology.ports <= MOST_ENTRIES
-
-
-def closed_order(neighbors: Ints) -> Ints | None:
-    """The nodes in the order of a cycle through all of them; None if none was found.
-
-    Parameters
-    ----------
-    neighbors : ndarray of int64, shape (N, ports)
-        The neighbours of each node, -1 where there is none.
-    """
-    return _search(neighbors, closed=True)
-
-
-def open_order(neighbors: Ints) -> Ints | None:
-    """The nodes in the order of a path through all of them; None if none was found."""
-    return _search(neighbors, closed=False)
 
 
 def order_between(neighbors: Ints, first: int, last: int) -> Ints | None:
@@ -78,6 +63,8 @@ def order_between(neighbors: Ints, first: int, last: int) -> Ints | None:
     size, ports = neighbors.shape
     wider = np.full((size + 1, max(ports + 1, 2)), -1, np.int64)
     wider[:size, :ports] = neighbors
+    # A path between two given nodes is a cycle through one more node. So one search serves cycles
+    # and paths with fixed ends.
     wider[[first, last], ports] = size
     wider[size, :2] = first, last
     order = _search(wider, closed=True)
@@ -89,6 +76,7 @@ def order_between(neighbors: Ints, first: int, last: int) -> Ints | None:
 
 
 def _search(neighbors: Ints, closed: bool) -> Ints | None:
+    """The nodes in the order of a cycle or path through all of them; None if none was found."""
     order = np.zeros(len(neighbors), np.int64)
     found = grow(np.ascontiguousarray(neighbors), closed, EFFORT * len(neighbors), order)
     return order if found else None
@@ -103,7 +91,10 @@ def grow(neighbors: Table, closed: bool, effort: int, order: Ints) -> bool:
     count, spent, rotations = 1, 0, 0
     while spent < effort:
         end = order[count - 1]
+        # Effort counts looks and moves, never seconds. So every rank gives up at the same place,
+        # whatever its speed.
         spent += neighbors.shape[1]
+        # Warnsdorff's choice: a node with few free neighbours becomes unreachable soonest.
         other = tightest(end, neighbors, places)
         if other >= 0:
             order[count], places[other] = other, count
@@ -114,6 +105,8 @@ def grow(neighbors: Table, closed: bool, effort: int, order: Ints) -> bool:
         # The path closes to a cycle before it has all nodes: open it beside a free node, go on.
         if count > 2 and count < size and joins(end, order[0], neighbors):
             cut = opening(order, count, neighbors, places)
+            # No node on the path has a free neighbour, so that the network is in pieces. No effort
+            # would find a cycle.
             if cut < 0:
                 return False
             reverse(order, places, 0, cut)
@@ -169,10 +162,14 @@ def opening(order, count, neighbors, places):
 def pivot(end, count, neighbors, places, drawn):
     """The place of one of the end's neighbours on the path; -1, at times, to turn all round."""
     ports = neighbors.shape[1]
+    # Now and then the whole path is turned, so that it grows at its other end. Rotations at one end
+    # alone can be caught in a few ends.
     if drawn % TURN_WHOLE:
         shift = drawn // TURN_WHOLE
         for port in range(ports):
             other = neighbors[end, (port + shift) % ports]
+            # The neighbour directly before the end would give back the same path. A rotation has to
+            # make another end.
             if other >= 0 and places[other] < count - 2:
                 return places[other]
     return -1

@@ -41,6 +41,8 @@ def turn_in_cylinder(row, column, rows):
     Even rows are walked to the right, odd ones to the left. Rows r and r+1 are joined to one cycle
     by two links in columns 0 and 1 (r even) or 1 and 2 (r odd) instead of the links between these.
     """
+    # Neighbouring rows run in opposite directions, so that two links between them join their cycles
+    # to one.
     if row & 1 == 0:
         if column == 0 and row < rows - 1:
             return DOWN
@@ -56,6 +58,8 @@ def turn_in_grid(row, column, rows, columns):
 
     From row 0 downwards, to and fro through all columns but the first, which leads back.
     """
+    # Column 0 is kept free for the way back. All other columns are then walked to and fro like a
+    # comb.
     if column == 0:
         return UP if row > 0 else RIGHT
     if row & 1 == 0:
@@ -87,6 +91,8 @@ def product_cycle(first: Topology, second: Topology) -> Cycle | None:
     one, other = walk_of(first), walk_of(second)
     if one is None or other is None:
         return None
+    # The first factor's coordinate is the fast one in a product's number. Its ports come first,
+    # too, so that the other factor's are shifted.
     slow, fast = _Side(second, other, first.size, first.ports), _Side(first, one, 1, 0)
     # A row is a walk through the columns: rows are cycles if the columns' walk is closed. Cylinders
     # come first, as they have a cycle for all sides.
@@ -94,6 +100,8 @@ def product_cycle(first: Topology, second: Topology) -> Cycle | None:
         if columns.walk.closed:
             return _weave("cylinder", next_in_cylinder, rows, columns)
     for rows, columns in ((fast, slow), (slow, fast)):
+        # A grid of odd sides has one colour more than the other, so that it has no Hamiltonian
+        # cycle at all.
         if rows.factor.size % 2 == 0 and columns.factor.size > 1:
             return _weave("grid", next_in_grid, rows, columns)
     return None
@@ -108,6 +116,8 @@ def walk_of(factor: Topology) -> Walk | None:
     cycle = factor.cycle()
     if cycle is not None:
         order = cycle_order(factor, cycle)
+        # Two nodes with one link have a cycle there and back. It uses that link twice, so that it
+        # does not count as closed.
         return Walk(order, cycle.successor(order), closed=factor.size > 2)
     path = searched_path(factor)
     if path is None:
@@ -129,6 +139,8 @@ class _Side(NamedTuple):
         table = np.empty((factor.size, WALK_RECORD), np.int64)
         table[order, PLACE] = np.arange(factor.size)
         table[order, AHEAD_PORT] = ports
+        # The way back is stored as well, because neighbouring rows are walked in opposite
+        # directions.
         table[np.roll(order, -1), BACK_PORT] = factor.reverse_port(order, ports)
         table[:, AHEAD_PORT:] += self.first_port
         return table.ravel()

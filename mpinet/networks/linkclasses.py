@@ -64,6 +64,8 @@ def link_classes(where: str, graph: networkx.Graph) -> LinkClasses:
     if not costs:
         return ONE_CLASS
     rows = [*zip(*costs.values(), strict=True)]
+    # Classes are numbered in the order of the file. A sort of the costs would compare units as
+    # texts.
     places = {row: place for place, row in enumerate(dict.fromkeys(rows))}
     names = tuple(
         ", ".join(f"{name} {text}" for name, text in zip(costs, row, strict=True)) for row in places
@@ -82,6 +84,8 @@ def _column(
             without = (u, v)
             continue
         texts.append(str(value))
+        # Reading a cost takes exact fractions. Files have few different costs, and each is read
+        # once.
         if texts[-1] in known:
             continue
         known.add(texts[-1])

@@ -31,6 +31,8 @@ def listed_routing(topology: StoredGraph, routes: Routes) -> Routing:
         starts.append(len(ports))
         for node, following in pairwise(nodes):
             behind = others[begin[node] : begin[node + 1]]
+            # Neighbours are stored in ascending order, so that a port is found by bisection. The
+            # leftmost hit is the lowest parallel link.
             ports.append(int(np.searchsorted(behind, following)))
     first = KEYS + 2 * len(keys)
     head = [topology.size, topology.ports, len(keys)]
@@ -50,6 +52,8 @@ def listed_routing(topology: StoredGraph, routes: Routes) -> Routing:
 @rule
 def start(source, target, header, params):
     """Search the route by halves; the header has the target and the place of the next port."""
+    # Only pairs with a route are stored, sorted. A table of all pairs would be empty for the most
+    # part.
     key, low, high = source * params[0] + target, 0, params[COUNT]
     while low < high:
         middle = (low + high) // 2

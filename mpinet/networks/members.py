@@ -20,7 +20,8 @@ from mpinet.base.arrays import Ints, Table
 from mpinet.base.numerals import is_whole, quoted
 from mpinet.compiled import Mapped, rule
 from mpinet.errors import TopologyError
-from mpinet.networks.topology import Topology
+from mpinet.networks.shortest import levels
+from mpinet.networks.topology import EXCHANGE, Topology
 
 MOST_PORTS = 2**22
 """Most ports of a network of which a part is taken: its wiring is stored, as tables."""
@@ -73,6 +74,7 @@ class Members(Topology):
         self.network = network
         dead, cut = sorted(set(nodes)), sorted({(min(pair), max(pair)) for pair in links})
         name = network.name + _said(network, group, dead, cut)
+        # What is left of a network has no closed form. Its wiring is stored, by every rank.
         if network.size * network.ports > MOST_PORTS:
             raise TopologyError(
                 f"{name}: the wiring of what is left is stored, of at most {MOST_PORTS:,} ports; "
@@ -80,16 +82,19 @@ class Members(Topology):
             )
         ends = _alive(network, name, dead, cut)
         wanted = np.arange(network.hosts) if group is None else np.array(group, np.int64)
+        # The order of the group is kept. It gives the ranks of the members, as in MPI_Group_incl.
         members = wanted[~np.isin(wanted, dead)]
         if not len(members):
             raise TopologyError(f"{name}: no processor of the group is alive.")
-        reached = _reached(ends, int(members[0]))
+        reached = levels(ends, int(members[0])) < len(ends)
         if not reached[members].all():
             lost = int(members[~reached[members]][0])
             raise TopologyError(
                 f"{name}: what is dead cuts processor {lost} off from {members[0]}: no collective "
                 "joins them."
             )
+        # Only nodes that members can reach are kept. A part that is cut off would make the network
+        # disconnected.
         others = np.setdiff1d(np.flatnonzero(reached), members)
         self.origin: Ints = np.concatenate([members, others])
         """The number in the whole network of each node. Shape (N,)."""
@@ -109,14 +114,19 @@ class Members(Topology):
     def _tables(self, ends: Table) -> tuple[list[Ints], int | None]:
         """The rules' values for all nodes and ports, rule after rule; busses that are left."""
         network, kept = self.network, ends[self.origin]
+        # Index -1 reads the last place. So unwired ports need no case of their own.
         numbers = np.full(network.size + 1, -1)  # and a place for ports that are not wired
         numbers[self.origin] = np.arange(len(self.origin))
         wired = kept >= 0
         nodes, ports = self.origin[:, np.newaxis], np.arange(network.ports)
         tables, busses = [numbers[kept]], None
+        # Ports keep their numbers, dead ones are not wired. So the ways back are those of the whole
+        # network.
         for each in (network.reverse_port, network.channel, network.link_class):
             tables.append(np.where(wired, Mapped(each.rule, network.params)(nodes, ports), -1))
         if network.busses is not None:
+            # Busses without two members left would be numbered without any port. Numbering those
+            # that are left keeps counts right.
             left, channels = np.unique(tables[2][wired], return_inverse=True)
             tables[2][wired], busses = channels, len(left)
         return [table.ravel() for table in tables], busses
@@ -142,16 +152,17 @@ class Members(Topology):
         return self.network.link_costs
 
     @property
-    def ascend_schedules(self) -> dict[str, str]:
+    def ascend_schedules(self) -> Mapping[str, str]:
         """Offer `exchange` where the members are a subcube: all partners are neighbours."""
         dimensions = self.hosts.bit_length() - 1
         if not self.links or self.hosts != 1 << dimensions:
             return {}
         members = np.arange(self.hosts)[:, np.newaxis]
         ends = self.neighbor(members, np.arange(self.ports))
+        # Ranks, not addresses, decide: a group listed in another order may be a subcube whose
+        # partners are no neighbours.
         joined = [(ends == members ^ (1 << j)).any(axis=1).all() for j in range(dimensions)]
-        exchange = {"exchange": "mpinet.programs.schedules.exchange:DimensionExchange"}
-        return exchange if dimensions and all(joined) else {}
+        return EXCHANGE if dimensions and all(joined) else {}
 
     def address(self, node: int) -> str:
         """A node's address in the whole network."""
@@ -199,6 +210,7 @@ def runs(group: Sequence[int]) -> list[str]:
         end, stride = at + 1, group[at + 1] - group[at] if at + 1 < len(group) else 0
         while stride > 0 and end < len(group) and group[end] - group[end - 1] == stride:
             end += 1
+        # Two numbers are no run: `0+4` is shorter and clearer than `0-4:4`.
         end = end if end - at > 2 else at + 1
         last = f"-{group[end - 1]}" if end - at > 2 else ""
         words.append(f"{group[at]}{last}{f':{stride}' if last and stride > 1 else ''}")
@@ -281,22 +293,12 @@ def _alive(network: Topology, name: str, dead: list[int], cut: list[tuple[int, i
     for u, v in cut:
         if v not in ends[u]:
             raise TopologyError(f"{network.name} has no link {u}-{v} that could be dead.")
+        # A dead link is dead both ways, with all links parallel to it. Faults of one direction are
+        # not modelled.
         ends[u, ends[u] == v] = ends[v, ends[v] == u] = -1
     ends[dead] = -1
     ends[np.isin(ends, dead)] = -1
     return ends
-
-
-def _reached(ends: Table, first: int) -> np.ndarray:
-    """Return which nodes can be reached from one, shape (N,)."""
-    reached = np.zeros(len(ends), bool)
-    reached[first] = True
-    wave = np.array([first])
-    while len(wave):
-        others = np.unique(ends[wave])
-        wave = others[(others >= 0) & ~reached[others]]
-        reached[wave] = True
-    return reached
 
 
 __all__ = ["Members", "open_part", "read_runs", "runs"]

@@ -31,6 +31,7 @@ def graph_of(topology: Wired, names: Sequence[Hashable]) -> networkx.Graph:
         (name, {"address": topology.address(u), "number": u}) for u, name in enumerate(names)
     )
     table = neighbor_table(topology)
+    # Each link is taken at its lower end only. Both ends would give every edge twice.
     nodes, ports = np.nonzero(table > np.arange(topology.size)[:, np.newaxis])
     others = table[nodes, ports]
     back = topology.reverse_port(nodes, ports)

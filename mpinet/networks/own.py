@@ -52,6 +52,8 @@ def open_own(place: str, class_name: str, text: str) -> Topology:
     else:
         positional, named = read_undeclared(where, text)
     try:
+        # Binding first tells wrong arguments from errors inside the constructor. Both raise
+        # TypeError otherwise.
         inspect.signature(cls).bind(*positional, **named)
     except TypeError as error:
         raise TopologyError(f"{where}: wrong arguments {text!r}: {error}.") from None
@@ -102,6 +104,8 @@ def import_from(place: str) -> ModuleType:
     else:
         argument = place
     try:
+        # A console script does not search the current folder. Users expect what python itself does
+        # with a module beside them.
         with _importable(os.getcwd()):
             return load(argument)
     except MpinetError:
@@ -119,6 +123,7 @@ def import_from(place: str) -> ModuleType:
 @cache
 def _load_file(path: str) -> ModuleType:
     """Load a module from a file, once."""
+    # Two files of one name in different folders must not replace each other in sys.modules.
     name = f"{Path(path).stem}_{sha256(path.encode()).hexdigest()[:8]}"
     spec = spec_from_file_location(name, path)
     if spec is None or spec.loader is None:

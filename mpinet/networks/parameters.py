@@ -2,15 +2,38 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 from mpinet.base.numerals import whole
 from mpinet.errors import TopologyError
 
 REQUIRED: Any = object()
 """Marks a parameter without a default."""
+
+
+class Limit(NamedTuple):
+    """Largest value of a parameter that depends on other parameters."""
+
+    text: str
+    """Formula in the names of parameters, for people."""
+    of: Callable[[Mapping[str, Any]], int]
+    """Computes it from all values by name."""
+
+
+class Kind(NamedTuple):
+    """Condition on a whole number beyond its range."""
+
+    words: str
+    """Name of these numbers: ``even``."""
+    holds: Callable[[int], bool]
+    """Tells if a number is one."""
+
+
+EVEN = Kind("even", lambda number: number % 2 == 0)
+ODD = Kind("odd", lambda number: number % 2 == 1)
+POWER_OF_TWO = Kind("a power of two", lambda number: number.bit_count() == 1)
 
 
 @dataclass(frozen=True)
@@ -32,13 +55,28 @@ class Parameter:
     """Least value of a whole number that depends on no other parameter: see `whole_number`."""
     most: int | None = None
     """Largest value of a whole number that depends on no other parameter: see `whole_number`."""
+    limit: Limit | None = None
+    """Largest value that depends on other parameters: see `whole_number`."""
+    kind: Kind | None = None
+    """Condition beyond the range: see `whole_number`."""
 
 
 def whole_number(
-    name: str, least: int, most: int | None = None, default: Any = REQUIRED
+    name: str,
+    least: int,
+    most: int | Limit | None = None,
+    default: Any = REQUIRED,
+    kind: Kind | None = None,
 ) -> Parameter:
-    """A parameter that is a whole number in a fixed range; `Topology.checked` enforces it."""
-    return Parameter(name, _range(least, most), integer, default, least=least, most=most)
+    """A parameter that is a whole number in a range, which is checked before `__init__` runs."""
+    limit = most if isinstance(most, Limit) else None
+    most = None if isinstance(most, Limit) else most
+    allowed = _range(least, most) if limit is None else f"{least}..{limit.text}"
+    if kind is not None:
+        allowed = f"{kind.words}, {allowed}"
+    return Parameter(
+        name, allowed, integer, default, least=least, most=most, limit=limit, kind=kind
+    )
 
 
 integer = whole
@@ -55,6 +93,37 @@ def dashed(text: str) -> tuple[int, ...]:
     return tuple(integer(part) for part in text.split("-"))
 
 
+def require_ranges(family: str, parameters: Sequence[Parameter], given: Mapping[str, Any]) -> None:
+    """Raise `TopologyError` unless whole numbers are in the ranges of their parameters.
+
+    Parameters
+    ----------
+    family : str
+        The family's name, for errors.
+    parameters : sequence of Parameter
+        What the family takes.
+    given : mapping
+        Arguments by the parameters' names.
+    """
+    if any(
+        parameter.default is REQUIRED and parameter.name not in given for parameter in parameters
+    ):
+        return  # Python names the missing argument.
+    # Limits are formulas in other parameters, which are checked first.
+    for parameter in sorted(parameters, key=lambda parameter: parameter.limit is not None):
+        # A default may be None, which no range allows. Only what a caller gives is held to the
+        # range.
+        value = given.get(parameter.name, parameter.default)
+        if parameter.least is None or value is parameter.default:
+            continue
+        most = parameter.most if parameter.limit is None else parameter.limit.of(given)
+        require_integer(family, parameter.name, value, parameter.least, most)
+        if parameter.kind is not None and not parameter.kind.holds(value):
+            raise TopologyError(
+                f"{family}: {parameter.name} must be {parameter.kind.words}, not {value}."
+            )
+
+
 def require_integer(family: str, name: str, value: Any, least: int, most: int | None = None) -> int:
     """Return `value` if it is a whole number in its range.
 
@@ -64,6 +133,8 @@ def require_integer(family: str, name: str, value: Any, least: int, most: int | 
         It is not; the sentence names the parameter and what is allowed.
     """
     allowed = _range(least, most)
+    # Python's booleans are integers, and True would pass as a side of 1. Floats are refused because
+    # 3.0 and 3 would give networks of different names.
     if isinstance(value, bool) or not isinstance(value, int):
         raise TopologyError(f"{family}: {name} must be a whole number {allowed}, not {value!r}.")
     if value < least or (most is not None and value > most):
@@ -75,5 +146,6 @@ def _range(least: int, most: int | None) -> str:
     """The range in words; large powers of two as such: ``2..2^57``."""
     if most is None:
         return f">= {least}"
+    # Limits of 64-bit arithmetic are powers of two, which decimal digits would hide.
     large = most >= 2**20 and most.bit_count() == 1
     return f"{least}..2^{most.bit_length() - 1}" if large else f"{least}..{most}"

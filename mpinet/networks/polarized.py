@@ -11,12 +11,13 @@ from __future__ import annotations
 
 import numpy as np
 
-from mpinet.base.arrays import ByteRows, Table
-from mpinet.compiled import inlined, kernel, open_part, rule
+from mpinet.base.arrays import ByteRows
+from mpinet.compiled import inlined, open_part, rule
 from mpinet.errors import UsageError
 from mpinet.networks.adaptive import CLASS, PORT, QUEUES
-from mpinet.networks.routing import ARRIVED, STUCK, Routing
-from mpinet.networks.shortest import MAX_ENTRIES, neighbor_table
+from mpinet.networks.adjacency import Adjacency, measure_distances
+from mpinet.networks.routing import ARRIVED, STUCK, Routing, lowest_closer_port
+from mpinet.networks.shortest import MAX_ENTRIES
 from mpinet.networks.wired import Wired
 
 EDGE, TABLE_AT, WIRING_AT = 2, 3, 4
@@ -45,28 +46,32 @@ def polarized(topology: Wired) -> Routing:
         The network is too large for the table.
     """
     size, bits = topology.size, max(1, (topology.size - 1).bit_length())
+    # Gains compare distances of neighbours of any node to both ends. So the whole table is needed,
+    # on every rank.
     if size * size > MAX_ENTRIES:
         raise UsageError(
             f"The routing polarized takes tables of {MAX_ENTRIES} entries at most, and that of "
             f"{topology.name} would have {size * size}: one for each pair of nodes."
         )
-    distances = np.full((size, size), FAR, np.uint8)
-    if fill_distances(neighbor_table(topology), distances) >= FAR:
+    distances, largest = all_distances(topology)
+    if largest >= FAR:
         raise UsageError(
             f"The routing polarized takes diameters below {FAR}, and {topology.name} has more."
         )
     edge = topology.hosts if topology.hosts < size else 0
     routers = distances[edge:, edge:]
     diameter = int(routers[routers < FAR].max(initial=0))
+    # Eight distances share a word, because rules read words alone. The last word is filled up.
     entries = np.full(-(-size * size // 8) * 8, FAR, np.uint8)
     entries[: size * size] = distances.ravel()
     own = [size, topology.ports, edge, WIRING_AT + len(topology.params), *topology.params]
     table = entries.view("<i8").astype(np.int64, copy=False)
     name = f"polarized.{topology.neighbor.rule.name}"
     wired = {"neighbor": topology.neighbor.rule}
+    onward = {"wiring": behind.bind(f"{name}.behind", **wired), "distance": distance}
     return Routing(
         name="polarized",
-        decide=decide.bind(f"{name}.decide", **wired),
+        decide=lowest_closer_port.bind(f"{name}.decide", **onward),
         start=start,
         candidates=candidates.bind(f"{name}.candidates", **wired),
         choose=shortest_queue,
@@ -77,32 +82,22 @@ def polarized(topology: Wired) -> Routing:
         words=2,
         shortest=False,
         stateless=False,
+        # A class per hop so far leaves no circle. The number is the longest way that the gains
+        # allow (Camarero, Martinez, Beivide 2021).
         classes=max(1, 2 * min(diameter, 1), 4 * diameter - 3),
     )
 
 
-@kernel
-def fill_distances(neighbors: Table, distances: ByteRows) -> int:
-    """Write the distances of all pairs of nodes that are joined; return the largest."""
-    size, ports = neighbors.shape
-    hops, queue = np.empty(size, np.int64), np.empty(size, np.int64)
-    largest = 0
+def all_distances(topology: Wired) -> tuple[ByteRows, int]:
+    """The hops between all pairs of nodes, `FAR` if they are not joined, and the largest number."""
+    lists, size, largest = Adjacency.of(topology), topology.size, 0
+    table, row = np.empty((size, size), np.uint8), np.empty(size, np.int32)
     for source in range(size):
-        hops[:] = -1
-        hops[source], queue[0] = 0, source
-        head, tail = 0, 1
-        while head < tail:
-            node = queue[head]
-            head += 1
-            largest = max(largest, hops[node])
-            distances[source, node] = min(hops[node], 255)
-            for port in range(ports):
-                other = neighbors[node, port]
-                if other >= 0 and hops[other] < 0:
-                    hops[other] = hops[node] + 1
-                    queue[tail] = other
-                    tail += 1
-    return largest
+        row[:] = -1
+        measure_distances(lists.begin, lists.others, source, row)
+        largest = max(largest, int(row.max()))
+        table[source] = np.where(row < 0, FAR, np.minimum(row, FAR))
+    return table, largest
 
 
 # The network's wiring, which `bind` gives.
@@ -129,29 +124,20 @@ def start(source, target, header, params):
 
 
 @rule
-def decide(node, header, params):
-    """Take the lowest port that leads closer, where nothing is chosen."""
-    target = header[TARGET]
-    if node == target:
-        return ARRIVED
-    left = distance(node, target, params)
-    for port in range(params[1]):
-        other = behind(node, port, params)
-        if other >= 0 and distance(other, target, params) < left:
-            return port
-    return STUCK
-
-
-@rule
 def candidates(node, in_port, in_class, header, candidates, params):
     """Offer hops by what they gain, the most first, then by port."""
     target, source, edge, count = header[TARGET], header[SOURCE], params[EDGE], 0
     if node == target:
         return ARRIVED
+    # A message that comes from its processor has made no hop between routers yet. Its classes begin
+    # again at 0.
     if in_port >= 0 and behind(node, in_port, params) < edge:
         in_class = -1
     far, left = distance(source, node, params), distance(node, target, params)
+    # Hops that gain nothing are allowed if they depart from the source early, or approach the
+    # target late. Otherwise a message could swing to and fro.
     neutral = 1 if far < left else -1
+    # Candidates in the order of gains let ties between equal queues go to the hop that gains most.
     for gain in range(2, -1, -1):
         for port in range(params[1]):
             other = behind(node, port, params)

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from functools import cached_property, partial
 from typing import Any
 
@@ -51,6 +52,8 @@ class Product(Topology):
         self.first, self.second = first, second
         busses = None
         if first.busses is not None and second.busses is not None:
+            # Each copy of a factor has the factor's own busses. There are as many copies as the
+            # other factor has nodes.
             busses = first.busses * second.size + second.busses * first.size
         size, ports = first.size * second.size, first.ports + second.ports
         own = (first.busses or 0, second.busses or 0)
@@ -60,9 +63,13 @@ class Product(Topology):
         if arguments is None:
             self.name = f"{first.name}*{second.name}"
         # Ways lead through one factor, then the other: a rule that does for both does for them.
+        # Dimension order between factors adds no dependency back to the first factor. So only
+        # dependencies within a factor need classes.
         names = {first.default_classes, second.default_classes} - {"none"}
         self.default_classes = "ordered" if names - {"dateline"} else next(iter(names), "none")
         made = product_rules(rules_of(first), rules_of(second), busses is None)
+        # The rules are those of a pair of families, and parameters are data. A product of two tori
+        # of any size needs no compilation.
         for name, product_rule in zip(WIRING, made, strict=True):
             setattr(self, name, Mapped(product_rule, self.params))
 
@@ -76,6 +83,8 @@ class Product(Topology):
         return tuple(
             leaf
             for factor in (self.first, self.second)
+            # Chains such as a*b*c are products of products. People read them as one product of
+            # three factors.
             for leaf in (factor.factors if type(factor) is Product else (factor,))
         )
 
@@ -112,6 +121,8 @@ class Product(Topology):
         """The copies of the first factor, and its own clusters in each."""
         place = position % self.first.size
         begin = position - place
+        # A family with an order of its own numbers positions otherwise than nodes. Its clusters are
+        # no runs of the product's numbers.
         inside = self.first.clusters(place) if type(self.first).cluster_order is None else []
         own = [range(begin + block.start, begin + block.stop) for block in inside]
         return [range(begin, begin + self.first.size), *own]
@@ -134,11 +145,15 @@ class Product(Topology):
         return {
             product_name(name, other): partial(self._routing, name, other)
             for name in self.first.routings
+            # Every combination is legal, because the second factor's routing begins where the first
+            # one's has arrived.
             for other in self.second.routings
         }
 
     def _routing(self, name: str, other: str) -> Routing:
         first, second = self.first.routing(name), self.second.routing(other)
+        # The number of words is data of the rule, not a constant. So all routings of a pair of
+        # families share one compiled rule.
         own = (first.words, 0)
         params = product_params(self.first, first.params, second.params, own)
         return Routing(
@@ -186,6 +201,8 @@ class Product(Topology):
 
     def _classes(self, name: str) -> ChannelClasses:
         first, second = (
+            # A factor without this class rule has acyclic dependencies by itself, as a mesh has.
+            # One class is enough there.
             each.channel_classes.get(name, each.channel_classes["none"])()
             for each in (self.first, self.second)
         )
@@ -202,6 +219,8 @@ class Product(Topology):
 
     def _header_bits(self, first: Routing, second: Routing) -> Callable[[int, int], int]:
         """Number of bits of both headers, or of the target's number alone if it suffices."""
+        # Both headers are then parts of one target number. On a real machine that number is sent
+        # once.
         if first.stateless and second.stateless:
             bits = max(1, (self.size - 1).bit_length())
             return lambda source, target: bits
@@ -221,6 +240,8 @@ class Product(Topology):
             product_name(name, other): partial(self._schedule, root, ones[name], others[other])
             for name in ones
             for other in others
+            # The second schedule starts at a step that is known beforehand. A schedule without a
+            # fixed length, or with several ports, has none.
             if ones[name]().can_follow and others[other]().can_follow
         }
 
@@ -248,6 +269,32 @@ class Product(Topology):
         )
 
 
+class NamedProduct(Product):
+    """Product with a name of its own, routed in its first factor, then in its second.
+
+    Parameters
+    ----------
+    arguments : str
+        The canonical text of the arguments.
+    first, second : Topology
+        The factors, each with a shortest routing as its first one unless the family overrides
+        `routings`.
+    """
+
+    def __init__(self, arguments: str, first: Topology, second: Topology):
+        super().__init__(first, second, arguments)
+
+    @property
+    def routings(self) -> dict[str, Callable[[], Routing]]:
+        """The factors' own shortest ways, one after the other."""
+        one, other = next(iter(self.first.routings)), next(iter(self.second.routings))
+        return {"shortest": lambda: self.composed("shortest", one, other)}
+
+    def composed(self, name: str, one: str, other: str) -> Routing:
+        """A routing under a name of its own, made of one of each factor."""
+        return replace(self._routing(one, other), name=name)
+
+
 def _busses_of(factor: Topology, places: Ints) -> tuple[Ints, Ints]:
     """The busses of a factor's nodes: which of the places, and the bus."""
     pairs = factor.incidences(np.unique(places))
@@ -266,6 +313,8 @@ def require_factors(first: Topology, second: Topology) -> None:
             f"{first.name}*{second.name}: one factor has links and the other busses; "
             "a product needs links in both or busses in both."
         )
+    # Processors are numbered first. Switches of the first factor would lie between the processors
+    # of its copies.
     if first.hosts != first.size:
         raise TopologyError(
             f"{first.name}*{second.name}: {first.name} has switches, and only the last factor of "
@@ -400,6 +449,8 @@ def decide(node, header, params):
     words = params[OWN]
     b = node // params[FIRST_SIZE]
     a = node - b * params[FIRST_SIZE]
+    # The first factor is asked at every node, even after it has arrived. So no bit of the header
+    # has to say which factor is at work.
     port = first_decide(a, header[:words], first_params(params))
     if port != ARRIVED:
         return port
@@ -414,6 +465,8 @@ def channel_class(node, port, in_port, in_class, header, params):
     b = node // params[FIRST_SIZE]
     a = node - b * params[FIRST_SIZE]
     if port < ports:
+        # A message from the other factor holds a channel that no message of this factor waits for.
+        # It starts anew here.
         if in_port >= ports:
             in_port = in_class = -1
         return first_class(a, port, in_port, in_class, header[:words], first_params(params))
@@ -430,6 +483,8 @@ def send(node, root, since, step, params):
     steps, size = params[OWN], params[FIRST_SIZE]
     if step <= steps:
         return first_send(node % size, root % size, since, step, first_params(params))
+    # A node informed in the first phase is a root of its copy. For the second schedule it was
+    # informed in step 0.
     since = max(since - steps, 0)
     port = second_send(node // size, root // size, since, step - steps, second_params(params))
     return port if port < 0 else port + params[FIRST_PORTS]

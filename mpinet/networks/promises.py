@@ -34,12 +34,16 @@ def check_routings(topology: Topology, random: np.random.Generator) -> int:
     # Those for open-loop traffic are tried too, and not counted: every network has some of them.
     counted = len(known)
     # Those of any graph rest on what is tried above; Valiant's leads by a family's own waypoints.
+    # Routings of any network rest on rules that are already checked here. Valiant's uses the
+    # family's own waypoint.
     tried = known.keys() | topology.common_routings.keys() - {"valiant"}
     others = topology.load_routings.items()
     known |= {name: partial(make, 0) for name, make in others if name not in tried}
     for place, make in enumerate(known.values()):
         try:
             routing = make()
+        # A table may be too large for this network. That is no broken promise, and other routings
+        # may still be tried.
         except UsageError:
             continue
         if trial.hold(routing, arrives=place == 0) and place < counted:
@@ -54,6 +58,8 @@ def check_schedules(topology: Topology) -> None:
     for root in sorted({0, topology.hosts - 1}):
         for place, make in enumerate(topology.schedules(root).values()):
             schedule = make()
+            # Who hears whom on a bus or with a chosen port is for the machine to judge. Here each
+            # message reaches its neighbour.
             if schedule.listen is None:
                 informed = _play(topology, schedule)
                 if place == 0 and not (informed[: topology.hosts] >= 0).all():
@@ -71,6 +77,7 @@ def _play(topology: Topology, schedule: Schedule) -> Ints:
     """The steps in which nodes are informed, -1 for those that are not."""
     informed = np.full(topology.size, -1)
     informed[schedule.root], step = 0, 0
+    # A schedule without phases ends by itself. No broadcast needs more steps than there are nodes.
     while step < (schedule.steps if schedule.phases else topology.size):
         step += 1
         received = _play_step(topology, schedule, informed, step)
@@ -131,6 +138,7 @@ def check_cycle(topology: Topology) -> None:
         )
     node, passed = 0, 0
     seen = np.zeros(topology.size, bool)
+    # The walk stops at the first node that comes again. A wrong rule may never come back to node 0.
     while not seen[node]:
         seen[node], passed = True, passed + 1
         node = int(following[node])
@@ -149,6 +157,8 @@ def check_cluster_order(topology: Topology, nodes: Ints) -> None:
     ordered = Mapped(order, topology.params, ports=2)
     positions = ordered(nodes, 0)
     outside = (positions < 0) | (positions >= topology.size)
+    # Positions outside are replaced before the inverse is asked. Native code would read behind the
+    # parameters for them.
     back = ordered(np.where(outside, 0, positions), 1)
     wrong = outside | (back != nodes)
     if not wrong.any():

@@ -10,13 +10,14 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
+from functools import partial
 from typing import Any, Protocol
 
 import numpy as np
 
 from mpinet.base.arrays import Ints
 from mpinet.base.fielddocs import described
-from mpinet.compiled import Rule, inlined, rule
+from mpinet.compiled import Rule, inlined, open_part, rule
 from mpinet.errors import RoutingError, Stuck, TooLarge, UsageError
 from mpinet.networks.adaptive import CREDITS, most_room
 from mpinet.networks.classes import ChannelClasses
@@ -37,6 +38,26 @@ LONGEST_PATH = 2**19
 def target_only(source, target, header, params):
     """The header of a stateless routing: the target's number and nothing else."""
     header[0] = target
+
+
+# A family's rule `neighbor` and its distance in closed form, which `bind` gives.
+wiring = distance = open_part
+
+
+@rule
+def lowest_closer_port(node, header, params):
+    """Try the ports in order; absent ones lead nowhere."""
+    target = header[0]
+    if node == target:
+        return ARRIVED
+    # Distances are computed, never stored. So the rule works on networks of any size, at the cost
+    # of one formula per port.
+    here = distance(node, target, params)
+    for port in range(params[1]):
+        other = wiring(node, port, params)
+        if other >= 0 and distance(other, target, params) < here:
+            return port
+    return STUCK
 
 
 @described
@@ -151,6 +172,8 @@ class Routing:
         UsageError
             It can go around faults, but not around so many or such ones.
         """
+        # Sorted tuples give equal faults equal parameters. So results do not depend on the order in
+        # which a user lists them.
         nodes = tuple(sorted({int(node) for node in dead}))
         links = tuple(sorted({(int(u), int(v)) for u, v in cut}))
         if self.repaired is None or not (nodes or links):
@@ -203,6 +226,8 @@ def stateless(
     params : ndarray of int64, optional
         The rule's parameters.
     """
+    # A header is counted as on the real machine, in bits. The emulator stores it in whole words,
+    # which would overstate small networks.
     bits = max(1, (topology.size - 1).bit_length())
     return Routing(
         name=name,
@@ -211,6 +236,47 @@ def stateless(
         header_bits=lambda source, target: bits,
         shortest=shortest,
     )
+
+
+def shortest_routings(**rules: Rule) -> Any:
+    """Make a family's `routings` of stateless rules, given by name, all of whose ways are shortest.
+
+    Examples
+    --------
+    >>> import mpinet
+    >>> @mpinet.rule
+    ... def upwards(node, header, params):
+    ...     return -1 if node == header[0] else (header[0] - node) % params[0] - 1
+    >>> class Full(mpinet.Topology):
+    ...     def __init__(self, N):
+    ...         super().__init__(f"{N}", size=N, ports=N - 1)
+    ...
+    ...     @mpinet.rule
+    ...     def neighbor(node, port, params):
+    ...         return (node + 1 + port) % params[0]
+    ...
+    ...     routings = shortest_routings(direct=upwards)
+    >>> [*Full(4).routings]
+    ['direct']
+    """
+    return _routings(rules, shortest=True)
+
+
+def longer_routings(**rules: Rule) -> Any:
+    """Make a family's `routings` of stateless rules, given by name; ways need not be shortest."""
+    return _routings(rules, shortest=False)
+
+
+def _routings(rules: dict[str, Rule], shortest: bool) -> Any:
+    # A property, because a routing takes its parameters from the network at hand. It is made when
+    # it is asked for, as tables of others are.
+    def routings(topology: Wired) -> dict[str, Callable[[], Routing]]:
+        return {
+            name: partial(stateless, name, decide, topology, shortest=shortest)
+            for name, decide in rules.items()
+        }
+
+    return property(routings)
 
 
 def path(
@@ -241,6 +307,8 @@ def path(
     >>> path(cube, cube.routing(), 0, 5)
     ([0, 1, 5], [0, 2])
     """
+    # Rules that avoid dead nodes never lead into one. Without this check, such a message would look
+    # like an error of the routing.
     for node in {source, target} & set(routing.dead):
         raise UsageError(f"Node {node} is dead: it neither sends nor receives.")
     header = np.zeros(routing.words, np.int64)
@@ -251,12 +319,16 @@ def path(
         port = int(routing.decide(node, header, routing.params))
         if port < 0:
             break
+        # A rule of a user may give any number. Asking the wiring for a port beyond the last would
+        # read foreign parameters.
         following = topology.neighbor(node, port) if port < topology.ports else -1
         if following < 0:
             raise RoutingError(
                 f"Routing {routing.name} on {topology.name} chose port {port} of node {node}, "
                 f"which is not wired, for a message from {source} to {target}."
             )
+        # A ring of 10^8 processors has legal ways of 5 * 10^7 hops. Listing them would fill the
+        # memory, so that this is refused apart from endless ways.
         if LONGEST_PATH < len(nodes) <= hop_limit(topology.size):
             raise TooLarge(
                 f"Routing {routing.name} on {topology.name} takes more than {LONGEST_PATH:,} hops "
@@ -280,4 +352,6 @@ def path(
 @inlined
 def hop_limit(size: int) -> int:
     """Hops after which a routing counts as endless, for a network of `size` nodes."""
+    # A correct way may pass a node several times with different headers. Four visits of every node
+    # leave room for two phases there and back.
     return 4 * size + 64

@@ -56,6 +56,8 @@ def routing_by_file(topology: Wired, path: Path) -> Routing:
         )
     ports = read_ports(topology, path)
     neighbors = neighbor_table(topology)
+    # The whole table is checked before anything moves. A circle found at run time would look like a
+    # slow network.
     following = np.where(ports < 0, -1, neighbors[np.arange(size)[:, np.newaxis], ports])
     require_arrivals(topology, following, str(path))
     entries = np.full(-(-size * size // 4) * 4, UNREACHABLE, np.uint16)
@@ -94,6 +96,8 @@ def read_ports(topology: Wired, path: Path) -> Table:
             end = ends[0]
             if end not in wired:
                 raise UsageError(f"{line}: nodes {node} and {end} have no link between them.")
+            # Parallel links have several ports. The lowest one is taken, as in all tables of
+            # shortest ways.
             port = wired.index(end)
         if node == destination or found[node, destination] >= 0:
             said = "has arrived" if node == destination else "has another line"
@@ -114,7 +118,11 @@ def require_arrivals(topology: Wired, following: Table, where: str) -> None:
     # Behind the last node stands a place for what is lost; twice as far with every turn.
     at = np.vstack([following[:, :hosts], np.full((1, hosts), size)])
     at[at < 0] = size
+    # A destination keeps what has arrived. Otherwise a line for a node's own messages would send
+    # them on.
     at[np.arange(hosts), np.arange(hosts)] = np.arange(hosts)
+    # Squaring the map of next nodes doubles the distance each time. After log2 N turns every
+    # message is at its end, or in a circle.
     for _ in range(size.bit_length()):
         at = np.take_along_axis(at, at, axis=0)
     astray = np.argwhere(at[:hosts] != np.arange(hosts))

@@ -22,6 +22,8 @@ one: a single port stands for itself."""
 @inlined
 def ports_from(first, count):
     """The answer for `count` consecutive ports; -1 if there is none."""
+    # One number carries a run of ports. A rule cannot return a list, and a bus transmission uses
+    # consecutive ports anyway.
     return first + (count - 1) * SPAN if count > 0 else -1
 
 

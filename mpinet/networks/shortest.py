@@ -47,6 +47,8 @@ def table_routing(
         The table would have more than `MAX_ENTRIES` entries, or take too long to fill.
     """
     rows = topology.size if representatives is None else representatives
+    # Every rank holds the whole table, so that more ranks do not help. The limit of 64 MiB keeps
+    # many ranks on one host possible.
     if rows * topology.size > MAX_ENTRIES:
         reason = (
             "has no routing rule of its own and no symmetry that one table could serve"
@@ -61,6 +63,8 @@ def table_routing(
     looks = rows * topology.size * topology.ports
     require_walk(looks, f"A table of shortest paths in {topology.name}", ranks=1)
     table = first_port_table(topology, rows)
+    # The table stands among the parameters, since rules see nothing else. A rule that looks it up
+    # is compiled once for all networks.
     params = np.concatenate([np.array([topology.size, topology.ports, rows]), table])
     return stateless("shortest", decide or decide_by_pair, topology, params)
 
@@ -92,6 +96,19 @@ def neighbor_table(topology: Wired) -> Ints:
     return topology.neighbor(nodes, np.arange(topology.ports)[np.newaxis, :])
 
 
+def levels(neighbors: Table, root: int) -> Ints:
+    """The nodes' distances from a root; the number of nodes where they are not joined to it."""
+    size = len(neighbors)
+    found = np.full(size, size, np.int64)
+    found[root], fresh, level = 0, np.array([root]), 0
+    while fresh.size:
+        level += 1
+        others = np.unique(neighbors[fresh])
+        fresh = others[(others >= 0) & (found[others] == size)]
+        found[fresh] = level
+    return found
+
+
 @kernel
 def fill_first_ports(neighbors: Table, representatives: int, entries: Halves) -> None:
     """Breadth-first search from each representative, passing the lowest first port on."""
@@ -102,6 +119,8 @@ def fill_first_ports(neighbors: Table, representatives: int, entries: Halves) ->
         first = entries[source * size : (source + 1) * size]
         distance[:] = -1
         distance[source] = 0
+        # The value 0xFFFF is no port, as ports of tables fit into 16 bits below it. So one word
+        # says arrived, stuck or a port.
         first[source] = HERE
         queue[0] = source
         head, tail = 0, 1
@@ -112,6 +131,8 @@ def fill_first_ports(neighbors: Table, representatives: int, entries: Halves) ->
                 other = neighbors[node, port]
                 if other < 0:
                     continue
+                # First ports travel with the search. Only the source's own row is kept, so that no
+                # predecessor has to be stored.
                 through = port if node == source else first[node]
                 if distance[other] < 0:
                     distance[other] = distance[node] + 1
@@ -143,4 +164,6 @@ def decide_by_pair(node, header, params):
 @rule
 def decide_by_difference(node, header, params):
     """Look target - node up: for networks whose every translation keeps the ports' names."""
+    # A translation moves the node to 0 and keeps every port's name. So one row of the table serves
+    # all nodes.
     return entry(params, (header[0] - node) % params[0])

@@ -12,6 +12,7 @@ parameters. A header holds the target in front of the network's own header, whos
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from functools import partial
 from typing import Any
 
@@ -63,6 +64,8 @@ class Terminals(Topology):
         self.name = f"{network.name}{',' if ':' in network.name else ':'}hosts={each}"
         self.default_classes = network.default_classes
         self.most_classes = network.most_classes
+        # The network's rules are bound into those of the terminals. They see router numbers, as if
+        # there were no processors.
         made = terminal_rules(rules_of(network), order_of(network))
         for name, terminal_rule in zip(WIRING, made, strict=True):
             setattr(self, name, Mapped(terminal_rule, self.params))
@@ -150,38 +153,33 @@ class Terminals(Topology):
 
         def around(dead: tuple[int, ...], cut: tuple[tuple[int, int], ...]) -> Routing:
             """The routing that goes around dead routers and links between routers."""
+            # A dead processor blocks no way of others. Only dead routers and links between routers
+            # change routes.
             routers = [node - self.hosts for node in dead if node >= self.hosts]
             links = [(u - self.hosts, v - self.hosts) for u, v in cut if min(u, v) >= self.hosts]
             return self._between(own.around(routers, links))
 
-        made: dict[str, Any] = {}
-        if own.channel_class is not None:
-            made |= {"channel_class": terminal_class(own.channel_class), "classes": own.classes}
+        # Links to processors need no classes: a processor forwards nothing, so that no circle
+        # passes one.
+        made = {"channel_class": own.channel_class and terminal_class(own.channel_class)}
         if own.candidates is not None:
-            made |= {
-                "candidates": candidates.bind(
-                    "Terminals.candidates", own_candidates=own.candidates
-                ),
-                "choose": choose.bind("Terminals.choose", own_choose=own.choose),
-                "sees": own.sees,
-                "eager": own.is_eager,
-                "classes": own.classes,
-                "escape": own.escape,
-                "bubble": own.bubble,
-            }
-        return Routing(
-            name=own.name,
+            made["candidates"] = candidates.bind(
+                "Terminals.candidates", own_candidates=own.candidates
+            )
+            made["choose"] = choose.bind("Terminals.choose", own_choose=own.choose)
+        return replace(
+            own,
             decide=decide.bind("Terminals.decide", own_decide=own.decide),
             start=start.bind("Terminals.start", own_start=own.start),
             params=params,
             header_bits=header_bits,
             words=own.words + 1,
-            shortest=own.shortest,
-            stateless=own.stateless,
             repaired=around if own.repaired is not None else None,
             dead=tuple(self.hosts + node for node in own.dead),
-            numbered=own.numbered,
-            diameters=own.diameters,
+            eager=own.is_eager,
+            # Outcomes of a draw are numbered by routers here. Measures that sum over outcomes would
+            # ask for processors.
+            outcomes=0,
             **made,
         )
 
@@ -256,6 +254,8 @@ def neighbor(node, port, params):
     each, first, ports = params[EACH], params[FIRST_ROUTER], params[NETWORK_PORTS]
     if node < first:
         return first + node // each if port == 0 else -1
+    # The network's ports come first, so that routes of the network keep their port numbers with any
+    # number of processors.
     if port >= ports:
         return (node - first) * each + port - ports
     other = own_rule(node - first, port, own_params(params))
@@ -286,6 +286,8 @@ def link_class(node, port, params):
 def channel_order(node, port, params):
     """Up first, then the network's channels in its order, then down."""
     first = params[FIRST_ROUTER]
+    # Links up come before all others and links down behind all others. So the ends of a way add no
+    # class to the network's own.
     if node < first:
         return -1
     if port >= params[NETWORK_PORTS]:
@@ -321,6 +323,8 @@ def decide(node, header, params):
         return ARRIVED
     if node < first:
         return 0
+    # The base routes between routers. Arrived means the target's router, where one more hop leads
+    # down.
     port = own_decide(node - first, header[1:], own_params(params))
     return port_down(target, params) if port == ARRIVED and target < first else port
 
@@ -342,6 +346,8 @@ def candidates(node, in_port, in_class, header, candidates, params):
     target, first, ports = header[0], params[FIRST_ROUTER], params[NETWORK_PORTS]
     if node == target:
         return ARRIVED
+    # There is one way up and one way down. Written first, it is right for processors before the
+    # network is asked.
     candidates[0, 0], candidates[0, 1] = 0, 0
     if node < first:
         return 1

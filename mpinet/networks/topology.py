@@ -9,9 +9,11 @@ and ports it has, and defines the rule `neighbor`; everything else has a default
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from functools import cached_property
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from functools import cached_property, wraps
+from inspect import unwrap
 from pathlib import Path
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, ClassVar, Protocol, TypeAlias, runtime_checkable
 
 import numpy as np
@@ -24,9 +26,9 @@ from mpinet.base.notebook import shown
 from mpinet.base.numerals import counted, looks_whole, quoted, whole
 from mpinet.compiled import Rule, open_part, rule
 from mpinet.errors import NodeError, TopologyError, UsageError
-from mpinet.networks.classes import Choices, common_classes
+from mpinet.networks.classes import LONGEST, Choices, common_classes
 from mpinet.networks.cycle import Cycle
-from mpinet.networks.parameters import Parameter, require_integer
+from mpinet.networks.parameters import Parameter, require_integer, require_ranges
 from mpinet.networks.routing import Routing
 from mpinet.networks.routingtable import PREFIX, routing_by_file
 from mpinet.networks.schedule import Schedule
@@ -91,6 +93,10 @@ class Topology:
         are switches, which only forward. Default: all.
     busses : int, optional
         Number of busses of a bus network. Default: the network has links.
+    stated : mapping, optional
+        Figures that the source states: `Topology.stated`.
+    link_classes : sequence of str, optional
+        Names of the classes of `link_class`. Default: one class.
 
     Raises
     ------
@@ -137,9 +143,21 @@ class Topology:
     """Numbers of values of the parts of an address ``i,j,..``, of which the last one is counted up
     first. Where there are none, the address is the node's number."""
 
+    lowest_first: ClassVar[bool] = False
+    """True if the first part of an address is the one that is counted up first."""
+
+    brackets: ClassVar[tuple[str, str]] = ("", "")
+    """Signs before and behind an address of `radices`."""
+
+    cluster_lengths: Iterable[int] = ()
+    """Lengths of the aligned runs of positions that are clusters, the longest first."""
+
     waypoint: Any = None
     """The node by which a drawn one leads where that is another, an inlined function
     ``waypoint(source, target, drawn, params)``; -1: the message goes straight to its target."""
+
+    longest: int = LONGEST
+    """Hops of the longest way of its routings, where that is known for any size."""
 
     waypoint_classes: int | None = None
     """Number of the classes ``ordered`` that a way to a waypoint needs, if fewer than others."""
@@ -159,8 +177,12 @@ class Topology:
         params: Sequence[int] | Ints = (),
         hosts: int | None = None,
         busses: int | None = None,
+        stated: Mapping[str, int] | None = None,
+        link_classes: Sequence[str] = ("link",),
     ):
         what = f"{self.family}:{arguments} would have"
+        # NumPy would wrap such numbers silently. The check stands before any array is made, so that
+        # a typing error in an exponent costs nothing.
         if size > MAX_SIZE:
             raise TopologyError(
                 f"{what} {counted(size)} processors; at most 2^63 - 1 can be numbered."
@@ -174,12 +196,17 @@ class Topology:
             raise TopologyError(
                 f"{what} {counted(busses)} busses; at most 2^63 - 1 can be numbered."
             )
+        # Two users' classes may have one name. The module in front keeps their results and caches
+        # apart.
         family = self.family or f"{type(self).__module__}:{type(self).__qualname__}"
         self.name = f"{family}:{arguments}" if arguments else family
         self.size = size
         self.ports = ports
         self.hosts = size if hosts is None else hosts
         self.busses = busses
+        self._stated, self._link_classes = dict(stated or {}), tuple(link_classes)
+        # Rules see nothing but these numbers. So one compiled rule serves all members of a family,
+        # and a kernel is compiled once.
         self.params: Ints = np.concatenate([np.array([size, ports]), np.asarray(params, np.int64)])
 
     @classmethod
@@ -201,6 +228,12 @@ class Topology:
         """Complete the rules of a family that defines its wiring."""
         super().__init_subclass__(**kwargs)
         require_parameters(cls)
+        # A class that states other ranges, or takes its arguments otherwise, needs a check of its
+        # own. Classes that inherit both are checked by the wrapper of their base.
+        if cls.parameters and {"parameters", "__init__"} & vars(cls).keys():
+            cls.__init__ = checking_ranges(cls.__init__, cls.parameters)  # type: ignore[method-assign]
+        # Default rules are compiled with the wiring inside. A class with another wiring that
+        # inherited them would search the ports of its base.
         if "neighbor" in vars(cls):
             complete_rules(cls, cls.__qualname__)
 
@@ -210,6 +243,8 @@ class Topology:
             return NotImplemented
         if self is other:
             return True
+        # The name comes first because it is short. Parameters of graphs may have millions of
+        # numbers.
         return self._identity() == other._identity() and np.array_equal(self.params, other.params)
 
     def __hash__(self) -> int:
@@ -221,6 +256,8 @@ class Topology:
 
     def __getstate__(self) -> dict[str, Any]:
         """Return the attributes to be copied or pickled: all but those that follow from others."""
+        # Cached values, such as tables of addresses, may be larger than the network's description.
+        # A copy finds them again when it needs them.
         return {
             name: value
             for name, value in vars(self).items()
@@ -277,6 +314,8 @@ class Topology:
         ([4, 7, 1], True, False, 8)
         """
         others = self.neighbor(self.find(str(node)), np.arange(self.ports))
+        # Parallel links lead to one neighbour by several ports. A dictionary keeps the order of
+        # first occurrence, which a set would lose.
         return [*dict.fromkeys(others[others >= 0].tolist())]
 
     def to_networkx(self) -> networkx.Graph:
@@ -328,6 +367,7 @@ class Topology:
         there = self.neighbor(nodes[:, np.newaxis], ports) >= 0
         rows, columns = np.nonzero(there)
         busses = self.channel(nodes[rows], columns)
+        # A processor sees a bus once for each fellow member. Capacities count each bus once.
         return np.unique(np.stack([nodes[rows], busses], axis=1), axis=0)
 
     def bus_members(self, bus: int) -> list[int]:
@@ -339,7 +379,7 @@ class Topology:
         return pairs[pairs[:, 1] == bus, 0].tolist()
 
     def clusters(self, position: int) -> list[range]:
-        """The clusters that a position is in, largest first; none by default.
+        """The clusters that a position is in, largest first: by default by `cluster_lengths`.
 
         A cluster is a run of positions whose nodes are joined more closely to one another than to
         the rest. A node's position is its number; a family whose clusters are no runs of numbers
@@ -351,7 +391,10 @@ class Topology:
         position : int
             0..size-1.
         """
-        return []
+        # Runs begin at multiples of their length, because families number clusters of equal size
+        # one after the other.
+        begins = [(position - position % length, length) for length in self.cluster_lengths]
+        return [range(begin, begin + length) for begin, length in begins]
 
     def seats_of(self, nodes: Ints, busses: Ints) -> Ints:
         """Numbers that ascend as processors do in the member order of their bus.
@@ -369,7 +412,7 @@ class Topology:
     @property
     def stated(self) -> dict[str, int]:
         """Figures that the paper or textbook states (``degree``, ..): never a measurement."""
-        return {}
+        return self._stated
 
     def address(self, node: int) -> str:
         """The paper's own address of a node: by default the digits that its `radices` make."""
@@ -378,7 +421,9 @@ class Topology:
         for radix in reversed(self.radices or [self.size]):
             node, part = divmod(node, radix)
             parts.append(str(part))
-        return ",".join(reversed(parts))
+        # Division yields the fastest part first. Most papers write the slowest one first.
+        text = ",".join(parts if self.lowest_first else reversed(parts))
+        return text.join(self.brackets)
 
     def node(self, address: str) -> int:
         """The number of the node with this address: the inverse of `address`.
@@ -394,6 +439,8 @@ class Topology:
             raise
         except ValueError:
             number = -1
+        # Readers may be lenient with signs, spaces and leading zeros. Writing the address again
+        # refuses all of these in one place.
         if not 0 <= number < self.size or self.address(number) != address:
             raise NodeError(
                 f"{quoted(address)} is not an address in {self.name}: addresses are "
@@ -416,11 +463,17 @@ class Topology:
             There are too many addresses to search.
         """
         if type(self).address is Topology.address:
+            parts = address.removeprefix(self.brackets[0]).removesuffix(self.brackets[1]).split(",")
             number = 0
-            radices = self.radices or [self.size]
-            for radix, part in zip(radices, address.split(","), strict=True):
+            for radix, part in zip(
+                self.radices or [self.size],
+                reversed(parts) if self.lowest_first else parts,
+                strict=True,
+            ):
                 number = number * radix + int(part)
             return number
+        # A search makes a dictionary of all addresses on every rank. Beyond a million nodes it
+        # would take minutes and gigabytes.
         if self.searches_addresses and self.size > MOST_ADDRESSES:
             raise NodeError(
                 f"{self.name} has 'address', but no 'read_address' to read {address!r}: addresses "
@@ -437,6 +490,8 @@ class Topology:
     @cached_property
     def _addressed(self) -> dict[str, int]:
         """Map every address to its lowest node."""
+        # Later entries win in a dictionary. Counting down leaves the lowest of several nodes that a
+        # user's class gives one address.
         return {self.address(node): node for node in reversed(range(self.size))}
 
     def find(self, text: str) -> int:
@@ -457,6 +512,8 @@ class Topology:
         except ValueError as error:
             raise NodeError(f"{error}; {self.name} has nodes 0..{self.size - 1}.") from None
         fits = 0 <= number < self.size
+        # A leading zero marks an address of bits. Without this rule `0010` would silently mean node
+        # 10 on a hypercube.
         if fits and (text == "0" or not text.startswith("0")):
             return number
         try:
@@ -567,6 +624,8 @@ class Topology:
         """
         routing = self._made_routing(name, seed)
         if is_own(type(self)) and routing.name not in self._tried_routings:
+            # The name is noted before the trial, because the trial itself may ask for this routing
+            # by way of another one.
             self._tried_routings.add(routing.name)
             try:
                 self._try_routing(
@@ -582,6 +641,7 @@ class Topology:
         known, drawing = self.routings, self.load_routings | self.random_routings
         if name is None:
             name = next(iter(known))
+        # Families' routings keep their names if any network later gets a routing of the same name.
         if name in known:  # a family's own ``updown`` comes before that of any network
             return known[name]()
         if name.startswith(PREFIX):
@@ -610,7 +670,7 @@ class Topology:
     @property
     def link_classes(self) -> tuple[str, ...]:
         """Names of the classes of `link_class`, from 0."""
-        return ("link",)
+        return self._link_classes
 
     @property
     def link_costs(self) -> Mapping[str, tuple[str, ...]]:
@@ -623,7 +683,7 @@ class Topology:
     @property
     def channel_classes(self) -> Choices:
         """The family's class rules by name (see `mpinet.networks.classes`)."""
-        return common_classes(self)
+        return common_classes(self, self.longest)
 
     def schedules(self, root: int) -> dict[str, Callable[[], Schedule]]:
         """The family's own one-port broadcast schedules by name; the first is the default."""
@@ -669,6 +729,27 @@ def require_parameters(cls: type[Topology]) -> None:
             )
 
 
+def checking_ranges(
+    init: Callable[..., None], parameters: tuple[Parameter, ...]
+) -> Callable[..., None]:
+    """Return a family's `__init__` that first checks the ranges that `parameters` state."""
+    # Names come from the function itself. A subclass may take other arguments than its base
+    # declares, and only equal names are checked.
+    code = unwrap(init).__code__
+    names = code.co_varnames[1 : code.co_argcount]
+
+    @wraps(init)
+    def checked(self: Topology, *args: Any, **kwargs: Any) -> None:
+        require_ranges(
+            self.family or type(self).__qualname__,
+            parameters,
+            dict(zip(names, args, strict=False)) | kwargs,
+        )
+        init(self, *args, **kwargs)
+
+    return checked
+
+
 def complete_rules(owner: Any, name: str) -> None:
     """Add to `owner`, which has the rule `neighbor`, the default rules that it lacks.
 
@@ -680,6 +761,8 @@ def complete_rules(owner: Any, name: str) -> None:
         First part of the new rules' names; no two different wirings may share it.
     """
     neighbor = vars(owner)["neighbor"]
+    # A search costs as many wiring rules as a node has ports. It is the default because most users'
+    # rules have no closed form.
     if "reverse_port" not in vars(owner):
         owner.reverse_port = searched_port.bind(f"{name}.reverse_port", wiring=neighbor)
     if "channel" not in vars(owner):
@@ -697,6 +780,8 @@ def searched_port(node, port, params):
     other = wiring(node, port, params)
     if other < 0:
         return -1
+    # The lowest port is taken, so that both ends of a link agree if no links are parallel. The
+    # contract's check refuses parallel links here.
     for candidate in range(params[1]):
         if wiring(other, candidate, params) == node:
             return candidate
@@ -723,7 +808,19 @@ def link_number(node, port, params):
     other = wiring(node, port, params)
     if other < 0:
         return -1
+    # Both ends compute the same minimum without talking to each other. Numbers have gaps, but no
+    # table is needed.
     return min(node * params[1] + port, other * params[1] + way_back(node, port, params))
+
+
+def numbered(word: str, count: int) -> tuple[str, ...]:
+    """Names of link classes that are told apart by their numbers: ``dimension 0``, .."""
+    # Options such as --latency name classes by these words, so that families share one spelling.
+    return tuple(f"{word} {number}" for number in range(count))
+
+
+EXCHANGE = MappingProxyType({"exchange": "mpinet.programs.schedules.exchange:DimensionExchange"})
+"""Value of `Topology.ascend_schedules` where the partners of every dimension are neighbours."""
 
 
 ROUTINGS_ELSEWHERE = {
@@ -745,5 +842,5 @@ def no_routing(topology: Topology, name: str, names: Sequence[str]) -> UsageErro
 
 __all__ = [
     *("MAX_SIZE", "NetworkLike", "NetworkxGraph", "Topology", "complete_rules"),
-    "is_searched",
+    *("EXCHANGE", "is_searched", "numbered"),
 ]

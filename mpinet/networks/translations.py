@@ -73,6 +73,8 @@ class Translations:
         nodes = np.arange(topology.size)[:, np.newaxis]
         ends = topology.neighbor(nodes, np.arange(topology.ports))
         wired = (ends >= 0) & (ends != nodes)
+        # A translation keeps the degree. Irregular networks are refused before anything costly is
+        # tried.
         if (wired.sum(axis=1) != wired[0].sum()).any():
             return None
         distance = np.full(topology.size, -1, np.int32)
@@ -80,6 +82,8 @@ class Translations:
         if measure_distances(lists.begin, lists.others, 0, distance) < topology.size:
             return None
         ports = np.nonzero(wired)[1].reshape(topology.size, -1).T.copy()
+        # Equal port numbers are tried first, which is cheap and right for most Cayley graphs. Mixed
+        # radices are tried for the rest.
         for alike in (ports, ports_by_digits(ports, ends)):
             found = None if alike is None else cls._by(alike, ends, distance)
             if found is not None:
@@ -104,6 +108,8 @@ class Translations:
         """Tell if each image is a permutation that keeps every link, and its port."""
         nodes = np.arange(self.neighbors.shape[1])
         return all(
+            # The construction only guesses the images. The check of every link makes the result a
+            # proof, whatever the guess was.
             np.array_equal(np.sort(image), nodes)
             and np.array_equal(image[self.neighbors], self.neighbors[:, image])
             and image[0] == end
@@ -176,6 +182,8 @@ def take_over(order: Ints, distance: Shorts, neighbors: Table, images: Table) ->
     processor that is nearer to 0: where this one's image goes by this port.
     """
     links, size = neighbors.shape
+    # Images are products of generators along shortest ways. If translations exist, any way to a
+    # node gives the same image.
     for link in range(links):
         images[link, :] = -1
         images[link, 0] = neighbors[link, 0]

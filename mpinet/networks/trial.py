@@ -10,6 +10,7 @@ from mpinet.base.arrays import Ints
 from mpinet.errors import RoutingError, Stuck
 from mpinet.networks.adaptive import words_seen
 from mpinet.networks.routing import ARRIVED, STUCK, Routing, path
+from mpinet.networks.shortest import levels, neighbor_table
 from mpinet.networks.wired import Wired
 
 ALL_PAIRS = 4096
@@ -60,6 +61,7 @@ class Trial:
             It takes an unwired port, does not arrive or is not as short as it says.
         """
         topology, distances = self._topology, self._distances
+        # Drawn nodes may be anywhere. On a long ring a single message would take millions of hops.
         if routing.numbered and not _goes_far(topology):
             return False  # by a node drawn anywhere
         for source, target in self.pairs:
@@ -86,6 +88,8 @@ def _check_adaptive(
         header = np.zeros(routing.words, np.int64)
         routing.start(source, target, header, routing.params)
         fresh.append(((source, -1, -1, *header.tolist()), target))
+    # States grow with ports and classes at every hop. A bounded search from all pairs meets the
+    # usual errors early.
     most = MOST_STATES if distances.known else SOME_STATES
     while fresh and len(seen) < most:
         state, target = fresh.pop()
@@ -95,6 +99,8 @@ def _check_adaptive(
         ways, header = _candidates(topology, routing, state, target)
         for port, group in ways:
             other = topology.neighbor(state[0], port)
+            # Duato's theorem lets only the escape lead away from the target. Any other candidate
+            # that does not come closer may go round for ever.
             if group >= routing.escape_classes or (routing.escape is None and routing.shortest):
                 _check_closer(topology, routing, (state[0], other, target), distances)
             back = topology.reverse_port(state[0], port)
@@ -119,6 +125,8 @@ def _candidates(
     header, room = np.array(words, np.int64), topology.ports * routing.classes
     who = f"Routing {routing.name} on {topology.name}"
     answers = []
+    # Engines ask again in every step of waiting. A rule that consumes its header would change its
+    # mind, which breaks the deadlock proof.
     for _ in range(2):  # a head that waits is asked again
         ways = np.zeros((room, 2), np.int64)
         count = int(routing.candidates(node, in_port, in_class, header, ways, routing.params))
@@ -174,6 +182,8 @@ def _check_choices(
     ways, count = np.array(pairs, np.int64), len(pairs)
     full = np.full(count, 4, np.int64)
     queues = np.zeros(words_seen(routing.sees, topology.size, topology.ports), np.int64)
+    # With one candidate free at a time, each row must be a legal answer. A choice beyond the rows
+    # would corrupt the engine's arrays.
     for credits in [full, *np.eye(count, dtype=np.int64)]:
         seen = np.concatenate([queues, credits])
         way = int(routing.choose(node, header.copy(), ways, seen, routing.params))
@@ -206,25 +216,14 @@ class _Distances:
 
     def __init__(self, topology: Wired):
         self.known = topology.size * topology.ports <= MEASURED
-        self._topology = topology
+        self._neighbors = neighbor_table(topology) if self.known else np.empty((0, 0), np.int64)
         self._from: dict[int, Ints] = {}
 
     def between(self, source: int, target: int) -> int:
         """The distance in hops."""
         if source not in self._from:
-            self._from[source] = self._search(source)
+            self._from[source] = levels(self._neighbors, source)
         return int(self._from[source][target])
-
-    def _search(self, source: int) -> Ints:
-        found = np.full(self._topology.size, -1)
-        found[source], fresh, hops = 0, np.array([source]), 0
-        ports = np.arange(self._topology.ports)
-        while fresh.size:
-            others = np.unique(self._topology.neighbor(fresh[:, np.newaxis], ports))
-            fresh = others[(others >= 0) & (found[others] < 0)]
-            hops += 1
-            found[fresh] = hops
-        return found
 
 
 def _routed_pairs(topology: Wired, random: np.random.Generator) -> Iterator[tuple[int, int]]:
@@ -246,6 +245,8 @@ def _goes_far(topology: Wired) -> bool:
 
 def _walk(topology: Wired, node: int, random: np.random.Generator) -> int:
     """Return the last node of a random walk."""
+    # Random pairs of a huge ring are millions of hops apart. A short random walk gives near pairs
+    # on any network.
     for port in random.integers(0, topology.ports, NEAR).tolist():
         following = topology.neighbor(node, port)
         node = following if following >= 0 else node

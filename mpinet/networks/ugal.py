@@ -86,6 +86,8 @@ def by_queues(
         Fields of the `Routing` that go with those.
     """
     base = stateless_base(topology)
+    # With switches, processors forward nothing. Decisions are made at the first switch, where
+    # queues of both ways exist.
     drawn, edge = topology.waypoints, topology.hosts if topology.hosts < topology.size else 0
     own = [topology.size, topology.ports, base.words, seed, len(drawn), drawn.start, 0]
     wiring_at = BASE_AT + len(base.params)
@@ -102,6 +104,8 @@ def by_queues(
         """The base's header, and the drawn node."""
         return base.header_bits(source, target) + max(1, (topology.size - 1).bit_length())
 
+    # The base's classes may have to be counted first, which takes a measurement. Until then the
+    # routing has no classes of its own.
     unsettled = Routing(
         name=name,
         decide=decide.bind(f"ugal.decide_{label}", **ways),
@@ -128,6 +132,8 @@ def by_queues(
         """Give the ways the classes of the base, once they are counted."""
         first = first_classes(topology, classes)
         whole = np.concatenate([params, classes.params])
+        # Candidates' classes tell later nodes which way was taken. So no node needs a bit in the
+        # header for that.
         whole[FIRST] = first
         offered = both_ways.bind(
             f"ugal.both_ways_{label}_{classes.rule.name}",
@@ -147,6 +153,8 @@ def by_queues(
 
 def stateless_base(topology: Routed) -> Routing:
     """The first of the network's routings whose nodes decide by the target alone, or a table."""
+    # Both ways share one header layout and are asked at any node. A base that rewrites its header
+    # could not be asked twice.
     for make in topology.routings.values():
         routing = make()
         if routing.stateless:
@@ -178,6 +186,8 @@ def start(source, target, header, params):
     words, own = params[WORDS], params[BASE_AT : params[WIRING_AT]]
     middle = drawn_node(source, target, header[2 * words], params)
     base_start(source, target, header[:words], own)
+    # The processor's only link leads to its router. If the drawn node is that router, the detour is
+    # no detour.
     if middle >= 0 and source < params[EDGE]:
         # A processor that forwards nothing has its way by its router anyway.
         port = base_decide(source, header[:words], own)
@@ -240,11 +250,15 @@ def both_ways(node, in_port, in_class, header, candidates, params):
 def hops_of(node, header, most, params):
     """Count the hops between nodes that forward, on the base's way, until they are above `most`."""
     hops = 0
+    # The comparison needs to know only if the way is longer than a bound. Counting stops there,
+    # which halves the cost on long detours.
     while hops <= most:
         port = onward(node, header, params)
         if port < 0:
             break
         node = behind(node, port, params)
+        # Hops between processors and their routers are the same on both ways. They would blur the
+        # ratio of path lengths.
         hops += node >= params[EDGE]
     return hops
 
@@ -267,10 +281,14 @@ def choose_by_own(node, header, candidates, seen, params):
     words, count, way = params[WORDS], candidates.shape[0], 0
     near, far = seen[candidates[0, PORT]], seen[candidates[count - 1, PORT]]
     # Behind an empty queue no hops are counted, and of the other way no more than decide.
+    # An empty queue on the minimal way wins against anything. Most decisions at low load end here
+    # without walking a way.
     if count == 2 and near > 0:
         target, drawn = header[:words], header[words : 2 * words]
         near *= hops_of(node, target, ALL_HOPS, params)
         if far > 0:
+            # UGAL-L compares q_min * H_min with q_non * H_non (Singh 2005). Solved for H_non, it
+            # bounds the walk along the detour.
             most = (near - 1) // far
             long = hops_of(node, drawn, most, params)
             long += hops_of(header[2 * words], target, most - long, params)
@@ -288,6 +306,8 @@ def choose_by_all(node, header, candidates, seen, params):
         target, drawn = header[:words], header[words : 2 * words]
         long = queued_on(node, drawn, seen, params)
         long += queued_on(header[2 * words], target, seen, params)
+        # All queues of a way are summed: an oracle that no real router has. It bounds what better
+        # information could gain.
         if queued_on(node, target, seen, params) > long:
             way = 1
     return way if seen[seen.size - count + way] > 0 else -1

@@ -16,7 +16,15 @@ from mpinet.compiled import kernel, rule
 from mpinet.errors import UsageError
 from mpinet.networks.classes import one_class
 from mpinet.networks.routing import Routing
-from mpinet.networks.shortest import HERE, MAX_ENTRIES, UNREACHABLE, entry, neighbor_table, packed
+from mpinet.networks.shortest import (
+    HERE,
+    MAX_ENTRIES,
+    UNREACHABLE,
+    entry,
+    levels,
+    neighbor_table,
+    packed,
+)
 from mpinet.networks.wired import Wired
 
 TARGET, DESCENDS = 0, 1
@@ -57,6 +65,8 @@ def _made(topology: Wired, dead: tuple[int, ...], cut: tuple[tuple[int, int], ..
             f"The routing updown takes tables of {MAX_ENTRIES} entries at most, and that of "
             f"{topology.name} would have {2 * size * size}: two for each pair of nodes."
         )
+    # Faults change the tree itself. Any network that is still connected keeps a deadlock-free
+    # routing, as in Autonet.
     left = _left(neighbor_table(topology), dead, cut)
     entries = np.full(-(-2 * size * size // 4) * 4, UNREACHABLE, np.uint16)
     fill_ways(left, levels(left, _root(topology, dead)), entries)
@@ -69,6 +79,8 @@ def _made(topology: Wired, dead: tuple[int, ...], cut: tuple[tuple[int, int], ..
         words=2,
         shortest=False,
         stateless=False,
+        # All faults are given at once, so that the tree is made anew from the whole network.
+        # Repairs do not pile up.
         repaired=lambda dead, cut: _made(topology, dead, cut),
         dead=dead,
         channel_class=one_class,
@@ -80,6 +92,8 @@ def _left(neighbors: Table, dead: tuple[int, ...], cut: tuple[tuple[int, int], .
     left = neighbors.copy()
     left[list(dead)] = -1
     left[np.isin(left, dead)] = -1
+    # Both directions go. A link that works one way would break the order on which freedom from
+    # deadlock rests.
     for u, v in cut:
         left[u, left[u] == v] = -1
         left[v, left[v] == u] = -1
@@ -88,21 +102,10 @@ def _left(neighbors: Table, dead: tuple[int, ...], cut: tuple[tuple[int, int], .
 
 def _root(topology: Wired, dead: tuple[int, ...]) -> int:
     """The lowest node that forwards and is not dead; 0 if there is none."""
+    # A processor forwards nothing where there are switches. With one as the root, no way could pass
+    # the root.
     first = topology.hosts if topology.hosts < topology.size else 0
     return next((node for node in range(first, topology.size) if node not in dead), 0)
-
-
-def levels(neighbors: Table, root: int) -> Ints:
-    """The nodes' distances from a root; the number of nodes where they are not joined to it."""
-    size = len(neighbors)
-    found = np.full(size, size, np.int64)
-    found[root], fresh, level = 0, np.array([root]), 0
-    while fresh.size:
-        level += 1
-        others = np.unique(neighbors[fresh])
-        fresh = others[(others >= 0) & (found[others] == size)]
-        found[fresh] = level
-    return found
 
 
 @kernel
@@ -117,6 +120,8 @@ def fill_ways(neighbors: Table, level: Ints, entries: Halves) -> None:
     queue = np.empty(2 * size, np.int64)
     for target in range(size):
         # Backwards from the target: by falling[n] hops down alone, by rising[n] hops in all.
+        # Two searches at once: by `falling` hops only down, by `rising` hops up first. A message
+        # that has gone down must not ask for the second.
         rising[:], falling[:] = -1, -1
         rising[target] = falling[target] = 0
         queue[0], queue[1] = target, size + target
@@ -129,6 +134,8 @@ def fill_ways(neighbors: Table, level: Ints, entries: Halves) -> None:
                 other = neighbors[node, port]
                 if other < 0:
                     continue
+                # The search runs backwards from the target. A hop that is down for the message is
+                # up for the search.
                 down = (level[other], other) < (level[node], node)
                 if down != (falls == 1):
                     continue
@@ -144,6 +151,8 @@ def fill_ways(neighbors: Table, level: Ints, entries: Halves) -> None:
             if node == target:
                 entries[node * size + target] = entries[(size + node) * size + target] = HERE
                 continue
+            # Ports are tried downwards, so that the lowest one of equal ways is written last and
+            # stays.
             for port in range(ports - 1, -1, -1):
                 other = neighbors[node, port]
                 if other < 0:

@@ -47,6 +47,8 @@ def valiant(topology: Routed, seed: int = 0) -> Routing:
     drawn = topology.waypoints
     own = [topology.size, topology.ports, base.words, seed, len(drawn), drawn.start, 0]
     place = FIRST_AT + len(base.params)
+    # The base's parameters, the wiring's and a class rule's stand one behind the other. So rules of
+    # any base can be bound without knowing their lengths.
     places = [place, place + len(topology.params)]
     point = {} if topology.waypoint is None else {"waypoint": topology.waypoint}
     bits = max(1, (topology.size - 1).bit_length())
@@ -74,6 +76,8 @@ def valiant(topology: Routed, seed: int = 0) -> Routing:
 
 def first_classes(topology: Routed, classes: ChannelClasses) -> int:
     """Return how many of a routing's classes the way to a drawn node needs."""
+    # Fewer classes are proved only for the family's own order of channels. Other class rules need
+    # all of them for both phases.
     if topology.waypoint_classes is None or classes.name != "ordered":
         return classes.count
     return min(topology.waypoint_classes, classes.count)
@@ -95,6 +99,8 @@ def phased(topology: Routed, routing: Routing, classes: ChannelClasses) -> Chann
     params[CLASSES] = first = first_classes(topology, classes)
     name = f"valiant.class_{classes.rule.name}"
     made = channel_class.bind(name, base_class=classes.rule)
+    # A count that is still to be measured is a negative mark. Adding to it would make a wrong
+    # number of it.
     count = first + classes.count if classes.count > 0 else classes.count
     return ChannelClasses("own", made, params, count)
 
@@ -115,12 +121,17 @@ def drawn_node(source, target, number, params):
 
     A number -1 - k stands for the k-th outcome of the draw, whoever sends.
     """
+    # A negative number asks for one outcome of the draw. Load measures use this to sum over all
+    # outcomes without any randomness.
     outcome = -1 - number
     if number >= 0:
+        # The draw depends on the message alone, never on the rank or the order of messages. So any
+        # number of ranks finds the same ways.
         pair = draw32(int(params[SEED]), int(source), int(target), STREAM)
         outcome = scaled(draw32(pair, int(number), 0, STREAM), int(params[WAYPOINTS]))
     wiring = params[params[WIRING_AT] : params[CLASS_AT]]
     middle = waypoint(source, target, params[FIRST_WAYPOINT] + outcome, wiring)
+    # A way by one of its own ends is the straight way. Two phases there would only use up a class.
     return -1 if source == target or middle in (source, target) else middle
 
 
@@ -143,7 +154,11 @@ def decide(node, header, params):
     port = base_decide(node, header[:words], params[FIRST_AT:end])
     if port != ARRIVED or header[words + 1] == 1:
         return port
+    # The phase is marked before the base starts anew. The class rule reads it for the very next
+    # hop.
     header[words + 1] = 1
+    # Some bases count in their header. Left-over words of the first phase would lead the second one
+    # astray.
     header[:words] = 0
     base_start(node, header[words], header[:words], params[FIRST_AT:end])
     return base_decide(node, header[:words], params[FIRST_AT:end])
@@ -154,6 +169,8 @@ def channel_class(node, port, in_port, in_class, header, params):
     """The class in the phase, to which a message from the other one is new."""
     words, classes = params[WORDS], params[CLASSES]
     first = header[words + 1] * classes
+    # At the drawn node the message enters the second set of classes. There it is new: its last
+    # channel belongs to the first set, which waits for nothing in the second.
     if in_class < first:
         in_port = in_class = -1
     else:

@@ -67,6 +67,8 @@ def rules(
         routing.start.native,
         routing.decide.native,
         # Where classes are not asked nobody goes back, either, and no rule is compiled for that.
+        # A rule that is never called is not worth its compilation. The stand-in has the same
+        # signature.
         neighbor if classes is None else topology.reverse_port.native,
         taken.rule.native,
         topology.params,
@@ -153,6 +155,8 @@ def walk(rules: Rules, sources: Ints, targets: Ints, notes: Notes) -> int:
         in_port, in_class = -1, -1
         while True:
             port, following = onward(node, header, neighbor, decide, wiring, wayfinding)
+            # The limit ends routings that never arrive. A check of visited nodes would need memory
+            # for every walk.
             if port < 0 or following < 0 or hops == limit:
                 end = Visit(i, source, target, hops, node, port, following, held, -1, -1)
                 if ended(end, header, notes):
@@ -182,6 +186,8 @@ def onward(node, header, neighbor, decide, wiring, wayfinding):
     port = decide(node, header, wayfinding)
     if port < 0:
         return port, node
+    # A rule may answer any number. The wiring would read behind its parameters for a port that does
+    # not exist.
     if port >= wiring[1]:
         return port, np.int64(-1)
     return port, neighbor(node, port, wiring)

@@ -21,6 +21,13 @@ class Wired(Protocol):
         """True if nodes are joined by links."""
 
     @property
+    def most_wired(self) -> int:
+        """Wired ports that all nodes together have at most."""
+
+    def port_counts(self, nodes: Ints) -> Ints:
+        """Ports of some nodes that can be wired."""
+
+    @property
     def neighbor(self) -> Any:
         """The rule `neighbor`, mapped over arrays."""
 

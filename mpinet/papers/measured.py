@@ -36,6 +36,8 @@ def checked_distances(
         Two living nodes have no distance.
     """
     found = distance_matrix(topology, sources, dead=dead)
+    # A dead node has no distance, which is no fault of the network; any other missing distance is
+    # one.
     lost = found < 0
     rows = np.arange(len(found)) if sources is None else np.array(sources)
     lost[np.isin(rows, dead)] = False
@@ -97,6 +99,8 @@ def counted(values: Iterable[Any] | Array) -> Any:
 def alike(topology: str) -> Measured:
     """Tell if all nodes have the same distance profile; if not, the first that differs from 0."""
     profiles = measure.distance_profiles(topology)
+    # Equal profiles are necessary for symmetry: a single difference refutes it, without any search
+    # for automorphisms.
     other = np.flatnonzero((profiles != profiles[0]).any(axis=1))
     if not len(other):
         return Measured(True)

@@ -15,6 +15,8 @@ from mpinet.claims import Measured
 
 def largest_pair(matrix: Matrix) -> tuple[int, int]:
     """Row and column of the largest entry."""
+    # `argmax` takes the first of equal entries: a witness stays the same as long as the network
+    # does.
     source, target = np.unravel_index(int(matrix.argmax()), matrix.shape)
     return int(source), int(target)
 

@@ -37,7 +37,7 @@ class Action:
 
     __slots__ = ()
 
-    said = "acts"
+    said = "computes"
     """Verb phrase that says in a sentence what the processor does."""
 
     def offer(self, port: int, value: Any) -> int:
@@ -50,16 +50,8 @@ class Action:
         return None
 
 
-class Begin(Action):
-    """Computation before a program's first action, and between two of them."""
-
-    __slots__ = ()
-
-    said = "computes"
-
-
-COMPUTING = Begin()
-"""The only instance of `Begin`."""
+COMPUTING = Action()
+"""Computation before a program's first action, and between two of them."""
 
 
 class Send(Action):

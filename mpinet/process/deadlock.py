@@ -7,7 +7,7 @@ which has ended.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, NoReturn
 
 import numpy as np
@@ -15,6 +15,7 @@ import numpy as np
 from mpinet.base.arrays import Flags
 from mpinet.errors import Deadlock
 from mpinet.machine import Machine
+from mpinet.machine.transport import Local
 from mpinet.process.actions import ROUTED, ReceiveEach
 from mpinet.process.hosting import Hosting
 from mpinet.process.node import Node
@@ -29,6 +30,8 @@ PORTS_SHOWN = 6
 
 NOBODY = -1
 
+ChainOf = Callable[[dict[int, Any]], tuple[list[int], bool]]
+
 
 def explain(machine: Machine, hosting: Hosting, nodes: Sequence[Node | None]) -> NoReturn:
     """Explain why processors wait in vain (collective, when no message is under way).
@@ -38,17 +41,53 @@ def explain(machine: Machine, hosting: Hosting, nodes: Sequence[Node | None]) ->
     Deadlock
         The same text on every rank.
     """
-    waiting = [node for node in nodes if node is not None]
-    stuck = all_waiting(machine, [node.id for node in waiting])
+    waiting = {node.id: node for node in nodes if node is not None}
+    stuck = all_waiting(machine, list(waiting))
     transport = machine.transport
-    pairs = gathered_of(transport, {node.id: _next(hosting, node, stuck) for node in waiting})
-    found = cycle_or_chain(pairs) if pairs else ([], False)
-    chain, closed, total = agreed(transport, (*found, len(pairs)))
-    shown = set(chain[:SHOWN])
-    own = {node.id: _line(hosting, node, stuck) for node in waiting if node.id in shown}
+    others = {number: _next(hosting, node, stuck) for number, node in waiting.items()}
+    chain, closed, total = found_chain(transport, others)
+    heading = _heading(hosting.step, total, len(chain) if closed else 0)
+    own = {one: _line(hosting, waiting[one], stuck) for one in chain[:SHOWN] if one in waiting}
+    raise Deadlock(described(transport, heading, chain, own))
+
+
+def found_chain(
+    transport: Local, waits: Mapping[int, Any], chain_of: ChainOf | None = None
+) -> tuple[list[int], bool, int]:
+    """Find the processors that explain why none goes on, the same on every rank (collective).
+
+    Parameters
+    ----------
+    transport : Local
+        The ranks.
+    waits : mapping
+        What each of this rank's waiting processors waits for.
+    chain_of : callable, optional
+        Finds the processors in what those of all ranks wait for (default: `cycle_or_chain`).
+
+    Returns
+    -------
+    (list of int, bool, int)
+        The processors, whether they are a cycle, and the number of those that wait.
+    """
+    whole = gathered_of(transport, waits)
+    found = (chain_of or cycle_or_chain)(whole) if whole else ([], False)
+    chain, closed, total = agreed(transport, (*found, len(whole)))
+    return chain, closed, total
+
+
+def described(transport: Local, heading: str, chain: Sequence[int], own: Mapping[int, str]) -> str:
+    """Return a heading with a line for each processor of a chain, of all ranks (collective)."""
     lines = gathered_of(transport, own)
-    text = _text(hosting.step, total, chain, closed, lines) if lines else ""
-    raise Deadlock(agreed(transport, text))
+    rest = [f"  .. and {len(chain) - SHOWN} more"] if len(chain) > SHOWN else []
+    parts = [lines[number] for number in chain[:SHOWN] if number in lines]
+    return str(agreed(transport, "\n".join([heading, *parts, *rest])))
+
+
+def first_stuck(others: Iterable[int], stuck: Flags) -> int:
+    """The first of those that a processor waits for who waits, too, otherwise the first."""
+    some = list(others)
+    return next((other for other in some if stuck[other]), some[0] if some else NOBODY)
 
 
 def cycle_or_chain(following: Mapping[int, int]) -> tuple[list[int], bool]:
@@ -101,8 +140,7 @@ def _awaited(hosting: Hosting, node: Node) -> list[tuple[int, int]]:
 
 def _next(hosting: Hosting, node: Node, stuck: Flags) -> int:
     """Processor that `node` waits for: the first that waits, too, otherwise the first."""
-    others = [other for _, other in _awaited(hosting, node) if other != NOBODY]
-    return next((other for other in others if stuck[other]), others[0] if others else NOBODY)
+    return first_stuck((one for _, one in _awaited(hosting, node) if one != NOBODY), stuck)
 
 
 def _line(hosting: Hosting, node: Node, stuck: Flags) -> str:
@@ -130,11 +168,8 @@ def _source(port: int, other: int, stuck: Flags) -> str:
     return f"on port {port} from processor {other}{'' if stuck[other] else ' (which has ended)'}"
 
 
-def _text(step: int, total: int, chain: list[int], closed: bool, lines: dict[int, str]) -> str:
-    """Compose the whole explanation."""
+def _heading(step: int, total: int, cycle: int) -> str:
+    """Say what has happened."""
     many = "1 processor waits" if total == 1 else f"{total} processors wait"
     heading = f"Deadlock after step {step}: {many} for messages, and none is under way."
-    if closed:
-        heading += f" {len(chain)} wait for one another in a cycle:"
-    rest = [f"  .. and {len(chain) - SHOWN} more"] if len(chain) > SHOWN else []
-    return "\n".join([heading, *(lines[node] for node in chain[:SHOWN]), *rest])
+    return f"{heading} {cycle} wait for one another in a cycle:" if cycle else heading

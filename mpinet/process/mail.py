@@ -160,6 +160,35 @@ def _shared_values(machine: Machine, leaving: Ints, counts: Ints, values: list[A
     ]
 
 
+def exchange_by_owner(
+    machine: Machine, targets: Ints, packed: Callable[[list[int]], bytes]
+) -> tuple[Ints, list[bytes]]:
+    """Give every other rank the values for its processors (collective).
+
+    Parameters
+    ----------
+    machine : Machine
+        The machine.
+    targets : ndarray of int64, shape (values,)
+        The processor that each value is for.
+    packed : callable
+        Packs the values in some places.
+
+    Returns
+    -------
+    leaving : ndarray of int64
+        The places of the values that other ranks get.
+    texts : list of bytes
+        What other ranks have packed for this one.
+    """
+    if machine.transport.size == 1:
+        return np.empty(0, np.int64), []
+    leaving, counts = by_owner(machine, targets)
+    parts = np.split(leaving, np.cumsum(counts)[:-1])
+    texts = [packed(part.tolist()) if len(part) else b"" for part in parts]
+    return leaving, [text for text in exchange_texts(machine.transport, texts) if text]
+
+
 def exchange_texts(transport: Local, texts: Sequence[bytes]) -> list[bytes]:
     """Send every other rank a text, and receive one from each (collective)."""
     sizes = np.array([len(text) for text in texts], np.int64)

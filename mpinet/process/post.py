@@ -16,8 +16,7 @@ from mpinet.base.arrays import Ints
 from mpinet.errors import RoutingError
 from mpinet.machine import Inbox, Machine
 from mpinet.machine.guest import GuestRouter
-from mpinet.machine.step import by_owner
-from mpinet.process.mail import exchange_texts
+from mpinet.process.mail import exchange_by_owner
 from mpinet.process.values import from_bytes, to_bytes
 
 UNKNOWN = -1, None
@@ -108,11 +107,10 @@ class Post:
 
     def _give_values(self, targets: Ints, values: list[tuple[int, tuple[int, Any]]]) -> None:
         """Bring every value, with its number and its target, to the target's rank (collective)."""
-        leaving, counts = by_owner(self._machine, targets)
-        parts = [part.tolist() for part in np.split(leaving, np.cumsum(counts)[:-1])]
-        texts = [to_bytes([values[place] for place in part]) if part else b"" for part in parts]
-        if len(texts) > 1:
-            for text in filter(None, exchange_texts(self._machine.transport, texts)):
-                self._due.update(from_bytes(text))
+        leaving, texts = exchange_by_owner(
+            self._machine, targets, lambda places: to_bytes([values[place] for place in places])
+        )
+        for text in texts:
+            self._due.update(from_bytes(text))
         staying = np.delete(np.arange(len(values)), leaving)
         self._due.update(values[place] for place in staying.tolist())

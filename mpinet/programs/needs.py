@@ -1,11 +1,10 @@
 """The memory that programs need, told before a machine is made.
 
-Each function counts the arrays that its program holds at the moment when it holds most, in bytes of
-the rank that hosts most processors: those that grow with its processors, with their ports, with the
-messages, and those of the whole network, which every rank has. What NumPy and the kernels hold for
-a moment is in the numbers as it was measured; Python, MPI and compiled code are not. Where how many
-processors act at once decides, it is taken from the length of the schedule or from the diameter.
-Programs are imported where they are asked for: a run imports its own alone.
+Each function counts the arrays that its program holds at the moment when it holds most, on the rank
+that hosts most processors. Tables name the arrays (`columns`), so that shapes and dtypes give the
+bytes; temporary arrays of NumPy are among them. Python, MPI and compiled code are not counted. The
+length of the schedule, or the diameter, gives how many processors send at once. A program is
+imported where its need is asked for: a run imports its own program alone.
 
 `tests/serial/programs/test_needs.py` holds them to what runs take.
 """
@@ -15,11 +14,15 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 from functools import lru_cache
+from sys import getsizeof
 from typing import TYPE_CHECKING
 
 import numpy as np
+from numpy.typing import DTypeLike
 
 from mpinet.base.arrays import Ints
+from mpinet.machine.step import record_type
+from mpinet.machine.stepping import PORTS_PER_WORD
 from mpinet.networks.routing import ARRIVED
 
 if TYPE_CHECKING:
@@ -30,8 +33,40 @@ if TYPE_CHECKING:
     from mpinet.programs.schedules.schedule import PassSchedule
 
 
-WORD = 8
+def columns(names: str, dtype: DTypeLike = np.int64) -> int:
+    """Return the bytes of a row of arrays of these names."""
+    return len(names.split()) * np.dtype(dtype).itemsize
+
+
+CHECKED = 2**16
+"""States that are reduced at a time to check the result."""
+
+BITS = 8
+"""Bits of a byte."""
+
+WORD = columns("number")
 """Bytes of a number, and of a word of a message."""
+
+SENT = columns("slot node port position target arrival")
+"""Arrays of a message on its sender's rank: the send, and what the step looks up."""
+
+RECEIVED = columns("by_port order receiver port")
+"""Arrays of a message on its receiver's rank, in order."""
+
+MESSAGE = SENT + RECEIVED
+"""Arrays of a message of a step, without its content."""
+
+AWAY = record_type(np.dtype(np.int64), ()).itemsize
+"""Record of a message on its way to another rank, and of one that comes from there."""
+
+ROWS = columns("step sender receiver chunk")
+"""Columns of a timetable."""
+
+TREE_NODE = columns("node surveyed up own waiting held ready")
+"""Arrays of a node of a tree that is made on a machine of its own."""
+
+TREE_CHILD = columns("slot port depth key by_key")
+"""Arrays of a child while the tree is made."""
 
 HALF = 0.5
 """The largest share of processors that send at once where each has one to tell."""
@@ -74,6 +109,8 @@ class Share:
         if self.scattered:
             return self.ports * (1 - 1 / self.ranks)
         nodes, others = _sample(self.network)
+        # Blocks are contiguous, so the quotient is the rank. This asks rules of a sample instead of
+        # all nodes, before any array is made.
         away = (others // self.hosted != nodes[:, np.newaxis] // self.hosted) & (others >= 0)
         share_of_ports = away.shape[1] / max(1, self.network.ports) or 1
         return float(away.sum() / len(nodes) / share_of_ports)
@@ -82,6 +119,12 @@ class Share:
     def crossed(self) -> float:
         """The share of nodes that send to other ranks where all send on ports chosen alike."""
         return min(1.0, self.crossing)
+
+    @property
+    def scratch(self) -> int:
+        """Bytes of a node that a machine's steps hold: marks of its ports, and its sends."""
+        words = -(-self.network.ports // PORTS_PER_WORD)
+        return (words + 1) * columns("count", np.uint32)
 
     def part(self, total: int) -> int:
         """Return, of what the processors have alike, the part on the rank that hosts most."""
@@ -113,8 +156,14 @@ def flood(share: Share) -> int:
 
     Receivers on other ranks are listed, with their ranks, and sorted by these.
     """
+    node = columns("number") + columns("informed received", bool)
     wave = min(0.45, 3.2 / diameter_of(share.network))
-    return round(share.hosted * (WORD + 2 + wave * (100 + 48 * share.crossing)))
+    # Room for receivers is bounded by the rank's processors: a beep that reaches a node twice is
+    # written once.
+    near = min(1.0, wave * share.ports) * columns("near")
+    fresh = columns("sent came before slot position place new ordered")
+    away = columns("receiver rank order record arrived slot") * share.crossing
+    return round(share.hosted * (node + near + wave * (fresh + away)))
 
 
 def broadcast(share: Share, algorithm: str, schedule: Schedule | None) -> int:
@@ -123,13 +172,21 @@ def broadcast(share: Share, algorithm: str, schedule: Schedule | None) -> int:
     from mpinet.programs.passes import sees_whole
 
     if schedule is not None:
-        each = 84 + 24 * share.crossed  # records on their way to other ranks, and from there
-        return round(share.hosted * (29 + each * _sending(share, schedule)))
+        node = columns("number held") + columns("since", np.int32) + share.scratch
+        each = MESSAGE + columns("content") + AWAY * share.crossed
+        return round(share.hosted * (node + each * _sending(share, schedule)))
     if algorithm == PASSES or (algorithm == BEST and sees_whole(share.network)):
         return _timetable(share)
     if algorithm == FLOODING:
-        return round(share.hosted * (40 + 60 * share.ports))
-    return round(share.hosted * ALONG_TREE) + _table(share.network)
+        node = columns("number held since fresh informed")
+        return round(share.hosted * (node + columns("content", np.int32) * 3 + SENT * share.ports))
+    return _along_tree(share) + _table(share.network)
+
+
+def _along_tree(share: Share) -> int:
+    """Return the bytes of a tree in the making: half of its nodes are leaves, which send first."""
+    leaf = HALF * (MESSAGE + columns("depth"))
+    return round(share.hosted * (TREE_NODE + TREE_CHILD + 2 * share.scratch + leaf))
 
 
 def reduce(share: Share, algorithm: str, schedule: Schedule | None) -> int:
@@ -139,11 +196,15 @@ def reduce(share: Share, algorithm: str, schedule: Schedule | None) -> int:
     """
     from mpinet.programs.broadcast import PASSES
 
+    turns = columns("since port item")
     if schedule is None:
         before = _timetable(share) if algorithm == PASSES else _table(share.network)
-        return max(before, share.hosted * 185)
-    checking = share.hosted * 66 + min(share.network.hosts, CHECKED) * 3 * WORD
-    return max(checking, round(share.hosted * (100 + 88 * _sending(share, schedule))))
+        return max(before, _along_tree(share) + share.hosted * turns)
+    node = columns("number beside held item sum") + turns + 2 * share.scratch
+    checking = share.hosted * node + min(share.network.hosts, CHECKED) * columns("node item sum")
+    each = MESSAGE + columns("sum")
+    order = columns("slot first")
+    return max(checking, round(share.hosted * (node + order + each * _sending(share, schedule))))
 
 
 def _sending(share: Share, schedule: Schedule) -> float:
@@ -165,8 +226,10 @@ def _timetable(share: Share) -> int:
     Then a rank puts its processors' rows in order.
     """
     size = share.network.size
-    passes = size * (98 + 4 * share.ports)
-    return round(max(passes, 32 * size + 114 * share.hosted)) + _table(share.network)
+    found = columns("informed parent since order key place tried free")
+    passes = size * (ROWS + found + columns("neighbor", np.int32) * share.ports)
+    own = ROWS + columns("index slot port position key place number held") + 2 * share.scratch
+    return round(max(passes, ROWS * size + own * share.hosted)) + _table(share.network)
 
 
 def _table(network: Topology) -> int:
@@ -174,7 +237,8 @@ def _table(network: Topology) -> int:
     from mpinet.networks.shortest import MAX_ENTRIES
 
     entries = network.size**2
-    return 0 if _has_routings(network) or entries > MAX_ENTRIES else 4 * entries
+    asked = not _has_routings(network) and entries <= MAX_ENTRIES
+    return entries * columns("port", np.int32) if asked else 0
 
 
 def _has_routings(network: Topology) -> bool:
@@ -184,21 +248,21 @@ def _has_routings(network: Topology) -> bool:
     return type(network).routings is not Topology.routings
 
 
-ALONG_TREE = 160
-"""Bytes a processor: numbers, parents, children, depths and their orders, and a step's sends."""
-
-PREPARED, CHILD, LEAF = 78, 34, 171
-"""Bytes where items go to or from the root: of a node with labels, depths, turns and branches, of
-a child of it, and of a leaf, as all leaves send at once when the tree is prepared."""
-
-LEAST_CHILD = 117
-"""Bytes of a child while the tree is made, when all nodes send at once to their parents."""
+LABELS = columns("first branch depth")
+"""A message that numbers a subtree."""
 
 SAMPLED_PARENTS = 128
 """Nodes that are asked for their parent in a tree."""
 
-AT_ROOT = {"scatter": (77, 100), "gather": (97, 75)}
-"""Bytes, on the root's rank, a processor while items go, and an item: their queue, or what came."""
+ON_A_TREE = columns("node surveyed up label depth turn key port")
+"""Arrays of a processor while items go along the tree."""
+
+AT_ROOT = {
+    "scatter": (0, 4 * columns("label content port")),
+    "gather": (columns("start by_start") + columns("node item"), 3 * columns("node source item")),
+}
+"""On the root's rank, bytes more of a processor, and of an item: the queue, its order and two
+copies; or what came, with what is compared."""
 
 
 def from_or_to_one(share: Share, algorithm: str, command: str, root: int) -> int:
@@ -206,18 +270,24 @@ def from_or_to_one(share: Share, algorithm: str, command: str, root: int) -> int
     from mpinet.programs.exchange import ROUTED
 
     if algorithm == ROUTED:
-        return share.hosted * 60 + share.network.hosts * ITEM
-    here, item = AT_ROOT[command]
-    at_root = share.hosted * here + share.network.hosts * item
+        return share.hosted * ON_A_TREE + share.network.hosts * ITEM
+    more, item = AT_ROOT[command]
+    at_root = share.hosted * (ON_A_TREE + share.scratch + more) + share.network.hosts * item
     prepared = _prepared(share, _children_at_root(share, root))
     return max(prepared, at_root) + _table(share.network)
 
 
 def _prepared(share: Share, children: float) -> int:
-    """Return the bytes of a tree's preparation on a rank whose nodes have so many children."""
-    of_each = max(1.0, share.network.size ** (1 / diameter_of(share.network)))
-    child = max(LEAST_CHILD, CHILD + LEAF * (1 - 1 / of_each))
-    return round(share.hosted * PREPARED + children * child)
+    """Return the bytes of a tree's preparation on a rank whose nodes have so many children.
+
+    All nodes send to their parents when the tree is made. Then the largest level gets labels.
+    """
+    level = 1 - 1 / max(1.0, share.network.size ** (1 / diameter_of(share.network)))
+    node = columns("node surveyed up children begin depth branch first") + 2 * share.scratch
+    made = MESSAGE + columns("sender slot port key")
+    labelled = MESSAGE + 3 * LABELS + columns("slot within place branch depth")
+    child = max(made, columns("parent port first offset") + level * labelled)
+    return round(share.hosted * node + children * child)
 
 
 def _children_at_root(share: Share, root: int) -> float:
@@ -248,16 +318,23 @@ def at_root(share: Share, algorithm: str, command: str, root: int) -> int:
     """Return the part of `from_or_to_one` that no rank needs but the root's."""
     from mpinet.programs.exchange import ROUTED
 
-    elsewhere = share.hosted * 60 if algorithm == ROUTED else _prepared(share, share.hosted)
+    routed = algorithm == ROUTED
+    elsewhere = share.hosted * ON_A_TREE if routed else _prepared(share, share.hosted)
     whole = from_or_to_one(share, algorithm, command, root)
     return max(0, whole - _table(share.network) - elsewhere)
 
 
-ITEM = 210
-"""Bytes of an item that the router carries: source, target, number, contents, row, arrival."""
+ROW = columns("number source target steps")
+"""Row of a message in the router, whose routing has a word."""
 
-TAKEN_IN, CROSSED = 48, 76
-"""Bytes more of an item that is taken into a set of items, and of one that other ranks sent."""
+ITEM = 4 * ROW + columns("source target drawn number order step since rank place content")
+"""Arrays of an item that the router carries: rows that grow, then those that arrived, in order."""
+
+TAKEN_IN = columns("slot source place key order first")
+"""Arrays of an item that is taken into a set of items."""
+
+CROSSED = 2 * ROW + columns("rank order")
+"""Arrays of an item that other ranks sent."""
 
 
 def exchange(share: Share) -> int:
@@ -271,19 +348,20 @@ def gossip(share: Share, algorithm: str) -> int:
     from mpinet.programs.fewest import MOST_MOVED, TRANSLATIONS
     from mpinet.programs.gossip import CYCLE, TREE
 
-    pairs = share.hosted * share.network.hosts
+    size, pairs = share.network.size, share.hosted * share.network.hosts
     if algorithm == TRANSLATIONS:
-        images = 6 * WORD * share.network.size * share.network.ports
-        return images + (share.network.size <= MOST_MOVED) * (WORD * pairs)
-    bits = pairs // 4 + share.hosted * 120
+        images = columns("node port image step source order") * size * share.network.ports
+        return images + (size <= MOST_MOVED) * columns("chunk") * pairs
+    bits = 2 * pairs // BITS + share.hosted * (MESSAGE + columns("chunk content sent place held"))
     if algorithm == TREE:
-        return bits + WORD * pairs
+        return bits + columns("chunk came_by", np.int32) * pairs
     if algorithm == ROUTED:
         item = ITEM + TAKEN_IN + CROSSED * share.crossed
         return bits + round(share.part(share.network.hosts**2) * item)
     if algorithm == CYCLE:
         return bits
-    return bits + share.network.size * share.network.hosts * 64
+    own = columns("index slot port chunk")
+    return bits + own * pairs + size * share.network.hosts * 2 * ROWS
 
 
 def pipeline(share: Share, items: int, twice: bool, along: PortModel | None) -> int:
@@ -303,27 +381,39 @@ def pipeline(share: Share, items: int, twice: bool, along: PortModel | None) -> 
     along : PortModel, optional
         The machine's, where a search for an exchange along dimensions is made.
     """
-    hosted = share.hosted / share.network.size
-    each = max(143.0, 110 + 75 * hosted) if twice else 110 + 20 * hosted
-    searched = 340 + 100 * share.ports
-    spread = round(share.network.size * max(items * each * (1 + twice), searched))
+    size, here = share.network.size, share.hosted / share.network.size
+    found = 3 * ROWS + columns("channel item order")
+    # Rows of sums are kept whole, since they tell which messages add.
+    own = ROWS * twice + columns("index slot port chunk")
+    searched = 3 * ROWS + columns("channel item order key place since")
+    each = max(searched, found + own * here)
+    arc = columns("tail head port channel reverse order key place load used since parent")
+    node = 10 * ROWS
+    spread = round(size * max(items * each * (1 + twice), node + arc * share.ports))
     return spread if along is None else max(spread, _along_dimensions(share, items, along))
 
 
 def _along_dimensions(share: Share, items: int, model: PortModel) -> int:
     """Lines, messages and who is in each, as the search lists them; then as rows that are sent.
 
-    Of several items a step is made for one after the other.
+    The search holds Python's objects: a set of contributors is an integer of a bit a node. Of
+    several items a step is made for one after the other.
     """
     from mpinet.programs.pipelines.dimensions import extent
 
     network = share.network
     dimensions, messages = extent(network, model.send == 1, diameter_of(network))
-    lines = 350 * network.size * dimensions + 200 * network.most_wired
-    sets = network.size / 8  # bytes of a set of contributors; of numbers in Python a bit more
-    listed = lines + messages * (240 + 1.07 * sets)
-    sent = messages * items * (84 + (172 + 2 * sets) * share.hosted / network.size)
-    return round(max(listed, sent))
+    number, contributors = getsizeof(network.size), getsizeof(1 << network.size)
+    arc = getsizeof((0,) * 3) + 3 * number
+    line = getsizeof({0: 0}) + getsizeof([0]) + getsizeof((0,) * 3) + number
+    # A dictionary keeps about half of its places free.
+    entry = arc + 2 * columns("hash key value") + columns("place")
+    lines = line * network.size * dimensions + entry * network.most_wired
+    listed = getsizeof((0,) * 5) + getsizeof((0,) * 3) + 2 * (number + columns("place"))
+    sets = network.size / BITS
+    own = 4 * ROWS + columns("index slot port key place") + 2 * sets
+    sent = 2 * ROWS + columns("since add channel") + own * share.hosted / network.size
+    return round(max(lines + messages * (listed + contributors), messages * items * sent))
 
 
 def route(share: Share, messages: int, words: int, drawn: bool, metered: bool) -> int:
@@ -342,13 +432,11 @@ def route(share: Share, messages: int, words: int, drawn: bool, metered: bool) -
     metered : bool
         Whether loads are metered.
     """
-    from mpinet.machine.step import PORTS_PER_WORD
-
-    here = share.part(messages)
-    number = 4 if drawn and messages < 2**32 else WORD
-    marks = 4 * -(-share.network.ports // PORTS_PER_WORD) + 4
-    loads = 4.5 * share.network.ports if metered else 0
-    return round(share.hosted * (marks + loads) + here * (WORD * (2 + words) + number))
+    number = columns("number", np.uint32 if drawn and messages < 2**32 else np.int64)
+    metering = columns("load", np.uint32) + columns("busiest", bool) / 2
+    loads = metering * share.network.ports if metered else 0
+    row = columns("place target") + words * WORD
+    return round(share.hosted * (share.scratch + loads) + share.part(messages) * (row + number))
 
 
 def ascend(share: Share, operator: Operator, schedule: type[PassSchedule] | None) -> int:
@@ -361,47 +449,37 @@ def ascend(share: Share, operator: Operator, schedule: type[PassSchedule] | None
     if isinstance(operator, Reduction):
         running = share.hosted * (WORD + 2 * width + on_the_way)
         return max(running, share.hosted * WORD + min(share.hosted, CHECKED) * 3 * width)
-    expected = round(share.network.hosts * 2.75 * width)
-    here = share.hosted * (WORD + 3 * width)
-    return here + max(expected, share.hosted * on_the_way)
+    # Inputs and expected values of the whole machine; a rank compares its states with their part.
+    expected = share.network.hosts * 2 * width
+    compared = share.hosted * (WORD + 3 * width + width // 2)
+    return max(expected + compared, share.hosted * (WORD + 3 * width + on_the_way))
 
 
-CHECKED = 2**16
-"""States that are reduced at a time to check the result."""
+ON_THE_WAY = 2 * (MESSAGE + columns("slot target"))
+"""Arrays of a state that a schedule sends over several links, or routes: two messages at once."""
 
 
 def _cut(share: Share) -> int:
     """Bytes a processor of pairs of which a part is on other ranks: no rank has whole subcubes."""
     cut = share.scattered or share.network.size % share.ranks
-    return CUT if cut and share.ranks > 1 else 0
-
-
-CUT = 112
-"""Bytes a processor: who sends what to which rank, and the states that come."""
-
-
-ON_THE_WAY = 240
-"""Bytes a processor of states that a schedule sends over several links, or routes."""
+    return MESSAGE + columns("rank order state partner") if cut and share.ranks > 1 else 0
 
 
 def embed(share: Share, guest: Topology, operator: Operator | None) -> int:
     """A message over every link of the guest, with what comes from others; or its states."""
-    if operator is None:
-        return round(share.part(guest.most_wired) * (ITEM + 64 + 72 * share.crossed))
-    return ascend(share, operator, None)
+    if operator is not None:
+        return ascend(share, operator, None)
+    compared = 2 * columns("node other") + columns("node port other order")
+    return round(share.part(guest.most_wired) * (ITEM + compared + CROSSED * share.crossed))
 
 
 def circulate(share: Share, schedule: type[PassSchedule]) -> int:
     """Items with the labels that they have gathered, twice when a pair changes places."""
+    from mpinet.programs.circulate import ITEM as CARRIED
     from mpinet.programs.schedules.exchange import DimensionExchange
 
+    node = columns("number index partner") + CARRIED.itemsize
+    labels = 2 * CARRIED.itemsize
     if schedule is DimensionExchange:
-        return share.hosted * (CIRCULATING + max(LABELLING, _cut(share)))
-    return share.hosted * (CIRCULATING + LABELLING + ON_THE_WAY)
-
-
-CIRCULATING = 42
-"""Bytes per processor: number, index, item."""
-
-LABELLING = 35
-"""Bytes per processor of labels while they are added; by then no exchange is under way."""
+        return share.hosted * (node + max(labels, _cut(share)))
+    return share.hosted * (node + labels + ON_THE_WAY)

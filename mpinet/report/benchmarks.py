@@ -79,6 +79,8 @@ def ratio(row: Mapping[str, Any]) -> str:
     if row["ratio"] is None:
         return "-"
     spread = row["spread"]
+    # Rows measured now keep the spread of figures too; the ratios of an earlier run come without
+    # it.
     low, high = spread["ratio"] if isinstance(spread, Mapping) else spread
     return f"{number(row['ratio'])} ({number(low)}..{number(high)})"
 

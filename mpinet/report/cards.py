@@ -40,6 +40,8 @@ def _sizes(network: Topology) -> dict[str, Any]:
     figures: dict[str, Any] = {"processors": network.hosts}
     if network.size > network.hosts:
         figures["switches"] = network.size - network.hosts
+    # A notebook shows a card after every cell: counting the links of a large network would stall
+    # it.
     if network.links and _is_small(network):
         links = edges(network)
         figures["links"] = len(links)

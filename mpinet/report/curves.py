@@ -93,6 +93,7 @@ def read_rows(path: Path) -> list[Row]:
 
 def _of_csv(file: Any) -> list[Row]:
     """Read the rows of a CSV file, numbers as numbers."""
+    # A surplus cell gets the name None from the csv module, which no column of ours has.
     rows = [{name: _cell(text) for name, text in row.items()} for row in csv.DictReader(file)]
     if any(name is None for row in rows for name in row):
         raise ValueError("a row with more cells than there are columns")
@@ -224,10 +225,9 @@ def curves_of(
         A column is not there or has no numbers, or several rows would be one point.
     """
     x, y = column(rows, x), column(rows, y)
-    panels = None if panels is None else column(rows, panels)
-    error = None if error is None else column(rows, error)
-    hollow = None if hollow is None else column(rows, hollow)
-    tick = None if tick is None else column(rows, tick)
+    panels, error, hollow, tick = (
+        None if name is None else column(rows, name) for name in (panels, error, hollow, tick)
+    )
     if by is None:
         by = _telling_apart(rows, (x, panels, error))
     by = [column(rows, name) for name in by]
@@ -239,11 +239,13 @@ def curves_of(
             points.setdefault((panel, label), {}).setdefault(row[x], []).append(row)
     if not points:
         raise UsageError(f"No row has values in both {x} and {y}.")
+    # Names of networks or patterns have no order of their own: they stay as the rows come.
     numbers = all(_is_number(value) for of in points.values() for value in of)
     curves = []
     for (panel, label), places in points.items():
         order = sorted(places) if numbers else list(places)
         dots = [_dot(place, places[place], y, error, bars, hollow) for place in order]
+        # The bound is the same in all rows of a curve, so one place is enough to read it.
         ticks: list[Any] = [row.get(tick) for row in places[order[0]]] if tick else []
         marked = [value for value in ticks if _is_number(value) and _has_place(value)]
         curves.append(Curve(panel, label, dots, fmean(marked) if marked else None, by))
@@ -290,6 +292,7 @@ def confidence(values: Sequence[float]) -> float:
     if len(values) < 2:
         return 0.0
     freedom = len(values) - 1
+    # Experiments have few seeds: the normal factor would make their intervals far too narrow.
     factor = STUDENT[freedom - 1] if freedom <= len(STUDENT) else NORMAL
     return factor * stdev(values) / math.sqrt(len(values))
 

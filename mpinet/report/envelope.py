@@ -19,6 +19,7 @@ def exact(value: Fraction) -> list[int]:
 
 def digest(result: Any) -> str:
     """sha256 of the canonical JSON of a result: keys sorted, no blanks, fractions exact."""
+    # Fractions are hashed exactly. Their nearest doubles could be equal for two different results.
     text = json.dumps(plain(result, exact), sort_keys=True, separators=(",", ":"), allow_nan=False)
     return sha256(text.encode()).hexdigest()
 
@@ -71,6 +72,7 @@ def envelope(
         "model": model,
         "seed": seed,
         "ranks": ranks,
+        # Seconds and commits are beside the digest: they differ from run to run.
         "digest": digest(result if lasting is None else lasting),
         "result": plain(result, nearest),
         "seconds": seconds,

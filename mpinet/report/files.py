@@ -53,6 +53,7 @@ def as_lines(rows: Iterable[dict[str, Any]]) -> str:
 def as_csv(rows: list[dict[str, Any]]) -> str:
     """Format rows as CSV, with a heading of all columns that occur."""
     text = io.StringIO()
+    # Rows of a sweep may have different columns; the heading keeps the order of first appearance.
     writer = csv.DictWriter(text, list(dict.fromkeys(key for row in rows for key in row)))
     writer.writeheader()
     writer.writerows(rows)

@@ -65,6 +65,7 @@ def written_edges(
         for part in dealt_lines(transport, size, nodes, window):
             write(part)
     lines = dealt_lines(transport, size, edge_lines(topology), window)
+    # The hash is of plain lines in every format, so files of one network can be compared.
     digest = hash_of(lines, lambda part: write(form.links(part)))
     write(form.ending)
     return digest

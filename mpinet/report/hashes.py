@@ -39,6 +39,8 @@ def dealt_lines(
     window : int
         How many things one rank writes at a time.
     """
+    # Ranks format windows in turn and rank 0 hashes them in order: no rank ever holds the whole
+    # text.
     for first in range(0, count, window * transport.size):
         begin = min(first + window * transport.rank, count)
         yield from transport.gather(lines(begin, min(begin + window, count)))
@@ -130,6 +132,7 @@ ZERO, BLANK, NEWLINE, BUS = b"0 \nb"
 def write_number(number, text, place):
     """Write a number's digits; the place behind them."""
     digits, rest = 1, number // 10
+    # Digits are counted first, because the kernel writes forward into one buffer of bytes.
     while rest:
         digits += 1
         rest //= 10
@@ -168,9 +171,13 @@ def write_paths(
     place = 0
     for i in range(sources.size):
         node = sources[i]
+        # Some start rules only set the words that they use: remains of the message before would be
+        # read.
         header[:] = 0
         start(node, targets[i], header, wayfinding)
         while True:
+            # A node, a bus and their separators have to fit; the caller then doubles the buffer and
+            # begins anew.
             if place + 3 * NUMBER_WIDTH > text.size:
                 return -1
             place = write_number(node, text, place)

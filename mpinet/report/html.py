@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from html import escape
+from importlib.resources import files
 from typing import Any
 
 from mpinet.report.tables import Table, fields, laid_out
@@ -15,6 +16,39 @@ CELL = "padding:0.1em 0.8em;vertical-align:top;text-align:"
 """Style of a cell; what follows is left or right."""
 
 HEAD = "border-bottom:1px solid currentColor;"
+
+
+def page(title: str, style: str, body: str) -> str:
+    """Return a page that needs no other file.
+
+    Parameters
+    ----------
+    title : str
+        The title, as text.
+    style : str
+        The style sheet.
+    body : str
+        HTML of the body.
+    """
+    return f"""<!doctype html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<title>{escape(title)}</title>
+<style>
+{style}</style>
+</head>
+<body>
+{body}
+</body>
+</html>
+"""
+
+
+def part(package: str, name: str) -> str:
+    """Return the text of a style sheet or script that lies in a package of reports."""
+    return files(f"mpinet.report.{package}").joinpath(name).read_text()
 
 
 def card(heading: Mapping[str, Any], *tables: Mapping[str, Any]) -> str:

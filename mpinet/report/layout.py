@@ -75,6 +75,8 @@ def layout(topology: NetworkLike, most: int = MOST_NODES) -> Points:
     """
     network = open_topology(topology)
     require_drawable(network, most)
+    # Rounded before equal places are told apart: the last bits differ between machines, and
+    # pictures must not.
     return apart(fitted(places(network)))
 
 
@@ -150,6 +152,7 @@ def lattice(network: Any) -> Points:
 def petersen(network: Topology) -> Points:
     """Place the star in its ring; nest Petersen graphs, and cubes of them."""
     digits = len(str(network.size)) - 1
+    # The family's product has 10 nodes per Petersen factor, and the rest is a cube.
     while network.size % 10**digits:
         digits -= 1
     points = cube((network.size // 10**digits).bit_length() - 1)
@@ -258,6 +261,8 @@ def polar_fly(network: Any) -> Points:
     inner = network.neighbor(root, ports)
     points[inner] = 0.45 * circle(len(inner))
     outer = [network.neighbor(int(node), ports) for node in inner]
+    # Two points have one common neighbour, which is the root here: each outer node belongs to one
+    # inner node.
     free = [[v for v in shape if v >= 0 and v != root and v not in inner] for shape in outer]
     for at, nodes in enumerate(free):
         spread = (np.arange(len(nodes)) + 0.5) / max(1, len(nodes)) - 0.5
@@ -362,6 +367,8 @@ def permutations(network: Any) -> Points:
     radices = list(range(n, n - k, -1))
     columns = [digits[:, place] for place in reversed(range(k))]
     if network.family in HEXAGONS and n > 2:
+        # Networks of three symbols are rings of six, which a circle of three circles of two would
+        # not show.
         radices[-3:] = [6]
         columns[-3:] = [HEXAGONS[network.family][digits[:, 2], digits[:, 1]]]
     number = np.zeros(network.size, np.int64)
@@ -384,60 +391,32 @@ def blocks(network: Any) -> Points:
 
 
 LAYOUTS: dict[str, Callable[[Any], Points]] = {
-    "ring": on_circle,
-    "complete": on_circle,
-    "circulant": on_circle,
-    "rcirculant": on_circle,
-    "chordalring": on_circle,
-    "doubleloop": on_circle,
-    "gmn": on_circle,
-    "gmnany": on_circle,
-    "lst": on_circle,
-    "path": on_grid,
-    "star": in_generations,
-    "tree": in_generations,
-    "mesh": on_grid,
-    "torus": on_grid,
-    "lattice": lattice,
-    "hypercube": on_cube,
-    "foldedcube": on_cube,
-    "tq": on_cube,
-    "cq": on_cube,
-    "hkv": on_cube,
-    "ccc": at_corners,
-    "hhc": at_corners,
-    "petersen": petersen,
-    "hp": petersen,
-    "fp": petersen,
-    "fpq": petersen,
-    "fattree": in_levels,
-    "roadrunner": round_trees,
-    "multistage": in_stages,
-    "hdn": dual_net,
-    "rdn": dual_net,
-    "dualcube": dual_net,
-    "bh": banyan,
-    "dragonfly": dragonfly,
-    "megafly": megafly,
-    "slimfly": slim_fly,
-    "polarfly": polar_fly,
-    "hyperx": complete_grid,
-    "flatbutterfly": complete_grid,
-    "karytree": in_levels,
-    "butterfly": in_rows,
-    "benes": in_rows,
-    "exchangedcube": on_cube,
-    "hexcell": honeycomb,
-    "snowflake": digit_polygons,
-    "busstar": digit_polygons,
-    "lens": lens_rows,
-    "clens": lens_rows,
-    "plens": lens_rows,
-    "stargraph": permutations,
-    "arrangement": permutations,
-    "pancake": permutations,
-    "bubblesort": permutations,
-    "bsn": blocks,
-    "gbsn": blocks,
+    family: place
+    for place, families in (
+        (on_circle, "ring complete circulant rcirculant chordalring doubleloop gmn gmnany lst"),
+        (on_grid, "path mesh torus"),
+        (in_generations, "star tree"),
+        (lattice, "lattice"),
+        (on_cube, "hypercube foldedcube tq cq hkv exchangedcube"),
+        (at_corners, "ccc hhc"),
+        (petersen, "petersen hp fp fpq"),
+        (in_levels, "fattree karytree"),
+        (round_trees, "roadrunner"),
+        (in_stages, "multistage"),
+        (in_rows, "butterfly benes"),
+        (dual_net, "hdn rdn dualcube"),
+        (banyan, "bh"),
+        (dragonfly, "dragonfly"),
+        (megafly, "megafly"),
+        (slim_fly, "slimfly"),
+        (polar_fly, "polarfly"),
+        (complete_grid, "hyperx flatbutterfly"),
+        (honeycomb, "hexcell"),
+        (digit_polygons, "snowflake busstar"),
+        (lens_rows, "lens clens plens"),
+        (permutations, "stargraph arrangement pancake bubblesort"),
+        (blocks, "bsn gbsn"),
+    )
+    for family in families.split()
 }
 """Layouts by family; networks of other families are laid out by distances."""

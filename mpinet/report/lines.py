@@ -45,6 +45,7 @@ def bends(points: Points, links: Ints) -> Points:
     room = nearest(points)
     # Both ends are a `room` away from any third node: on a link of less than two there is none.
     long = np.flatnonzero(np.hypot(*(points[links[:, 1]] - points[links[:, 0]]).T) > 1.9 * room)
+    # Swerves help the eye in small pictures. In large ones they cannot be seen, and cost minutes.
     if len(points) * len(long) > MOST_LOOKS:
         return bent
     rows = max(1, WINDOW // len(points))
@@ -63,6 +64,7 @@ def _nodes_met(points: Points, links: Ints, near: float) -> Flags:
     relative = points[np.newaxis] - start[:, np.newaxis]
     ahead = (relative * along[:, np.newaxis]).sum(axis=2)
     beside = relative[..., 1] * along[:, :1] - relative[..., 0] * along[:, 1:]
+    # The ends are themselves nodes, so nodes within `near` of an end do not count.
     inside = (ahead > near) & (ahead < length[:, np.newaxis] - near)
     met: Flags = (inside & (np.abs(beside) < near)).any(axis=1)
     return met

@@ -41,6 +41,7 @@ def network_columns(name: str) -> dict[str, Any]:
                for family, _, rest in factors]  # fmt: skip
         return {"family": "*".join(own)}
     found: dict[str, Any] = {"family": "*".join(families)}
+    # The name of a file that another person's row holds is never opened here.
     if "graph" in families:
         return found
     parameters: dict[str, Any] = {}

@@ -44,6 +44,7 @@ class Output:
             with suppress(ValueError):  # a program has closed it
                 self._stream.flush()  # what programs have printed comes first
             self._put(self._stream, text)
+        # Python would print a second error when it flushes the closed pipe at exit.
         except BrokenPipeError:
             drop(self._stream)
             raise

@@ -94,6 +94,7 @@ class Progress:
             yield
         finally:
             seconds = time.monotonic() - began
+            # Compiling would otherwise count as slow steps, and the time left be far too long.
             self._began += seconds
             self._said += seconds
 

@@ -92,6 +92,8 @@ def write_recording(transport: Local, trace: Trace, path: Path, header: Mapping[
     told |= {"calls": 0, "sites": []} if table else {"calls": calls, "sites": sites}
     if transport.rank:
         for blocks in (moved,) if table else (moved, called):
+            # Merging is collective: ranks that write nothing still have to take their part in every
+            # block.
             for _ in blocks:
                 pass
         return
@@ -134,6 +136,8 @@ def _write_archive(
             (tables[0], moves, header["moves"], {name: name for name in _moves(header)}),
             (tables[1], CALL, header["calls"], CALLS),
         ):
+            # An archive takes one column after the other, while rows arrive mixed: they cannot all
+            # be held in memory.
             with TemporaryFile(prefix="mpinet-recording-") as aside:
                 _keep_aside(aside, rows)
                 for name, field in names.items():
@@ -154,6 +158,7 @@ def _part(archive: zipfile.ZipFile, name: str) -> IO[bytes]:
     told = zipfile.ZipInfo(f"{name}.npy", FIXED)
     told.compress_type = zipfile.ZIP_DEFLATED
     told._compresslevel = 1  # type: ignore[attr-defined]
+    # Without it some programs extract the parts as unreadable files.
     told.external_attr = 0o600 << 16
     return archive.open(told, "w", force_zip64=True)
 
@@ -220,6 +225,7 @@ def _read_header(path: Path, text: str) -> dict[str, Any]:
     texts = ("command", "topology")
     if any(type(header.get(name)) is not str for name in texts):
         _refuse(path, "its header lacks names")
+    # A header may promise any number of rows: refused before NumPy asks for the memory.
     require_memory(40 * (header["moves"] + header["calls"]), f"The recording {path}")
     steps = 0 if is_timed(header) else header["steps"]
     require_memory(16 * (header["nodes"] + steps), f"The recording {path}")
@@ -315,6 +321,7 @@ def in_steps(recording: Recording) -> Recording:
     header, moves, calls = recording.header, recording.moves, recording.calls
     if not is_timed(header):
         return recording
+    # A step as long as the shortest movement keeps the hops of a message in different steps.
     shortest = int((moves["step"] - moves["begin"]).min(initial=1 << 62))
     fewest = max(1, -(-header["steps"] // MOST_SLOTS))
     width = fewest if shortest > header["steps"] else max(fewest, shortest)

@@ -139,6 +139,8 @@ def nearest(points: Points) -> float:
     order = np.argsort(along, kind="stable")
     along, ordered = along[order], points[order]
     least, ahead = np.inf, 1
+    # Points in one direction's order: once gaps along it exceed the least distance no closer pair
+    # can follow.
     while ahead < len(points) and (along[ahead:] - along[:-ahead]).min() < least:
         least = min(least, float(np.hypot(*(ordered[ahead:] - ordered[:-ahead]).T).min()))
         ahead += 1
@@ -155,6 +157,7 @@ def fitted(points: Points) -> Points:
     """Scale the shape to the square -1..1; round, so that files are the same."""
     points = centred(points)
     reach = np.abs(points).max()
+    # Adding 0.0 turns -0.0 into 0.0, which would be printed with a sign.
     return np.round(points / reach, 9) + 0.0 if reach > 0 else points
 
 

@@ -112,6 +112,8 @@ def _start(hops: Floats) -> Points:
 def _principal(matrix: Floats, others: list[Array]) -> tuple[Array, Array]:
     """Compute the principal direction at right angles to others, and the projections on it."""
     sources, size = matrix.shape
+    # A start without randomness that has a part in every direction, and another one for the second
+    # axis.
     direction = 1.0 + np.arange(sources) * (7 + 4 * len(others)) % 11
     before, image = direction, np.zeros(size)
     for _ in range(ROUNDS):
@@ -168,6 +170,7 @@ def majorize(
                     continue
                 across, up = points[node, 0] - points[other, 0], points[node, 1] - points[other, 1]
                 stretch = wanted / max(1e-9, np.sqrt(across * across + up * up))
+                # The weight of the paper (alpha = 2): errors count by their share of the distance.
                 weight = 1 / (wanted * wanted)
                 x += weight * (points[other, 0] + stretch * across)
                 y += weight * (points[other, 1] + stretch * up)

@@ -79,6 +79,7 @@ def table(
         return ""
     right = [bool(cells) and all(map(_is_number, column)) for column in zip(*cells, strict=True)]
     kept = _kept.get()
+    # A notebook lays the table out itself: the text only gets a mark in its place.
     if kept is not None:
         kept.append(Table([*heading], cells, right))
         return f"\x02{len(kept) - 1}\x03"
@@ -136,6 +137,7 @@ def _narrowed(widths: Sequence[int], words: Sequence[int], room: int) -> list[in
 
     No column becomes narrower than its longest word.
     """
+    # The widest column gives way first, because a long sentence wraps well and a number does not.
     for cut in range(max(widths), 0, -1):
         widths = [max(min(width, cut), word) for width, word in zip(widths, words, strict=True)]
         if sum(widths) <= room:

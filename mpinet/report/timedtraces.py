@@ -24,6 +24,7 @@ def clock(unit: str, time: int) -> str:
     >>> clock("ps", 1234567), clock("ms", 3)
     ('1.234567', '3000')
     """
+    # Perfetto counts in microseconds, and digits behind the point keep the picoseconds.
     power = 3 * (UNITS.index("us") - UNITS.index(unit))
     if power >= 0:
         return str(time * 10**power)
@@ -59,22 +60,22 @@ def timed_events(recording: Recording) -> Iterator[str]:
     """Yield the events of a run in time: names of tracks, then slices."""
     header, moves, calls = recording.header, recording.moves, recording.calls
     for group, name in ((PROCESSORS, "processors"), (LINKS, "links")):
-        yield _meta(group, 0, "process_name", "name", name)
-        yield _meta(group, 0, "process_sort_index", "sort_index", group)
+        yield meta(group, 0, "process_name", "name", name)
+        yield meta(group, 0, "process_sort_index", "sort_index", group)
     tracks = [track_of(site[0]) for site in header["sites"]]
     names = sorted(set(tracks))
     number = np.array([names.index(track) for track in tracks], np.int64)
     track = calls["call_processor"] * len(names) + number[calls["call_site"]]
     for place in np.unique(track).tolist():
         node, which = divmod(place, len(names))
-        yield _meta(PROCESSORS, place + 1, "thread_name", "name", f"{node} {names[which]}".strip())
-        yield _meta(PROCESSORS, place + 1, "thread_sort_index", "sort_index", place)
+        yield meta(PROCESSORS, place + 1, "thread_name", "name", f"{node} {names[which]}".strip())
+        yield meta(PROCESSORS, place + 1, "thread_sort_index", "sort_index", place)
     link = moves["sender"] * max(1, header["ports"]) + moves["port"]
     _, first = np.unique(link, return_index=True)
     for at in first.tolist():
         ends = f"{moves['sender'][at]} to {moves['receiver'][at]}"
-        yield _meta(LINKS, int(link[at]) + 1, "thread_name", "name", ends)
-        yield _meta(LINKS, int(link[at]) + 1, "thread_sort_index", "sort_index", int(link[at]))
+        yield meta(LINKS, int(link[at]) + 1, "thread_name", "name", ends)
+        yield meta(LINKS, int(link[at]) + 1, "thread_sort_index", "sort_index", int(link[at]))
     yield from _calls(recording, track)
     for place, begin, free, message in zip(
         *(array.tolist() for array in (link, moves["begin"], moves["free"], moves["message"])),
@@ -105,24 +106,35 @@ def _slice(
     at: str,
 ) -> str:
     (unit, begin), (_, end) = moment(header, begin), moment(header, end)
-    where = f',"args":{{"at":{json.dumps(at)}}}' if at else ""
-    return (
-        f',\n{{"ph":"X","pid":{group},"tid":{track + 1},"ts":{clock(unit, begin)},'
-        f'"dur":{clock(unit, end - begin)},"cat":"{kind}","name":{json.dumps(name)}{where}}}'
+    where = f'"at":{json.dumps(at)}' if at else ""
+    return event_slice(
+        group, track + 1, clock(unit, begin), clock(unit, end - begin), kind, name, where
     )
 
 
-def _meta(group: int, track: int, what: str, field: str, value: object) -> str:
+def event_slice(
+    group: int, track: int, begin: int | str, length: int | str, kind: str, name: str, told: str
+) -> str:
+    """Return a slice on a track; `told` is what it shows on request, empty for nothing."""
+    more = f',"args":{{{told}}}' if told else ""
+    return (
+        f',\n{{"ph":"X","pid":{group},"tid":{track},"ts":{begin},"dur":{length},'
+        f'"cat":"{kind}","name":{json.dumps(name)}{more}}}'
+    )
+
+
+def meta(group: int, track: int, what: str, field: str, value: object) -> str:
+    """Return the event that names or places a track."""
     return (
         f',\n{{"ph":"M","pid":{group},"tid":{track},"name":"{what}",'
         f'"args":{{"{field}":{json.dumps(value)}}}}}'
     )
 
 
-def arrow(link: int, header: Mapping[str, Any], begin: int, phase: str, number: int) -> str:
-    """Return one end of an arrow between two links of a message's way."""
+def arrow(group: int, track: int, time: int | str, phase: str, number: int) -> str:
+    """Return one end of an arrow between two tracks of a message's way."""
     binding = ',"bp":"e"' if phase == "f" else ""
     return (
-        f',\n{{"ph":"{phase}","id":{number},"cat":"message","name":"hop","pid":{LINKS},'
-        f'"tid":{link + 1},"ts":{clock(*moment(header, begin))}{binding}}}'
+        f',\n{{"ph":"{phase}","id":{number},"cat":"message","name":"hop","pid":{group},'
+        f'"tid":{track},"ts":{time}{binding}}}'
     )

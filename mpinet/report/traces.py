@@ -16,7 +16,7 @@ import numpy as np
 from mpinet.base.arrays import Ints
 from mpinet.base.files import whole_file
 from mpinet.report.recordings import MOVES, Recording, is_timed
-from mpinet.report.timedtraces import arrow, timed_events
+from mpinet.report.timedtraces import LINKS, arrow, clock, event_slice, meta, moment, timed_events
 
 STEP = 1000
 """Microseconds of a trace that stand for a step."""
@@ -55,28 +55,26 @@ def perfetto(recording: Recording) -> Iterator[str]:
     yield f'{{"displayTimeUnit":"ms","otherData":{metadata},"traceEvents":[\n'
     title = json.dumps(f"mpinet {header['command']} on {header['topology']}")
     yield f'{{"ph":"M","pid":1,"name":"process_name","args":{{"name":{title}}}}}'
-    if is_timed(header):
-        yield from timed_events(recording)
-        for place, ends in enumerate(_arrows(moves)):
-            for phase, at in zip("sf", ends, strict=True):
-                link = int(moves["sender"][at]) * header["ports"] + int(moves["port"][at])
-                yield arrow(link, header, int(moves["begin"][at]), phase, place + 1)
-        yield "\n]}\n"
-        return
-    for node in _nodes(recording):
-        what = "processor" if node < header["hosts"] else "switch"
-        yield f',\n{{"ph":"M","pid":1,"tid":{node + 1},"name":"thread_name",'
-        yield f'"args":{{"name":"{what} {node}"}}}}'
-        yield f',\n{{"ph":"M","pid":1,"tid":{node + 1},"name":"thread_sort_index",'
-        yield f'"args":{{"sort_index":{node}}}}}'
-    yield from _in_time(recording)
-    for place, (begin, end) in enumerate(_arrows(moves)):
-        for phase, at in (("s", begin), ("f", end)):
-            binding = ',"bp":"e"' if phase == "f" else ""
-            sender, step = int(moves["sender"][at]), int(moves["step"][at])
-            yield f',\n{{"ph":"{phase}","id":{place + 1},"cat":"message","name":"hop","pid":1,'
-            yield f'"tid":{sender + 1},"ts":{(step - 1) * STEP + STEP // 2}{binding}}}'
+    timed = is_timed(header)
+    yield from timed_events(recording) if timed else _step_events(recording)
+    for place, ends in enumerate(_arrows(moves)):
+        for phase, at in zip("sf", ends, strict=True):
+            sender, port, step = (int(moves[name][at]) for name in ("sender", "port", "step"))
+            if timed:
+                begin = clock(*moment(header, int(moves["begin"][at])))
+                yield arrow(LINKS, sender * header["ports"] + port + 1, begin, phase, place + 1)
+            else:
+                yield arrow(1, sender + 1, (step - 1) * STEP + STEP // 2, phase, place + 1)
     yield "\n]}\n"
+
+
+def _step_events(recording: Recording) -> Iterator[str]:
+    """Yield the events of a run in steps: names of tracks, then slices."""
+    for node in _nodes(recording):
+        what = "processor" if node < recording.header["hosts"] else "switch"
+        yield meta(1, node + 1, "thread_name", "name", f"{what} {node}")
+        yield meta(1, node + 1, "thread_sort_index", "sort_index", node)
+    yield from _in_time(recording)
 
 
 def _nodes(recording: Recording) -> list[int]:
@@ -90,6 +88,8 @@ def _in_time(recording: Recording) -> Iterator[str]:
     """Yield slices by their beginnings; of equal ones calls come first, the longest first."""
     calls, moves, sites = recording.calls, recording.moves, recording.header["sites"]
     begins, ends = calls["call_begin"], calls["call_end"]
+    # A call that takes no time comes before one that begins then: a viewer would nest it in that
+    # call.
     order = np.lexsort((np.arange(len(begins)), ends > begins, begins))
     early = iter(order.tolist())
     call = next(early, None)
@@ -99,10 +99,8 @@ def _in_time(recording: Recording) -> Iterator[str]:
             yield _call_slice(calls, sites, call)
             call = next(early, None)
         name = f"message {message}" if message >= 0 else f"to {receiver}"
-        yield (
-            f',\n{{"ph":"X","pid":1,"tid":{sender + 1},"ts":{(step - 1) * STEP},"dur":{STEP},'
-            f'"cat":"message","name":"{name}","args":{{"port":{port},"to":{receiver}}}}}'
-        )
+        told = f'"port":{port},"to":{receiver}'
+        yield event_slice(1, sender + 1, (step - 1) * STEP, STEP, "message", name, told)
     while call is not None:
         yield _call_slice(calls, sites, call)
         call = next(early, None)
@@ -112,11 +110,8 @@ def _call_slice(calls: dict[str, Ints], sites: list[list[Any]], place: int) -> s
     name, file, line = sites[calls["call_site"][place]]
     begin, end = int(calls["call_begin"][place]), int(calls["call_end"][place])
     where = json.dumps(f"{file}:{line}" if file else "")
-    return (
-        f',\n{{"ph":"X","pid":1,"tid":{calls["call_processor"][place] + 1},"ts":{begin * STEP},'
-        f'"dur":{(end - begin) * STEP},"cat":"call","name":{json.dumps(name)},'
-        f'"args":{{"at":{where}}}}}'
-    )
+    track, length = calls["call_processor"][place] + 1, (end - begin) * STEP
+    return event_slice(1, track, begin * STEP, length, "call", name, f'"at":{where}')
 
 
 def _arrows(moves: dict[str, Ints]) -> Iterator[tuple[int, int]]:
@@ -131,6 +126,7 @@ def _arrows(moves: dict[str, Ints]) -> Iterator[tuple[int, int]]:
     if len(plain) == 0:
         return
     width = int(moves["step"].max()) + 2
+    # One key for node and step, so that a single search finds each receiver's next send.
     keys = moves["sender"][plain] * width + moves["step"][plain]
     sorted_places = plain[np.argsort(keys, kind="stable")]
     keys = np.sort(keys, kind="stable")
@@ -141,74 +137,41 @@ def _arrows(moves: dict[str, Ints]) -> Iterator[tuple[int, int]]:
     yield from zip(plain[there].tolist(), sorted_places[found[there]].tolist(), strict=True)
 
 
-PAJE = """\
-%EventDef PajeDefineContainerType 0
-%       Alias string
-%       Type string
-%       Name string
-%EndEventDef
-%EventDef PajeDefineStateType 1
-%       Alias string
-%       Type string
-%       Name string
-%EndEventDef
-%EventDef PajeDefineLinkType 2
-%       Alias string
-%       Type string
-%       StartContainerType string
-%       EndContainerType string
-%       Name string
-%EndEventDef
-%EventDef PajeCreateContainer 3
-%       Time date
-%       Alias string
-%       Type string
-%       Container string
-%       Name string
-%EndEventDef
-%EventDef PajeDestroyContainer 4
-%       Time date
-%       Type string
-%       Name string
-%EndEventDef
-%EventDef PajePushState 5
-%       Time date
-%       Type string
-%       Container string
-%       Value string
-%EndEventDef
-%EventDef PajePopState 6
-%       Time date
-%       Type string
-%       Container string
-%EndEventDef
-%EventDef PajeStartLink 7
-%       Time date
-%       Type string
-%       Container string
-%       Value string
-%       StartContainer string
-%       Key string
-%EndEventDef
-%EventDef PajeEndLink 8
-%       Time date
-%       Type string
-%       Container string
-%       Value string
-%       EndContainer string
-%       Key string
-%EndEventDef
+PAJE_EVENTS = (
+    ("DefineContainerType", "Alias Type Name"),
+    ("DefineStateType", "Alias Type Name"),
+    ("DefineLinkType", "Alias Type StartContainerType EndContainerType Name"),
+    ("CreateContainer", "Time Alias Type Container Name"),
+    ("DestroyContainer", "Time Type Name"),
+    ("PushState", "Time Type Container Value"),
+    ("PopState", "Time Type Container"),
+    ("StartLink", "Time Type Container Value StartContainer Key"),
+    ("EndLink", "Time Type Container Value EndContainer Key"),
+)
+"""Events of the format with their fields; an event's number is its place."""
+
+PAJE_TYPES = """\
 0 M 0 "machine"
 0 P M "processor"
 1 C P "call"
 2 L M P P "message"
 """
-"""Header: the events with their fields, and the types of the trace's contents."""
+"""Types of the trace's contents."""
+
+
+def _paje_header() -> Iterator[str]:
+    """Yield the definitions of the events, then the types."""
+    for number, (event, fields) in enumerate(PAJE_EVENTS):
+        yield f"%EventDef Paje{event} {number}\n"
+        for field in fields.split():
+            yield f"%       {field} {'date' if field == 'Time' else 'string'}\n"
+        yield "%EndEventDef\n"
+    yield PAJE_TYPES
 
 
 def paje(recording: Recording) -> Iterator[str]:
     """Yield Paje's format: a container per processor, a link per movement, a state per call."""
-    yield PAJE
+    yield from _paje_header()
     header, moves, calls = recording.header, recording.moves, recording.calls
     nodes = _nodes(recording)
     yield f"3 0 m M 0 {json.dumps(header['topology'])}\n"

@@ -263,9 +263,7 @@ def digests(tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
 
     Processes that the tests are spread over make them once.
     """
-    folder = tmp_path_factory.getbasetemp()
-    if "PYTEST_XDIST_WORKER" in os.environ:
-        folder = folder.parent
+    folder = tmp_path_factory.getbasetemp().parent  # that of all processes of the run
     with (folder / "digests.json").open("a+") as file:
         fcntl.flock(file, fcntl.LOCK_EX)
         file.seek(0)

@@ -96,6 +96,19 @@ def mpirun(request: pytest.FixtureRequest) -> Path:
     return found
 
 
+def is_open_mpi(mpirun: Path | None) -> bool:
+    """Whether a launcher is Open MPI's, and not MPICH's."""
+    return mpirun is not None and (mpirun.parent / "prterun").exists()
+
+
+def ends_of_abort(mpirun: Path, status: int) -> set[int]:
+    """The statuses with which a job may end that one rank aborts with this status."""
+    # MPICH's launcher kills all ranks of an aborted job with SIGKILL. It reports 9 if the rank
+    # that has aborted is killed before that rank ends by itself. What is promised of such a
+    # job is a status other than 0, and the words of that rank.
+    return {status} if is_open_mpi(mpirun) else {status, signal.SIGKILL}
+
+
 REMEDIES = {
     "debian_openmpi": "apt-get install gcc python3-dev openmpi-bin libopenmpi-dev",
     "debian_mpich": "apt-get install gcc python3-dev mpich libmpich-dev",

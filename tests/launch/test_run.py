@@ -18,6 +18,7 @@ from launch.conftest import (
     Launch,
     comes_true,
     in_turn_on,
+    is_open_mpi,
     other_mpirun,
     own_mpirun,
 )
@@ -605,7 +606,3 @@ def test_open_mpi_takes_ipv6_addresses_in_brackets(tmp_path: Path) -> None:
     words = called_for(mpirun, tmp_path, "me@[2001:db8::7:1] slots=2\n", *options)
     assert words[words.index("--") + 1] == "me@2001:db8::7:1"
     assert words[words.index("-F") + 1] == "config"
-
-
-def is_open_mpi(mpirun: Path | None) -> bool:
-    return mpirun is not None and (mpirun.parent / "prterun").exists()

@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 from serial.native.jobs import objects, ran
+from trees import nodes_of
 
 CHECKOUT = Path(__file__).resolve().parents[2]
 HEAVY = {"mpi4py", "numba", "networkx", "matplotlib", "rich"}
@@ -47,7 +48,7 @@ def test_no_job_imports_the_compiler(tier: str, tmp_path: Path) -> None:
 def test_the_compiler_alone_imports_numba_and_llvmlite() -> None:
     importers: dict[str, set[str]] = {"numba": set(), "llvmlite": set()}
     for name, path in modules(CHECKOUT).items():
-        for node in ast.walk(ast.parse(path.read_text())):
+        for node in nodes_of(path.read_text()):
             if isinstance(node, ast.Import):
                 sources = [each.name for each in node.names]
             elif isinstance(node, ast.ImportFrom) and not node.level:
@@ -72,7 +73,7 @@ def imported(name: str, path: Path, names: set[str]) -> set[str]:
     """The modules that a module imports anywhere, also for type checkers and within functions."""
     found = set()
     above = name.split(".") if path.stem == "__init__" else name.split(".")[:-1]
-    for node in ast.walk(ast.parse(path.read_text())):
+    for node in nodes_of(path.read_text()):
         if isinstance(node, ast.Import):
             found |= {each.name for each in node.names}
         elif isinstance(node, ast.ImportFrom):

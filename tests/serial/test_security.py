@@ -14,7 +14,7 @@ from serial.native.jobs import printed, ran
 
 from mpinet.base.files import is_aside, whole_file
 from mpinet.base.markup import require_plain
-from mpinet.base.ownership import as_safe_as, own_folder
+from mpinet.base.ownership import own_folder
 from mpinet.cli.session import Session
 from mpinet.errors import OutputError, UsageError
 
@@ -220,18 +220,6 @@ def test_a_folder_of_another_user_is_refused(place):
     (place / "theirs/own").mkdir(parents=True)
     os.chown(place / "theirs", 12345, 0)
     assert refused(place / "theirs") and refused(place / "theirs/own")
-
-
-def test_a_cache_beside_its_sources_is_as_safe_as_they_are(tmp_path):
-    cache = tmp_path / "__pycache__"
-    cache.mkdir(mode=0o755)
-    assert as_safe_as(str(cache), str(tmp_path))
-    cache.chmod(0o777)
-    as_safe_as.cache_clear()
-    assert not as_safe_as(str(cache), str(tmp_path))
-    tmp_path.chmod(0o777)
-    as_safe_as.cache_clear()
-    assert as_safe_as(str(cache), str(tmp_path))
 
 
 WHERE = "from mpinet.base.native.kept import kept; print(kept().folder, kept().refused)"

@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from trees import PACKAGE, files_of, nodes_of
 
 CHECKOUT = Path(__file__).resolve().parents[2]
 
@@ -36,22 +37,21 @@ COMPILED = {"rule", "inlined", "idiom", "phase", "sweep", "routine", "part", "ke
 
 
 def test_every_function_has_types_unless_it_is_compiled_or_a_users_example() -> None:
-    package = CHECKOUT / "mpinet"
     found = {
         f"{file.relative_to(CHECKOUT)}:{function.name}"
-        for file in package.rglob("*.py")
-        if package / "examples" not in file.parents
-        for function in untyped(ast.parse(file.read_text()))
+        for file in files_of()
+        if PACKAGE / "examples" not in file.parents
+        for function in untyped(file.read_text())
     }
     assert found == set()
 
 
-def untyped(tree: ast.Module) -> Iterator[ast.FunctionDef | ast.AsyncFunctionDef]:
+def untyped(source: str) -> Iterator[ast.FunctionDef | ast.AsyncFunctionDef]:
     """Plain functions that say the types neither of what they take nor of what they return.
 
     mypy refuses those that say but some of them.
     """
-    for part in ast.walk(tree):
+    for part in nodes_of(source):
         if isinstance(part, ast.FunctionDef | ast.AsyncFunctionDef):
             every = [node for node in ast.walk(part.args) if isinstance(node, ast.arg)]
             said = [part.returns, *(argument.annotation for argument in every)]
@@ -71,7 +71,7 @@ HEADLESS = {"What", "Whether", "Where", "Who", "Whose", "How", "Of", "As", "Whic
 def test_docstrings_begin_with_a_verb_or_a_noun() -> None:
     found = {
         f"{file.relative_to(CHECKOUT)}:{line}: {said}"
-        for file in (CHECKOUT / "mpinet").rglob("*.py")
+        for file in files_of()
         for line, said in headless(file.read_text())
     }
     assert not found
@@ -84,7 +84,7 @@ def test_a_docstring_without_a_subject_is_found() -> None:
 
 def headless(source: str) -> Iterator[tuple[int, str]]:
     """Yield line and text of each docstring, also of a constant, with such a first word."""
-    for node in ast.walk(ast.parse(source)):
+    for node in nodes_of(source):
         if isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant):
             said = node.value.value
             if isinstance(said, str) and re.match(r"\w*", said.strip())[0] in HEADLESS:  # type: ignore[index]
@@ -94,7 +94,7 @@ def headless(source: str) -> Iterator[tuple[int, str]]:
 def test_fields_are_described_below_them_and_not_in_the_class_docstring() -> None:
     found = {
         f"{file.relative_to(CHECKOUT)}: {name}"
-        for file in (CHECKOUT / "mpinet").rglob("*.py")
+        for file in files_of()
         for name in with_attributes(file.read_text())
     }
     assert not found
@@ -110,7 +110,7 @@ def test_a_section_on_attributes_is_found() -> None:
 
 def with_attributes(source: str) -> Iterator[str]:
     """Yield the classes whose docstrings have a section Attributes."""
-    for node in ast.walk(ast.parse(source)):
+    for node in nodes_of(source):
         if isinstance(node, ast.ClassDef) and "Attributes\n---" in (ast.get_docstring(node) or ""):
             yield node.name
 
@@ -118,7 +118,7 @@ def with_attributes(source: str) -> Iterator[str]:
 def test_every_field_has_a_sentence_of_its_own() -> None:
     found = {
         f"{file.relative_to(CHECKOUT)}:{line}"
-        for file in (CHECKOUT / "mpinet").rglob("*.py")
+        for file in files_of()
         for line in references(file.read_text())
     }
     assert not found
@@ -131,7 +131,7 @@ def test_a_sentence_that_only_refers_to_another_is_found() -> None:
 
 def references(source: str) -> Iterator[int]:
     """Yield the lines of strings such as "See `x`.", also those with a shape behind it."""
-    for node in ast.walk(ast.parse(source)):
+    for node in nodes_of(source):
         if isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant):
             said = node.value.value
             if isinstance(said, str) and re.match(r"See `\w+`\.", said.strip()):

@@ -53,7 +53,7 @@ WRONG = {
     "mpinet.broadcast('ring:4', rot=5)": 'Unexpected keyword argument "rot"',
     "mpinet.optimum('gossip', 'ring:4').uper": 'no attribute "uper"; maybe "upper"?',
     "mpinet.route('ring:4', pairs=3)": 'Argument "pairs" has incompatible type "int"',
-    "mpinet.commands.broadcast.BroadcastOptions('ring:4').rot": 'no attribute "rot"; maybe "root"?',
+    "mpinet.commands.collectives.GatherOptions('ring:4').rot": 'no attribute "rot"; maybe "root"?',
 }
 """Lines of a script, and what mypy says of them."""
 
@@ -64,7 +64,7 @@ SCRIPTS = {
         'reveal_type(mpinet.measure.diameter(mpinet.open("ring:8")))',
     ],
     "right": RIGHT.splitlines(),
-    "wrong": ["import mpinet.commands.broadcast, mpinet.measure", *RIGHT.splitlines(), *WRONG],
+    "wrong": ["import mpinet.commands.collectives, mpinet.measure", *RIGHT.splitlines(), *WRONG],
 }
 
 

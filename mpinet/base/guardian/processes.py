@@ -27,6 +27,7 @@ def processes() -> dict[int, Process]:
     """Return all processes of this host that are not dead, by their numbers."""
     found = {}
     for number, parent, state in by_proc() if os.path.isdir("/proc/self") else by_ps():
+        # A dead process keeps its number until its parent looks; it must not count as running.
         if state[:1] not in ("Z", "X"):
             found[number] = Process(parent, state)
     return found
@@ -37,6 +38,8 @@ def by_proc() -> Iterator[tuple[int, int, str]]:
     for name in filter(str.isdigit, os.listdir("/proc")):
         with suppress(OSError):
             with open(f"/proc/{name}/stat", "rb") as file:
+                # A program's name may hold spaces and brackets, so the line is read from its last
+                # bracket.
                 state, parent = file.read().rpartition(b") ")[2].split(None, 2)[:2]
             yield int(name), int(parent), state.decode()
 
@@ -112,6 +115,7 @@ def send(number: int, processes: Iterable[int]) -> None:
 def gone(processes_: Iterable[int], seconds: float) -> bool:
     """Return whether all of these processes end within `seconds`."""
     left, limit = set(processes_), time.monotonic() + seconds
+    # Polled, because only a parent can wait for a process, and these are not children.
     while left := left & set(processes()):
         if time.monotonic() > limit:
             return False
@@ -124,6 +128,7 @@ def die_with_parent() -> None:
     try:
         import ctypes
 
+        # A launcher that is killed cannot tell its ranks; the kernel can.
         ctypes.CDLL(None).prctl(1, int(signal.SIGKILL), 0, 0, 0)  # PR_SET_PDEATHSIG
     except (ImportError, OSError, AttributeError):
         return  # the launcher's other ways have to do

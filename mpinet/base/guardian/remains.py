@@ -64,6 +64,8 @@ def delete_unheld(path: str) -> bool:
     shares the folder, whose processes cannot be seen here. Without leases the file is left.
     """
     try:
+        # Opened without following links: a segment's name is public, and could be another user's
+        # trap.
         file = os.open(path, os.O_RDWR | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
     except OSError:  # gone, or nothing that this user may write to
         return True

@@ -130,6 +130,7 @@ class Guardian:
             kept from looking, as where a batch system suspends a whole job.
         """
         table = processes()
+        # The family is found anew at each look: ranks start processes of their own.
         family = self._family(table)
         # `T` is a process stopped by a signal. Time counts only as far as this process could look.
         # Who is dead is stopped no more: its name would be told again after the job's end.
@@ -139,6 +140,7 @@ class Guardian:
             if number in table and table[number].state == "T"
         }
         late = [k for k, since in self._stopped.items() if 0 < self._limit <= since]
+        # Only the script is stopped, and its job has ended: waking it loses nothing.
         if late == [self._owner] and not family:  # the job is over: nothing is lost
             send(signal.SIGCONT, late)
             return False
@@ -185,6 +187,7 @@ class Guardian:
 
     def end(self, number: int, family: Sequence[int] = (), grace: float = GRACE) -> None:
         """Send a signal to the watched processes; kill those left after `grace` seconds."""
+        # Listed before the signal: orphans of a dead launcher are no descendants any more.
         family = [*family, *descendants(self._roots, processes())]
         send(number, self._roots)
         if not gone(family, grace):
@@ -209,6 +212,7 @@ class Guardian:
     def linger(self) -> None:
         """Keep looking until all ranks are gone, as the first of them has asked."""
         began, (shortest, longest) = time.monotonic(), LINGER
+        # Intervals grow with the wait: quick jobs end quickly, and long ones cost no CPU.
         while self._look_again():
             lasted = time.monotonic() - began
             time.sleep(min(self.pause, longest, max(shortest, lasted / OFTEN)))
@@ -253,6 +257,7 @@ def keep(guardian: Guardian, launched: bool) -> None:
             for line in lines:
                 if not obey(guardian, os.fsdecode(line)):
                     return
+            # End of input without a word: the process that held the pipe is dead.
             if not text:
                 break
         if not guardian.attend() and not launched:

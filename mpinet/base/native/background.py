@@ -12,7 +12,6 @@ from __future__ import annotations
 import atexit
 import ctypes
 import os
-import sys
 import threading
 import time
 from collections.abc import Callable, Iterator
@@ -23,7 +22,7 @@ from typing import Any, Protocol
 
 import numpy as np
 
-from mpinet.base.launched import launched_rank
+from mpinet.base.launched import launched_rank, notice
 from mpinet.base.native import tiers
 from mpinet.base.native.calls import RuleForm
 from mpinet.base.native.compiler import OTHERS_TIME, Busy, Code, Compiler, start_new_thread
@@ -52,6 +51,7 @@ NOTICE = 5.0
 COPIED = 1 << 28
 """Most bytes of a call's arguments that are copied, so that the call can be given up."""
 
+# A call this short ends by itself before an asynchronous exception would reach it.
 SHORT = 0.005
 """Mean seconds of a kernel's calls below which none needs to be given up."""
 
@@ -92,13 +92,8 @@ def waiting_by(context: Callable[[], Any], told: Callable[[str], object]) -> Ite
         _waiting.reset(token)
 
 
-def _print(text: str) -> None:
-    if launched_rank() == 0:
-        print(f"mpinet: {text}", file=sys.stderr, flush=True)
-
-
 _waiting: ContextVar[tuple[Callable[[], Any], Callable[[str], object]]] = ContextVar(
-    "waiting", default=(nullcontext, _print)
+    "waiting", default=(nullcontext, notice)
 )
 
 
@@ -156,6 +151,7 @@ class Watch:
         RuntimeError
             Tier ``wait``: a kernel that is needed cannot be compiled.
         """
+        # The reference tier never mixes forms: a result then comes from plain Python alone.
         if tier() == tiers.PLAIN:
             return 0
         found = _in_library(code.fingerprint) or self._kept(code)
@@ -164,6 +160,7 @@ class Watch:
             found = self._kept(code)
             if not found and needed and not _is_rule(code):
                 raise RuntimeError(self.wrong(code))
+        # A kernel with native code may hold rules that are ready as well.
         if found:
             self.missing.pop(code.fingerprint, None)
             self._take_rules()
@@ -191,6 +188,7 @@ class Watch:
         return self.spent + (time.process_time() - call.began if call else 0.0)
 
     def _miss(self, code: Code) -> None:
+        # Remembered, not requested: a job shorter than the patience never starts a compiler.
         self.missing.setdefault(code.fingerprint, code)
         if not self._watches and (self._compiles() or kept().has(code.fingerprint)):
             self._missed = time.process_time()
@@ -220,6 +218,8 @@ class Watch:
     def run(self, kernel: Kernel, plainly: Callable[..., Any], args: tuple[Any, ...]) -> Any:
         """Run a kernel as plain Python, or give it up for native code."""
         calls, seconds = self._seconds.get(kernel.fingerprint, (0, 0.0))
+        # Copies cost time, so they are made only where the kernel calls are long enough to be given
+        # up.
         gives_up = self._watches and seconds >= SHORT * (calls - 2)
         call = Call(kernel, _copies(args) if gives_up else None)
         try:
@@ -230,6 +230,8 @@ class Watch:
                 self._end(call)
         except GivenUp:
             self._note(call)
+            # Kernels write into their arguments alone. With these restored, the call can begin
+            # again as if it never ran.
             _put_back(args, call.copies)
             self._await(kernel)
             return kernel.run(*args)
@@ -240,6 +242,8 @@ class Watch:
         """End a call, however it ended; take the exception that gives it up, if that is sent."""
         call.over = True
         self.call = None
+        # An exception that was sent but not yet delivered would strike later code. It has to be
+        # taken here.
         if call.wanted:
             while not call.sent:
                 time.sleep(0.001)
@@ -259,6 +263,7 @@ class Watch:
         """Let a call begin again, if it still runs."""
         call.wanted = True
         if not call.over:
+            # The only way to stop a plain loop from outside without a test in each iteration.
             ctypes.pythonapi.PyThreadState_SetAsyncExc(
                 ctypes.c_ulong(call.thread), ctypes.py_object(GivenUp)
             )
@@ -268,14 +273,14 @@ class Watch:
         """Say once that something is slow without a compiler."""
         if not self._noticed:
             self._noticed = True
-            _print(f"{what}, which is slow. Install mpinet[fast] to compile them.")
+            notice(f"{what}, which is slow. Install mpinet[fast] to compile them.")
 
     def _tell(self, sentence: str) -> None:
         """Print a sentence, once for a function: it may be compiled by itself and into others."""
         function = sentence.partition(" cannot be compiled")[0]
         if function not in self._told:
             self._told.add(function)
-            _print(sentence)
+            notice(sentence)
 
     # ---- the thread that watches ------------------------------------------------------------
 
@@ -295,6 +300,7 @@ class Watch:
         if not self._loads():
             return
         self._take_rules()
+        # Without copies the arguments are half written; the call must run to its end.
         if call is None or call.copies is None or call.wanted:
             return
         fingerprint = call.kernel.fingerprint
@@ -323,6 +329,8 @@ class Watch:
                 return True
             self._take_end(self.compiler)
         now = time.monotonic()
+        # Another job may compile the same kernels at this moment; its objects appear in the common
+        # cache.
         if now - self._tried < self._retry or kept().folder is None:
             return False
         self._tried = now
@@ -343,6 +351,8 @@ class Watch:
     def _take_end(self, compiler: Compiler) -> None:
         """Note where the compile process ended early; it begins again with each request once."""
         self.compiler, key = None, compiler.unanswered
+        # The same function twice at the end of the process: it is the cause, and is not asked for
+        # again.
         if key in self._stopped_at:
             self._fail(key, "the compile process ended early")
         self._stopped_at.add(key)
@@ -405,6 +415,7 @@ class Watch:
         before, began = self._waited, time.monotonic()
         with context():
             while not over():
+                # Objects may come from another job's compiler, of which this one hears nothing.
                 kept().look()
                 if kept().has(code.fingerprint) or code.fingerprint in self._failed:
                     return
@@ -430,6 +441,7 @@ class Watch:
 
     def forget(self) -> None:
         """Begin anew in a forked process, which has no thread and no compile process."""
+        # A fork has neither the thread nor the pipe; keeping their state would wait for both.
         self.__init__()  # type: ignore[misc]
         kept().lock = threading.Lock()
 
@@ -453,6 +465,7 @@ def _arrays(args: Any) -> Iterator[Any]:
     """List the arrays and records that a call may write."""
     for each in args:
         if isinstance(each, np.ndarray):
+            # Read-only arrays need no copy: no kernel can change them.
             if each.flags.writeable:
                 yield each
         elif isinstance(each, np.void):

@@ -33,6 +33,7 @@ start_new_thread = _thread.start_new_thread
 LENGTH = 8
 """Bytes of the number in front of each request and answer."""
 
+# One compiler per host uses one core. After this time the other one is taken for stopped.
 OTHERS_TIME = 60.0
 """Seconds of waiting for another job's compile process, which may have been stopped."""
 
@@ -113,11 +114,13 @@ class Compiler:
                 try:
                     described = packed(code.description)
                     self._requests.put(marshal.dumps((code.fingerprint, described)))
+                # Descriptions follow a user's globals, which may be anything at all.
                 except Exception as error:  # what cannot be described cannot be compiled
                     self.answers[code.fingerprint] = f"{type(error).__name__}: {error}"
 
     def end(self) -> None:
         """End the process, unless this is a fork of the job that has started it."""
+        # A fork inherits the handle, but the process belongs to its parent.
         if os.getpid() != self._job:
             return
         with contextlib.suppress(OSError):
@@ -154,6 +157,8 @@ def _started(folder: Path, beside: bool) -> subprocess.Popen[bytes]:
             except BlockingIOError as error:
                 if not beside:
                     raise Busy from error
+        # A session of its own: Ctrl-C at the terminal ends the job first, which then ends the
+        # compiler.
         return subprocess.Popen(
             [*own_python("-m", MODULE), str(folder), str(lock.fileno())],
             stdin=subprocess.PIPE,
@@ -169,6 +174,7 @@ def _started(folder: Path, beside: bool) -> subprocess.Popen[bytes]:
 
 def _environment() -> dict[str, str]:
     """Return this process's variables without those of a launcher."""
+    # A rank's variables would make an imported MPI library join the job.
     return {name: value for name, value in os.environ.items() if not name.startswith(LAUNCHERS)} | {
         "OMP_NUM_THREADS": "1",
         "NUMBA_DISABLE_JIT": "0",

@@ -18,6 +18,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+# Nothing of a user's is imported there: the compiler runs no code but what it compiles.
 LIBRARIES = frozenset({"builtins", "cmath", "math", "numba", "numpy", "operator"})
 """Packages that the compiler imports itself, if a function names them."""
 
@@ -52,6 +53,7 @@ def unpacked(description: Any) -> Description:
     """Return the function that a description describes."""
     name, table = description
     made: dict[str, Description] = {}
+    # Each callee is made once, so that all callers share its compiled form.
     for key, (kind, how, alike, function, names, form) in table.items():
         # Callees come before their callers.
         parts = {own: made[key_] for own, key_ in names.items()}
@@ -111,6 +113,7 @@ def _value(value: Any, names: set[str]) -> Any:
         return ("x", type(value).__name__)
     if isinstance(value, np.generic):
         return ("s", value.dtype.str, value.tobytes())
+    # Subclasses of int would fail in `marshal`, which knows exact types alone.
     if isinstance(value, int):  # a member of an enumeration, or a switch
         return ("c", int(value))
     if isinstance(value, np.ndarray):
@@ -121,6 +124,8 @@ def _value(value: Any, names: set[str]) -> Any:
         return ("t", tuple(_value(each, names) for each in value))
     if isinstance(value, ModuleType):
         return _module(value, names)
+    # A recursive function names itself; its own name is left out, or the description would never
+    # end.
     if hasattr(value, "py_func"):  # compiled by Numba itself, as a user's rule may call
         itself = {name for name, each in value.py_func.__globals__.items() if each is value}
         return ("n", _told(value.py_func, itself), sorted(itself))

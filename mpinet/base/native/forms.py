@@ -59,6 +59,7 @@ def form(text: str) -> Form:
 
 def check(address: int, forms: Sequence[Form], result: str) -> int:
     """Return the number of words that a kernel takes, and refuse what no kernel has."""
+    # A wrong address would end the process without a traceback.
     if not 0 < address < 2**64:
         raise ValueError(f"a kernel has no address {address}")
     if not re.fullmatch(rf"[vibf]|\([ibf]{{0,{MOST_RESULTS}}}\)", result):

@@ -20,7 +20,7 @@ from pathlib import Path
 from typing import Any
 
 from mpinet.base.files import whole_file
-from mpinet.base.launched import launched_rank
+from mpinet.base.launched import notice
 from mpinet.base.native.tiers import cache_folder
 
 FORM = 1
@@ -40,6 +40,7 @@ TICK = 2_000_000_000
 @cache
 def processor() -> str:
     """Return a name for the kind of this host's processor: its model and its abilities."""
+    # Objects use all instructions of this processor: on another model they might crash.
     texts = [platform.machine(), platform.processor()]
     try:
         with open("/proc/cpuinfo") as file:
@@ -74,6 +75,8 @@ class Kept:
         except OSError as error:
             self.refused = f"{error.filename}: {error.strerror or error}"
         try:
+            # Code is never loaded from a folder that others can write. A private one serves this
+            # process alone.
             folder = tempfile.mkdtemp(prefix="mpinet-")
         except OSError:
             return None
@@ -82,11 +85,10 @@ class Kept:
 
     def tell_refused(self) -> None:
         """Print once, on one rank, that objects are not kept, where that is so."""
-        if self.folder is not None and self.refused and not self._told and launched_rank() == 0:
-            print(
-                f"mpinet: Native code is not kept, so each start compiles again ({self.refused}). "
-                "Name a folder that you alone can write: MPINET_CACHE.",
-                file=sys.stderr,
+        if self.folder is not None and self.refused and not self._told:
+            notice(
+                f"Native code is not kept, so each start compiles again ({self.refused}). "
+                "Name a folder that you alone can write: MPINET_CACHE."
             )
         self._told = True
 
@@ -103,6 +105,7 @@ class Kept:
         if self.folder is None:
             return
         try:
+            # The folder's time changes with each new file, so most looks cost one system call.
             stamp = os.stat(self.folder).st_mtime_ns
             if stamp != self._stamp:
                 files = os.listdir(self.folder)
@@ -136,13 +139,13 @@ class Kept:
 
     def _load(self, fingerprint: str) -> int:
         """Load an object; remove one that is damaged, so that it is made anew."""
-        symbol = f"mp_{fingerprint}"
-        code = self.code(fingerprint)
-        if code is None or symbol.encode() not in code:
+        entry, code = symbol(fingerprint), self.code(fingerprint)
+        # A whole file of another name would be loaded otherwise, after a copy by hand.
+        if code is None or entry.encode() not in code:
             self._forget(fingerprint)
             return 0
         try:
-            return loaded(code, symbol)
+            return loaded(code, entry)
         except (OSError, ImportError):
             self.damaged.add(fingerprint)
             return 0
@@ -172,8 +175,14 @@ class Kept:
         return self.folder / f"{fingerprint}{END}"
 
 
+def symbol(fingerprint: str) -> str:
+    """Return the name of an object's entry."""
+    return f"mp_{fingerprint}"
+
+
 def _remove(folder: str, process: int) -> None:
     """Remove a folder at the end of the process that has made it, not at the end of its forks."""
+    # Exit handlers run in forks as well, while the parent still needs the folder.
     if os.getpid() == process:
         shutil.rmtree(folder, ignore_errors=True)
 
@@ -189,13 +198,14 @@ def _engine() -> tuple[Any, Any]:
     """Return LLVM's loader, and the library that reads objects."""
     import llvmlite.binding as llvm
 
+    # Loaded once a process: the engine keeps all objects alive whose code may be running.
     llvm.initialize_native_target()
     llvm.initialize_native_asmprinter()
     machine = llvm.Target.from_default_triple().create_target_machine(jit=True)
     return llvm.create_mcjit_compiler(llvm.parse_assembly(""), machine), llvm
 
 
-def loaded(code: bytes, symbol: str) -> int:
+def loaded(code: bytes, entry: str) -> int:
     """Load an object for the rest of this process; return the address of a function in it.
 
     Raises
@@ -206,7 +216,7 @@ def loaded(code: bytes, symbol: str) -> int:
     engine, llvm = _engine()
     engine.add_object_file(llvm.object_file.ObjectFileRef.from_data(code))
     engine.finalize_object()
-    return int(engine.get_function_address(symbol))
+    return int(engine.get_function_address(entry))
 
 
 def is_loading() -> bool:

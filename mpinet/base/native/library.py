@@ -70,6 +70,8 @@ def library() -> Library | None:
         return None
     level = calls.cpu_level()
     levels = LEVELS[: LEVELS.index(level) + 1] if level in LEVELS else (level,)
+    # The best level first. A library that the system cannot load leads to the next one, not to an
+    # error.
     for each in reversed(levels):
         with suppress(OSError, ValueError):
             return Library(FOLDER / f"libmpinet-{each}.so", index)

@@ -26,6 +26,7 @@ _ENTRY = ctypes.PYFUNCTYPE(
     ctypes.c_int, ctypes.c_char_p, ctypes.c_void_p, ctypes.POINTER(ctypes.c_char_p)
 )
 
+# Exceptions cannot pass through native frames. They wait here until the kernel has returned.
 _raised: dict[int, BaseException] = {}
 """Exceptions of rules in Python, by thread, from the rule to the end of the kernel."""
 
@@ -97,6 +98,8 @@ def _callback(rule: RuleForm) -> Callable[..., int]:
 
     def called(_record: int, *words: int) -> int:
         try:
+            # Native code goes on to the next rule call before it sees the error; further calls must
+            # not run.
             if get_ident() in _raised:  # the kernel should have ended before
                 memory.error = b""
                 return SMALLEST
@@ -120,6 +123,8 @@ def _callback(rule: RuleForm) -> Callable[..., int]:
 
 def _view(views: dict[Any, Any], address: int, *shape: int) -> Any:
     """Return the array of integers at an address; most calls need a former one again."""
+    # Building an array for an address takes a microsecond; kernels pass the same few addresses
+    # again and again.
     view = views.get((address, shape))
     if view is None:
         count = int(np.prod(shape))
@@ -133,28 +138,22 @@ def _view(views: dict[Any, Any], address: int, *shape: int) -> Any:
 
 def _result(value: Any) -> int:
     """Return a rule's result, an integer of 64 bits."""
-    if isinstance(value, np.bool_):
-        return int(value)
-    if not hasattr(type(value), "__index__"):
-        raise no_integer(value)
-    result = operator.index(value)
-    if not SMALLEST <= result <= LARGEST:
-        raise OverflowError("the result of a rule does not fit into 64 bits")
-    return result
+    return _word(value, no_integer, "the result of a rule")
 
 
 def _integer(form: Form, at: int, value: Any) -> tuple[int]:
-    if isinstance(value, np.bool_):
-        return (int(value),)
-    if not hasattr(type(value), "__index__"):
-        raise refusal(at, *form, value)
+    return (_word(value, partial(refusal, at, *form), f"argument {at}"),)
+
+
+def _word(value: Any, wrong: Callable[[Any], TypeError], what: str) -> int:
+    """Return an integer of 64 bits; raise what `wrong` makes of any other value."""
     try:
-        word = operator.index(value)
+        word = int(value) if isinstance(value, np.bool_) else operator.index(value)
     except TypeError:
-        raise refusal(at, *form, value) from None
+        raise wrong(value) from None
     if not SMALLEST <= word <= LARGEST:
-        raise OverflowError(f"argument {at} does not fit into 64 bits")
-    return (word,)
+        raise OverflowError(f"{what} does not fit into 64 bits")
+    return word
 
 
 def _truth(_form: Form, _at: int, value: Any) -> tuple[int]:
@@ -185,6 +184,8 @@ def _record(form: Form, at: int, value: Any) -> tuple[int]:
 
 def _array(form: Form, at: int, value: Any) -> tuple[int, ...]:
     strided = form.letter == "V"
+    # Native code reads with aligned loads and no byte swap, so anything else is refused, not
+    # copied.
     needed = ALIGNED if strided else ALIGNED | C_CONTIGUOUS
     if isinstance(value, np.ndarray) and value.flags.num & needed == needed:
         dtype, shape = value.dtype, value.shape

@@ -82,6 +82,7 @@ def cache_folder(name: str) -> str:
         There is no such place.
     """
     root = cache_root()
+    # A relative place would be another one in each working directory, and could be a stranger's.
     if not os.path.isabs(root):
         raise OSError(errno.EINVAL, "it is no absolute path", root)
     return own_folder(os.path.join(root, name))

@@ -1,11 +1,10 @@
-"""Calendars: who has something to do in which window of time (a radix heap: Ahuja et al. 1990).
+"""Calendars: the priority queue of future events, by window (a radix heap: Ahuja et al. 1990).
 
-Numbers of windows are written in digits. What is due in a window whose number differs from that of
-the window at hand in digit k at the highest, where it has a digit d, is in a bucket of these two;
-so of the lowest digit each bucket has what is due in one window, that at hand, too. Windows only go
-forward, so that whatever moves moves to a lower digit, and the first bucket that is not empty has
-what is due next. `State.least` has the least number in each bucket of the higher digits, or `NONE`
-where that is to be looked for again.
+Numbers of windows are written in digits. An item due in window w is in bucket (k, d): k is the
+highest digit in which w differs from the current window, and d is w's digit there. So each bucket
+of the lowest digit holds one window. Windows only go forward, items move to lower digits only, and
+the first bucket that is not empty holds the next events. `State.least` has the least number in each
+bucket of the higher digits, or `NONE` where it has to be found again.
 
 A bucket has a list of processors, which also leave it. Of messages, which do not, it has blocks of
 words that name the message and its server: one stream through memory, that looks at no message.
@@ -33,6 +32,8 @@ REQUEST_MASK = (1 << REQUEST_BITS) - 1
 @idiom
 def bucket_of(window, now):
     """Return the bucket of a window, seen from the window at hand."""
+    # The highest digit that differs decides the bucket. An exclusive or finds it without decoding
+    # both numbers.
     apart, shift = window ^ now, 0
     while apart >> DIGIT_BITS > 0:
         apart >>= DIGIT_BITS
@@ -44,14 +45,20 @@ def bucket_of(window, now):
 def set_alarm(slot, time, state, rules, ledger):
     """Let a processor look at what it has to do at this time, or earlier if it does so anyway."""
     processor = state.processors[slot]
+    # A later alarm is redundant: the processor looks at everything that is due when the earlier one
+    # rings.
     if time >= processor.alarm:
         return
     window, bucket = time // rules.window, np.int64(processor.bucket)
+    # Decrease-key. Within one window the order does not matter, so only the time changes and the
+    # list stays as it is.
     if bucket != NONE:
         if window == processor.alarm // rules.window:
             processor.alarm = time
             return
         forget(slot, state)
+        # The minimum may just have left. It is recomputed lazily: most buckets are emptied before
+        # their minimum is asked for.
         state.least[PROCESSORS, bucket] = NONE
     processor.alarm = time
     enter_processor(slot, window, state, ledger)
@@ -60,6 +67,7 @@ def set_alarm(slot, time, state, rules, ledger):
 @routine
 def forget(slot, state):
     """Take a processor out of its bucket."""
+    # Lists are doubly linked because alarms move to earlier windows: a removal must not search.
     processor = state.processors[slot]
     before, behind = np.int64(processor.before), np.int64(processor.next)
     if before == NONE:
@@ -80,6 +88,8 @@ def enter_processor(slot, window, state, ledger):
     if head != NONE:
         state.processors[head].before = slot
     state.heads[PROCESSORS, bucket] = slot
+    # This ring is written for prefetching alone. It says which processor will follow some places
+    # later in the list.
     recent = state.recent[bucket]
     recent[0] += 1
     place = 1 + (recent[0] & RECENT - 1)
@@ -99,9 +109,11 @@ def enter_word(word, window, state, ledger):
     """Put the word of a request into the bucket of a window."""
     bucket = bucket_of(window, ledger.window)
     at = state.heads[REQUESTS, bucket]
+    # `NONE` is -1, all bits set, so one test covers a full block and an empty bucket.
     if at & CELLS - 1 == CELLS - 1:  # also where there is none
         block = ledger.blocks
         ledger.blocks = state.cells[block]
+        # The next free block is touched soon, when this one is full; its address is known now.
         prefetch(state.cells, ledger.blocks)
         state.cells[block] = at
         at = block
@@ -122,9 +134,13 @@ def before_block(block, state, ledger):
 @routine
 def next_window(state, rules, ledger):
     """Return the next window in which there is something to do; `NEVER` if there is none."""
+    # Buckets of the lowest digit hold one window each, so the first that is not empty is the
+    # answer.
     for bucket in range(ledger.window & DIGITS - 1, DIGITS):
         if state.heads[PROCESSORS, bucket] != NONE or state.heads[REQUESTS, bucket] != NONE:
             return ledger.window & -DIGITS | bucket
+    # All windows of a lower digit come before those of a higher one. The scan stops at the first
+    # bucket that holds something.
     for bucket in range(DIGITS, BUCKETS):
         if state.least[PROCESSORS, bucket] == NONE:
             state.least[PROCESSORS, bucket] = least_of(bucket, state, rules)
@@ -140,6 +156,8 @@ def next_window(state, rules, ledger):
 @routine
 def least_of(bucket, state, rules):
     """Return the first window of the processors in a bucket; `NEVER` if it is empty."""
+    # Linear in the bucket, but amortized: the bucket is split right after, which looks at each
+    # member anyway.
     alarm, slot = NEVER, state.heads[PROCESSORS, bucket]
     while slot != NONE:
         alarm = min(alarm, state.processors[slot].alarm)
@@ -148,13 +166,16 @@ def least_of(bucket, state, rules):
 
 
 @routine
-def go_to(window, state, rules, ledger):
+def advance_to(window, state, rules, ledger):
     """Make a later window the one at hand; nothing is due before it."""
     bucket = bucket_of(window, ledger.window)
     ledger.window = window
+    # Within the lowest digit nothing is redistributed: each of those buckets is one window already.
     if bucket < DIGITS:
         return
     slot, at = state.heads[PROCESSORS, bucket], state.heads[REQUESTS, bucket]
+    # The bucket is emptied before its members are entered again. Each of them lands in a lower
+    # digit, which bounds the moves.
     for which in range(2):
         state.heads[which, bucket] = NONE
         state.least[which, bucket] = NEVER
@@ -165,6 +186,8 @@ def go_to(window, state, rules, ledger):
         slot = behind
     while at != NONE:
         block = at & -CELLS
+        # Two independent streams, blocks and messages: both are requested before the loop that
+        # needs their values.
         prefetch(state.cells, state.cells[block])
         for cell in range(block + 1, at + 1):
             prefetch(state.messages, state.cells[cell] & REQUEST_MASK)

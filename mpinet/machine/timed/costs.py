@@ -66,6 +66,8 @@ class Costs:
         ((750,), (1,), 300)
         """
         given = [*times.values(), *latencies, *byte_times]
+        # Whole ticks instead of floating point: sums are associative, so results do not depend on
+        # the order of ranks.
         ticks = lcm(*(time.denominator for time in given))
         return cls(
             **{name: int(time * ticks) for name, time in times.items()},
@@ -113,7 +115,7 @@ class Costs:
             "costs: round the costs, or take a larger unit."
         )
 
-    def window(self, flat: bool, answers: bool) -> int:
+    def lookahead(self, flat: bool, answers: bool) -> int:
         """Return the least time in which what happens at one place reaches another.
 
         Parameters
@@ -130,6 +132,8 @@ class Costs:
         """
         if not flat:
             return min(self.latencies)
+        # An answer of a rendezvous takes the latency alone, so the overhead may not widen the
+        # window then.
         least = self.flat if answers else self.flat + self.overhead
         if least == 0:
             what = "a latency" if answers else "a latency or an overhead"

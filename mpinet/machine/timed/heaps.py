@@ -5,45 +5,35 @@ from mpinet.machine.heaps import popped, pushed
 
 
 @inlined
+# Total orders on purpose: pops must not depend on insertion order, rank count or the heap's shape.
 def issued_first(a, b, operations):
     """Operations by when they were issued, then by their numbers."""
     one, other = operations[a], operations[b]
-    if one.turn != other.turn:
-        return one.turn < other.turn
-    return one.number < other.number
+    return (one.turn, one.number) < (other.turn, other.number)
 
 
 @inlined
 def sent_first(a, b, messages):
     """Messages by when they were sent, then by source and number."""
     one, other = messages[a], messages[b]
-    if one.sent != other.sent:
-        return one.sent < other.sent
-    if one.source != other.source:
-        return one.source < other.source
-    return one.index < other.index
+    return (one.sent, one.source, one.index) < (other.sent, other.source, other.index)
 
 
 @inlined
 def ready_first(a, b, messages):
     """Messages by when they are ready, then by source, number and hop."""
     one, other = messages[a], messages[b]
-    if one.ready != other.ready:
-        return one.ready < other.ready
-    if one.source != other.source:
-        return one.source < other.source
-    if one.index != other.index:
-        return one.index < other.index
-    return one.hop < other.hop
+    # The hop is part of the key: an operation that began twice has two messages of one source and
+    # number.
+    earlier = (one.ready, one.source, one.index, one.hop)
+    return earlier < (other.ready, other.source, other.index, other.hop)
 
 
 @inlined
 def ended_first(a, b, messages):
     """Ends of operations by their time, then by the operations' rows."""
     one, other = messages[a], messages[b]
-    if one.ready != other.ready:
-        return one.ready < other.ready
-    return one.index < other.index
+    return (one.ready, one.index) < (other.ready, other.index)
 
 
 issued_pushed = pushed.bind("issued_pushed", before=issued_first)

@@ -15,6 +15,8 @@ from mpinet.base.records import Record, Short, Word32
 from mpinet.machine.heaps import NONE as NONE
 from mpinet.machine.state import Largest, Same, Total
 
+# One below 2^62: the sum of two times, and the negated time that a maximum over ranks takes, still
+# fit into 64 bits.
 NEVER = (1 << 62) - 1
 """A time that does not come."""
 
@@ -24,9 +26,13 @@ LATEST = 1 << 60
 CALC, SEND, RECV = range(3)
 KINDS = ("calc", "send", "recv")
 
+# A statement is read at each release of its operation: one word with all flags keeps it within half
+# a line of the cache.
 KIND_BITS, HAS_STARTERS, CPU_SHIFT = 3, 4, 3
 """Layout of `Statement.what`: the kind, whether others wait for its begin, its CPU."""
 
+# Far below any count that decrements of an operation released twice can reach, so that done never
+# turns into ready again.
 DONE_WITH = -(1 << 30)
 """Requirements that an operation lacks, or less, which is done."""
 
@@ -46,21 +52,34 @@ CUT, STORE, IDEAL = range(3)
 FULL, HALF, BUS = range(3)
 """Kinds of servers: a direction of a link, a link, a bus."""
 
+# A bucket is a linked list, whose next element is known only after a load. The ring of recent
+# entries gives addresses that can be prefetched.
 RECENT = 8
 """Processors that a bucket remembers of those that it got last."""
 
+AHEAD = 16
+"""Processors or servers whose rows are asked for before they are read."""
+
+# A radix heap with base 256: eight levels cover 63-bit window numbers, and an item moves down at
+# most eight times.
 DIGIT_BITS, DIGITS = 8, 256
 """Bits of a digit of a window's number in a calendar, and how many digits there are."""
 
 BUCKETS = 64 // DIGIT_BITS * DIGITS
 """Buckets of a calendar, for each place and digit."""
 
+# Sixteen words are two lines of the cache: a block is read as one stream, and the pointer to the
+# block before costs 1/16 of the memory.
 CELLS = 16
 """Words of a block of requests in a calendar: where the block before begins, then the requests."""
 
+# Message and server share one word, so that the stream of requests is sorted to servers without a
+# look at any message.
 REQUEST_BITS = 32
 """Bits of a request's word for its message; above them is its server."""
 
+# A bit per server instead of a byte: the marks of a million servers fit into the second-level
+# cache.
 MARK_BITS, MARKS = 6, 64
 """Bits of a server's number for its place in a word of marks, and how many marks a word has."""
 
@@ -70,6 +89,8 @@ PROCESSORS, REQUESTS = range(2)
 ARRIVAL, REQUEST, ANSWER = range(3)
 """Kinds of rows for other ranks: a message for a processor, for a server; a receiver's answer."""
 
+# Rows between ranks have one fixed width, whatever their kind: one exchange carries all three kinds
+# in their order.
 ROW_WORDS = 12
 """Words of a row for another rank, before the header's."""
 
@@ -128,6 +149,7 @@ class Rules(Record):
     numbered: bool  # whether the header's last word is the message's number
     noted: bool  # whether notes are taken of all that happens
     notes_most: int  # that a processor takes at once, but for the messages that come
+    # Guards against livelock: a scheduler error would otherwise spin in one window for ever.
     idle_most: int  # turns of processors, one after another, in which nothing happens
 
 
@@ -143,11 +165,11 @@ class Ledger(Record):
     events: Annotated[int, Total]
     unmatched: Annotated[int, Total]
     done: Annotated[int, Total]  # operations
-    latest: Annotated[int, Largest]
-    turns: int  # numbers given to posted receives and unexpected messages
+    turns: Annotated[int, Largest]  # numbers given to posted receives and unexpected messages
     free: int  # rows of messages, the first so many in `State.free`
     entries: int  # of the table of lists
     answers: int  # the first of the messages that are answers of this rank for itself
+    # The pool of blocks is a free list inside `State.cells`: no allocation happens within a window.
     blocks: int  # the first free block of `State.cells`; the others follow
     away: int  # rows for other ranks
     served: int  # servers with requests in the window at hand, the first so many in `State.active`
@@ -156,6 +178,8 @@ class Ledger(Record):
     next: int  # the least window in which this rank has something to do; `NEVER`: none
     wants_room: int
     idle: int  # turns of processors since something happened
+    # A window has two halves. On shared servers the kernel returns between them, and this flag says
+    # where to go on.
     passed: int  # whether the processors' part of the window is done
     wrong: int
     wrong_node: int
@@ -185,6 +209,8 @@ class Operation(Record):
     list of posted receives.
     """
 
+    # The heap key first: comparisons of the priority queue read `turn` far more often than any
+    # other field.
     turn: int  # when it was issued; of a receive: its place among those posted
     event: int  # when it began; of a receive: when it was matched
     number: Short  # among the processor's
@@ -196,6 +222,8 @@ class Operation(Record):
 class Processor(Record):
     """A processor of this rank."""
 
+    # One alarm per processor, not one event per cause: the event list has at most one entry a
+    # processor.
     alarm: int  # when it looks at what it has to do
     out_free: int
     in_free: int
@@ -264,12 +292,16 @@ class Server(Record):
     busy: int
     carried: int
     line: Short
+    # The neighbour rule may take several divisions; a link of one direction leads to one node for
+    # ever.
     beyond: Short
 
 
 class Entry(Record):
     """The list of a receiver for a source and a tag: posted receives, or unexpected messages."""
 
+    # Keys and list ends in one record of 24 bytes: most look-ups of the hash table touch one line
+    # of the cache.
     tag: Word32
     source: Short
     slot: Short  # `NONE`: the entry is empty
@@ -339,6 +371,8 @@ class State(NamedTuple):
     free: Shorts
     entries: Entries
     servers: Servers
+    # Kept apart from `servers`: requests come in no order, and a bit set has a far smaller
+    # footprint than records.
     marks: Ints
     active: Ints
     heads: Table

@@ -27,6 +27,8 @@ class Table:
     """
 
     def __init__(self, notes: Ints, keys: Ints):
+        # Sorted once, then searched by bisection: the critical path asks for single notes, in no
+        # order.
         order = np.lexsort((notes[:, BEGIN], keys))
         self.keys, self.notes = keys[order], notes[order]
 
@@ -173,6 +175,7 @@ def accounts(transport: Local, notes: Ints, program: Program, ends: Ints) -> dic
     TooLarge
         On every rank: the times of a processor's CPUs together do not fit into 64 bits.
     """
+    # Checked before the product below can wrap around; the sum over ranks has the same bound.
     if (program.cpus + 1) * int(ends.max(initial=0)) > layout.NEVER:
         raise TooLarge(
             f"{program.name}: the times of {program.cpus} CPUs together are longer than 2^62 ticks."

@@ -1,4 +1,4 @@
-"""Operations of a program as the records that kernels read, with those that wait for each."""
+"""The dependency graph of a program as records that kernels read: each operation's successors."""
 
 from __future__ import annotations
 
@@ -60,6 +60,7 @@ def connect(
             statement = statements[row]
             statement.amount, statement.peer, statement.way = amount[row], peer[row], way[row]
             statement.tag = tag[row]
+            # An or, not an assignment: an earlier row may have set this row's flag already.
             statement.what |= np.int32(kind[row]) | cpu[row] << CPU_SHIFT
             statement.needs = needs_first[row]
             for at in range(needs_first[row], needs_first[row + 1]):
@@ -68,6 +69,8 @@ def connect(
                 if needs[at] & 1:
                     needed.what |= HAS_STARTERS
     statements[rows].needs = needs_first[rows]
+    # Counting sort in three passes, as for compressed sparse rows: counts, prefix sums, then each
+    # follower to its place.
     total = np.int32(0)
     for row in range(rows + 1):
         total, statements[row].followers = total + statements[row].followers, total

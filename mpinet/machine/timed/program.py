@@ -125,6 +125,20 @@ def ranges(first: Ints, counts: Ints) -> Ints:
     return np.arange(total) + np.repeat(first - (ends - counts), counts)
 
 
+def receive_kinds(program: Program, way: Shorts | int = 0) -> tuple[int, int]:
+    """Return a bit for each kind of receive, by what it leaves open, and how many kinds there are.
+
+    Parameters
+    ----------
+    program : Program
+        Operations; of scripts with the rows' `way` (see `Scripted`), which no open source has.
+    """
+    receives = program.kind == RECV
+    open_source = ((program.peer == ANY) & (np.asarray(way) == 0))[receives]
+    kinds = np.unique(2 * open_source + (program.tag[receives] == ANY_TAG))
+    return sum(1 << int(kind) for kind in kinds), len(kinds)
+
+
 class Builder:
     """A program that is written down operation by operation.
 

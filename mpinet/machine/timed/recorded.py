@@ -35,6 +35,8 @@ def record(trace: traces.Trace, run: TimedRun, place_of: Callable[[int], Place])
     notes, limits = run.notes, trace.limits
     trace.moves = traces.Spill(traces.TIMED)
     moves = (_flights if run.routing is None else _crossings)(run, notes)
+    # Limits are applied to the notes at the end: the kernel notes everything, for the critical path
+    # needs it.
     moves = moves[(moves["step"] >= limits.first) & (moves["step"] <= limits.last)]
     if limits.nodes is not None:
         near = np.isin(moves["sender"], limits.nodes) | np.isin(moves["receiver"], limits.nodes)
@@ -72,6 +74,8 @@ def _flights(run: TimedRun, notes: Ints) -> traces.Records:
     moves = np.zeros(len(notes), traces.TIMED)
     sends, size = _sends(run, notes), run.machine.topology.size
     moves["sender"], moves["receiver"] = notes[:, SOURCE], notes[:, NODE]
+    # A complete graph's port numbering, so that pictures and players need no case for flat
+    # machines.
     moves["port"] = (notes[:, NODE] - notes[:, SOURCE] - 1) % size
     moves["message"] = sends
     moves["begin"] = notes[:, layout.READY] - run.costs.flat

@@ -70,6 +70,8 @@ def _total(run: TimedRun, times: Ints) -> int:
     TooLarge
         On every rank: the sum is longer than 2^62 ticks, which a rank's part of it may not be.
     """
+    # Sums of two halves: the total over all ranks may pass 64 bits although each rank's own part
+    # does not.
     halves = np.array([(times >> HALF).sum(), (times & (1 << HALF) - 1).sum()], np.int64)
     high, low = (int(half) for half in run.machine.transport.sum(halves))
     if (high << HALF) + low > layout.NEVER:
@@ -81,6 +83,8 @@ def _total(run: TimedRun, times: Ints) -> int:
 
 def _ends(run: TimedRun) -> Ints:
     """Return when each processor of the program is done (collective)."""
+    # Each rank fills its own places and zeros elsewhere: one sum gathers all without any index on
+    # the wire.
     ends = np.zeros(run.program.processors, np.int64)
     nodes = run.machine.nodes
     mine = np.flatnonzero(nodes < len(ends))
@@ -92,6 +96,7 @@ def _ends(run: TimedRun) -> Ints:
 def _shared(transport: Local, rows: list[Any], least: int) -> list[Any]:
     """Return the first of all ranks' rows, in their order, on every rank (collective)."""
     gathered = transport.gather(json.dumps(rows).encode())
+    # Sorted on rank 0 after gathering: the first ten of all ranks are among the first ten of each.
     every = sorted(tuple(row) for text in gathered for row in json.loads(text))
     chosen: list[Any] = json.loads(transport.share(json.dumps(every[:least]).encode()))
     return chosen
@@ -169,6 +174,7 @@ def _waits_for(
     """Return the line and kind of an operation that never ended, what it waits for and its line."""
     kind = layout.KINDS[int(part.kind[row])]
     line, slot = int(part.lines[row]), int(part.owners_of(row))
+    # Something it requires is not done: that is the cause, not the operation's own message.
     if missing[row] > 0:
         needs = part.needs[part.needs_first[row] : part.needs_first[row + 1]]
         for need in needs.tolist():

@@ -1,4 +1,7 @@
-"""A run of a program of messages in time, on all ranks together."""
+"""A run of a program of messages in time, on all ranks together, window by window.
+
+After each window ranks exchange rows and agree on the next one: the minimum over their calendars.
+"""
 
 from __future__ import annotations
 
@@ -10,7 +13,8 @@ import numpy as np
 
 from mpinet.base.arrays import Ints
 from mpinet.base.memory import require_memory
-from mpinet.errors import RoutingError, Stalled, TooLarge, UsageError
+from mpinet.base.records import longer
+from mpinet.errors import RoutingError, Stalled, TooLarge
 from mpinet.machine import hop
 from mpinet.machine.machine import Machine
 from mpinet.machine.placement import start_of
@@ -18,12 +22,14 @@ from mpinet.machine.state import Frame
 from mpinet.machine.timed import layout
 from mpinet.machine.timed.costs import Costs
 from mpinet.machine.timed.operations import connected
-from mpinet.machine.timed.program import MOST_AMOUNT, Program
+from mpinet.machine.timed.program import MOST_AMOUNT, Program, receive_kinds
 from mpinet.machine.timed.saved import fields_of, restore
-from mpinet.machine.timed.scripted import Scripted, hosted, stored
+from mpinet.machine.timed.scripted import Scripted, hosted, require_fitting, stored
 from mpinet.machine.timed.windows import advance, move_lists, take_rows
 from mpinet.networks.routing import Routing, hop_limit
 
+# Short enough for checkpoints, progress and signals, long enough that the call itself costs
+# nothing.
 AT_ONCE = 1 << 20
 """Events after which a run on one rank comes back from the kernel, some tenths of a second."""
 
@@ -68,14 +74,12 @@ class TimedRun:
         noted: bool = False,
     ):
         self.machine, self.costs, self.routing = machine, costs, routing
-        if program.processors > machine.topology.hosts:
-            raise UsageError(
-                f"{program.name} is for {program.processors} processors, and "
-                f"{machine.topology.name} has {machine.topology.hosts}."
-            )
+        require_fitting(program, machine.topology)
         self.ledger = layout.Ledger.counted()
+        # Zero is a valid row and a valid block, so empty lists need another mark.
         self.ledger.answers = self.ledger.blocks = layout.NONE
         self.program = program
+        # Notes name operations by their rows in the stored program, which scripts do not have.
         if noted:
             self.program = self.whole
         self.noted = noted
@@ -102,6 +106,8 @@ class TimedRun:
             Processors have too many turns in a row in which nothing happens.
         """
         with Frame(self.machine, "timed", lambda: fields_of(self), self._restore) as frame:
+            # The boundary follows each window: between windows no event is half done, and nothing
+            # is in flight between ranks.
             while not self.ledger.ended:
                 self._advance()
                 frame.boundary()
@@ -135,6 +141,7 @@ class TimedRun:
         """Make room for messages, and for lists of posted receives."""
         while self.ledger.free < messages:
             self._grow(messages)
+        # The table is doubled at once: restored lists are entered without the kernel's own checks.
         self._put(entries=self._longer_table(2 * (posted + int(self.rules.lists) * messages)))
 
     def take_notes(self, notes: Ints) -> None:
@@ -156,9 +163,8 @@ class TimedRun:
         counts = np.diff(part.first)
         sends = part.kind == layout.SEND
         receives = part.kind == layout.RECV
-        open_source = (part.peer == layout.ANY)[receives] & (self.part.way == 0)[receives]
-        open_tag = part.tag[receives] == layout.ANY_TAG
-        kinds = np.unique(2 * open_source + open_tag)
+        # A single message must not outgrow the clock; sums are checked event by event in the
+        # kernel.
         most_byte = max(costs.gap_byte, costs.overhead_byte, *costs.byte_times)
         if program.largest * most_byte > layout.LATEST:
             raise TooLarge(costs.too_long(f"{program.name}: a message of {program.largest} bytes"))
@@ -182,15 +188,17 @@ class TimedRun:
         rules.eager = eager
         rules.mode = layout.MODES.index(costs.mode)
         rules.apart = costs.flat
-        rules.window = costs.window(flat, program.largest > eager)
+        # The lookahead: within this time no processor or link can affect another. It is the
+        # window's width.
+        rules.window = costs.lookahead(flat, program.largest > eager)
         rules.serving = serving
         rules.first_bus = transport.rank * busses_each
         rules.busses_each = busses_each
+        # The same limit as the router's, so that both engines refuse the same routings.
         rules.hops_most = hop_limit(topology.size)
         rules.classes = max(len(costs.latencies), len(costs.byte_times))
         rules.span = self.part.span
-        rules.patterns = sum(1 << int(kind) for kind in kinds)
-        rules.lists = len(kinds)
+        rules.patterns, rules.lists = receive_kinds(part, self.part.way)
         rules.sends_most = _most(sends, part.first, counts)
         rules.receives_most = _most(receives, part.first, counts)
         rules.numbered = self.routing is not None and self.routing.numbered
@@ -203,6 +211,8 @@ class TimedRun:
         rules, part, machine = self.rules, self.part, self.machine
         scripts, count = part.scripts, machine.placement.count
         rows = int(part.rows.sum())
+        # A requirement on a begin can release an operation a second time. Each such mark may need
+        # one spare row.
         marks = np.concatenate([[0], np.cumsum(scripts.needs & 1)])[scripts.needs_first]
         spare = self.ledger.clones = int(np.diff(marks[scripts.first])[part.which].sum())
         servers = 0
@@ -218,6 +228,7 @@ class TimedRun:
             * count
             + layout.Server.dtype.itemsize * servers
         )
+        # Asked before the first allocation: an error in a size ends in a sentence, not in swapping.
         require_memory(needed, f"{self.program.name} in time")
         statements, needs, followers = connected(part)
         self._state = layout.State(
@@ -242,6 +253,8 @@ class TimedRun:
             self._state.cpus[name] = layout.NONE
         for name in ("line", "beyond"):
             self._state.servers[name] = layout.NONE
+        # Messages start small and double. How many are in flight depends on the program, and cannot
+        # be told beforehand.
         self._grow(1)
 
     def _processors(self, count: int) -> Any:
@@ -267,6 +280,7 @@ class TimedRun:
         """Put together the rules of network, routing and mapping as kernels call them."""
         topology, mapping = self.machine.topology, self.machine.mapping
         routing = self.routing or topology.routing()
+        # Links of one direction never ask for their channel; any rule of that form fills the place.
         half = self.rules.serving != layout.FULL
         classes = int(self.rules.classes)
         self._routes = layout.Routes(
@@ -293,6 +307,8 @@ class TimedRun:
         ledger, before = self.ledger, self.ledger.hops
         self._call()
         if self.rules.ranks > 1:
+            # Shared servers: the kernel has stopped between processors and servers, and waits for
+            # requests of other ranks.
             if ledger.passed:  # requests of other ranks come in between
                 self._exchange()
                 self._call()
@@ -305,6 +321,8 @@ class TimedRun:
         """Return the next window in which there is something to do on any rank (collective)."""
         if self.rules.ranks == 1:
             return int(self.ledger.next)
+        # The minimum as the negated maximum of negated numbers: meetings carry maxima and sums
+        # only.
         return -int(self.machine.transport.max(np.array([-self.ledger.next], np.int64))[0])
 
     def _call(self) -> None:
@@ -319,6 +337,7 @@ class TimedRun:
             self._require_right()
             if not ledger.wants_room:
                 return
+            # The kernel resumes in the middle of a window, so this window must be passed again.
             self._next = int(ledger.window)  # one rank alone has gone on since it was called
             if ledger.wants_room == layout.NOTES:
                 self._fetch()
@@ -333,6 +352,7 @@ class TimedRun:
             self._fetched.append(notes[:taken].copy())
         least = int(self.rules.notes_most) + len(self._state.messages)
         kept = sum(map(len, self._fetched))
+        # Twice the kept notes: they are joined into one array at the end.
         require_memory(8 * width * (4 * least + 2 * kept), "The notes of what happens")
         if len(notes) < least:
             self._state = self._state._replace(notes=np.empty((4 * least, width), np.int64))
@@ -345,15 +365,12 @@ class TimedRun:
 
     def _exchange(self) -> None:
         """Hand rows over to other ranks, and take theirs in (collective)."""
-        ledger, state, size = self.ledger, self._state, self.machine.transport.size
+        ledger, state = self.ledger, self._state
         owners, rows = state.owners[: ledger.away], state.rows[: ledger.away]
-        counts = np.bincount(owners, minlength=size)
-        if np.count_nonzero(counts) > 1:
-            dealt = np.empty_like(rows)
-            hop.deal(rows, owners, np.cumsum(counts) - counts, dealt)
-            rows = dealt
+        rows, counts = hop.dealt(rows, owners, self.machine.transport.size)
         ledger.away = 0
         came = self.machine.exchange(rows, counts).records
+        # Room comes before `take_rows`, which cannot stop halfway through the rows of a window.
         while ledger.free < len(came):
             self._grow(len(came))
         self._take(came)
@@ -373,6 +390,8 @@ class TimedRun:
             self._add_rows()
         posted = ledger.entries + int(rules.receives_most)
         alive = len(self._state.messages) - ledger.free
+        # More than `has_room` asks for, so that the next few lists do not make the table grow
+        # again.
         lists = max(3 * posted, posted + int(rules.lists) * alive + 1)
         self._put(entries=self._longer_table(lists))
 
@@ -389,30 +408,29 @@ class TimedRun:
         margin = int(rules.sends_most + rules.receives_most) + SPARE_ROWS
         more = before + margin if before else max(margin, 2 * len(self._state.processors))
         words = layout.ROW_WORDS + self._state.headers.shape[1]
+        # Each message can produce a row for another rank and an answer within one window.
         remote, total = 2 if rules.ranks > 1 else 0, before + more
         row = layout.Message.dtype.itemsize + 8 * (words + self._state.links.shape[1])
         require_memory((row + remote * 8 * words) * total, "The messages under way")
-        messages = layout.Message.array(total)
-        messages[:before] = self._state.messages
-        self._put(messages=messages)
+        self._put(messages=longer(self._state.messages, total))
         rules.idle_most = IDLE_LEAST + IDLE_EACH * (total + len(self._state.cpus))
-        free = np.empty(total, np.int32)
-        free[: ledger.free] = self._state.free[: ledger.free]
+        free = longer(self._state.free, total)
+        # Descending, so that the lowest rows are taken first and stay dense in memory.
         free[ledger.free : ledger.free + more] = np.arange(total - 1, before - 1, -1)
         self._put(free=free)
         ledger.free += more
-        rows = np.zeros((remote * total, words), np.int64)
-        rows[: ledger.away] = self._state.rows[: ledger.away] if ledger.away else 0
-        owners = np.zeros(len(rows), np.int32)
-        owners[: ledger.away] = self._state.owners[: ledger.away]
-        self._put(rows=rows, owners=owners)
-        self._put(headers=_longer(self._state.headers, total))
-        self._put(links=_longer(self._state.links, total))
+        rows = self._state.rows if before else np.zeros((0, words), np.int64)
+        self._put(rows=longer(rows, remote * total))
+        self._put(owners=longer(self._state.owners, remote * total))
+        self._put(headers=longer(self._state.headers, total))
+        self._put(links=longer(self._state.links, total))
         self._put(cells=self._longer_cells(total), active=np.empty(total, np.int64))
 
     def _longer_cells(self, messages: int) -> Ints:
         """Return blocks for so many requests, and one that is not full in each bucket."""
         old, ledger = self._state.cells, self.ledger
+        # Every bucket may hold one block that is not full: without these spare blocks the free list
+        # could run dry.
         words = layout.CELLS * (messages // (layout.CELLS - 1) + layout.BUCKETS + 1)
         cells = np.empty(words, np.int64)
         cells[: len(old)] = old
@@ -436,6 +454,7 @@ class TimedRun:
 
     def _require_right(self) -> None:
         """Raise the error that the kernel has noted, on every rank."""
+        # A kernel cannot raise. The error of one rank becomes the error of all at the next meeting.
         if self.ledger.wrong:
             self.machine.transport.fail(self._error())
 
@@ -475,10 +494,3 @@ def _most(chosen: Any, first: Ints, counts: Ints) -> int:
 def _by_class(costs: tuple[int, ...], classes: int) -> Ints:
     """Return what each class of links takes; the last serves all further ones."""
     return np.array([costs[min(kind, len(costs) - 1)] for kind in range(classes)], np.int64)
-
-
-def _longer(table: Ints, rows: int) -> Ints:
-    """Return a table with more rows, the first of which are as they were."""
-    longer = np.zeros((rows, table.shape[1]), np.int64)
-    longer[: len(table)] = table
-    return longer

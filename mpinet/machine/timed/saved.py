@@ -25,8 +25,11 @@ import numpy as np
 
 from mpinet.base.arrays import Ints, Table
 from mpinet.compiled import kernel
+from mpinet.machine.heaps import listed
+from mpinet.machine.ledger import restore as restore_ledger
+from mpinet.machine.ledger import state_of
 from mpinet.machine.machine import Machine
-from mpinet.machine.state import Fields, Largest, Located, Numbered, Total
+from mpinet.machine.state import Fields, Located, Numbered
 from mpinet.machine.timed import layout
 from mpinet.machine.timed.calendar import set_alarm
 from mpinet.machine.timed.heaps import (
@@ -51,14 +54,11 @@ from mpinet.machine.timed.layout import (
     Rules,
     State,
 )
-from mpinet.machine.timed.matching import keep, make_list, place_of
+from mpinet.machine.timed.matching import add_unexpected, make_list, place_of
 from mpinet.machine.timed.processor import copied, peer_of, row_of, statement_of
 from mpinet.machine.timed.program import ranges
 from mpinet.machine.timed.scripted import Scripted
 from mpinet.machine.timed.sending import CPU_PLACE
-
-COUNTS = ("messages", "hops", "waits", "events", "unmatched", "done")
-"""Counts of the ledger that are sums over the ranks."""
 
 TIMES = ("alarm", "out_free", "in_free", "end")
 """Kept fields of a processor."""
@@ -69,6 +69,7 @@ OPERATION = ("event", "missing", "number")
 SERVER = ("free", "busy", "carried")
 """Kept fields of a server."""
 
+# A slot means nothing on other ranks: in the file the processor's number stands for it.
 AT, SLOT, ROW, TURN = range(4)
 """Columns of a pending operation: processor, its place here, the operation's row, its turn. In
 checkpoints the second one says whether it is a second row, the third one is its number."""
@@ -111,12 +112,11 @@ def fields_of(run: Run) -> Fields:
     """Return what a checkpoint keeps of a run between two windows."""
     state, ledger, nodes = run.state, run.ledger, run.machine.nodes
     hosted, rows = len(nodes), run.part.rows
+    # Heaps are saved as sets. Their orders are total, so any shape gives the same pops after a
+    # restart.
     processors = _stacked(state.processors, TIMES)
     found: dict[str, Any] = {
-        "window": int(ledger.window),
-        "ended": int(ledger.ended),
-        "counts": Total(np.array([getattr(ledger, name) for name in COUNTS], np.int64)),
-        "turns": Largest(int(ledger.turns)),
+        **state_of(ledger, Ledger),
         "processors": Numbered(processors, nodes),
         "cpus": Numbered(
             np.concatenate(
@@ -148,6 +148,7 @@ def _servers(run: Run) -> tuple[Ints, Ints]:
     servers, rules = _stacked(run.state.servers, SERVER), run.rules
     if rules.serving == layout.BUS:
         keys = int(rules.first_bus) + np.arange(len(servers))
+        # Busses are dealt evenly, so the last rank may own numbers that no bus has.
         there = keys < (run.machine.topology.busses or 0)
         return servers[there], keys[there]
     hosted = len(run.machine.nodes)
@@ -170,6 +171,8 @@ def _messages(run: Run) -> Ints:
     state = run.state
     alive = np.flatnonzero(state.messages["state"])
     messages = state.messages[alive]
+    # A message in flight belongs to the node that holds it, any other one to its receiver: both are
+    # found again by the mapping.
     at = np.where(messages["state"] == TRAVELS, messages["node"], messages["target"])
     words = _stacked(messages, MESSAGE)
     return np.concatenate([at[:, np.newaxis], words, state.headers[alive]], axis=1)
@@ -179,27 +182,15 @@ def _messages(run: Run) -> Ints:
 def note_pending(rules: Rules, state: State, rows: Table) -> int:
     """Write all operations that wait for a CPU or are posted; return their number."""
     operations, noted = state.operations, 0
-    stack = np.empty(rows.shape[0] + 1, np.int64)
+    found = np.empty(rows.shape[0] + 1, np.int64)
     for c in range(state.cpus.size):
         slot = c // rules.cpus
         for which in range(2):
             top = np.int64(state.cpus[c].calc) if which == CALC else np.int64(state.cpus[c].send)
-            high = 0
-            if top != NONE:
-                stack[0], high = top, 1
-            while high > 0:
-                high -= 1
-                row = stack[high]
-                operation = operations[row]
+            for i in range(listed(top, operations, found)):
                 rows[noted, AT], rows[noted, SLOT] = state.processors[slot].number, slot
-                rows[noted, ROW], rows[noted, TURN] = row, operation.turn
+                rows[noted, ROW], rows[noted, TURN] = found[i], operations[found[i]].turn
                 noted += 1
-                if operation.left != NONE:
-                    stack[high] = operation.left
-                    high += 1
-                if operation.right != NONE:
-                    stack[high] = operation.right
-                    high += 1
     for at in range(state.entries.size):
         entry = state.entries[at]
         if entry.slot == NONE or entry.posted == 0:
@@ -216,8 +207,7 @@ def note_pending(rules: Rules, state: State, rows: Table) -> int:
 def restore(run: Run, found: Mapping[str, Any]) -> None:
     """Restore a run that has not begun from the fields that `fields_of` gave (collective)."""
     state, ledger, machine = run.state, run.ledger, run.machine
-    ledger.window, ledger.ended = found["window"], found["ended"]
-    ledger.turns, ledger.begun = found["turns"], len(state.processors)
+    ledger.window, ledger.begun = found["window"], len(state.processors)
     for column, name in enumerate(OPERATION):
         state.operations[name][: int(run.part.rows.sum())] = found["operations"][:, column]
     cpus = found["cpus"].reshape(len(machine.nodes), 2, -1)
@@ -226,7 +216,11 @@ def restore(run: Run, found: Mapping[str, Any]) -> None:
         state.processors[name] = found["processors"][:, column]
     _restore_servers(run, found["servers"])
     pending, sent = found["pending"], found["sent"]
+    # Posting order is a list order, and rows come sorted by processor: stable sorting by turn
+    # restores it.
     pending = pending[np.argsort(pending[:, TURN], kind="stable")]
+    # For unexpected messages the field holds their turn; the order among all others does not
+    # matter.
     order = np.where(sent[:, STATE_WORD] == UNEXPECTED, sent[:, READY_WORD], 0)
     sent = sent[np.argsort(order, kind="stable")]
     travels = sent[:, STATE_WORD] == TRAVELS
@@ -237,10 +231,12 @@ def restore(run: Run, found: Mapping[str, Any]) -> None:
         np.ascontiguousarray(found["processors"][:, 0]), pending, slots[0], rows, slots[1],
         run.rules, run.state, ledger.record,
     )  # fmt: skip
-    for name, count in zip(COUNTS, found["counts"].tolist(), strict=True):
-        setattr(ledger, name, count)
+    # Only now: to enter unexpected messages has counted them once more.
+    restore_ledger(ledger, Ledger, found)
     if run.noted:
         run.take_notes(found["notes"])
+    # Messages in flight go through the door for rows of other ranks: it finds their server, here or
+    # elsewhere.
     run.take_in(_rows(run, sent[travels]))
 
 
@@ -293,6 +289,8 @@ def put_back(
         slot, number = pending_at[i], pending[i, ROW]
         row = row_of(slot, number, state, rules)
         if pending[i, SLOT] == 1:
+            # Second releases have spare rows. Their places differ from run to run, only their
+            # number counts.
             row = np.int64(copied(number, state, ledger))
         operation, said = operations[row], statement_of(slot, number, state)
         operation.turn = pending[i, TURN]
@@ -319,7 +317,7 @@ def put_back(
         elif how == COMES:
             processor.coming = ready_pushed(np.int64(processor.coming), m, messages)
         elif how == UNEXPECTED:
-            keep(slot, m, state, rules, ledger)
+            add_unexpected(slot, m, state, rules, ledger)
         else:
             cpu = state.cpus[slot * rules.cpus + messages[m].cpu]
             cpu.message = sent_pushed(np.int64(cpu.message), m, messages)

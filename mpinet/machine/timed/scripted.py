@@ -15,8 +15,11 @@ import numpy as np
 
 from mpinet.base.arrays import Ints, Shorts, Table
 from mpinet.base.memory import require_memory
+from mpinet.errors import UsageError
 from mpinet.machine.timed.program import MOST_ROWS, Program
+from mpinet.networks.topology import Topology
 
+# The search below is quadratic in the script; longer scripts get a row per operation instead.
 MOST_LOOKED_AT = 1 << 12
 """Statements of the scripts for which it is found out which operations need rows at one time."""
 
@@ -89,6 +92,7 @@ class Scripted:
     def starts(self, nodes: Ints) -> Ints:
         """Return the number of each of some processors' first operation in the whole program."""
         counts = np.diff(self.scripts.first)
+        # The usual case needs no prefix sums over all processors, of which there may be 10^8.
         if np.all(counts == counts[0]):
             return nodes * counts[0]
         ends = np.cumsum(counts[self.which])
@@ -101,6 +105,8 @@ class Scripted:
 
     def part(self, nodes: Ints) -> Program:
         """Return the operations of some processors, in their order, as a program of these alone."""
+        # Storing turns arithmetic into rows: ten million processors fit as a script, and may not
+        # fit as a program.
         require_memory(BYTES_A_ROW * int(self.counts[nodes].sum()), f"The program {self.name}")
         part = self.scripts.part(self.which[nodes].astype(np.int64))
         rows = np.flatnonzero(way := self._ways_of(nodes))
@@ -133,6 +139,15 @@ def shared(scripts: Program, way: Shorts, ways: Table, which: Shorts) -> Scripte
     return Scripted(scripts, way, ways, which, max(1, *spans))
 
 
+def require_fitting(program: Program | Scripted, topology: Topology) -> None:
+    """Raise `UsageError` if a program is for more processors than there are."""
+    if program.processors > topology.hosts:
+        raise UsageError(
+            f"{program.name} is for {program.processors} processors, and {topology.name} has "
+            f"{topology.hosts}."
+        )
+
+
 def hosted(program: Program | Scripted, nodes: Ints) -> Scripted:
     """Return what some processors of a program do, as scripts."""
     if isinstance(program, Scripted):
@@ -162,12 +177,16 @@ def _span(scripts: Program, begin: int, end: int) -> int:
         needs.append([word >> 1 for word in words])
     if marked:  # by begins alone little is over, and after later ones nothing is known
         return count
+    # Sets of operations as big integers: inclusion is one operation on words, whatever the script's
+    # length.
     before, over = [0] * count, [1 << number for number in range(count)]
     for number, mine in enumerate(needs):
         together = sum(1 << need for need in mine)
         for need in mine:
             before[number] |= before[need] | 1 << need
             over[need] |= together
+    # The least distance wins: rows of operations this far apart are never alive together, so they
+    # can share.
     for apart in range(1, count):
         if all(
             needs[number]

@@ -1,31 +1,50 @@
-"""The ways of messages: from the sender to the first server, from rank to rank, to the receiver."""
+"""Messages in flight: injection, the queues of links, the next hop, other ranks, delivery, answers.
+
+A message that has crossed a link is ready for the next one a latency later at the earliest, which
+is in a later window. So within a window servers (links and busses) are independent, and each serves
+its queue in order of arrival.
+"""
 
 import numpy as np
 
-from mpinet.compiled import inlined, phase, routine
+from mpinet.compiled import inlined, phase, prefetch, routine
 from mpinet.machine.hop import position_of
 from mpinet.machine.placement import owner_of
-from mpinet.machine.timed.calendar import enter_request, set_alarm
-from mpinet.machine.timed.heaps import ready_pushed
+from mpinet.machine.timed.calendar import REQUEST_MASK, before_block, enter_request, set_alarm
+from mpinet.machine.timed.heaps import ready_popped, ready_pushed
 from mpinet.machine.timed.layout import (
+    AHEAD,
     ANSWER,
     ARRIVAL,
     ASTRAY,
     BEGIN,
     BUS,
+    CELLS,
     COMES,
+    CROSSED,
+    DIGITS,
     END,
     ENDLESS,
     ENDS,
     FULL,
+    IDEAL,
     INDEX,
+    LATEST,
+    MARK_BITS,
+    MARKS,
+    NEVER,
     NODE,
+    NONE,
+    NOTE_BITS,
     PLACE,
     READY,
     REQUEST,
+    REQUEST_BITS,
+    REQUESTS,
     ROW_WORDS,
     SOURCE,
     STORE,
+    TOO_LATE,
     TRAVELS,
     UNWIRED,
     WHAT,
@@ -39,12 +58,13 @@ CPU_PLACE = 2
 @routine
 def new_message(state, ledger):
     """Take a free row for a message."""
+    # A stack of free rows: the row freed last is reused first, while it is still in the cache.
     ledger.free -= 1
     return np.int64(state.free[ledger.free])
 
 
 @routine
-def give_back(m, state, ledger):
+def free_message(m, state, ledger):
     """Return a message's row to the free ones."""
     state.messages[m].state = 0
     state.free[ledger.free] = m
@@ -63,6 +83,8 @@ def note(what, node, place, source, index, ready, begin, end, state, ledger):
 @routine
 def note_error(what, message, rules, ledger):
     """Note a routing's first error."""
+    # The first error in the order of events is reported. Later ones may be consequences, and would
+    # depend on the window's order.
     if ledger.wrong == 0:
         ledger.wrong, ledger.wrong_node = what, message.node
         ledger.wrong_source, ledger.wrong_target = message.source, message.target
@@ -74,6 +96,8 @@ def inject(slot, m, time, routes, hosting, state, rules, ledger):
     message = state.messages[m]
     more = (message.length - 1) * rules.gap_byte
     message.hop = 0
+    # A flat machine and a message to oneself take no links: the message goes straight to the
+    # receiver's queue.
     if rules.nodes == 0 or message.source == message.target:
         message.ready = time + (rules.apart if rules.nodes == 0 else 0)
         message.tail = message.ready + more
@@ -82,9 +106,12 @@ def inject(slot, m, time, routes, hosting, state, rules, ledger):
     source, target = np.int64(message.source), np.int64(message.target)
     message.state = TRAVELS
     message.tail = time + more
+    # Cut-through forwards the first byte at once; store-and-forward waits until the last byte has
+    # left the NIC.
     message.ready = time + more if rules.mode == STORE else time
     message.node = source
     header = state.headers[m]
+    # The row has been used before: a start rule may write only some words of the header.
     header[:] = 0
     if rules.numbered:
         header[routes.header_words - 1] = state.numbers[slot] + message.index
@@ -98,6 +125,8 @@ def onward(m, slot, routes, hosting, state, rules, ledger):
     message = state.messages[m]
     node = np.int64(message.node)
     port = routes.decide(node, state.headers[m], routes.params)
+    # The routing decides by its header alone. A routing that stops elsewhere must not count as a
+    # delivery.
     if port == ARRIVED and node == message.target:
         arrive(m, slot, hosting, state, rules, ledger)
         return
@@ -105,10 +134,13 @@ def onward(m, slot, routes, hosting, state, rules, ledger):
         note_error(ASTRAY, message, rules, ledger)
         return
     if port >= rules.ports or (
+        # For shared servers the channel rule is asked next, and it is undefined for a port that is
+        # not wired.
         rules.serving != FULL and routes.neighbor(node, port, routes.wired) < 0
     ):
         note_error(UNWIRED, message, rules, ledger)
         return
+    # Livelock of a faulty routing ends here; otherwise the run would never reach quiescence.
     if message.hop >= rules.hops_most:
         note_error(ENDLESS, message, rules, ledger)
         return
@@ -129,6 +161,7 @@ def ask(m, routes, hosting, state, rules, ledger):
     """Put a message in line for its server, here or on the rank that has it."""
     message = state.messages[m]
     node, port = np.int64(message.node), np.int64(message.port)
+    # Both ends of a half-duplex link, and all members of a bus, have to come to the same server.
     if rules.serving != FULL:
         channel = routes.channel(node, port, routes.wired)
         node, port = channel // rules.ports, channel % rules.ports
@@ -138,8 +171,10 @@ def ask(m, routes, hosting, state, rules, ledger):
         position = position_of(node, hosting.place, hosting.in_order, hosting.params)
         owner = owner_of(position, hosting.split) if rules.ranks > 1 else rules.rank
         server = (position - rules.first_position) * rules.ports + port
+    # The request is for a later window by the lookahead, so it may wait for the exchange at the
+    # window's end.
     if owner != rules.rank:
-        hand_over(m, REQUEST, owner, state, ledger)
+        send_to_rank(m, REQUEST, owner, state, ledger)
         return
     enter_request(m, server, state, rules, ledger)
 
@@ -153,12 +188,14 @@ def arrive(m, here, hosting, state, rules, ledger):
     if rules.ranks > 1:
         owner = owner_of(position, hosting.split)
         if owner != rules.rank:
-            hand_over(m, ARRIVAL, owner, state, ledger)
+            send_to_rank(m, ARRIVAL, owner, state, ledger)
             return
     slot = position - rules.first_position
     message.state = COMES
     processor = state.processors[slot]
     processor.coming = ready_pushed(np.int64(processor.coming), m, state.messages)
+    # The processor that works now looks at its queue after each event anyway. An alarm would put it
+    # into the calendar while it runs.
     if slot != here:
         set_alarm(slot, message.ready, state, rules, ledger)
 
@@ -170,6 +207,8 @@ def answer(m, slot, time, back, hosting, state, rules, ledger):
     The word goes out at the end of the window, also to processors of this rank: these may be behind
     this one or ahead of it until then.
     """
+    # The acknowledgement of a rendezvous takes latency alone: it occupies no link, no CPU and no
+    # NIC.
     message, row = state.messages[m], new_message(state, ledger)
     word = state.messages[row]
     word.sent, word.length, word.source, word.index = (
@@ -181,16 +220,19 @@ def answer(m, slot, time, back, hosting, state, rules, ledger):
     position = position_of(source, hosting.place, hosting.in_order, hosting.params)
     owner = owner_of(position, hosting.split) if rules.ranks > 1 else rules.rank
     if owner != rules.rank:
-        hand_over(row, ANSWER, owner, state, ledger)
+        send_to_rank(row, ANSWER, owner, state, ledger)
         return
+    # Held back until the window ends. A sender on this rank must not learn earlier than one on
+    # another rank.
     word.left = ledger.answers
     ledger.answers = row
 
 
 @routine
-def hand_over(m, kind, owner, state, ledger):
+def send_to_rank(m, kind, owner, state, ledger):
     """Make a message a row for another rank."""
     message, row = state.messages[m], state.rows[ledger.away]
+    # Fields become words, because the words of the header follow them in the same row.
     row[0] = kind | np.int64(message.cpu) << CPU_PLACE
     row[1], row[2], row[3], row[4] = message.sent, message.length, message.ready, message.tail
     row[5], row[6], row[7], row[8] = message.tag, message.source, message.index, message.target
@@ -199,4 +241,117 @@ def hand_over(m, kind, owner, state, ledger):
         row[ROW_WORDS + word] = state.headers[m, word]
     state.owners[ledger.away] = owner
     ledger.away += 1
-    give_back(m, state, ledger)
+    # The receiver's rank takes a row of its own, so rows here count only messages that this rank
+    # hosts.
+    free_message(m, state, ledger)
+
+
+@phase
+def fetch_request(i, state):
+    """Ask for what the first request of one of the servers needs."""
+    word = state.active[i]
+    m = word & REQUEST_MASK
+    # Three independent addresses from one word: all three misses are served in parallel.
+    prefetch(state.servers, word >> REQUEST_BITS)
+    prefetch(state.messages, m)
+    prefetch(state.headers, m)
+
+
+@phase
+def serve(routes, hosting, state, rules, ledger):
+    """Serve all requests of the window at hand."""
+    # Requests are grouped by server first: within a window servers are independent, and each is
+    # then read and written once.
+    gather(state, ledger)
+    for i in range(min(AHEAD, ledger.served)):
+        fetch_request(i, state)
+    for i in range(ledger.served):
+        if i + AHEAD < ledger.served:
+            fetch_request(i + AHEAD, state)
+        m, number = state.active[i] & REQUEST_MASK, state.active[i] >> REQUEST_BITS
+        # Whole words are wiped: each server with a mark in the word is served in this window as
+        # well.
+        state.marks[number >> MARK_BITS] = 0
+        server, rest = state.servers[number], np.int64(NONE)
+        # Most servers have one request a window. Only the others pay for a heap.
+        if server.line != NONE:
+            m = ready_pushed(np.int64(server.line), m, state.messages)
+            rest, server.line = ready_popped(m, state.messages), NONE
+        while m != NONE and ledger.wrong == 0:
+            cross(m, server, routes, hosting, state, rules, ledger)
+            m = rest
+            if rest != NONE:
+                rest = ready_popped(m, state.messages)
+
+
+@phase
+def gather(state, ledger):
+    """List the first request of each server in this window; put the others into its line."""
+    bucket = ledger.window & DIGITS - 1
+    at, ledger.served = state.heads[REQUESTS, bucket], 0
+    state.heads[REQUESTS, bucket] = NONE
+    while at != NONE:
+        block = at & -CELLS
+        prefetch(state.cells, state.cells[block])
+        prefetch(state.cells, state.cells[block] & -CELLS)
+        for cell in range(block + 1, at + 1):
+            word = state.cells[cell]
+            number = word >> REQUEST_BITS
+            place, mark = number >> MARK_BITS, 1 << (number & MARKS - 1)
+            if state.marks[place] & mark == 0:
+                state.marks[place] |= mark
+                state.active[ledger.served] = word
+                ledger.served += 1
+            else:
+                # Conflicting requests go into the server's own heap, whose order is the time when
+                # each was ready.
+                server, m = state.servers[number], word & REQUEST_MASK
+                server.line = ready_pushed(np.int64(server.line), m, state.messages)
+        at = before_block(block, state, ledger)
+
+
+@phase
+def cross(m, server, routes, hosting, state, rules, ledger):
+    """Let a message pass its server, and go on."""
+    message = state.messages[m]
+    node, port = np.int64(message.node), np.int64(message.port)
+    beyond = np.int64(server.beyond)
+    # Cached for links of one direction. A shared server is entered from several nodes, so its far
+    # end differs by request.
+    if beyond == NONE or rules.serving != FULL:
+        server.beyond = beyond = routes.neighbor(node, port, routes.wired)
+        if beyond < 0:
+            note_error(UNWIRED, message, rules, ledger)
+            return
+    kind = class_of(node, port, routes, rules)
+    latency, busy = routes.latencies[kind], message.length * routes.byte_times[kind]
+    # The ideal mode has no contention: links are infinitely wide, and only latency and bandwidth
+    # remain.
+    begin = message.ready if rules.mode == IDEAL else max(message.ready, server.free)
+    through = begin + busy
+    if rules.mode != STORE:
+        # Cut-through cannot end before the last byte has come in: a fast link behind a slow one
+        # waits for bytes.
+        through = max(through, message.tail)
+    ledger.waits += begin - message.ready
+    ledger.hops += 1
+    server.free = through
+    server.busy += busy
+    server.carried += message.length
+    # Checked at each event, before any sum could pass 2^63: wrapped times would reorder events
+    # silently.
+    if through > LATEST or server.busy > LATEST or ledger.waits > NEVER:
+        ledger.wrong = TOO_LATE
+        return
+    if rules.noted:
+        note(
+            CROSSED | message.hop << NOTE_BITS, node, port, message.source, message.index,
+            message.ready, begin, through, state, ledger,
+        )  # fmt: skip
+    # Never sooner than one latency, the lookahead: whatever follows from this crossing is in a
+    # later window.
+    message.tail = through + latency
+    message.ready = (through if rules.mode == STORE else begin) + latency
+    message.node = beyond
+    message.hop += 1
+    onward(m, NONE, routes, hosting, state, rules, ledger)

@@ -1,18 +1,19 @@
-"""The kernel: windows of time, in each of which processors work first and links serve then.
+"""The kernel: conservative windows of time, in each of which processors work first, then links.
 
-A window is as long as the least time in which one processor's or link's doings reach another. So
-within it each goes on alone, in any order and on any rank, and what comes of it is exchanged at the
-end. Windows without anything to do are skipped.
+This is a conservative parallel discrete event simulation in synchronous windows. A window is as
+wide as the lookahead: the least time in which an event at one processor or link can affect another.
+So within a window each of them goes on alone, in any order and on any rank. Messages between ranks
+are exchanged at its end, and nothing is ever rolled back. Empty windows are skipped.
 """
 
 import numpy as np
 
 from mpinet.base.arrays import Table
-from mpinet.compiled import kernel, phase, routine
+from mpinet.compiled import idiom, kernel, phase, routine
 from mpinet.machine.hop import position_of
-from mpinet.machine.timed.ahead import AHEAD, fetch_lists, fetch_processors
-from mpinet.machine.timed.calendar import forget, go_to, next_window, set_alarm
+from mpinet.machine.timed.calendar import advance_to, forget, next_window, set_alarm
 from mpinet.machine.timed.layout import (
+    AHEAD,
     ANSWER,
     ARRIVAL,
     DIGITS,
@@ -31,10 +32,26 @@ from mpinet.machine.timed.layout import (
     Rules,
     State,
 )
-from mpinet.machine.timed.links import serve
 from mpinet.machine.timed.matching import make_list, place_of
-from mpinet.machine.timed.processor import hear, release_all, watch, work
-from mpinet.machine.timed.sending import CPU_PLACE, arrive, ask, new_message
+from mpinet.machine.timed.prefetching import fetch_lists, fetch_processors
+from mpinet.machine.timed.processor import end_matched, release_all, require_progress, work
+from mpinet.machine.timed.sending import CPU_PLACE, arrive, ask, new_message, serve
+
+
+@idiom
+def called(routes):
+    """Return the routes with plain functions for their boxed rules, which phases cannot unbox."""
+    return Routes(
+        routes.neighbor.call, routes.channel.call, routes.link_class.call, routes.wired,
+        routes.start.call, routes.decide.call, routes.params, routes.header_words,
+        routes.latencies, routes.byte_times,
+    )  # fmt: skip
+
+
+@idiom
+def placed(hosting):
+    """Return the mapping with a plain function for its boxed rule, as `called`."""
+    return Hosting(hosting.place.call, hosting.params, hosting.split, hosting.in_order)
 
 
 @kernel
@@ -53,13 +70,9 @@ def advance(
     these get the requests of other ranks in between. `Ledger.wants_room` says that there are too
     few free rows; the same call goes on from there when there are more.
     """
-    ways = Routes(
-        routes.neighbor.call, routes.channel.call, routes.link_class.call, routes.wired,
-        routes.start.call, routes.decide.call, routes.params, routes.header_words,
-        routes.latencies, routes.byte_times,
-    )  # fmt: skip
-    places = Hosting(hosting.place.call, hosting.params, hosting.split, hosting.in_order)
-    play(ways, places, rules, state, ledger, window, events)
+    # Boxed rules are unpacked once per call: phases are compiled without reference counts and
+    # cannot unbox them.
+    play(called(routes), placed(hosting), rules, state, ledger, window, events)
 
 
 @phase
@@ -67,43 +80,51 @@ def play(routes, hosting, rules, state, ledger, window, events):
     """Do what `advance` says."""
     if not all_begun(routes, hosting, rules, state, ledger):
         return
+    # A call may resume a window whose first half is done; the calendar must not move then.
     if ledger.passed == 0:
-        go_to(window, state, rules, ledger)
+        advance_to(window, state, rules, ledger)
     most = ledger.events + events
     while ledger.wrong == 0:
         if ledger.passed == 0:
             if not worked(routes, hosting, rules, state, ledger):
                 return
             ledger.passed = 1
+            # Requests of other ranks for a shared server belong to this window. They have to be
+            # exchanged before the server decides.
             if rules.serving != FULL and rules.ranks > 1:
                 return
         if rules.nodes > 0:
-            if not can_note(state, rules, ledger):
+            if not has_room_for_notes(state, rules, ledger):
                 return
             serve(routes, hosting, state, rules, ledger)
             if ledger.served > 0:
                 ledger.idle = 0
-        tell_answers(hosting, state, rules, ledger)
+        # Answers come last, so a local sender learns of a match no sooner than a remote one.
+        deliver_answers(hosting, state, rules, ledger)
         ledger.passed = 0
         ledger.next = next_window(state, rules, ledger)
+        # With several ranks the next window is a minimum over all of them: this rank alone must not
+        # go on.
         if rules.ranks > 1 or ledger.next == NEVER or ledger.events >= most:
             return
-        go_to(ledger.next, state, rules, ledger)
+        advance_to(ledger.next, state, rules, ledger)
 
 
 @phase
 def has_room(state, rules, ledger):
     """Return whether there is room for all that a processor can do in a window."""
+    # Room is checked before a processor works, for the worst case: a kernel can neither allocate
+    # nor stop in the middle of an event.
     posted, alive = ledger.entries + rules.receives_most, state.messages.size - ledger.free
     lists = max(2 * posted, posted + rules.lists * alive + 1)
     if ledger.free < rules.sends_most + rules.receives_most or lists > state.entries.size:
         ledger.wants_room = ROWS
         return False
-    return can_note(state, rules, ledger)
+    return has_room_for_notes(state, rules, ledger)
 
 
 @phase
-def can_note(state, rules, ledger):
+def has_room_for_notes(state, rules, ledger):
     """Return whether there is room for a note of each message, and all of a processor's."""
     if rules.noted and ledger.notes + rules.notes_most + state.messages.size > len(state.notes):
         ledger.wants_room = NOTES
@@ -115,6 +136,7 @@ def can_note(state, rules, ledger):
 def all_begun(routes, hosting, rules, state, ledger):
     """Release the operations that require nothing; return False if there is too little room."""
     while ledger.begun < state.processors.size:
+        # The run continues here after Python has made room: `begun` is the resume point.
         if not has_room(state, rules, ledger):
             return False
         slot = ledger.begun
@@ -127,25 +149,32 @@ def all_begun(routes, hosting, rules, state, ledger):
 @phase
 def worked(routes, hosting, rules, state, ledger):
     """Let processors work to the end of the window; return False if there is too little room."""
+    # The window's end bounds what this processor may do by itself: the conservative condition.
     until, bucket = (ledger.window + 1) * rules.window, ledger.window & DIGITS - 1
     count = 0
     while state.heads[PROCESSORS, bucket] != NONE and ledger.wrong == 0:
+        # A batch of prefetches at a time, so that their misses overlap instead of following one
+        # another.
         if count % AHEAD == 0:
             fetch_processors(state.heads[PROCESSORS, bucket], state, rules)
         count += 1
         if not has_room(state, rules, ledger):
             return False
         slot = state.heads[PROCESSORS, bucket]
+        # Out of the calendar before it works: events of its own may set its alarm for this very
+        # window again.
         forget(slot, state)
         state.processors[slot].alarm = NEVER
         events = ledger.events
         work(slot, until, routes, hosting, state, rules, ledger)
-        watch(events, rules, ledger)
+        # A processor may be woken without an event, for example by a message that it takes later.
+        # Only long series are an error.
+        require_progress(events, rules, ledger)
     return True
 
 
 @routine
-def tell_answers(hosting, state, rules, ledger):
+def deliver_answers(hosting, state, rules, ledger):
     """Let the senders of this rank know which of their messages were matched in this window."""
     while ledger.answers != NONE:
         m = ledger.answers
@@ -159,7 +188,7 @@ def tell(m, hosting, state, rules, ledger):
     source = np.int64(state.messages[m].source)
     position = position_of(source, hosting.place, hosting.in_order, hosting.params)
     slot = position - rules.first_position
-    hear(slot, m, state, rules)
+    end_matched(slot, m, state, rules)
     set_alarm(slot, state.messages[m].ready, state, rules, ledger)
 
 
@@ -168,13 +197,7 @@ def take_rows(
     rows: Table, routes: Routes, hosting: Hosting, rules: Rules, state: State, ledger: Ledger
 ) -> None:
     """Take in what other ranks have handed over; there are as many free rows of messages."""
-    ways = Routes(
-        routes.neighbor.call, routes.channel.call, routes.link_class.call, routes.wired,
-        routes.start.call, routes.decide.call, routes.params, routes.header_words,
-        routes.latencies, routes.byte_times,
-    )  # fmt: skip
-    places = Hosting(hosting.place.call, hosting.params, hosting.split, hosting.in_order)
-    taken(rows, ways, places, rules, state, ledger)
+    taken(rows, called(routes), placed(hosting), rules, state, ledger)
 
 
 @routine
@@ -185,11 +208,14 @@ def taken(rows, routes, hosting, rules, state, ledger):
         message, kind = state.messages[m], row[0] & ((1 << CPU_PLACE) - 1)
         message.cpu = row[0] >> CPU_PLACE
         message.sent, message.length, message.ready, message.tail = row[1], row[2], row[3], row[4]
+        # Rows are signed words; tags use all 32 bits and must not come back negative.
         message.tag = np.uint32(row[5])
         message.source, message.index, message.target = row[6], row[7], row[8]
         message.node, message.port, message.hop = row[9], row[10], row[11]
         for word in range(state.headers.shape[1]):
             state.headers[m, word] = row[ROW_WORDS + word]
+        # Rows of one rank come in a fixed order, and lower ranks come first. Heaps and lists impose
+        # total orders anyway.
         if kind == ARRIVAL:
             arrive(m, NONE, hosting, state, rules, ledger)
         elif kind == ANSWER:
@@ -208,6 +234,8 @@ def move_lists(old: Entries, new: Entries, ledger: Ledger) -> None:
         entry = old[at]
         if entry.slot != NONE:
             slot, source, tag = np.int64(entry.slot), np.int64(entry.source), np.int64(entry.tag)
+            # Places depend on the table's size, so entries are hashed again; list heads are row
+            # numbers and stay valid.
             place = place_of(slot, source, tag, new)
             make_list(
                 place, slot, source, tag, np.int64(entry.head), np.int64(entry.posted), new, ledger

@@ -1,10 +1,9 @@
-"""Phase 4 of a step: flits and credits arrive, from this rank's wires and from other ranks."""
+"""Phase 4 of a step, the end of link traversal: flits enter buffers, and credits channels."""
 
 import numpy as np
 
 from mpinet.base.arrays import Table
 from mpinet.compiled import kernel, part, prefetch, sweep
-from mpinet.machine.traffic.ahead import SOON, fetch_arrival
 from mpinet.machine.traffic.counting import enter, finish
 from mpinet.machine.traffic.layout import (
     AHEAD,
@@ -24,10 +23,11 @@ from mpinet.machine.traffic.layout import (
     State,
     Wires,
 )
-from mpinet.machine.traffic.leaving import put_due, steps_of
 from mpinet.machine.traffic.places import give_back, put_in, set_bit, taken_from
+from mpinet.machine.traffic.prefetching import SOON, fetch_arrival
 from mpinet.machine.traffic.queues import joined
-from mpinet.machine.traffic.ways import called, port_on
+from mpinet.machine.traffic.route_computation import called, port_on
+from mpinet.machine.traffic.switch_traversal import put_due, steps_of
 from mpinet.networks.routing import STUCK
 
 
@@ -58,6 +58,7 @@ def arrive(routes, rules, state, wires, books, scratch, ledger):
             fetch_arrival(flits[row, i + SOON], rules, state)
         flit = flits[row, i]
         m, slot = np.int64(flit.message) >> 1, np.int64(flit.slot)
+        # The step in which a head comes is its age for the policy fifo; body flits have none.
         if flit.message & 1:
             messages[m].came = ledger.now
         put_in(m, np.int64(flit.lane), slot, rules, lanes, ring, occupied, nodes)
@@ -65,6 +66,7 @@ def arrive(routes, rules, state, wires, books, scratch, ledger):
     for i in range(wire.credits):
         if AHEAD and i + SOON < wire.credits:
             prefetch(channels, np.int64(credits[row, i + SOON]))
+        # Credits arrive after flits of the same step. Neither reads what the other writes.
         channels[credits[row, i]].credit += 1
     ledger.inside += wire.flits
     ledger.node_flits_max = flits_max
@@ -76,6 +78,8 @@ def join(m, slot, header, routes, rules, state, books, ledger):
     """Queue a message, arrived or just born, for its next channel, or finish it at its target."""
     message, messages = state.messages[m], state.messages
     message.came = ledger.now
+    # With unlimited queues routing comes on arrival: the output queue is chosen before the message
+    # waits.
     out = port_on(m, slot, header, routes, rules, state, ledger)
     if ledger.wrong != 0:
         return
@@ -87,6 +91,7 @@ def join(m, slot, header, routes, rules, state, books, ledger):
     last = ledger.now + message.length - 1
     if message.hops == 0:
         enter(state.nodes[slot], message, rules, ledger)
+    # A stored message has come whole: its last flit is here already.
     elif rules.switching == SAF:
         last = ledger.now
     finish(message, last, out == STUCK, rules, state.bounds, books, ledger)
@@ -112,8 +117,11 @@ def take_in(
     )  # fmt: skip
     header, routes = np.empty(routes.header_words, np.int64), called(routes)
     i = m = 0
+    # A byte stream with heads and their records: words of one rank must be read in order, and
+    # cannot be sorted.
     while i < words.shape[0]:
         to, kind = words[i, 0] >> KIND_BITS, words[i, 0] & (1 << KIND_BITS) - 1
+        # The exchange itself took one step of the flight.
         ahead, to = (to >> PLACE_BITS) - 1, to & (1 << PLACE_BITS) - 1
         row = (ledger.now + ahead) % rules.delay
         i += 1
@@ -137,6 +145,7 @@ def take_in(
                 headers[m, j] = words[i, 0]
                 i += 1
         if UNLIMITED:
+            # The step was counted before the exchange, so the flight began one step earlier.
             comes_in = ledger.now - 1 + steps_of(messages[m], rules)
             if comes_in > ledger.now:
                 put_due(m, to, comes_in, messages, state.due)

@@ -41,6 +41,8 @@ def account(machine: Machine, ledger: Ledger, left: Sequence[int]) -> dict[str, 
     found = machine.sum(*mine, *left)
     messages, flits, left = found[: len(names)], found[len(names) : -2], found[-2:]
     for what, (born, *ends), rest in (("messages", messages, left[0]), ("flits", flits, left[1])):
+        # Checked after every run: a lost or doubled flit would make all averages wrong without any
+        # other sign.
         if born != sum(ends) + rest:
             done, lost, cut, withdrawn = ends
             raise ConservationError(
@@ -71,6 +73,8 @@ def check_channels(
     ConservationError
         A channel carried more than a flit a step, or credits do not agree with buffers.
     """
+    # Credits plus buffered flits are constant per channel when nothing is on a wire; any leak shows
+    # here.
     over, above, outside = machine.sum(int(np.count_nonzero(carried > most)), *surplus)
     if over:
         raise ConservationError(f"{over} channels carried more than {most} flits in {most} steps.")
@@ -93,6 +97,8 @@ def count_tails(rules: Rules, state: State, found: Ints) -> None:
             continue
         sent, place = np.int64(lane.sent), np.int64(lane.first)
         for _ in range(lane.filled):
+            # A message counts where its tail is, so one that stretches over several ranks counts
+            # once.
             sent += 1
             length = messages[ring[row * rules.buffer + place]].length
             if sent == length:

@@ -12,6 +12,7 @@ from mpinet.machine.traffic.sources import rank_of
 @part
 def complain(ledger, what, node, port, number):
     """Note which error a rule made, where, and with which message."""
+    # A kernel cannot raise: the step ends, and Python raises on all ranks in the same collective.
     ledger.wrong, ledger.wrong_node, ledger.wrong_port = what, node, port
     ledger.wrong_number = number
 
@@ -25,6 +26,7 @@ def book_birth(length, rules, ledger):
     if rules.warmup <= ledger.now < rules.window_end:
         ledger.generated += 1
         ledger.generated_flits += length
+        # Messages of a phase have been counted as open when the phase began.
         ledger.open += rules.batch == 0
 
 
@@ -47,6 +49,8 @@ def finish(message, step, lost, rules, bounds, books, ledger):
     priorities (`State.bounds`).
     """
     born, asked, kind = message.born, np.int64(message.born), np.int64(0)
+    # Latencies of replies are kept apart from requests, and the round trip is measured from the
+    # request's birth.
     if rules.replying:
         # A reply has its request's number, and 1 more.
         kind = message.number & 1
@@ -104,6 +108,7 @@ def answer(m, node, lost, rules, messages, ledger):
     if message.number & 1:
         node.unanswered -= not lost
         return False
+    # After the close nothing new is born, or the drain phase would never end.
     if lost or ledger.closed >= 0:
         return False
     measured = rules.warmup <= message.born < rules.window_end

@@ -22,12 +22,12 @@ def waiting_cycle(
 
     The lowest lane by node and then lane is the same for any number of ranks.
     """
-    mine = _waits(machine, state, rules)
-    texts = machine.transport.gather(mine.tobytes())
-    every = np.frombuffer(machine.transport.share(b"".join(texts)), np.int64).reshape(-1, ROW)
+    every = machine.transport.everywhere(_waits(machine, state, rules))
     of = {int(row[0]): row for row in every}
     lane = min(of)
     seen: dict[int, None] = {}
+    # Each blocked lane waits for one other, so the walk ends in the cycle. It is the same on any
+    # rank count.
     while lane not in seen:
         seen[lane] = None
         lane = int(of[lane][1])
@@ -35,6 +35,7 @@ def waiting_cycle(
     ring = [of[each] for each in order[order.index(lane) :]]
     names = ("node", "port", "vc", "source", "target", "born")
     channels = [dict(zip(names, row[2:].tolist(), strict=True)) for row in ring]
+    # A cycle has no begin: the least channel is put first, so that the report is unique.
     first = min(range(len(ring)), key=lambda i: tuple(ring[i][2:5]))
     return channels[first:] + channels[:first]
 
@@ -45,6 +46,7 @@ def _waits(machine: Machine, state: layout.State, rules: layout.Rules) -> Ints:
     slots, numbers = np.divmod(np.arange(len(state.lanes)), count)
     rows = np.flatnonzero((numbers < topology.ports * vcs) & (state.lanes["filled"] > 0))
     nodes, numbers, lanes = state.nodes["number"][slots[rows]], numbers[rows], state.lanes[rows]
+    # A waiting head has no channel yet; the lowest of its class stands for those that it waits for.
     of_class = lanes["group"] * rules.vcs_of_class
     vc = np.where(lanes["sent"] > 0, lanes["vc"], of_class)
     out = lanes["out"].astype(np.int64)

@@ -14,10 +14,9 @@ import numpy as np
 from mpinet.base.arrays import Ints, Table
 from mpinet.compiled import kernel, part
 from mpinet.errors import UsageError
-from mpinet.machine import hop
-from mpinet.machine.faults import Faults
+from mpinet.machine.faults import Faults, Faulty
 from mpinet.machine.machine import Machine
-from mpinet.machine.traffic.generation import length_of, taken_first
+from mpinet.machine.traffic.injection import taken_first
 from mpinet.machine.traffic.layout import (
     DETAILED,
     DRAINED,
@@ -32,7 +31,7 @@ from mpinet.machine.traffic.layout import (
 )
 from mpinet.machine.traffic.places import clear, give_back, is_set
 from mpinet.machine.traffic.saved import message_behind
-from mpinet.machine.traffic.sources import is_among
+from mpinet.machine.traffic.sources import is_among, length_of
 from mpinet.networks.routing import Routing
 
 NUMBER, BORN, LENGTH = range(3)
@@ -58,10 +57,12 @@ class Failing:
     """
 
     def __init__(self, machine: Machine, faults: Faults, routing: Routing):
-        self._machine, self._faults, self._steps = machine, faults, faults.changes
+        self._machine, self.faults, self._steps = machine, faults, faults.changes
         self._adaptive = routing.adaptive
         # One before all changes and one after each: making them takes as long as a run's set-up.
         self._routings = [routing.around(*faults.at(step)) for step in (-1, *self._steps)]
+        # Headers were written by the old rules. New rules could not read those of messages in
+        # flight.
         first = self._routings[0]
         for made in self._routings[1:]:
             if made.decide is not first.decide or made.start is not first.start:
@@ -83,10 +84,6 @@ class Failing:
     def routing(self, step: int) -> Routing:
         """Return the routing around what is dead in a step."""
         return self._routings[int(np.searchsorted(self._steps, step, "right"))]
-
-    def dead(self, step: int) -> hop.Faulty:
-        """Return what is dead in a step, as kernels take it."""
-        return hop.Faulty(*self._faults.at(step))
 
     def change(
         self,
@@ -113,19 +110,23 @@ class Failing:
         """
         step = self.next
         self._done += 1
-        before, after = self.dead(step - 1), self.dead(step)
+        before, after = self.faults.at(step - 1), self.faults.at(step)
         slots = self._slots(np.setdiff1d(after.dead, before.dead))
         back = self._slots(np.setdiff1d(before.dead, after.dead))
+        # A node that comes back sends nothing for the time when it was dead.
         skip_births(back, sources.trace, state, step)
         down = self._channels(after) - self._channels(before)
+        # Found before anything is removed: an empty lane's message is known only through the lanes
+        # around it.
         fronts = np.full(len(state.lanes), NONE, np.int64)
         note_fronts(rules, state, wires, step, fronts)
         doomed = _cut(rules, state, fronts, slots, self._flags(down, 0))
         doomed = np.concatenate([doomed, _left_by(rules, wires, self._flags(down, 1))])
         messages = state.messages[np.unique(doomed)]
         rows = np.stack([messages[name] for name in ("number", "born", "length")], axis=1)
-        every = self._gathered(np.ascontiguousarray(rows, np.int64))
-        every = np.unique(every.reshape(-1, 3), axis=0)
+        # A message in several ranks' lanes is named by each of them; it is cut once.
+        every = np.unique(self._machine.transport.everywhere(rows.astype(np.int64)), axis=0)
+        # All ranks know the list. One counts it, because totals are sums over ranks.
         if self._machine.transport.rank == 0:
             _count(rules, every, ledger)
         drain(rules, state, self._flags(down, 0), self._adaptive)
@@ -133,12 +134,15 @@ class Failing:
         self._free_busses(rules, state, busses, fronts, numbers)
         kept = _in_slots(rules, state, fronts, numbers)
         most = int(state.lanes["filled"].sum() + wires.counts["flits"].sum())
+        # Credits of removed flits return at once: links of dead messages must not leak buffer
+        # places.
         credits = np.empty((most, 2), np.int64)
         told = take_out(rules, state, wires, ledger.record, fronts, numbers, credits)
-        credits = self._gathered(credits[:told]).reshape(-1, 2)
+        credits = self._machine.transport.everywhere(credits[:told])
         mine = credits[credits[:, 0] == self._machine.transport.rank, 1]
         np.add.at(state.channels["credit"], mine, 1)
         _give_back(state, ledger, numbers)
+        # The variant with priorities is compiled apart, as the step's kernels are.
         quiet = silence_detailed if rules.priorities > 1 else silence
         quiet(slots, rules, sources.trace, state, ledger.record)
         return kept
@@ -152,7 +156,8 @@ class Failing:
         rows = np.flatnonzero(fronts != NONE)
         rows = rows[np.isin(state.messages["number"][fronts[rows]], numbers)]
         slots, lanes = np.divmod(rows, int(rules.lanes))
-        gone = self._gathered(self._machine.nodes[slots] * int(rules.lanes) + lanes)
+        claimants = self._machine.nodes[slots] * int(rules.lanes) + lanes
+        gone = self._machine.transport.everywhere(claimants)
         busses.rows["until"][np.isin(busses.rows["claimant"], gone)] = 0
 
     def _slots(self, nodes: Ints) -> Ints:
@@ -161,7 +166,7 @@ class Failing:
         mine = slots[(slots >= 0) & (slots < self._machine.placement.count)]
         return np.ascontiguousarray(mine, np.int64)
 
-    def _channels(self, dead: hop.Faulty) -> set[tuple[int, int]]:
+    def _channels(self, dead: Faulty) -> set[tuple[int, int]]:
         """Return the channels that are dead: (node, port) of both ends of every dead link."""
         topology = self._machine.topology
         ports = np.arange(topology.ports)
@@ -189,12 +194,6 @@ class Failing:
             flags[slots[mine] * topology.ports + ports[mine]] = 1
         return flags
 
-    def _gathered(self, rows: Table) -> Ints:
-        """Return the words of all ranks, those of lower ranks first (collective)."""
-        transport = self._machine.transport
-        texts = transport.gather(rows.tobytes())
-        return np.frombuffer(transport.share(b"".join(texts)), np.int64)
-
 
 def _cut(rules: Rules, state: State, fronts: Ints, slots: Ints, down: Ints) -> Ints:
     """Return the places of messages in dead nodes, and of those that stand across dead links.
@@ -208,6 +207,8 @@ def _cut(rules: Rules, state: State, fronts: Ints, slots: Ints, down: Ints) -> I
     behind = (state.lanes["first"][rows, np.newaxis] + seats) % max(1, int(rules.buffer))
     held = state.ring.reshape(len(state.lanes), -1)[rows[:, np.newaxis], behind]
     inside = held[seats < state.lanes["filled"][rows, np.newaxis]]
+    # A message whose head has passed the link and whose tail has not: it can neither go on nor
+    # back.
     crossing = np.flatnonzero((state.lanes["sent"] > 0) & (state.lanes["out"] < ports))
     out = crossing // count * ports + state.lanes["out"][crossing]
     across = fronts[crossing[down[out] > 0]] if len(down) else crossing[:0]
@@ -261,6 +262,7 @@ def note_fronts(rules: Rules, state: State, wires: Wires, now: int, fronts: Ints
     """Write the place of each lane's front message, also of one that is ahead of its flits."""
     lanes, links, channels, ring = state.lanes, state.links, state.channels, state.ring
     arriving = np.full(lanes.size if rules.delay > 1 else 0, NONE, np.int32)
+    # From the latest arrival to the earliest, so that the flit that arrives first is written last.
     for ahead in range(rules.delay - 1, 0, -1):
         row = (now + ahead) % rules.delay
         for i in range(wires.counts[row].flits):
@@ -334,6 +336,8 @@ def take_out(
             continue
         port = at // vcs
         link, kept = links[slot * ports + port], 0
+        # The ring is compacted in place: kept flits keep their order, which is the order of their
+        # messages.
         for i in range(lane.filled):
             m = np.int64(ring[row * buffer + (lane.first + i) % buffer])
             if is_among(messages[m].number, numbers):
@@ -390,6 +394,8 @@ def silence(slots: Ints, rules: Rules, trace: Table, state: State, ledger: Ledge
         if rules.batch > 0 and ledger.phase > 0 and node.number < rules.hosts:
             ledger.open -= rules.batch - node.made
             node.made = rules.batch
+        # Messages that were only counted are drawn one by one: their lengths and births enter the
+        # account.
         while node.queued > 0:
             if rules.traced:
                 node.queued -= 1

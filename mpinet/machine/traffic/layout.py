@@ -58,7 +58,8 @@ MIX_STREAM = 23
 """Stream of the draws by which a mix takes the first of its patterns."""
 
 MESSAGE_WORDS = 7
-"""Words of a message behind its head's word: `leaving.send_flit` writes them, then the header."""
+"""Words of a message behind its head's word: `switch_traversal.send_flit` writes them, then the
+header."""
 
 ROUND = 2
 """Row of `Books.latencies` for round trips: from a request's birth to the end of its reply."""
@@ -66,8 +67,11 @@ ROUND = 2
 SENT, CAME = range(2)
 """Fates of a program's message: its tail has left its source, or its target has taken it."""
 
+# Two bits short of a word: a mask shifted by a lane's number never reaches the sign bit, which
+# plain Python does not have.
 LANES_PER_WORD = 62
 
+# One tile's lanes, channels and bids stay in the second-level cache from bidding to leaving.
 TILE = 64
 """Nodes that go through bids, grants and leaving together, so that their records stay in the cache
 from one to the next. On busses, where grants depend on other ranks, all nodes do."""
@@ -84,7 +88,7 @@ DETAILED = Switch(False)
 """Replaced by true in `advance_detailed`: nodes have what `Side` says of their ports."""
 
 AHEAD = Switch(False)
-"""Replaced by true in `advance_ahead`: what is needed soon is asked for (`ahead`)."""
+"""Replaced by true in `advance_ahead`: records that are needed soon are prefetched."""
 
 
 class Rules(Record):
@@ -119,6 +123,8 @@ class Rules(Record):
     iterations: int
     bubble: bool
     delay: int  # most steps that a flit is under way
+    # The longest flight: after so many steps without a move the wires are empty, and only a
+    # deadlock can hold flits.
     quiet: int  # steps without a move after which nothing can be under way
     router_delay: int
     # The window in steps; the messages generated; `.._below`: probabilities in units of 2^-32.
@@ -158,6 +164,8 @@ class Ledger(Record):
     closed: Annotated[int, Same]  # the step in which sources closed; -1: they have not
     ended: Annotated[int, Same]
     quiet: Annotated[int, Same]  # steps since something moved on any rank
+    # Known one step late on purpose: it rides on the step's exchange instead of costing a
+    # collective of its own.
     open_everywhere: Annotated[int, Same]  # `open` of all ranks, at the end of the last step
     phase: Annotated[int, Same]  # phases begun
     # Messages of the window that are not done (of a phase also those that are still to come), flits
@@ -228,6 +236,8 @@ class Node(Record):
     dice: Word32  # the random word from which its births are drawn
     on: Annotated[Short, KEPT]  # whether a burst is on
     entered: Annotated[int, KEPT]  # flits of messages that have entered in the window
+    # Beyond saturation source queues grow without bound. A count, and draws that can be repeated,
+    # cost constant memory.
     queued: Annotated[Short, KEPT]  # messages not in a slot
     waiting: Annotated[Short, KEPT]  # messages that have not entered: queued, or in a slot
     first_born: Annotated[Short, KEPT]  # step in which the first of those queued was born
@@ -256,6 +266,8 @@ class Line(Record):
 class Lane(Record):
     """A lane: a ring buffer of flits, one message's behind the other's."""
 
+    # The fields that bidding and leaving read stand in one record of 32 bytes, two lanes to a line
+    # of the cache.
     first: Short  # place of its first flit in the ring
     filled: Short  # flits in it
     incoming: Short  # the message whose flits come in; in a slot: its message
@@ -318,6 +330,8 @@ class Message(Record):
     came: Short  # step in which its head came to the node where it is
     # In unlimited queues: the branches of the heap. On its way to `slot`, `left` is the next
     # message that arrives in the same step; of a reply at its source the next one that waits.
+    # Links of the heap, of a step's arrivals and of waiting replies share one field: a message is
+    # in one list at a time.
     left: Short
     born: int
     source: int
@@ -331,6 +345,7 @@ class Flit(Record):
 
     lane: Short  # the lane that it goes to
     slot: Short
+    # The head bit rides in the message's number, which saves a quarter of the wire's memory.
     message: Short  # twice its place, and 1 more in a head
 
 
@@ -368,6 +383,7 @@ class Claim(Record):
 
     node: int
     bus: int
+    # Two keys instead of one packed number: ages and node numbers together do not fit into 64 bits.
     first_key: int
     second_key: int
     claimant: int  # node * lanes + lane
@@ -501,7 +517,7 @@ class Scratch(NamedTuple):
     A header; an adaptive node's candidates; the node in which each output, and each input, was last
     taken; the input port and class of each lane. For the policy ``rotating``, in words as of
     `State.occupied`: the lanes that bid for each output, those of inputs that are taken, those of
-    each input; and the bid of each lane. For `allocating`: the room of a node's outputs and inputs,
+    each input; and the bid of each lane. For `allocators`: the room of a node's outputs and inputs,
     the node in which a flit was last granted each virtual channel, and the picked ones.
     """
 

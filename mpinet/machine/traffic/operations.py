@@ -25,7 +25,7 @@ from mpinet.machine.timed.layout import (
     Operations,
     Statements,
 )
-from mpinet.machine.timed.matching import expected, keep, receiver
+from mpinet.machine.timed.matching import add_unexpected, take_posted, take_unexpected
 from mpinet.machine.timed.processor import BEGUN, DONE
 from mpinet.machine.traffic.layout import CAME, Nodes
 
@@ -99,6 +99,8 @@ class Play(NamedTuple):
 def play(events: Table, rules: PlayRules, state: Play, ledger: PlayLedger, now: int) -> None:
     """Take in what the last step has brought; let operations begin and end, as a step begins."""
     actors, operations = state.actors, state.operations
+    # Operations without requirements are ready in the first step; later ones become ready by
+    # events.
     if ledger.begun == 0:
         ledger.begun = 1
         for slot in range(actors.size):
@@ -111,13 +113,15 @@ def play(events: Table, rules: PlayRules, state: Play, ledger: PlayLedger, now: 
             row = np.int64(actors[slot].coming)
             actors[slot].coming = issued_popped(row, operations)
             calculate(slot, row, now, state, ledger)
+    # Events come sorted by message number: two tails of one step must match receives in the same
+    # order on any ranks.
     for i in range(events.shape[0]):
         slot, row = int(events[i, SLOT]), np.int64(events[i, WHICH])
         if events[i, WHAT] == CAME:
             m = ledger.came
             ledger.came += 1
             state.messages[m].source, state.messages[m].tag = row, events[i, TAG]
-            row = receiver(slot, m, state, rules, ledger)
+            row = take_posted(slot, m, state, rules, ledger)
         if row != NONE:
             finish_operation(slot, row, now, state, ledger)
     ledger.next = NEVER
@@ -153,10 +157,14 @@ def begin_operation(slot, row, now, rules, state, ledger):
     operation.event = 1
     meet(slot, row, BEGUN, now, state)
     if kind == SEND:
+        # A send is a birth in a trace that grows while it is played. So the step's kernel needs no
+        # case for programs.
         trace, node = state.trace, state.nodes[slot]
         at = np.int64(node.end)
         node.end += 1
         trace[at, 0], trace[at, 1], trace[at, 2] = now, said.peer, said.amount
+        # Numbers order messages by step, then operation; the operation is found again by the
+        # remainder.
         trace[at, 3] = now * rules.total + state.numbers[slot] + operation.number
     elif got(slot, row, state, rules, ledger):
         finish_operation(slot, row, now, state, ledger)
@@ -166,13 +174,14 @@ def begin_operation(slot, row, now, rules, state, ledger):
 def got(slot, row, state, rules, ledger):
     """Return whether a receive gets a message that has come; else it is posted."""
     source, tag = np.int64(state.statements[row].peer), np.int64(state.statements[row].tag)
-    return expected(slot, row, source, tag, state, rules, ledger) != NONE
+    return take_unexpected(slot, row, source, tag, state, rules, ledger) != NONE
 
 
 @routine
 def calculate(slot, row, now, state, ledger):
     """Let a calc begin or end, if it is time; `turn` has the step in which it does."""
     operation = state.operations[row]
+    # `turn` is reused: first the step of the begin, then that of the end.
     if operation.event == 0 and operation.turn <= now:
         operation.event = 1
         operation.turn += state.statements[row].amount
@@ -226,4 +235,4 @@ def take_up(
         m = ledger.came
         ledger.came += 1
         state.messages[m].source, state.messages[m].tag = unmatched[i, 1], unmatched[i, 2]
-        keep(unmatched[i, 0], m, state, rules, ledger)
+        add_unexpected(unmatched[i, 0], m, state, rules, ledger)

@@ -84,6 +84,7 @@ def first_from(lane, sets, row, barred, words):
 @part
 def rank_of_lane(at, rules):
     """Return the priority of the messages that take a lane: each has its part of a port's."""
+    # Integer arithmetic instead of a table: lanes of a port are divided evenly among priorities.
     return at % rules.vcs // (rules.vcs // rules.priorities)
 
 
@@ -106,6 +107,7 @@ def put_in(m, to, slot, rules, lanes, ring, occupied, nodes):
     """Append a flit of a message to a lane."""
     lane, node = lanes[to], nodes[slot]
     seat = lane.first + lane.filled
+    # A comparison instead of a remainder: divisions cost more than the rest of this function.
     if seat >= rules.buffer:
         seat -= rules.buffer
     ring[to * rules.buffer + seat] = m

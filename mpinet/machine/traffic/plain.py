@@ -13,10 +13,19 @@ from typing import Any
 from mpinet.compiled import part
 from mpinet.machine.traffic.layout import ROTATING, WORMHOLE, Rules
 
+CONSTANTS: dict[str, Any] = {
+    "words": 1, "switching": WORMHOLE, "policy": ROTATING, "one_input": True, "one_eject": True,
+    "keeps": False, "inputs": 1, "at_once": 1, "queue": 0, "iterations": 1, "bubble": False,
+    "router_delay": 0, "long_flits": 0, "long_below": 0, "bursty": False, "on_below": 0,
+    "off_below": 0, "traced": False, "replying": False, "reply_flits": 0, "service": 1,
+    "outstanding": 0, "batch": 0, "phases": 1, "programmed": False, "priorities": 1,
+}  # fmt: skip
+"""Fields of `Rules` that are the same in all plain runs."""
+
 _named: Any = namedtuple  # whose names are not written here, as a checker of types expects
 
 Plain = _named("Plain", Rules.dtype.names or ())
-"""The fields of `Rules`; some are constants."""
+"""The fields of `Rules`, of which `CONSTANTS` are constants."""
 
 
 @part
@@ -25,65 +34,21 @@ def any_rules(rules):
     return rules
 
 
-@part
-def plain_rules(rules):
-    """Return the rules of a plain run."""
-    return Plain(
-        nodes=rules.nodes,
-        ports=rules.ports,
-        hosts=rules.hosts,
-        hops_most=rules.hops_most,
-        rank=rules.rank,
-        ranks=rules.ranks,
-        margin=rules.margin,
-        vcs=rules.vcs,
-        vcs_of_class=rules.vcs_of_class,
-        classes=rules.classes,
-        classed=rules.classed,
-        lanes=rules.lanes,
-        words=1,
-        buffer=rules.buffer,
-        switching=WORMHOLE,
-        policy=ROTATING,
-        one_input=True,
-        one_eject=True,
-        keeps=False,
-        inputs=1,
-        at_once=1,
-        queue=0,
-        iterations=1,
-        bubble=False,
-        delay=rules.delay,
-        quiet=rules.quiet,
-        router_delay=0,
-        warmup=rules.warmup,
-        window_end=rules.window_end,
-        limit=rules.limit,
-        seed=rules.seed,
-        generating=rules.generating,
-        flits=rules.flits,
-        long_flits=0,
-        long_below=0,
-        bursty=False,
-        on_below=0,
-        off_below=0,
-        traced=False,
-        numbered=rules.numbered,
-        sees=rules.sees,
-        told=rules.told,
-        eager=rules.eager,
-        replying=False,
-        reply_flits=0,
-        service=1,
-        outstanding=0,
-        batch=0,
-        phases=1,
-        programmed=False,
-        priorities=1,
-    )
+def _with_constants() -> Any:
+    """Return the function that makes the rules of a plain run of a run's."""
+    given = (f"{name}={CONSTANTS.get(name, f'rules.{name}')}" for name in Rules.dtype.names or ())
+    made = eval(f"lambda rules: Plain({', '.join(given)})", {"Plain": Plain, "__name__": __name__})
+    made.__name__ = made.__qualname__ = "plain_rules"
+    return made
+
+
+plain_rules = part(_with_constants())
+"""Returns the rules of a plain run."""
 
 
 def is_plain(rules: Rules) -> bool:
     """Return whether a run's rules are those of a plain run."""
+    # Compared field by field with what the kernel was compiled for: a constant that differs would
+    # change results silently.
     own: Any = rules
-    return all(own[name] == value for name, value in plain_rules(rules)._asdict().items())
+    return all(own[name] == value for name, value in CONSTANTS.items())

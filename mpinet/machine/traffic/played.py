@@ -9,32 +9,21 @@ import numpy as np
 
 from mpinet.base.arrays import Array, Ints
 from mpinet.base.memory import require_memory
-from mpinet.errors import UsageError
 from mpinet.machine.machine import Machine
 from mpinet.machine.state import Fields, Located, Numbered
 from mpinet.machine.timed import layout as timed
 from mpinet.machine.timed.operations import connected
-from mpinet.machine.timed.program import Program, ranges
+from mpinet.machine.timed.program import Program, ranges, receive_kinds
 from mpinet.machine.timed.results import stuck_of
-from mpinet.machine.timed.scripted import hosted
+from mpinet.machine.timed.scripted import hosted, require_fitting
 from mpinet.machine.traffic import operations as own
 from mpinet.machine.traffic.layout import CAME, NONE, SENT, Ledger
-from mpinet.networks.topology import Topology
 
 STATE = ("missing", "turn", "event")
 """Fields of an operation that a checkpoint keeps."""
 
 BYTES_AN_OPERATION = 200
 """Bytes that an operation takes at most, with its message and its place in lists."""
-
-
-def require_fitting(program: Program, topology: Topology) -> None:
-    """Raise `UsageError` if a program is for more processors than there are."""
-    if program.processors > topology.hosts:
-        raise UsageError(
-            f"{program.name} is for {program.processors} processors, and {topology.name} has "
-            f"{topology.hosts}."
-        )
 
 
 class Played:
@@ -81,14 +70,11 @@ class Played:
 
     def _make_rules(self) -> None:
         """Write the constants into the record that kernels read."""
-        program, receives = self.program, self.part.kind == timed.RECV
-        open_source = self.part.peer[receives] == timed.ANY
-        open_tag = self.part.tag[receives] == timed.ANY_TAG
-        kinds = np.unique(2 * open_source + open_tag)
-        rules = self._rules = own.PlayRules.one()
+        program, rules = self.program, own.PlayRules.one()
+        self._rules = rules
         rules.cpus = program.cpus
         rules.total = max(1, program.operations)
-        rules.patterns, rules.lists = sum(1 << int(kind) for kind in kinds), len(kinds)
+        rules.patterns, rules.lists = receive_kinds(self.part)
 
     def _state(self, first: Ints, came: int) -> own.Play:
         """Allocate operations, processors and lists, for `came` messages that may come."""
@@ -128,6 +114,8 @@ class Played:
         now, done = ledger.now, self._ledger.done
         noted = np.concatenate([noted, self.taken])
         self.taken = self.taken[:0]
+        # Most steps bring nothing for operations; the kernel's call would cost more than the step
+        # of a small network.
         if not len(noted) and self._ledger.begun and now < self._ledger.next:
             return
         own.play(self._events(noted), self._rules, self._play, self._ledger.record, now)
@@ -180,6 +168,7 @@ class Played:
         Every one is in a list for each kind of receive; the first kind's lists have all of them.
         """
         state, rows = self._play, list[list[int]]()
+        # A message is in a list of each pattern; one pattern's lists name each message once.
         kinds = [kind for kind in range(timed.PATTERNS) if int(self._rules.patterns) >> kind & 1]
         if not kinds or not self._ledger.unmatched:
             return np.empty((0, 3), np.int64)

@@ -13,9 +13,8 @@ def lower_first(a, b, messages):
 @inlined
 def earlier_first(a, b, messages):
     """Messages by when they came, then by their numbers."""
-    if messages[a].came != messages[b].came:
-        return messages[a].came < messages[b].came
-    return messages[a].number < messages[b].number
+    one, other = messages[a], messages[b]
+    return (one.came, one.number) < (other.came, other.number)
 
 
 lower_pushed = pushed.bind("lower_pushed", before=lower_first)
@@ -25,6 +24,8 @@ earlier_popped = popped.bind("earlier_popped", before=earlier_first)
 
 
 @part
+# The heap's order is compiled in, and the policy is known only at run time: so both variants are
+# bound.
 def joined(root, m, messages, fifo):
     """Add message `m` to a queue; return the queue's new root."""
     return earlier_pushed(root, m, messages) if fifo else lower_pushed(root, m, messages)

@@ -15,15 +15,15 @@ from mpinet.machine import hop
 from mpinet.machine.state import Fields, Frame
 from mpinet.machine.timed.layout import NEVER
 from mpinet.machine.traffic import layout, saved
-from mpinet.machine.traffic.ahead import LARGE
 from mpinet.machine.traffic.arriving import take_in, take_in_unlimited
-from mpinet.machine.traffic.choice import tell_queues
+from mpinet.machine.traffic.bus_arbitration import settle
 from mpinet.machine.traffic.conservation import account, check_channels, count_tails
 from mpinet.machine.traffic.deadlock import waiting_cycle
 from mpinet.machine.traffic.failing import Failing
 from mpinet.machine.traffic.plain import is_plain
 from mpinet.machine.traffic.played import Played
-from mpinet.machine.traffic.sharing import settle
+from mpinet.machine.traffic.prefetching import LARGE
+from mpinet.machine.traffic.route_computation import tell_queues
 from mpinet.machine.traffic.step import (
     advance,
     advance_adaptive,
@@ -37,6 +37,7 @@ from mpinet.machine.traffic.step import (
 from mpinet.machine.traffic.tables import Tables
 from mpinet.networks.adaptive import ALL_QUEUES
 
+# Bounds the time until signals, progress and checkpoints are looked at.
 AT_ONCE = 4096
 """Most steps that a run on one rank makes in one call of the kernel."""
 
@@ -60,6 +61,8 @@ class OpenLoop(Tables):
             not agree with buffers.
         """
         lanes = self.buffering.lanes(self.machine.topology.ports) * len(self._nodes)
+        # Small machines make many steps a call, because a call costs as much as a step of some
+        # hundred lanes.
         steps = max(1, min(AT_ONCE, LANES_AT_ONCE // max(1, lanes)))
         with Frame(self.machine, "traffic", self._fields, self._restore) as frame:
             while not self.ended:
@@ -79,6 +82,7 @@ class OpenLoop(Tables):
         """Make up to `steps` steps; with several ranks one (collective)."""
         alone = self.machine.transport.size == 1
         before, moves = self.steps, self.ledger.moves
+        # A call must not run past the end of an interval, whose counts are read between two calls.
         if self.intervals is not None:
             steps = max(1, min(steps, self.intervals.next - self.steps))
         self._advance(steps if alone else 1)
@@ -101,6 +105,7 @@ class OpenLoop(Tables):
         ledger = self.ledger
         if ledger.quiet < self._rules.quiet:
             return 0
+        # The earliest step on any rank, as the negated maximum: all ranks jump to the same step.
         coming = -self.machine.max(-(ledger.now if len(played.taken) else played.next))[0]
         if coming == NEVER:
             # What is open waits for what does not come; with nothing open the sources close.
@@ -111,6 +116,7 @@ class OpenLoop(Tables):
                 f"{played.program.name} takes {coming} steps or more; a run has up to "
                 f"{self._rules.limit}: let a step be more of its units."
             )
+        # A fault may cut or free messages, so time must stop at it.
         if self.failing is not None:
             coming = min(coming, self.failing.next)
         passed = max(0, coming - ledger.now)
@@ -126,6 +132,7 @@ class OpenLoop(Tables):
         ledger = self.ledger
         end = self.steps + steps
         while self.steps < end and not self.ended:
+            # The step is half done: claims of all ranks are compared before it goes on.
             if ledger.claimed:
                 settle(self.machine, self._busses, ledger.claims)
             # The second half of this step and the first one of the next are one call.
@@ -136,6 +143,7 @@ class OpenLoop(Tables):
         if self.played is not None:
             self._hear_tails(self.played)
             steps = max(1, min(steps, self.played.next - self.steps))
+        # A call ends before the step of a change, so that faults change between two steps only.
         if self.failing is not None:
             self._fail(self.failing)
             steps = min(steps, self.failing.next - self.steps)
@@ -182,7 +190,7 @@ class OpenLoop(Tables):
     def _know(self, failing: Failing, step: int) -> None:
         """Let nodes know what is dead in a step, and the routing's ways around it."""
         self._routes = self._routes._replace(
-            params=failing.routing(step).params, **failing.dead(step)._asdict()
+            params=failing.routing(step).params, **failing.faults.at(step)._asdict()
         )
 
     def _tell_queues(self) -> None:
@@ -200,18 +208,16 @@ class OpenLoop(Tables):
         alike whether the run is over.
         """
         ledger, transport = self.ledger, self.machine.transport
+        # Two sums in one word: the count of moving ranks stays below the unit, so both can be read
+        # back.
         unit = transport.size + 1
-        away = ledger.away
-        owners = self._crossing.owners[:away]
-        counts = np.bincount(owners, minlength=transport.size)
-        words = self._crossing.words[:away]
-        if np.count_nonzero(counts) > 1:
-            dealt = np.empty_like(words)
-            hop.deal(words, owners, np.cumsum(counts) - counts, dealt)
-            words = dealt
+        crossing, away = self._crossing, ledger.away
+        words, counts = hop.dealt(crossing.words[:away], crossing.owners[:away], transport.size)
         exchanged = self.machine.exchange(words, counts, ledger.moving + unit * ledger.open_told)
         ledger.open_everywhere, moving = divmod(exchanged.total, unit)
         ledger.quiet = 0 if moving else ledger.quiet + 1
+        # Only in quiet steps is one more collective needed to tell a deadlock from an empty
+        # network.
         if ledger.quiet >= self._rules.quiet and (
             ledger.closed >= 0 or self.machine.sum(ledger.inside)[0]
         ):
@@ -258,6 +264,8 @@ class OpenLoop(Tables):
             self.played.restore(found)
         if self.failing is not None:
             self.failing.rewind(self.steps)
+            # Faults of the last step made are in force; the change of the next step is still to
+            # come.
             self._know(self.failing, self.steps - 1)
         if self.limited:
             self._state, self._wires = saved.restore_lanes(
@@ -296,6 +304,8 @@ class OpenLoop(Tables):
         """Credits and flits beyond this rank's buffer sizes, and credits outside 0..B."""
         if not self.limited:
             return 0, 0
+        # Per rank this is not zero: a channel and the buffer behind it may be on different ranks.
+        # The sum over ranks is.
         credit, flits = self._state.channels["credit"], self._state.lanes["filled"]
         size = self.buffering.buffers
         surplus = int(credit.sum(dtype=np.int64) + flits.sum(dtype=np.int64)) - size * len(credit)

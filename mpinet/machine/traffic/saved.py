@@ -36,9 +36,11 @@ from mpinet.base.arrays import Array, Ints, Shorts, Table
 from mpinet.base.records import Record
 from mpinet.compiled import kernel, part
 from mpinet.machine import state as frames
+from mpinet.machine.heaps import listed
 from mpinet.machine.hop import SEAL_MASK
+from mpinet.machine.ledger import restore, state_of
 from mpinet.machine.machine import Machine
-from mpinet.machine.state import Fields, Largest, Numbered, Same, Total
+from mpinet.machine.state import Fields, Numbered, Total
 from mpinet.machine.traffic.layout import (
     FIFO,
     LANES_PER_WORD,
@@ -61,6 +63,7 @@ from mpinet.machine.traffic.layout import (
     Wire,
     Wires,
 )
+from mpinet.machine.traffic.places import is_set, set_bit
 from mpinet.machine.traffic.queues import joined
 
 NODE, LANE, ORDER, FLITS, RECORD = range(5)
@@ -79,11 +82,6 @@ PORT, ARRIVES, QUEUED = range(1, 4)
 in which it arrives at the node; then the message."""
 
 
-def _names(record: type[Record], mark: Any) -> list[str]:
-    """Names of a record's fields that have this mark."""
-    return [name for name, kept in record.kept.items() if kept is mark]
-
-
 def _kept(record: type[Record], rows: Array) -> Array:
     """Return the kept fields of the records, one row each."""
     return np.stack([rows[name] for name in record.kept], axis=-1)
@@ -99,9 +97,7 @@ def _keep(record: type[Record], rows: Array, found: Array) -> None:
 def counts(ledger: Ledger, books: Books) -> Fields:
     """Fields of the ranks' counts."""
     return {
-        **{name: getattr(ledger, name) for name in _names(Ledger, Same)},
-        **{name: Largest(getattr(ledger, name)) for name in _names(Ledger, Largest)},
-        "totals": Total(np.array([getattr(ledger, name) for name in _names(Ledger, Total)])),
+        **state_of(ledger, Ledger),
         "latencies": Total(np.ascontiguousarray(books.latencies.T)),
         "begun": frames.Same(books.begun),
         "tenths": Total(books.batches),
@@ -111,10 +107,7 @@ def counts(ledger: Ledger, books: Books) -> Fields:
 
 def restore_counts(ledger: Ledger, books: Books, found: Mapping[str, Any]) -> Books:
     """Restore the counts; return the books with the saved latencies."""
-    for name in _names(Ledger, Same) + _names(Ledger, Largest):
-        setattr(ledger, name, found[name])
-    for name, total in zip(_names(Ledger, Total), found["totals"].tolist(), strict=True):
-        setattr(ledger, name, total)
+    restore(ledger, Ledger, found)
     ledger.seal &= SEAL_MASK
     books.batches[:] = found["tenths"]
     books.shares[:] = found["shares"]
@@ -167,6 +160,7 @@ def lanes(machine: Machine, rules: Rules, state: State, wires: Wires, now: int) 
     flights, credits, next_flits = _under_way(rules, state, wires, now)
     if rules.delay == 1:
         next_flits = next_flits[:0]
+    # Called twice: the first call only counts, because the number of parts is not known beforehand.
     there = note_parts(rules, state, next_flits, np.empty((0, RECORD + 1), np.int64))
     parts = np.empty((there, RECORD + 1), np.int64)
     note_parts(rules, state, next_flits, parts)
@@ -283,11 +277,13 @@ def restore_lanes(
     first, last = np.full((2, len(state.lanes)), NONE, np.int64)
     first[into[::-1]] = np.arange(len(parts))[::-1]
     last[into] = np.arange(len(parts))
+    # A running maximum gives each flit the last head before it, without a loop over flits.
     before = np.maximum.accumulate(np.where(head, np.arange(len(flights)), NONE))
     behind = (before != NONE) & (flying[before] == flying) if len(flights) else head
     flown = np.where(behind, numbers[before], last[flying])
     last[flying[head]] = numbers[head]
     following = _following(rules, state, first, last, len(parts) + int(head.sum()))
+    # Parts of one chain share the record of its foremost part, whose header is the newest.
     ends, of = np.unique(following, return_inverse=True)
     records = np.concatenate([parts[:, RECORD:], flights[head, RECORD:]])
     # One record per chain is left; lanes and wires now refer to messages by their place in these.
@@ -358,6 +354,7 @@ def _following(rules: Rules, state: State, first: Ints, last: Ints, parts: int) 
     begun, to = begun[here], (links["lane"] + lanes["vc"])[here]
     following = np.arange(parts)
     following[first[begun]] = last[to]
+    # Pointer jumping: chains as long as the network are short-cut in logarithmically many rounds.
     while not np.array_equal(further := following[following], following):
         following = further
     return following
@@ -398,6 +395,8 @@ def message_behind(row, rules, lanes, links, channels, ring, next_flits):
         if next_flits.size > 0 and next_flits[row] != NONE:
             return np.int64(next_flits[row])
         link = links[slot * ports + at // vcs]
+        # The upstream lane is on another rank. The head that came from there has left its message's
+        # row here.
         if link.owner != rules.rank:
             return np.int64(lane.incoming)
         row = np.int64(link.slot) * count + channels[link.lane + at % vcs].holder
@@ -431,10 +430,9 @@ def note_parts(rules: Rules, state: State, next_flits: Shorts, rows: Table) -> i
         slot = row // count
         at = row - slot * count
         lane, in_slot = lanes[row], at >= rules.ports * rules.vcs
-        word = slot * rules.words + at // LANES_PER_WORD
         left, sent = np.int64(lane.filled), np.int64(lane.sent)
         place, order = np.int64(lane.first), 0
-        some = occupied[word] & 1 << at % LANES_PER_WORD != 0 if in_slot else left + sent > 0
+        some = is_set(occupied, slot, at, rules.words) if in_slot else left + sent > 0
         while some:
             if in_slot:
                 m, flits = np.int64(lane.incoming), np.int64(0)
@@ -487,23 +485,14 @@ def restore_queues(
 def note_queued(rules: Rules, state: State, now: int, places: Table) -> None:
     """Write for every message the port that it waits for or its step of arrival, and its row."""
     nodes, queues, messages, due = state.nodes, state.queues, state.messages, state.due
-    stack = np.empty(places.shape[0] + 1, np.int64)
+    found = np.empty(places.shape[0] + 1, np.int64)
     noted = 0
     for row in range(queues.size):
-        stack[0], high = queues[row].root, 1 if queues[row].root != NONE else 0
-        while high > 0:
-            high -= 1
-            m = stack[high]
+        for i in range(listed(np.int64(queues[row].root), messages, found)):
             places[noted, NODE] = nodes[row // rules.lanes].number
             places[noted, PORT] = row % rules.lanes
-            places[noted, ARRIVES], places[noted, QUEUED] = NONE, m
+            places[noted, ARRIVES], places[noted, QUEUED] = NONE, found[i]
             noted += 1
-            if messages[m].left != NONE:
-                stack[high] = messages[m].left
-                high += 1
-            if messages[m].right != NONE:
-                stack[high] = messages[m].right
-                high += 1
     for ahead in range(due.size):
         m = np.int64(due[(now + ahead) % due.size])
         while m != NONE:
@@ -525,6 +514,6 @@ def queue_up(places: Table, rules: Rules, state: State) -> None:
             due[row] = m
             continue
         queue = queues[slot * rules.lanes + out]
+        # The heap's shape is new, but its order is total, so the messages leave as they would have.
         queue.root = joined(np.int64(queue.root), np.int64(m), messages, rules.policy == FIFO)
-        word = slot * rules.words + out // LANES_PER_WORD
-        occupied[word] |= 1 << out % LANES_PER_WORD
+        set_bit(occupied, slot, out, rules.words)

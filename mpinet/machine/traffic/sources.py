@@ -4,6 +4,8 @@ A message that is not yet in a slot exists only as part of a count. When it take
 of the steps since the message before it are made again to find its step of birth.
 """
 
+import numpy as np
+
 from mpinet.compiled import part
 from mpinet.draws import draw32, thrown
 from mpinet.machine.faults import is_dead
@@ -12,37 +14,41 @@ from mpinet.machine.traffic.layout import BURST_STREAM, FLITS_STREAM, MIX_STREAM
 
 
 @part
-def turned(on, seed, node, step, on_below, off_below):
+def turned(on, node, step, rules):
     """Tell if a burst is on in a step; `on` says whether it was in the step before."""
-    word = draw32(seed, node, step, BURST_STREAM)
-    return word >= off_below if on else word < on_below
+    # A two-state Markov chain per source. The draw is keyed by step, so skipped steps can be
+    # replayed.
+    word = draw32(rules.seed, node.number, step, BURST_STREAM)
+    return word >= rules.off_below if on else word < rules.on_below
 
 
 @part
-def flits_of(seed, node, step, short, long, long_below):
-    """Length, in flits, of the message that a processor generates in a step."""
-    if long > 0 and draw32(seed, node, step, FLITS_STREAM) < long_below:
-        return long
-    return short
+def length_of(node, step, rules):
+    """Length, in flits, of the message that a source generates in a step."""
+    if rules.long_flits == 0:
+        return rules.flits
+    word = draw32(rules.seed, node.number, step, FLITS_STREAM)
+    return rules.long_flits if word < rules.long_below else rules.flits
 
 
 @part
-def following_birth(born, dice, generating, bursty, seed, node, on_below, off_below):
+def following_birth(born, node, rules):
     """Step in which the next message after that of step `born` is generated."""
+    # A burst was on at step `born`, for a message was born there; its later states follow from the
+    # draws.
     on, step = True, born
     while True:
         step += 1
-        if bursty:
-            on = turned(on, seed, node, step, on_below, off_below)
-            if not on:
-                continue
-        if thrown(dice, step) < generating:
+        if rules.bursty:
+            on = turned(on, node, step, rules)
+        if on and comes(node, step, rules):
             return step
 
 
 @part
 def rank_of(seed, node, step, bounds):
     """Return which of a mix's patterns the message is of that a processor generates in a step."""
+    # A stream of its own: priorities stay independent of births and targets.
     word, rank = draw32(seed, node, step, MIX_STREAM), 0
     while rank < bounds.size and word >= bounds[rank]:
         rank += 1
@@ -50,9 +56,9 @@ def rank_of(seed, node, step, bounds):
 
 
 @part
-def comes(dice, step, generating):
-    """Tell if a processor generates a message in a step."""
-    return thrown(dice, step) < generating
+def comes(node, step, rules):
+    """Tell if a source without bursts generates a message in a step."""
+    return thrown(np.int64(node.dice), step) < rules.generating
 
 
 @part

@@ -1,5 +1,8 @@
 """The step of a machine under open-loop traffic: generate, bid, grant, leave, arrive.
 
+These are the stages of a router with virtual channels: injection, route computation with virtual
+channel allocation, switch allocation, switch traversal, link traversal. Flow control is by credits.
+
 Each phase is a loop over all hosted nodes. No node sees in a step what another does in it, because
 a flit that leaves is on a wire until it arrives: so the order of nodes, and the ranks that host
 them, make no difference. Phases are functions that take whole groups of arrays and unpack them
@@ -15,9 +18,7 @@ import numpy as np
 
 from mpinet.compiled import idiom, kernel, phase
 from mpinet.machine.traffic.arriving import arrive
-from mpinet.machine.traffic.choice import look
-from mpinet.machine.traffic.generation import begin_phase, generate, withdraw
-from mpinet.machine.traffic.granting import claim, grant, keep_winners
+from mpinet.machine.traffic.injection import begin_phase, generate, withdraw
 from mpinet.machine.traffic.layout import (
     ADAPTIVE,
     NONE,
@@ -34,10 +35,11 @@ from mpinet.machine.traffic.layout import (
     State,
     Wires,
 )
-from mpinet.machine.traffic.leaving import leave
 from mpinet.machine.traffic.places import set_bit
 from mpinet.machine.traffic.plain import any_rules, plain_rules
-from mpinet.machine.traffic.ways import called
+from mpinet.machine.traffic.route_computation import called, look
+from mpinet.machine.traffic.switch_allocation import claim, grant, keep_winners
+from mpinet.machine.traffic.switch_traversal import leave
 from mpinet.networks.adaptive import ALL_QUEUES
 
 
@@ -69,14 +71,22 @@ def advance(
     many = max(1, state.nodes.size)
     tile = many if bussed else TILE
     for _ in range(steps):
+        # Checked before the step begins: rows for the worst case, because a step cannot be
+        # interrupted and allocate.
         if ledger.free < rules.margin:
             ledger.wants_room = 1
             return
+        # On busses the first call of a step ends at the claims. The second one must not generate
+        # again.
         if ledger.claimed == 0:
             begin(calls, rules, state, books, ledger)
+            # Queues are looked at once, at the step's begin: nodes must see the state before this
+            # step, in whatever order they bid.
             if ADAPTIVE and rules.sees == ALL_QUEUES and rules.ranks == 1:
                 look(rules, state, bidding.seen)
         ledger.away = ledger.noted = 0
+        # Node by node, tile by tile: bidding, granting and leaving of a tile read the same records
+        # while these are cached.
         for first in range(0, many, tile):
             if ledger.claimed != 0:
                 keep_winners(rules, state, busses, bidding, ledger)
@@ -91,11 +101,14 @@ def advance(
                     claim(rules, state, busses, bidding, ledger)
                     return
             leave(rules, state, wires, bidding, books, crossing, scratch, ledger)
+        # Before arrivals: what ranks tell each other is the state at the same moment on all of
+        # them.
         note_end(rules, ledger)
         arrive(calls, rules, state, wires, books, scratch, ledger)
         # Of several ranks none can tell alone: there `OpenLoop` decides after the exchange.
         if rules.ranks == 1 and is_over(rules, ledger):
             return
+        # A program must learn of tails before the next step: they may let its operations begin.
         if ledger.noted > 0:
             return
 
@@ -104,6 +117,7 @@ def advance(
 def make_scratch(routes, rules):
     """Allocate a step's scratch arrays, once per call: phases cannot allocate."""
     ways = np.empty((rules.ports * rules.classes if ADAPTIVE else 1, 2), np.int64)
+    # For each input port the set of its lanes: blocking a whole port is then one word operation.
     whole = np.zeros((rules.ports + 1) * rules.words, np.int64)
     port_of = np.arange(rules.lanes) // rules.vcs
     for at in range(rules.lanes):
@@ -134,6 +148,8 @@ def begin(routes, rules, state, books, ledger):
     and the next begins, when all its messages are done; the sources close after the last.
     """
     t = ledger.now
+    # Sources go on until the window's messages are done. In an emptying network the last of these
+    # would be too fast.
     over = rules.programmed or t >= rules.window_end
     if rules.batch > 0:
         over = ledger.phase == rules.phases
@@ -142,6 +158,7 @@ def begin(routes, rules, state, books, ledger):
     if ledger.closed < 0 and (t >= rules.limit or (over and ledger.open_everywhere == 0)):
         ledger.closed = t
         withdraw(rules, state, ledger)
+    # Backlogs at both ends of the window tell a stable network from one beyond saturation.
     if t == rules.warmup:
         ledger.backlog_before = ledger.backlog
 
@@ -164,13 +181,17 @@ def is_over(rules, ledger):
     closed, and flits that stand in lanes even before are in a deadlock. A program may still
     calculate.
     """
+    # One rank takes the value that several ranks would have exchanged, so that it decides in the
+    # same step as they do.
     ledger.open_everywhere = ledger.open_told
     if ledger.moving != 0:
         ledger.quiet = 0
         return False
+    # Quiescence needs more than one idle step: flits and credits may be on long links.
     ledger.quiet += 1
     if ledger.quiet >= rules.quiet and (ledger.closed >= 0 or ledger.inside > 0):
         ledger.ended = 1
+    # A program may be calculating: Python then passes over the idle steps at once.
     return ledger.ended != 0 or (rules.programmed and ledger.quiet >= rules.quiet)
 
 

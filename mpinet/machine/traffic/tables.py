@@ -7,26 +7,26 @@ import numpy as np
 from mpinet.base.arrays import Ints
 from mpinet.base.blame import is_own
 from mpinet.base.memory import require_memory
-from mpinet.base.records import lined
+from mpinet.base.records import lined, longer
 from mpinet.compiled import kernel
 from mpinet.draws import below, dice
 from mpinet.errors import UsageError
-from mpinet.machine import hop
 from mpinet.machine.faults import Faults
 from mpinet.machine.machine import Machine
 from mpinet.machine.placement import start_of
 from mpinet.machine.traffic import layout, saved
+from mpinet.machine.traffic.bus_arbitration import make_busses
 from mpinet.machine.traffic.failing import Failing
 from mpinet.machine.traffic.intervals import Intervals
 from mpinet.machine.traffic.parameters import SHORT_INTEGERS, Buffering, Generation, Window
 from mpinet.machine.traffic.played import Played
-from mpinet.machine.traffic.sharing import make_busses
-from mpinet.machine.traffic.ways import KNOWN
+from mpinet.machine.traffic.route_computation import KNOWN
 from mpinet.networks.adaptive import no_candidates, words_seen
 from mpinet.networks.bubble import BUBBLE, onward_ports
 from mpinet.networks.classes import ChannelClasses, one_class
 from mpinet.networks.routing import Routing, hop_limit, target_only
 
+# Four megabytes: a miss in a larger table costs as much as most rules take to decide.
 MOST_WAYS = 1 << 22
 """Most decisions of a rank's nodes that are kept, a byte each: more are not in the cache."""
 
@@ -82,7 +82,7 @@ class Tables:
         self.machine, self.buffering = machine, buffering
         self.generation, self.window, self.seed = generation, window, seed
         self.faults = faults or Faults(machine.topology)
-        self._dead = hop.Faulty(self.faults.dead, self.faults.cut)
+        self._dead = self.faults.at(-1)
         self.routing = routing.around(*self._dead)
         self.failing: Failing | None = None
         self.classes = classes
@@ -246,6 +246,7 @@ class Tables:
         owners = machine.placement.owners(there)
         split = machine.placement.split
         starts = np.array([start_of(rank, split) for rank in range(machine.transport.size)])
+        # The far end's place is computed here, once: no step asks a rule, or another rank, for it.
         slots = machine.placement.positions(there) - starts[owners]
         back = topology.reverse_port(numbers[wired], ports[wired])
         self._links = layout.Link.array(far.size)
@@ -313,6 +314,8 @@ class Tables:
         """
         routing, topology = self.routing, self.machine.topology
         size = len(self._nodes) * topology.size
+        # Only a function of node and target may be remembered. A header that changes on the way
+        # rules it out.
         fixed = routing.stateless and routing.start is target_only and not routing.adaptive
         if not fixed or self.faults or is_own(routing.decide.function):
             return 0
@@ -351,6 +354,8 @@ class Tables:
         """Write the constants of the run into the record that kernels read."""
         buffering, generation, window = self.buffering, self.generation, self.window
         topology, transport = self.machine.topology, self.machine.transport
+        # Rates become thresholds for 32-bit draws: comparisons of integers give the same births on
+        # every host.
         generating, on, off = generation.rate, 0.0, 0.0
         if generation.burst:
             generating, off = generation.burst_rate, 1 / generation.burst
@@ -461,18 +466,21 @@ class Tables:
         )
         vcs = self.buffering.vcs if self.limited else 0
         message = 1 + layout.MESSAGE_WORDS + self.routing.words
+        # The worst case of a step: each link to another rank carries a head with its record, and a
+        # credit per channel.
         words = self._crossing_links * (message + vcs)
         self._crossing = layout.Crossing(np.empty((words, 1), np.int64), np.empty(words, np.int32))
 
     def _make_room(self, steps: int) -> None:
         """Grow the messages if fewer are free than a step can need, and the latencies."""
         ledger = self.ledger
+        # The histogram must hold the latency of the oldest message that could arrive in this call.
         longest = self.steps + steps + self.generation.longest + 1 - self._since
         kinds, before = self.books.latencies.shape
         if before < longest:
-            longer = np.zeros((kinds, 2 * longest), np.int64)
-            longer[:, :before] = self.books.latencies
-            self.books = self.books._replace(latencies=longer)
+            latencies = np.zeros((kinds, 2 * longest), np.int64)
+            latencies[:, :before] = self.books.latencies
+            self.books = self.books._replace(latencies=latencies)
         if ledger.free >= self._room:
             return
         ledger.wants_room = 0
@@ -480,11 +488,9 @@ class Tables:
         more = before + 2 * self._room + 16
         words = layout.Message.dtype.itemsize + 8 * self.routing.words + 4
         require_memory(words * (before + more), "The messages under way")
-        messages = layout.Message.array(before + more)
-        headers = np.empty((before + more, self.routing.words), np.int64)
-        free = np.empty(before + more, np.int32)
-        messages[:before], headers[:before] = state.messages, state.headers
-        free[:there] = state.free[:there]
+        messages, headers, free = (
+            longer(each, before + more) for each in (state.messages, state.headers, state.free)
+        )
         free[there : there + more] = np.arange(before + more - 1, before - 1, -1)
         ledger.free += more
         self._state = state._replace(messages=messages, headers=headers, free=free)

@@ -46,7 +46,11 @@ class Arcs:
             begin, members = lists.bus_begin.tolist(), lists.members.tolist()
             for bus in range(topology.busses or 0):
                 on = members[begin[bus] : begin[bus + 1]]
+                # A bus of one member carries no message. Its arc would have no receiver, which no
+                # clause expects.
                 rows += [(u, tuple(v for v in on if v != u), bus) for u in on if len(on) > 1]
+            # The checker numbers the arcs by sender and receivers. The variables of both formulas
+            # agree only in the same order.
             rows.sort()
         senders, receivers = [row[0] for row in rows], [row[1] for row in rows]
         busses = [row[2] for row in rows]

@@ -18,6 +18,8 @@ from mpinet.measure.libraries import require_library
 from mpinet.measure.optimum.arcs import Arcs
 from mpinet.measure.optimum.simplex import duals
 
+# More classes make a larger program than HiGHS solves in a minute. The solver for formulas then has
+# better chances.
 MOST_CLASSES = 400
 MOST_COLUMNS = 20_000
 
@@ -35,6 +37,8 @@ def classes_of(arcs: Arcs, rounds: int) -> list[int]:
         for node, others in enumerate(neighbors)
     ]
     colors = _numbered(key)
+    # Each round of colour refinement parts nodes whose neighbours differ. Finer classes lose less
+    # when their members are counted together.
     for _ in range(rounds):
         key = [
             (colors[node], tuple(sorted(Counter(colors[other] for other in others).items())))
@@ -132,6 +136,8 @@ class Inequalities:
         """The column that sums up what is added until each step; none before there is any."""
         found, total = list[list[int]](), list[int]()
         for columns in added:
+            # A sum before anything is added is zero, and a column for it would only enlarge the
+            # program.
             if total or columns:
                 self.sums.append(total + columns)
                 total = [len(self.columns) + len(self.sums) - 1]
@@ -217,9 +223,12 @@ def refutation(arcs: Arcs, steps: int, rounds: int, limit: float) -> Multipliers
     duals = _multipliers_of(quotient, rows, limit)
     if duals is None:
         return None
+    # Duals of such programs are often fractions with small denominators. Small scales find short
+    # integers; large ones only repair rounding.
     for scale in SCALES:
         rounded = [round(scale * dual) for dual in duals]
         if _proves(quotient, rows, rounded):
+            # A common factor changes nothing in the proof and makes the file larger.
             most = gcd(*rounded)
             of = {row: many // most for row, many in enumerate(rounded) if many}
             return Multipliers("distance,degree" if rounds == 0 else colors, len(rounded), of)
@@ -235,9 +244,13 @@ def _proves(quotient: Quotient, rows: Inequalities, rounded: list[int]) -> bool:
         right += many * rows.right[row]
         for column, value in rows.rows[row].items():
             total[column] += many * value
+    # A sum may contain an earlier sum. From the last to the first, each passes its coefficient on
+    # to the columns that it adds up.
     for place in range(len(rows.sums) - 1, -1, -1):
         for column in rows.sums[place]:
             total[column] += total[len(rows.columns) + place]
+    # Rounding can leave a coefficient below zero. The bound of its variable repairs it, and the
+    # right side pays for the repair.
     for (_, b, _), coefficient in zip(rows.columns, total, strict=False):
         right += max(0, -coefficient) * quotient.size[b]
     return right < 0
@@ -255,6 +268,8 @@ def _multipliers_of(quotient: Quotient, rows: Inequalities, limit: float) -> lis
     entries, lower, upper = list[dict[int, int]](), list[float](), list[float]()
     for row, (coefficients, right) in enumerate(zip(rows.rows, rows.right, strict=True)):
         equation = _is_equation(quotient, rows, row)
+        # Feasibility becomes maximisation: how large a share of all nodes can be informed. A
+        # largest share below 1 has duals that refute 1.
         entries.append(coefficients | {scale: -right} if equation else coefficients)
         lower.append(0.0 if equation else -np.inf)
         upper.append(0.0 if equation else right)

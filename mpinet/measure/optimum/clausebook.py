@@ -23,6 +23,8 @@ class ClauseBook:
 
     def add(self, *literals: Literal) -> None:
         """One more clause."""
+        # Constants are folded while clauses are made: `is` tells True from the variable 1, which
+        # `==` does not.
         if not any(literal is True for literal in literals):
             self.clauses.append([literal for literal in literals if literal is not False])
 
@@ -34,6 +36,8 @@ class ClauseBook:
     @property
     def sha256(self) -> str:
         """SHA-256 of the formula in DIMACS's form."""
+        # The certificate names the formula by this hash. A refutation of another formula would
+        # otherwise look like a proof.
         text = sha256(f"p cnf {self.variables} {len(self.clauses)}\n".encode())
         for clause in self.clauses:
             text.update((" ".join(map(str, [*clause, 0])) + "\n").encode())

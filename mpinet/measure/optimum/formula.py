@@ -44,6 +44,8 @@ class Formula(ClauseBook):
                     row.append(True)
                 elif step < distance:
                     row.append(False)
+                # The goal is a constant, not a clause: unit propagation then works backwards from
+                # the last step at once.
                 elif step == self.steps and node < arcs.hosts:
                     row.append(True)
                 else:
@@ -58,6 +60,8 @@ class Formula(ClauseBook):
         for step in range(1, self.steps + 1):
             row = []
             for sender, receivers in zip(arcs.senders, arcs.receivers, strict=True):
+                # A send before its receiver's distance, or to the root, is superfluous. Without
+                # such variables the solver has less to exclude.
                 new = any(v != arcs.root and arcs.distance[v] <= step for v in receivers)
                 row.append(self.new() if arcs.distance[sender] < step and new else 0)
             table.append(row)
@@ -80,6 +84,8 @@ class Formula(ClauseBook):
                 mine = [used[arc] for arc in arcs if used[arc]]
                 for used_arc in mine:
                     self.add(-used_arc, before[sender])
+                # One port: pairwise exclusions. Degrees are small, and pairs propagate faster than
+                # a counter would.
                 for used_arc, other in combinations(mine, 2):
                     self.add(-used_arc, -other)
 
@@ -108,6 +114,8 @@ class Formula(ClauseBook):
                 sender = arcs.senders[arc]
                 if used not in true or sender not in informed:
                     continue
+                # A solver may set arcs that inform no new node. Such sends would count as messages,
+                # so they are cut from the schedule.
                 receivers = sorted(set(arcs.receivers[arc]) - informed - fresh)
                 rows += [(step, sender, node, arcs.busses[arc]) for node in receivers]
                 fresh.update(receivers)

@@ -30,6 +30,7 @@ class HalfFormula(ClauseBook):
     def __init__(self, cuts: Cuts, order: list[int], most: int):
         super().__init__()
         self.inside = {node: self.new() for node in order}
+        # A cut and its mirror image are the same cut. This clause halves the search.
         self.add(-self.inside[order[0]])
         parted = [self._parted(members) for members in self._channels(cuts, order)]
         hosts = [self.inside[node] for node in order if node < cuts.hosts]
@@ -50,6 +51,8 @@ class HalfFormula(ClauseBook):
     def _parted(self, members: list[int]) -> int:
         """A variable that is true where some members are inside and some are not."""
         parted = self.new()
+        # A bus is parted exactly if some two consecutive members are. So a bus of m members needs
+        # 2m clauses instead of m*m.
         for before, after in pairwise(members):
             u, v = self.inside[before], self.inside[after]
             self.add(parted, u, -v)
@@ -60,6 +63,8 @@ class HalfFormula(ClauseBook):
         """Make clauses that hold where at least, and at most, so many are true."""
         row: list[Literal] = [True]
         for left, variable in zip(range(len(counted) - 1, -1, -1), counted, strict=True):
+            # With few variables left, the count must already be near its goal. These constants let
+            # the solver see a dead end early.
             surely = 0 if fewest is None else max(0, fewest - left)
             following: list[Literal] = [True]
             for amount in range(1, min(len(counted) - left, most + 1) + 1):
@@ -71,6 +76,8 @@ class HalfFormula(ClauseBook):
                 as_before = row[amount] if amount < len(row) else False
                 self.add(self.negated(as_before), now)
                 self.add(self.negated(row[amount - 1]), -variable, now)
+                # A lower limit needs both directions of the counter. For an upper limit alone one
+                # direction is enough, with half of the clauses.
                 if fewest is not None:
                     self.add(as_before, variable, self.negated(now))
                     self.add(row[amount - 1], self.negated(now))

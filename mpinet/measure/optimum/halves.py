@@ -61,23 +61,19 @@ class WidthSearch(Certified):
     """Seconds that the solver has; the table over a front may take about as long."""
     by: str | None = None
     """The only kind of certificate to try."""
-    lower: int = 0
-    """Lower bound: no cut parts fewer channels."""
     upper: int = 0
     """Channels that the best cut parts; `side` is one side of that cut."""
-    lower_by: str | None = None
-    """Kind of proof of the lower bound; None if there is nothing to prove."""
     upper_by: str = "search"
     """Source of the cut `side`."""
     side: list[int] = field(default_factory=list)
     """The nodes on one side of a cut."""
-    bounds: dict[str, int] = field(default_factory=dict)
-    """Lower bound of each kind of proof, by its name."""
 
     def run(self) -> None:
         """Narrow both sides down."""
         self._began = time.monotonic()
         self._cuts = cuts_of(self.topology)
+        # The tabu search ends at this width, because no cut can be narrower. On many regular
+        # networks this saves all of its rounds.
         known = spectral_bound(self.topology, self._cuts)
         starts = [*across(self._cuts), *first_cuts(self.topology)]
         self._take(best_cut(self._cuts, starts, known), "search")
@@ -93,6 +89,8 @@ class WidthSearch(Certified):
                 break
             try:
                 ways[name]()
+            # A missing library costs a kind of proof, not the result. Other kinds may still close
+            # the gap.
             except UsageError:  # a library is not installed
                 self.limited = True
 
@@ -100,12 +98,16 @@ class WidthSearch(Certified):
         """A cut, narrower than all before."""
         self.upper, self.upper_by = self._cuts.width(inside), by
         self.side = list(away_from_first(inside))
+        # The certificate shows the cut of the upper bound. A narrower cut that is found later
+        # replaces it there too.
         if self.certificate:
             self.certificate["side"] = self.side
 
     def _raise(self, lower: int, by: str, more: dict[str, Any]) -> None:
         """Take a bound if the checker accepts its certificate."""
         document = self._document(lower, by, more)
+        # A bound that is no better is only noted. Checking its certificate would take time and
+        # change nothing.
         if lower <= self.lower or self.holds(lower, by, document):
             self._take_bound(lower, by, document)
 
@@ -115,7 +117,7 @@ class WidthSearch(Certified):
         """Take a bound that the checker has accepted."""
         self.bounds[by] = max(lower, self.bounds.get(by, 0))
         if lower > self.lower:
-            self.lower, self.lower_by, self.certificate, self.proof = lower, by, certificate, proof
+            self.hold(lower, by, certificate, proof)
 
     def _document(self, lower: int, by: str, more: dict[str, Any]) -> dict[str, Any]:
         """The certificate that no cut parts fewer channels."""
@@ -128,6 +130,8 @@ class WidthSearch(Certified):
         lower = spectral_bound(network, self._cuts)
         if lower == 0 or not network.links or network.size > MOST_NODES:
             return
+        # The checker wants a rational p/q. Any number between what is needed and the eigenvalue
+        # will do, so a short one in the middle is taken.
         second = float(np.linalg.eigvalsh(laplacian(network, self._cuts))[1])
         enough = (lower - 1) * network.size / (a * b)
         q = int(np.ceil(2 / (second - enough)))
@@ -146,6 +150,8 @@ class WidthSearch(Certified):
         if self.topology.size > min(MOST_NODES, LARGEST_SPECTRUM):
             return
         few = flow_of(self.topology, 1)
+        # One round often meets the cut in symmetric networks. Twenty rounds would then only make
+        # the certificate longer.
         found = few if few.bound == self.upper else flow_of(self.topology, MOST_ROUNDS)
         if found.bound:
             self._raise(found.bound, "flow", {"lengths": found.lengths})
@@ -157,6 +163,8 @@ class WidthSearch(Certified):
             return
         order, front, _ = planned
         cells = (halves(self.network)[0] + 1) << (front + 1)
+        # The checker fills the same table with NumPy. A table that it refuses is not worth making
+        # here.
         if front > LARGEST_FRONT or cells > MOST_CELLS or cells * self._cuts.nodes > 2 * most:
             return
         found = exact_cut(self._cuts, self.limit)
@@ -170,12 +178,16 @@ class WidthSearch(Certified):
     def _by_proof(self) -> None:
         """Ask the solver for narrower cuts until there is none."""
         planned = narrowest_front(self._cuts)
+        # Proof size depends on the order of nodes. An order with a narrow front keeps learned
+        # clauses short, even where no table fits.
         order = orders(neighbors_in(self._cuts))[-1] if planned is None else planned[0]
         counts = self._cuts.nodes**2 // 4 + self._cuts.count * self.upper
         while self.lower < self.upper and counts <= MOST_COUNTS:
             left = self.limit - (time.monotonic() - self._began)
             if left <= 0:
                 break
+            # Each answer narrows one side: a solution is a narrower cut, a refutation is the lower
+            # bound itself.
             asked = HalfFormula(self._cuts, order, self.upper - 1)
             answer = solved(asked, left)
             if answer.true is not None:
@@ -203,6 +215,8 @@ PAIRS = 2
 
 def across(cuts: Cuts) -> list[Flags]:
     """Halves between two far nodes: whoever is nearer to one than to the other."""
+    # Narrow cuts tend to run between two far regions. Starts of this kind find them where random
+    # halves need many exchanges.
     neighbors, found = neighbors_in(cuts), []
     node = int(hops_from(neighbors, 0).argmax())
     for _ in range(PAIRS):

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any
 
 from mpinet.machine.model import PortModel
-from mpinet.measure.optimum.certified import Certified
+from mpinet.measure.optimum.certified import CollectiveBound
 from mpinet.measure.optimum.weights import weighted_cuts
 from mpinet.programs.bounds import Bound
 from mpinet.programs.cuts import best_cut
@@ -17,20 +17,11 @@ DISTANCE = "distance"
 
 
 @dataclass
-class ItemsBound(Certified):
-    """The largest lower bound whose certificate the checker accepts.
+class ItemsBound(CollectiveBound):
+    """The largest lower bound of a scatter, gather, gossip or exchange that the checker accepts.
 
     Cuts and distances need no proof.
     """
-
-    collective: str
-    """``"scatter"``, ``"gather"``, ``"gossip"`` or ``"exchange"``."""
-    root: int | None
-    """Root of a scatter or gather; None for other collectives."""
-    ports: str
-    """``"one"`` or ``"all"``."""
-    bound: Bound = field(default_factory=lambda: Bound(0, "ends"))
-    """Steps that nothing beats."""
 
     def run(self, known: Bound, simple: Bound, upper: int) -> None:
         """Look for the best cut.
@@ -44,19 +35,23 @@ class ItemsBound(Certified):
         upper : int
             Steps of a schedule.
         """
+        # The linear program of weighted cuts takes seconds. It is asked only while the other bounds
+        # leave a gap.
         if known < upper and self.collective == "gossip" and self.ports == "one":
             found = weighted_cuts(self.topology)
             bound = Bound(-(-found[0] // found[1]) if found else 0, "cuts")
             if found and bound > known and self._take(bound, found[2]):
                 return
-        for bound, body in self._bounds(known):
+        for bound, body in self._explained(known):
             if self._take(bound, body):
                 return
-        self.bound, self.certificate = simple, {}
+        self.hold(int(simple), simple.by, {})
+        # Ends and hops are counted without a certificate. Distance has one, so it is offered to the
+        # checker as well.
         if simple.by == DISTANCE:
             self._take(simple, {"kind": DISTANCE})
 
-    def _bounds(self, known: Bound) -> Iterator[tuple[Bound, dict[str, Any]]]:
+    def _explained(self, known: Bound) -> Iterator[tuple[Bound, dict[str, Any]]]:
         """Bounds, the largest first, and the certificate's part about each, if it has one."""
         if known == 0:
             yield known, {}
@@ -67,6 +62,8 @@ class ItemsBound(Certified):
 
     def _by_flow(self, root: int, known: Bound) -> Iterator[tuple[Bound, dict[str, Any]]]:
         """Yield what a cut in time shows of a scatter or gather: as much as the flow."""
+        # Max-flow min-cut: where a flow of `known` steps is the fastest, some cut shows that one
+        # step less is too few.
         found = minimum_cut(self.topology, root, PortModel.named(self.ports), known - 1)
         if found is None:
             reason = f"{known - 1} steps are enough for the cut, and not for the flow."
@@ -78,6 +75,8 @@ class ItemsBound(Certified):
     def _by_parts(self, known: Bound) -> Iterator[tuple[Bound, dict[str, Any]]]:
         """Yield what the items that enter parts show in a gossip or exchange."""
         cut = best_cut(self.topology, PortModel.named(self.ports), self.collective)
+        # The cut here comes from a search of its own. It counts only if it shows as much as the
+        # algorithm has claimed.
         if cut is not None and cut.steps >= known:
             sides = {"senders": cut.senders.tolist(), "receivers": cut.receivers.tolist()}
             body = {"kind": "cut", "parts": cut.parts.tolist(), **sides}
@@ -88,14 +87,8 @@ class ItemsBound(Certified):
 
     def _take(self, bound: Bound, body: dict[str, Any]) -> bool:
         """Take a bound if the checker accepts its certificate, or it needs none."""
-        document = self._document(bound, body) if body else {}
+        document = self.claimed(int(bound), body["kind"], body) if body else {}
         if body and not self.holds(int(bound), body["kind"], document):
             return False
-        self.bound, self.certificate = bound, document
+        self.hold(int(bound), bound.by, document)
         return True
-
-    def _document(self, bound: Bound, body: dict[str, Any]) -> dict[str, Any]:
-        """The certificate that one step less is not enough."""
-        claim = {"collective": self.collective, "root": self.root, "ports": self.ports}
-        claim |= {"more_than": bound - 1}
-        return self.document(claim, body["kind"], body)

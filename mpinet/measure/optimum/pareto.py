@@ -100,6 +100,8 @@ def frontier(asked: Asked) -> Iterator[Point]:
             continue
         best = Fraction(point.rounds, point.chunks)
         yield point if spreads == asked.collective else turned_round(point, asked.collective)
+        # No number of steps allows fewer rounds per chunk. More steps can only be dominated, so the
+        # frontier ends here.
         if best <= ever:
             return
 
@@ -161,6 +163,8 @@ def _best(
         wanted = Wanted.of(asked.topology.hosts, asked.collective, asked.root, chunks)
         found = schedule_of(asked.topology, wanted, steps, rounds, asked.limit)
         if found is None:
+            # A point is proved only if every better ratio was refuted. One open question below it
+            # takes the proof away, not the schedule.
             open_below = limited = True
             continue
         rows, dealt = found
@@ -199,6 +203,8 @@ def _there_and_back(asked: Asked) -> Iterator[Point]:
     hosts = asked.topology.hosts
     steps = None if asked.steps is None else asked.steps // 2
     half = replace(asked, collective="gossip", steps=steps)
+    # Any allreduce by halves reduces first. Its allgather is the same schedule backwards, so one
+    # search serves both halves.
     for point in frontier(half):
         forth, back = point.table, turned_round(point, "reducescatter").table
         assert back.add is not None

@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from mpinet.machine.model import PortModel
-from mpinet.measure.optimum.certified import Certified
+from mpinet.measure.optimum.certified import CollectiveBound
 from mpinet.measure.optimum.search import Search
 from mpinet.measure.optimum.weights import weighted_cuts
 from mpinet.programs.bounds import growth_bound
@@ -42,23 +42,12 @@ MOST_ROOTS = 2**9
 
 
 @dataclass
-class Pipelined(Certified):
+class Pipelined(CollectiveBound):
     """State of a search for the fewest steps of a collective of many items."""
 
-    collective: str
-    """Name of the collective."""
-    root: int | None
-    """Root of a broadcast or reduce; None for other collectives."""
-    ports: str
-    """Port model, ``"one"`` or ``"all"``."""
     items: int
     """Number of items."""
-    lower: int = 0
-    """Steps that nothing beats."""
-    lower_by: str = "ends"
-    """Kind of proof of the lower bound."""
-    bounds: dict[str, int] = field(default_factory=dict)
-    """Lower bound of each kind of proof, by its name."""
+    lower_by: str | None = field(default="ends", kw_only=True)
 
     def run(self, upper: int, limit: float) -> None:
         """Look for the largest bound, with a solver for one item where it takes that.
@@ -71,37 +60,38 @@ class Pipelined(Certified):
             Seconds that the solver has.
         """
         self._arcs = Arcs.of(self.topology)
+        # Bounds in closed form take milliseconds and often meet the schedule. Solvers run only on
+        # what they leave open.
         self._take_largest(list(self._counted()))
         if self.lower < upper and self.ports == "one" and self.collective in OF_EACH:
             self._take_largest(list(self._weighted()))
+        # A broadcast's formula serves a reduction backwards on links. On busses one sender has many
+        # receivers, and the reverse is false.
         tree_like = self.collective == "broadcast" or self.topology.links
         if self.lower < upper and self.root is not None and self.ports == "one" and tree_like:
             self._search_one_item(self.root, upper, limit)
 
     def _take_largest(self, counted: list[tuple[int, str, dict[str, Any]]]) -> None:
         """Take the largest bound that the checker accepts, and note what each one says."""
+        # The largest bound goes first. When the checker accepts it, no other certificate needs to
+        # be checked.
         for bound in sorted(counted, key=lambda bound: -bound[0]):
             steps, by, body = bound
-            if steps > self.lower and not self._take(steps, by, self._document(steps, body)):
+            if steps > self.lower and not self._take(steps, by, body):
                 counted.remove(bound)
         for steps, by, _ in counted:
             if steps > 0:
                 self.bounds[by] = max(steps, self.bounds.get(by, 0))
 
-    def _document(self, steps: int, body: dict[str, Any]) -> dict[str, Any]:
-        """The certificate that one step less than so many is not enough."""
-        claim = {"collective": self.collective, "root": self.root, "ports": self.ports}
-        claim |= {"more_than": steps - 1, "items": self.items}
-        return self.document(claim, body["kind"], body)
-
     def _take(
-        self, steps: int, by: str, certificate: dict[str, Any], proof: list[str] | None = None
+        self, steps: int, by: str, body: dict[str, Any], proof: list[str] | None = None
     ) -> bool:
         """Take a higher bound if the checker accepts its certificate."""
+        certificate = self.claimed(steps, body["kind"], body, items=self.items)
         # The lines of a proof were followed when the solver gave them.
         if proof is None and not self.holds(steps, by, certificate):
             return False
-        self.lower, self.lower_by, self.certificate, self.proof = steps, by, certificate, proof
+        self.hold(steps, by, certificate, proof)
         return True
 
     def _counted(self) -> Iterator[tuple[int, str, dict[str, Any]]]:
@@ -109,6 +99,8 @@ class Pipelined(Certified):
         if self.topology.hosts == 1:
             return
         yield from self._by_distance_and_growth()
+        # Items of all processors are counted as they enter parts of the network. Items of one root
+        # are counted as they leave it.
         if self.collective in (*OF_EACH, EXCHANGE):
             yield from self._by_parts()
         elif self.ports == "one":
@@ -130,6 +122,8 @@ class Pipelined(Certified):
     def _by_distance_and_growth(self) -> Iterator[tuple[int, str, dict[str, Any]]]:
         """The last item's way, and how many can know it."""
         seen, hosts = self.network, self.topology.hosts
+        # Without a root every processor is a source. The farthest pair of all gives the bound, at
+        # the price of a search from each node.
         roots = range(hosts) if self.root is None else [self.root]
         if len(roots) <= MOST_ROOTS:
             yield max(map(self._last_from, roots)), "distance", {"kind": "distance"}
@@ -143,11 +137,13 @@ class Pipelined(Certified):
     def _last_from(self, root: int) -> int:
         """Steps until the last item has come from a processor to the farthest one."""
         away = max(self.network.distances(root)[: self.topology.hosts])
+        # The last item leaves after the others: through one door, one a step.
         doors = 1 if self.ports == "one" else int(self._arcs.out_degrees[root])
         return -(-self.items // doors) - 1 + away
 
     def _by_parts(self) -> Iterator[tuple[int, str, dict[str, Any]]]:
         """The best cut of an exchange or a gossip, which backwards is a reduce-scatter."""
+        # A reduce-scatter is a gossip backwards, so the gossip's cut holds for it step by step.
         kind = EXCHANGE if self.collective == EXCHANGE else "gossip"
         cut = best_cut(self.topology, PortModel.named(self.ports), kind)
         if cut is not None and cut.needed:
@@ -159,6 +155,8 @@ class Pipelined(Certified):
         if self.ports == "all" and looks_of_gossip(self._arcs) <= MOST_LOOKS:
             rate, inside = gossip_rate(self._arcs)
             steps = -(-self.items * rate.numerator // rate.denominator)
+            # The rate's cut has an inside and an outside. What enters the outside is the demand, so
+            # the inside belongs to no part.
             parts = [-1 if within else 0 for within in inside.tolist()]
             gates: dict[str, Any] = {"senders": [], "receivers": []}
             yield steps, "cut", {"kind": "cut", "parts": parts, **gates}
@@ -173,6 +171,8 @@ class Pipelined(Certified):
             if looks_of_ways(self._arcs, root) > MOST_LOOKS:
                 continue
             steps = fewest_steps(self._arcs, root, self.items)
+            # The flow over time of `steps` is the fewest. Its dual at one step less is the
+            # certificate: a set that grows with time.
             since = cut_over_time(self._arcs, root, self.items, steps - 1)
             if since is not None:
                 gates: dict[str, Any] = {"senders": [], "receivers": []}
@@ -180,11 +180,13 @@ class Pipelined(Certified):
 
     def _search_one_item(self, root: int, upper: int, limit: float) -> None:
         """The last item is broadcast from the root when all others have left it."""
+        # With one port the last item starts after all others. From then on it is a broadcast of one
+        # item, for which proofs exist.
         first = self.items - 1
         model = PortModel(1, 1)
         alone = broadcast_timetable(self.topology, root, model).last
         search = Search(
-            self.topology, root, self.collective, "one", min(alone, upper - first), "passes", limit
+            self.topology, self.collective, root, "one", min(alone, upper - first), "passes", limit
         )
         search.run()
         self.limited = search.limited
@@ -193,9 +195,9 @@ class Pipelined(Certified):
         ]
         steps = first + search.lower
         if steps > self.lower:
-            certificate = self._document(steps, search.certificate)
-            certificate["claim"] |= {"more_than": steps - 1, "items": self.items}
-            if not self._take(steps, search.lower_by, certificate, search.proof):
+            # What is shown of one item is shown of the last one, with another claim.
+            body = {name: part for name, part in search.certificate.items() if name != "claim"}
+            if not self._take(steps, body["kind"], body, search.proof):
                 return
         for by in ("class-lp", "lrat"):
             if by in search.bounds:

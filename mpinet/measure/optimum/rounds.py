@@ -11,14 +11,15 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from fractions import Fraction
+from functools import cached_property
 from itertools import repeat
 from typing import Any
 
 import numpy as np
 
-from mpinet.base.arrays import Ints, Table
+from mpinet.base.arrays import Flags, Ints, Table
 from mpinet.certify.prices import fewest_rounds, pairs_of
-from mpinet.measure.optimum.certified import Certified
+from mpinet.measure.optimum.certified import CollectiveBound
 from mpinet.measure.optimum.simplex import duals
 from mpinet.networks.adjacency import Adjacency, hops_from_hosts
 
@@ -30,14 +31,13 @@ PRECISION = 2**24
 
 
 @dataclass
-class RoundsBound(Certified):
-    """Bound of the rounds of schedules on all ports, by number of steps."""
+class RoundsBound(CollectiveBound):
+    """Bound of the rounds of schedules on all ports, by number of steps.
 
-    collective: str
-    """Name of the collective as in a certificate: a reduction has the bound of the reversed
-    collective."""
-    root: int | None
-    """Root of a broadcast, reduce, scatter or gather; None for other collectives."""
+    A reduction has the bound of the reversed collective.
+    """
+
+    ports: str = "all"
     prices: dict[int, dict[str, Any]] = field(default_factory=dict)
     """Statement of a certificate for each number of steps."""
 
@@ -60,9 +60,7 @@ class RoundsBound(Certified):
 
     def certificate_of(self, steps: int, chunks: int, rounds: int) -> dict[str, Any]:
         """The certificate that so many steps take more than one round less."""
-        claim = {"collective": self.collective, "root": self.root, "ports": "all"}
-        claim |= {"more_than": rounds - 1, "items": chunks, "steps": steps}
-        return self.document(claim, "prices", self.prices[steps])
+        return self.claimed(rounds, "prices", self.prices[steps], items=chunks, steps=steps)
 
     def _priced(self, steps: int, limit: float) -> dict[str, Any]:
         flows = Flows.of(self, steps)
@@ -104,6 +102,8 @@ class Flows:
         size = 0
         for number, (_, source, target) in enumerate(pairs):
             fit = (head != source) & (tail != target)
+            # A flow is of use on an arc only after it can be there, and while it can still reach
+            # its target. This removes most variables.
             least, most = hops[source][tail], steps - 1 - hops[target][head]
             for step in range(steps):
                 arcs = np.flatnonzero(fit & (least <= step) & (step <= most))
@@ -125,7 +125,7 @@ class Flows:
 
     def program(self) -> dict[str, Any]:
         """The program for `simplex.duals`: rows of at least 0, but for the last."""
-        pair, arc, step = self.used.T
+        pair = self.used[:, 0]
         shared, which = self._groups()
         flows, count, steps = len(self.used), len(shared), self.steps
         number = np.arange(flows)
@@ -141,47 +141,41 @@ class Flows:
         all_limits = flows + np.arange(len(at))
         rows.append((all_limits, rounds + at % steps, self.room[at // steps].astype(float)))
         first = flows + len(at)
-        # What goes out of a node has come before: places are (pair, node, steps that have passed).
-        held = self._held()
-        places = (pair * self.nodes + self.tail[arc]) * (steps + 1) + step
-        into = (pair * self.nodes + self.head[arc]) * (steps + 1) + step + 1
-        source = np.array([source for _, source, _ in self.pairs])
-        target = np.array([target for _, _, target in self.pairs])
-        leaves = self.tail[arc] != source[pair]
-        comes = self.head[arc] != target[pair]
-        keeping = np.arange(len(held))
+        # What goes out of a node has come before.
+        (out, leaves), (into, comes) = self._places
+        held = np.unique(np.concatenate([out[leaves], into[comes]]))
         store = rounds + steps
-        rows.append((first + np.searchsorted(held, places[leaves]), number[leaves], repeat(-1.0)))
-        row = np.searchsorted(held, into[comes])
-        rows.append((first + row, number[comes], repeat(1.0)))
+        for places, flow, sign in ((out, leaves, -1.0), (into, comes, 1.0)):
+            row = first + np.searchsorted(held, places[flow])
+            rows.append((row, number[flow], repeat(sign)))
         later = np.flatnonzero(np.isin(held + 1, held) & (held % (steps + 1) < steps))
         rows.append((first + later, store + later, repeat(-1.0)))
         rows.append((first + np.searchsorted(held, held[later] + 1), store + later, repeat(1.0)))
         # Every target gets all.
-        last = first + len(keeping)
+        last = first + len(held)
         rows.append((last + pair[~comes], number[~comes], repeat(1.0)))
         best = store + len(held)
-        rows.append(
-            (last + np.arange(len(self.pairs)), np.full(len(self.pairs), best), repeat(-1.0))
-        )
+        every = np.arange(len(self.pairs))
+        rows.append((last + every, np.full_like(every, best), repeat(-1.0)))
         end = last + len(self.pairs)
         rows.append((np.full(steps, end), rounds + np.arange(steps), repeat(-1.0)))
         lower = np.zeros(end + 1)
         lower[end] = -self._too_few()
         return _compressed(rows, best + 1, lower)
 
-    def _held(self) -> Ints:
-        """Places where a pair's flow waits or passes: neither at its source nor its target."""
+    @cached_property
+    def _places(self) -> tuple[tuple[Ints, Flags], tuple[Ints, Flags]]:
+        """The places that flows leave, and come to: (pair, node, steps that have passed).
+
+        Each with the flows that count there: not from a source, not to a target.
+        """
         pair, arc, step = self.used.T
-        source = np.array([source for _, source, _ in self.pairs])[pair]
-        target = np.array([target for _, _, target in self.pairs])[pair]
-        out = ((pair * self.nodes + self.tail[arc]) * (self.steps + 1) + step)[
-            self.tail[arc] != source
-        ]
-        into = ((pair * self.nodes + self.head[arc]) * (self.steps + 1) + step + 1)[
-            self.head[arc] != target
-        ]
-        return np.unique(np.concatenate([out, into]))
+        sources, targets = np.array(self.pairs)[pair, 1:].T
+        leaves, comes = self.tail[arc] != sources, self.head[arc] != targets
+        moments = pair * self.nodes, self.steps + 1
+        out = (moments[0] + self.tail[arc]) * moments[1] + step
+        into = (moments[0] + self.head[arc]) * moments[1] + step + 1
+        return (out, leaves), (into, comes)
 
     def _too_few(self) -> float:
         """Rounds per chunk that are too few: half of what the links into a target take."""
@@ -193,6 +187,8 @@ class Flows:
     def prices(self, found: Any) -> dict[str, Any]:
         """Round the duals to whole prices and lengths, as a certificate has them."""
         pair, arc, step = self.used.T
+        # Any lengths prove a bound, so rounding needs no repair. The largest becomes 2**24, which
+        # loses next to nothing.
         top = found[: len(self.used)].max()
         lengths = np.floor(found[: len(self.used)] / top * PRECISION).astype(np.int64)
         listed: list[list[list[int]]] = [[] for _ in self.pairs]

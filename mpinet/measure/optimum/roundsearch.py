@@ -59,6 +59,8 @@ def dealt_out(rounds: int, steps: int) -> Iterator[tuple[int, ...]]:
     >>> [*dealt_out(4, 2)]
     [(2, 2), (1, 3), (3, 1)]
     """
+    # There are exponentially many ways. Even ones succeed most often, and the limit keeps the list
+    # within milliseconds.
     cuts = islice(combinations(range(1, rounds), steps - 1), 2**14)
     ways = [tuple(np.diff([0, *cut, rounds]).tolist()) for cut in cuts]
     yield from sorted(ways, key=lambda way: (sum(each * each for each in way), way))
@@ -88,6 +90,8 @@ def schedule_of(
         The rounds of each step. None where no schedule was found.
     """
     ways = [*islice(dealt_out(rounds, steps), MOST_DEALT)]
+    # The greedy search spreads every chunk everywhere. It cannot leave processors out, as a scatter
+    # has to.
     if all(len(to) == topology.hosts - 1 for to in wanted.targets):
         for way in ways:
             rows = rarest_rows(topology, wanted.sources, steps, np.array(way), STARTS)
@@ -209,6 +213,7 @@ class RoundsFormula(ClauseBook):
         """Let so many of the variables be true at most: count them one after the other."""
         if len(variables) <= most:
             return
+        # Pairs are shorter than a counter up to six variables, and need no new ones.
         if most == 1 and len(variables) <= 6:
             for one, other in combinations(variables, 2):
                 self.add(-one, -other)

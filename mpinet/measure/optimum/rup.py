@@ -40,6 +40,8 @@ def lrat_of(clauses: Sequence[Sequence[int]], drup: Sequence[str]) -> list[str]:
     lengths = np.array([len(clause) for clause in every], np.int64)
     begin = np.concatenate([[0], np.cumsum(lengths)])
     flat = np.array([literal for clause in every for literal in clause], np.int64)
+    # Literal and negation differ in the lowest bit. The kernel negates by XOR and indexes arrays
+    # without a sign.
     literals = 2 * np.abs(flat) + (flat < 0)
     variables = int(np.abs(flat).max(initial=0))
     removals = np.array([place for place, _ in removed], np.int64)
@@ -52,6 +54,8 @@ def lrat_of(clauses: Sequence[Sequence[int]], drup: Sequence[str]) -> list[str]:
         )
         if found != FULL:
             break
+        # The number of hints is unknown before the run. A retry with more room costs less than
+        # lists that grow inside the kernel.
         room *= 4
     if found < 0:
         raise ConservationError("the solver's proof does not follow by unit propagation.")
@@ -64,6 +68,8 @@ def _parsed(
     """The clauses that the proof adds; and before how many of them which clauses go."""
     numbers: dict[tuple[int, ...], list[int]] = defaultdict(list)
     for number, clause in enumerate(clauses):
+        # Solvers reorder literals, and DRUP deletes by content. Equal clauses are told apart by
+        # number, the latest first.
         numbers[tuple(sorted(clause))].append(number)
     lemmas: list[list[int]] = []
     removed = []
@@ -84,6 +90,8 @@ def _trimmed(formula: int, lemmas: Sequence[Sequence[int]], hints: Ints, ends: I
     """The lines that the last one, the empty clause, rests on."""
     last = len(ends) - 2
     needed = {last}
+    # Solvers learn far more than the contradiction needs. Going backwards keeps only the lemmas
+    # that the contradiction rests on.
     for place in range(last, -1, -1):
         if place in needed:
             used = hints[ends[place] : ends[place + 1]]
@@ -106,6 +114,8 @@ def propagated(begin, literals, value, reason, trail, head, follow, gone, place,
     A clause watches its first two literals. Who watches a literal that has become false looks for
     another one, or its other watched literal has to be true.
     """
+    # Two watched literals (Chaff): a clause is visited only when a watched literal becomes false.
+    # Undoing assignments costs nothing.
     while place < known:
         false = trail[place] ^ 1
         place += 1
@@ -146,6 +156,8 @@ def assumed_negation(clause, begin, literals, value, reason, lemma_of, trail, kn
         lemma_of[literals[at] >> 1] = clause
     for at in range(begin[clause], begin[clause + 1]):
         literal = literals[at]
+        # A literal that is true already contradicts its assumed negation at once. The clause that
+        # made it true is the conflict.
         if value[literal] == 1 and reason[literal >> 1] >= 0:
             return known, reason[literal >> 1]
         if value[literal] == 0:
@@ -166,6 +178,8 @@ def explained(
     first = written
     hints[written] = conflict
     written += 1
+    # The trail is walked backwards from the conflict, as in conflict analysis. Only the clauses
+    # that led to it become hints.
     for at in range(known - 1, -1, -1):
         variable = trail[at] >> 1
         assumed = not final and lemma_of[variable] == clause
@@ -175,6 +189,7 @@ def explained(
         written += 1
         for place in range(begin[reason[variable]], begin[reason[variable] + 1]):
             seen[literals[place] >> 1] = clause
+    # LRAT wants hints in the order of propagation. They were found from the conflict backwards.
     for turn in range((written - first) // 2):
         front, back = first + turn, written - 1 - turn
         hints[front], hints[back] = hints[back], hints[front]
@@ -223,6 +238,8 @@ def find_hints(
     head = np.full(2 * variables + 2, -1)
     follow = np.full(2 * count, -1)
     gone = np.zeros(count, np.bool_)
+    # Units that follow from the formula stay on the trail for good. Each lemma then undoes only
+    # what its own negation has added.
     settled, read, written, removal = 0, 0, 0, 0  # of the trail: what is settled, what propagated
     conflict = -1
     for number in range(count + 1):

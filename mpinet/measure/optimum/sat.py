@@ -45,6 +45,8 @@ def solved(formula: ClauseBook, limit: float) -> Answer:
     paths = [str(PACKAGE.parent), os.environ.get("PYTHONPATH", "")]
     environment = os.environ | {"PYTHONPATH": os.pathsep.join(filter(None, paths))}
     try:
+        # PySAT cannot interrupt CaDiCaL. A process can be ended at the limit, and its memory goes
+        # with it.
         ended = subprocess.run(
             own_python("-m", __name__),
             input=asked,

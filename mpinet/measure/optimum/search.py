@@ -11,7 +11,6 @@ import time
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from functools import partial
-from typing import Any
 
 import numpy as np
 
@@ -19,7 +18,7 @@ from mpinet.certify.clauses import formula as checkers_formula
 from mpinet.certify.counting import require_contradiction
 from mpinet.errors import UsageError
 from mpinet.measure.optimum.arcs import Arcs
-from mpinet.measure.optimum.certified import Certified
+from mpinet.measure.optimum.certified import CollectiveBound
 from mpinet.measure.optimum.classlp import classes_of, refutation
 from mpinet.measure.optimum.formula import Formula
 from mpinet.measure.optimum.sat import solved
@@ -39,15 +38,11 @@ ROUNDS = (0, 1, 2)
 
 
 @dataclass
-class Search(Certified):
+class Search(CollectiveBound):
     """State of a search for an optimum."""
 
     root: int
     """Root of the collective."""
-    collective: str
-    """Name of the collective."""
-    ports: str
-    """Port model, ``"one"`` or ``"all"``."""
     upper: int
     """Steps of the best schedule, which is `timetable`, or another one where that is None."""
     upper_by: str
@@ -55,12 +50,7 @@ class Search(Certified):
     limit: float
     """Seconds that the solver has."""
     timetable: Timetable | None = None
-    lower: int = 0
-    """Steps that nothing beats."""
-    lower_by: str = "distance"
-    """Kind of proof of the lower bound."""
-    bounds: dict[str, int] = field(default_factory=dict)
-    """Lower bound of each kind of proof, by its name."""
+    lower_by: str | None = field(default="distance", kw_only=True)
     classes: int | None = None
     """Number of classes of the class LP; None if another proof gave the bound."""
 
@@ -68,9 +58,13 @@ class Search(Certified):
         """Narrow both sides down."""
         self._began = time.monotonic()
         self._count_distance_and_growth()
+        # With all ports the distance is the optimum: flooding reaches it. Only one port leaves a
+        # gap to search.
         if self.ports == "all" or self.open == 0:
             return
         self._arcs = Arcs.of(self.topology, self.root)
+        # Counting goes before the solver. A pigeonhole-like shortage has short counting proofs and
+        # exponentially long resolution proofs.
         if self.topology.links and len(self._arcs.senders) <= MOST_ARCS:
             self._if_installed(self._count_classes)
         if self.open and self._can_be_asked:
@@ -99,17 +93,6 @@ class Search(Certified):
         """True if the formula is small enough for the solver."""
         return len(self._arcs.distance) * self.upper <= MOST_NODE_STEPS
 
-    def _raise(self, lower: int, by: str, more: dict[str, Any]) -> None:
-        """A higher bound, and its certificate."""
-        claim = {
-            "collective": self.collective,
-            "root": self.root,
-            "ports": self.ports,
-            "more_than": lower - 1,
-        }
-        self.lower, self.lower_by, self.proof = lower, by, None
-        self.certificate = self.document(claim, by, more)
-
     def _count_distance_and_growth(self) -> None:
         seen, hosts = self.network, self.topology.hosts
         self.bounds["distance"] = max(seen.distances(self.root)[:hosts])
@@ -118,7 +101,7 @@ class Search(Certified):
             self.bounds["growth"] = growth_bound(hosts, fanout)
         best = max(self.bounds, key=lambda name: self.bounds[name])
         if self.bounds[best] > 0:
-            self._raise(self.bounds[best], best, {})
+            self.hold(self.bounds[best], best, self.claimed(self.bounds[best], best, {}))
 
     def _count_classes(self) -> None:
         """Refute one number of steps after the other, with finer classes where it takes them."""
@@ -127,20 +110,19 @@ class Search(Certified):
                 # The solver that is asked afterwards gets its share of the time.
                 left = self._left / 2 if self._can_be_asked else self._left
                 found = refutation(self._arcs, self.lower, rounds, min(LP_SECONDS, left))
+                # Finer classes give a stronger program. The coarse ones are tried first because
+                # their certificates are short.
                 if found is None:
                     break
                 multipliers = {str(row): many for row, many in found.of.items()}
                 more = {"classes": found.classes, "rows": found.rows, "multipliers": multipliers}
-                steps = self.lower
-                if not self.selfcheck.accepts(
-                    steps + 1,
-                    "class-lp",
-                    partial(require_contradiction, self.network, self.root, steps, **more),
-                ):
+                lower = self.lower + 1
+                check = partial(require_contradiction, self.network, self.root, lower - 1, **more)
+                if not self.selfcheck.accepts(lower, "class-lp", check):
                     return
                 self.classes = len(set(classes_of(self._arcs, rounds)))
-                self._raise(steps + 1, "class-lp", more)
-                self.bounds["class-lp"] = steps + 1
+                self.hold(lower, "class-lp", self.claimed(lower, "class-lp", more))
+                self.bounds["class-lp"] = lower
 
     def _ask(self) -> None:
         """Ask the solver for one number of steps after the other."""
@@ -150,6 +132,8 @@ class Search(Certified):
                 return
             asked = Formula(self._arcs, self.lower)
             answer = solved(asked, self._left)
+            # Steps are asked from the lower bound upwards. The first solution is therefore optimal,
+            # and each refutation raises the bound by one.
             if answer.true is not None:
                 self._take(asked.rows(answer.true))
             elif answer.proof is None:
@@ -164,9 +148,9 @@ class Search(Certified):
         proof = self.followed(self.lower + 1, asked, checkers, drup)
         if proof is None:
             return False
-        self._raise(self.lower + 1, "lrat", {"formula_sha256": asked.sha256})
-        self.proof = proof
-        self.bounds["lrat"] = self.lower
+        lower, body = self.lower + 1, {"formula_sha256": asked.sha256}
+        self.hold(lower, "lrat", self.claimed(lower, "lrat", body), proof)
+        self.bounds["lrat"] = lower
         return True
 
     def _take(self, rows: list[tuple[int, int, int, int]]) -> None:

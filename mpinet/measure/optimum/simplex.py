@@ -53,6 +53,7 @@ def solution(program: dict[str, Any], limit: float) -> tuple[Any, Any] | None:
     """The duals of the rows, and the values of the variables; else as `duals`."""
     from mpinet.base.ownership import own_python  # the program of this file needs no mpinet
 
+    # Arrays go through pipes as .npz, without pickle: the process takes numbers and never code.
     written = io.BytesIO()
     np.savez(written, limit=max(limit, 0.1), **program)
     try:
@@ -89,6 +90,7 @@ def solve(program: Any) -> tuple[bool, list[float], list[float]]:
     solver = highspy.Highs()
     solver.setOptionValue("output_flag", False)
     solver.setOptionValue("time_limit", float(program["limit"]))
+    # One thread gives the same duals each time, and so the same certificate.
     solver.setOptionValue("threads", 1)
     solver.setOptionValue("solver", "simplex" if rows < INTERIOR else "ipm")
     solver.passModel(model)

@@ -63,6 +63,8 @@ class _Program:
         self.size, self.hosts = topology.size, topology.hosts
         self.heads = np.repeat(np.arange(self.size), lists.degrees)
         self.tails = lists.others.astype(np.int64)
+        # Single nodes and their complements are the cuts that bind first. Starting with them saves
+        # most rounds of separation.
         everybody = frozenset(range(self.size))
         single = [frozenset([node]) for node in range(self.hosts)]
         self.sets = [*dict.fromkeys([*single, *(everybody - one for one in single)])]
@@ -72,11 +74,16 @@ class _Program:
         known, best, idle = set(self.sets), 0.0, 0
         while True:
             found = solution(self._rows(), SECONDS)
+            # A stop of the solver gives no valid duals, so there is no certificate to round.
             if found is None:
                 return None
             duals, values = found
             rates, steps = values[:-1], (self.hosts - 1) / (2 * values[-1])
+            # Row generation: there are exponentially many sets. A minimum cut for each processor
+            # finds the sets that the rates violate.
             more = [each for each in self._short(rates * steps) if each not in known]
+            # Degenerate programs add sets without raising the bound for long. After some idle
+            # rounds the bound so far is taken.
             best, idle = max(best, steps), 0 if steps > best + SHORT else idle + 1
             if not more or idle == MOST_IDLE:
                 return self._rounded(duals)
@@ -92,6 +99,8 @@ class _Program:
         for each in self.sets:
             entering = arcs[self._enters(each)]
             rows.append(np.append(entering, len(arcs)))
+            # A gossip takes N - 1 steps at least. With the factor 2 the last variable stays below
+            # its bound of 1 at every optimum.
             asked = -2 * self._needed(each) / (self.hosts - 1)
             values.append(np.append(np.ones(len(entering)), asked))
         limits, sets = 2 * self.size, len(self.sets)
@@ -131,6 +140,8 @@ class _Program:
         limits = 2 * self.size
         charges, weights = np.abs(duals[:limits]), np.abs(duals[limits:])
         scale = SCALE / max(weights.max(), charges.max())
+        # Rounding down keeps weights valid. Charges are raised afterwards until both ends pay for
+        # each message, so the result stays a proof.
         whole = np.floor(weights * scale).astype(np.int64)
         sends, accepts = np.floor(charges * scale).astype(np.int64).reshape(2, self.size)
         worth: Ints = np.zeros(len(self.heads), np.int64)
@@ -140,6 +151,8 @@ class _Program:
                 worth[self._enters(each)] += weight
                 needed += weight * self._needed(each)
                 cuts.append({"nodes": sorted(each), "weight": weight})
+        # The checker demands dual feasibility in integers. Receivers pay what rounding has left
+        # open.
         np.maximum.at(accepts, self.heads, worth - sends[self.tails])
         body = {"cuts": cuts, "sends": sends.tolist(), "accepts": accepts.tolist()}
         return needed, int(sends.sum() + accepts.sum()), {"kind": "cuts", **body}

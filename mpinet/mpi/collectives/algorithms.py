@@ -7,10 +7,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from itertools import accumulate
-from typing import Any, TypeVar
+from typing import Any, NamedTuple, TypeVar
 
-from mpinet.mpi.collectives.collective import Collective
+from mpinet.mpi.collectives.collective import NOTHING_ALIKE, CollectiveCall, Terms
 from mpinet.mpi.collectives.payloads import Bundle, Combine, Fold, Items, Part
+from mpinet.mpi.real import REAL, as_int
+from mpinet.mpi.world.endpoint import Endpoint
 
 B = TypeVar("B")
 
@@ -18,161 +20,194 @@ NOTHING = b""
 """Content of barriers' messages."""
 
 
-def broadcast(collective: Collective, root: int, body: Any = None) -> Any:
-    """Bring the root's body to all members.
+class Collective(CollectiveCall):
+    """A collective call, with the patterns that its members follow."""
 
-    Parameters
-    ----------
-    collective : Collective
-        The call.
-    root : int
-        The root's rank.
-    body : bytes
-        The root's.
-    """
-    shape = collective.shape(root)
-    parent = shape.parent
-    if parent >= 0:
-        body = collective.receive(parent)
-    for child in shape.children:
-        collective.send(child, body)
-    return body
+    __slots__ = ()
 
+    @property
+    def within(self) -> Collective:
+        """The part within the member's own group: all of it."""
+        return self
 
-def converge(collective: Collective, root: int, own: B, join: Callable[[B, B], B]) -> B | None:
-    """Join all members' bodies on the way to the root.
+    def broadcast(self, root: int, body: Any = None) -> Any:
+        """Bring the root's body to all members.
 
-    A member joins its children's in a fixed order, whichever comes first: the backward one of
-    their being informed.
+        Parameters
+        ----------
+        root : int
+            The root's rank.
+        body : bytes
+            The root's.
+        """
+        shape = self.shape(root)
+        parent = shape.parent
+        if parent >= 0:
+            body = self.receive(parent)
+        for child in shape.children:
+            self.send(child, body)
+        return body
 
-    Returns
-    -------
-    body or None
-        The root's result; None for all others.
-    """
-    shape = collective.shape(root)
-    for child in reversed(shape.children):
-        own = join(own, collective.receive(child))
-    if shape.parent < 0:
+    def converge(self, root: int, own: B, join: Callable[[B, B], B]) -> B | None:
+        """Join all members' bodies on the way to the root.
+
+        A member joins its children's in a fixed order, whichever comes first: the backward one of
+        their being informed.
+
+        Returns
+        -------
+        body or None
+            The root's result; None for all others.
+        """
+        shape = self.shape(root)
+        for child in reversed(shape.children):
+            own = join(own, self.receive(child))
+        if shape.parent < 0:
+            return own
+        self.send(shape.parent, own)
+        return None
+
+    def everywhere(self, own: B, join: Callable[[B, B], B]) -> B:
+        """Join all members' bodies; the result for all of them."""
+        if self.exchanges:
+            return self.exchange(own, join)
+        result: B = self.broadcast(0, self.converge(0, own, join))
+        return result
+
+    def exchange(self, own: B, join: Callable[[B, B], B]) -> B:
+        """Join all members' bodies by recursive doubling; the result for all of them.
+
+        In round j partners differ in bit j of their ranks, and both compute the same. Members
+        beyond the largest power of two leave theirs to a partner first, and receive the result at
+        the end.
+        """
+        rank = self.rank
+        most = 1 << (self.size.bit_length() - 1)
+        if rank >= most:
+            self.send(rank - most, own)
+            late: B = self.receive(rank - most)
+            return late
+        if rank + most < self.size:
+            own = join(own, self.receive(rank + most))
+        bit = 1
+        while bit < most:
+            partner = rank ^ bit
+            self.send(partner, own)
+            theirs = self.receive(partner)
+            own = join(own, theirs) if rank < partner else join(theirs, own)
+            bit <<= 1
+        if rank + most < self.size:
+            self.send(rank + most, own)
         return own
-    collective.send(shape.parent, own)
-    return None
 
+    def gather(self, root: int, item: bytes) -> list[bytes] | None:
+        """Bring an item of every member to the root; by rank there, None for all others."""
+        items = self.converge(root, Items.of(self.rank, item), Items.and_of)
+        return None if items is None else items.all()
 
-def everywhere(collective: Collective, own: B, join: Callable[[B, B], B]) -> B:
-    """Join all members' bodies; the result for all of them."""
-    if collective.exchanges:
-        return exchange(collective, own, join)
-    result: B = broadcast(collective, 0, converge(collective, 0, own, join))
-    return result
+    def allgather(self, item: bytes) -> list[bytes]:
+        """Bring an item of every member to all; by rank."""
+        return self.everywhere(Items.of(self.rank, item), Items.and_of).all()
 
+    def scatter(self, root: int, items: Sequence[bytes] | None = None) -> bytes:
+        """Bring an item of the root's to every member.
 
-def exchange(collective: Collective, own: B, join: Callable[[B, B], B]) -> B:
-    """Join all members' bodies by recursive doubling; the result for all of them.
+        Parameters
+        ----------
+        root : int
+            The root's rank.
+        items : sequence of bytes, optional
+            The root's, by rank.
+        """
+        shape = self.shape(root)
+        if items is not None:
+            bundle = [items[rank] for rank in shape.walk]
+        else:
+            bundle = self.receive(shape.parent).items
+        end = len(bundle)
+        for child, weight in zip(shape.children, shape.weights, strict=True):
+            self.send(child, Bundle(bundle[end - weight : end]))
+            end -= weight
+        return bundle[0]
 
-    In round j partners differ in bit j of their ranks, and both compute the same. Members beyond
-    the largest power of two leave theirs to a partner first, and receive the result at the end.
-    """
-    rank = collective.rank
-    most = 1 << (collective.size.bit_length() - 1)
-    if rank >= most:
-        collective.send(rank - most, own)
-        late: B = collective.receive(rank - most)
-        return late
-    if rank + most < collective.size:
-        own = join(own, collective.receive(rank + most))
-    bit = 1
-    while bit < most:
-        partner = rank ^ bit
-        collective.send(partner, own)
-        theirs = collective.receive(partner)
-        own = join(own, theirs) if rank < partner else join(theirs, own)
-        bit <<= 1
-    if rank + most < collective.size:
-        collective.send(rank + most, own)
-    return own
+    def alltoall(self, items: Sequence[bytes]) -> list[bytes]:
+        """Bring an item of every member to every other; by rank.
 
+        In round k a member tells the one k ranks further on.
+        """
+        rank, size = self.rank, self.size
+        for distance in range(1, size):
+            there = (rank + distance) % size
+            self.send(there, items[there])
+        return [items[rank] if source == rank else self.receive(source) for source in range(size)]
 
-def gather(collective: Collective, root: int, item: bytes) -> list[bytes] | None:
-    """Bring an item of every member to the root; by rank there, None for all others."""
-    items = converge(collective, root, Items.of(collective.rank, item), Items.and_of)
-    return None if items is None else items.all()
+    def reduce(self, root: int, own: Part, fold: Fold) -> bytes | None:
+        """Combine all members' operands; the root's result, None for all others."""
+        part = self.converge(root, own, fold.join)
+        return None if part is None else fold.result(part)
 
+    def allreduce(self, own: Part, fold: Fold) -> bytes:
+        """Combine all members' operands; the result for all of them."""
+        return fold.result(self.everywhere(own, fold.join))
 
-def allgather(collective: Collective, item: bytes) -> list[bytes]:
-    """Bring an item of every member to all; by rank."""
-    return everywhere(collective, Items.of(collective.rank, item), Items.and_of).all()
+    def reduce_scatter(self, own: Part, fold: Fold, sizes: Sequence[int]) -> bytes:
+        """Combine all members' operands; for every member a piece of the result.
 
+        Parameters
+        ----------
+        own : bytes or Runs
+            The member's part.
+        fold : Fold
+            How parts become one.
+        sizes : sequence of int
+            Bytes of every member's piece.
+        """
+        if self.exchanges:
+            return pieces(self.allreduce(own, fold), sizes)[self.rank]
+        return self.scatter_pieces(self.reduce(0, own, fold), sizes)
 
-def scatter(collective: Collective, root: int, items: Sequence[bytes] | None = None) -> bytes:
-    """Bring an item of the root's to every member.
+    def scatter_pieces(self, whole: bytes | None, sizes: Sequence[int]) -> bytes:
+        """Bring to every member its piece of a body that the first has (None for all others)."""
+        return self.scatter(0, None if whole is None else pieces(whole, sizes))
 
-    Parameters
-    ----------
-    collective : Collective
-        The call.
-    root : int
-        The root's rank.
-    items : sequence of bytes, optional
-        The root's, by rank.
-    """
-    shape = collective.shape(root)
-    if items is not None:
-        bundle = [items[rank] for rank in shape.walk]
-    else:
-        bundle = collective.receive(shape.parent).items
-    end = len(bundle)
-    for child, weight in zip(shape.children, shape.weights, strict=True):
-        collective.send(child, Bundle(bundle[end - weight : end]))
-        end -= weight
-    return bundle[0]
+    def scan(self, operand: bytes, combine: Combine, inclusive: bool) -> bytes | None:
+        """Combine the operands of all members up to each, by recursive doubling.
 
+        Parameters
+        ----------
+        operand : bytes
+            The member's.
+        combine : callable
+            Gives the result of two operands.
+        inclusive : bool
+            Whether a member's own operand counts for it.
 
-def alltoall(collective: Collective, items: Sequence[bytes]) -> list[bytes]:
-    """Bring an item of every member to every other; by rank.
+        Returns
+        -------
+        bytes or None
+            The member's result; None if no operand counts.
+        """
+        rank = self.rank
+        result = operand if inclusive else None
+        block = operand
+        bit = 1
+        while bit < self.size:
+            partner = rank ^ bit
+            bit <<= 1
+            if partner >= self.size:
+                continue
+            self.send(partner, block)
+            theirs = self.receive(partner)
+            if partner < rank:
+                block = combine(theirs, block)
+                result = theirs if result is None else combine(theirs, result)
+            else:
+                block = combine(block, theirs)
+        return result
 
-    In round k a member tells the one k ranks further on.
-    """
-    rank, size = collective.rank, collective.size
-    for distance in range(1, size):
-        there = (rank + distance) % size
-        collective.send(there, items[there])
-    return [items[rank] if source == rank else collective.receive(source) for source in range(size)]
-
-
-def reduce(collective: Collective, root: int, own: Part, fold: Fold) -> bytes | None:
-    """Combine all members' operands; the root's result, None for all others."""
-    part = converge(collective, root, own, fold.join)
-    return None if part is None else fold.result(part)
-
-
-def allreduce(collective: Collective, own: Part, fold: Fold) -> bytes:
-    """Combine all members' operands; the result for all of them."""
-    return fold.result(everywhere(collective, own, fold.join))
-
-
-def reduce_scatter(collective: Collective, own: Part, fold: Fold, sizes: Sequence[int]) -> bytes:
-    """Combine all members' operands; for every member a piece of the result.
-
-    Parameters
-    ----------
-    collective : Collective
-        The call.
-    own : bytes or Runs
-        The member's part.
-    fold : Fold
-        How parts become one.
-    sizes : sequence of int
-        Bytes of every member's piece.
-    """
-    if collective.exchanges:
-        return pieces(allreduce(collective, own, fold), sizes)[collective.rank]
-    return scatter_pieces(collective, reduce(collective, 0, own, fold), sizes)
-
-
-def scatter_pieces(collective: Collective, whole: bytes | None, sizes: Sequence[int]) -> bytes:
-    """Bring to every member its piece of a body that the first has (None for all others)."""
-    return scatter(collective, 0, None if whole is None else pieces(whole, sizes))
+    def barrier(self) -> None:
+        """Wait until all members have called."""
+        self.everywhere(NOTHING, lambda one, other: NOTHING)
 
 
 def pieces(whole: bytes, sizes: Sequence[int]) -> list[bytes]:
@@ -181,48 +216,38 @@ def pieces(whole: bytes, sizes: Sequence[int]) -> list[bytes]:
     return [whole[end - size : end] for end, size in zip(ends, sizes, strict=True)]
 
 
-def scan(collective: Collective, operand: bytes, combine: Combine, inclusive: bool) -> bytes | None:
-    """Combine the operands of all members up to each, by recursive doubling.
+class Role(NamedTuple):
+    """Role of a member in a collective with a root."""
 
-    Parameters
-    ----------
-    collective : Collective
-        The call.
-    operand : bytes
-        The member's.
-    combine : callable
-        Gives the result of two operands.
-    inclusive : bool
-        Whether a member's own operand counts for it.
-
-    Returns
-    -------
-    bytes or None
-        The member's result; None if no operand counts.
-    """
-    rank = collective.rank
-    result = operand if inclusive else None
-    block = operand
-    bit = 1
-    while bit < collective.size:
-        partner = rank ^ bit
-        bit <<= 1
-        if partner >= collective.size:
-            continue
-        collective.send(partner, block)
-        theirs = collective.receive(partner)
-        if partner < rank:
-            block = combine(theirs, block)
-            result = theirs if result is None else combine(theirs, result)
-        else:
-            block = combine(block, theirs)
-    return result
+    root: int
+    """The root's rank, as the member has to name it."""
+    is_root: bool
+    """True if the member is the root."""
+    serves: bool
+    """True if the root informs the member, or is informed by it."""
 
 
-def barrier(collective: Collective) -> None:
-    """Wait until all members have called."""
-    everywhere(collective, NOTHING, _neither)
+class CollectiveCalls(Endpoint):
+    """Ways of a communicator's members to take part in collectives."""
 
+    __slots__ = ()
 
-def _neither(one: bytes, other: bytes) -> bytes:
-    return NOTHING
+    def _part(self, kind: str, terms: Terms = NOTHING_ALIKE) -> Any:
+        """The running processor's part in its next call of a kind."""
+        return Collective.of(self, kind, terms)
+
+    def _role(self, root: int) -> Role:
+        """The role that a member has by the root that it names.
+
+        Raises
+        ------
+        Exception
+            ``ERR_ROOT``: there is no such root.
+        """
+        rank = as_int(root)
+        if not 0 <= rank < self.size:
+            raise REAL.Exception(REAL.ERR_ROOT)
+        return Role(rank, rank == self.rank, True)
+
+    def _require_one_group(self) -> None:
+        """Raise an error unless all members are in one order, by their ranks."""

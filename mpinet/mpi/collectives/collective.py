@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, Self
 
 from mpinet.mpi.collectives.member_trees import Binomial, MachineTree, Shape, Star
-from mpinet.mpi.real import REAL, as_int
 from mpinet.mpi.world.calls import running
 from mpinet.mpi.world.contexts import COLLECTIVES, Scope
 from mpinet.mpi.world.endpoint import Endpoint
@@ -72,7 +71,7 @@ PLACES = 64
 """More than there are operators of MPI's own."""
 
 
-class Collective:
+class CollectiveCall:
     """One collective call, as one of the members takes part in it.
 
     Messages of several collectives of one communicator that are under way together do not mix,
@@ -101,7 +100,7 @@ class Collective:
         """Number of members."""
 
     @classmethod
-    def of(cls, comm: Endpoint, kind: str, terms: Terms = NOTHING_ALIKE) -> Collective:
+    def of(cls, comm: Endpoint, kind: str, terms: Terms = NOTHING_ALIKE) -> Self:
         """The running processor's next collective on a communicator.
 
         Members call a communicator's collectives in one order, so that each can count them.
@@ -138,7 +137,7 @@ class Collective:
             call = Call(self._number, here.id, here.account, (words,))
             calls.note((context, -self._tag), call, calls.among[context])
 
-    def again(self, start: int) -> Collective:
+    def again(self, start: int) -> Self:
         """One start of a collective that has been prepared as this call.
 
         Members prepare collectives in one order, and may start them in any; so a start has a tag
@@ -146,7 +145,7 @@ class Collective:
         """
         number, kind = divmod(self._tag, len(KINDS))
         tag = paired(number, start) * len(KINDS) + kind
-        return Collective(self._scope, self.rank, tag, self._number)
+        return type(self)(self._scope, self.rank, tag, self._number)
 
     def send(self, rank: int, body: Any) -> None:
         """Send a body to a member.
@@ -204,24 +203,10 @@ class Plan(NamedTuple):
 
     def part(self, comm: Any, kind: str) -> Any:
         """The running processor's part in its next call of a kind on a communicator."""
-        return Collective.of(comm, kind, self.terms)
+        return comm._part(kind, self.terms)
 
 
 def paired(one: int, other: int) -> int:
     """Cantor's number of a pair: no other pair of numbers from 0 on has it."""
     both = one + other
     return both * (both + 1) // 2 + other
-
-
-def known_root(comm: Endpoint, root: int) -> int:
-    """The rank of a root.
-
-    Raises
-    ------
-    Exception
-        ``ERR_ROOT``: no member has it.
-    """
-    rank = as_int(root)
-    if not 0 <= rank < comm.size:
-        raise REAL.Exception(REAL.ERR_ROOT)
-    return rank

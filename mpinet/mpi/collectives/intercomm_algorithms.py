@@ -8,10 +8,10 @@ members of rank 0. In calls with a root, the root says `ROOT`, the rest of its g
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, NoReturn
 
-from mpinet.mpi.collectives import algorithms
-from mpinet.mpi.collectives.collective import Collective
+from mpinet.mpi.collectives.algorithms import Collective, CollectiveCalls, Role
+from mpinet.mpi.collectives.collective import NOTHING_ALIKE, Terms
 from mpinet.mpi.collectives.payloads import Bundle, Fold, Part
 from mpinet.mpi.real import PROC_NULL, REAL, as_int
 from mpinet.mpi.world.endpoint import IntercommEndpoint
@@ -60,110 +60,102 @@ class Between:
         self.across.send(0, own)
         return self.across.receive(0)
 
+    def barrier(self) -> None:
+        """Wait until all members of the other group have called."""
+        self.within.gather(0, b"")
+        self.within.broadcast(0, self.exchanged(b""))
 
-def known_remote_root(comm: IntercommEndpoint, root: int) -> int:
-    """The rank that says who is the root.
+    def broadcast(self, root: int, body: Any = None) -> Any:
+        """Bring the root's body to all members of the other group; None for the rest."""
+        if root == REAL.ROOT:
+            self.across.send(0, body)
+        if root < 0:
+            return None
+        return self.within.broadcast(0, self.across.receive(root) if self.is_leader else None)
 
-    Raises
-    ------
-    Exception
-        ``ERR_ROOT``: it does not.
-    """
-    rank = as_int(root)
-    if rank not in (REAL.ROOT, PROC_NULL) and not 0 <= rank < comm.remote_size:
-        raise REAL.Exception(REAL.ERR_ROOT)
-    return rank
-
-
-def barrier(between: Between) -> None:
-    """Wait until all members of the other group have called."""
-    algorithms.gather(between.within, 0, b"")
-    algorithms.broadcast(between.within, 0, between.exchanged(b""))
-
-
-def broadcast(between: Between, root: int, body: Any = None) -> Any:
-    """Bring the root's body to all members of the other group; None for the rest."""
-    if root == REAL.ROOT:
-        between.across.send(0, body)
-    if root < 0:
+    def gather(self, root: int, item: bytes = b"") -> list[bytes] | None:
+        """Bring an item of every member of the other group to the root; None for the rest."""
+        if root == REAL.ROOT:
+            found: list[bytes] = self.across.receive(0).items
+            return found
+        if root >= 0:
+            items = self.within.gather(0, item)
+            if items is not None:
+                self.across.send(root, Bundle(items))
         return None
-    return algorithms.broadcast(
-        between.within, 0, between.across.receive(root) if between.is_leader else None
-    )
 
+    def scatter(self, root: int, items: Sequence[bytes] | None = None) -> bytes | None:
+        """Bring an item of the root's to every member of the other group; None for the rest."""
+        if root == REAL.ROOT:
+            self.across.send(0, Bundle(list(items or ())))
+        if root < 0:
+            return None
+        return self.within.scatter(0, self.across.receive(root).items if self.is_leader else None)
 
-def gather(between: Between, root: int, item: bytes = b"") -> list[bytes] | None:
-    """Bring an item of every member of the other group to the root; None for the rest."""
-    if root == REAL.ROOT:
-        found: list[bytes] = between.across.receive(0).items
+    def allgather(self, item: bytes) -> list[bytes]:
+        """Bring an item of every member to all of the other group."""
+        items = self.within.gather(0, item)
+        theirs = self.exchanged(None if items is None else Bundle(items))
+        found: list[bytes] = self.within.broadcast(0, theirs).items
         return found
-    if root >= 0:
-        items = algorithms.gather(between.within, 0, item)
-        if items is not None:
-            between.across.send(root, Bundle(items))
-    return None
 
+    def alltoall(self, items: Sequence[bytes]) -> list[bytes]:
+        """Bring an item of every member to every one of the other group."""
+        across, size = self.across, len(items)
+        for distance in range(size):
+            rank = (self.rank + distance) % size
+            across.send(rank, items[rank])
+        return [across.receive(rank) for rank in range(size)]
 
-def scatter(between: Between, root: int, items: Sequence[bytes] = ()) -> bytes | None:
-    """Bring an item of the root's to every member of the other group; None for the rest."""
-    if root == REAL.ROOT:
-        between.across.send(0, Bundle(list(items)))
-    if root < 0:
+    def reduce(self, root: int, own: Part | None, fold: Fold) -> bytes | None:
+        """Combine the operands of the other group at the root; None for the rest."""
+        if root == REAL.ROOT:
+            found: bytes = self.across.receive(0)
+            return found
+        if own is not None:
+            body = self.within.reduce(0, own, fold)
+            if body is not None:
+                self.across.send(root, body)
         return None
-    return algorithms.scatter(
-        between.within, 0, between.across.receive(root).items if between.is_leader else None
-    )
 
-
-def allgather(between: Between, item: bytes) -> list[bytes]:
-    """Bring an item of every member to all of the other group."""
-    items = algorithms.gather(between.within, 0, item)
-    theirs = between.exchanged(None if items is None else Bundle(items))
-    found: list[bytes] = algorithms.broadcast(between.within, 0, theirs).items
-    return found
-
-
-def alltoall(between: Between, items: Sequence[bytes]) -> list[bytes]:
-    """Bring an item of every member to every one of the other group."""
-    across, size = between.across, len(items)
-    for distance in range(size):
-        rank = (between.rank + distance) % size
-        across.send(rank, items[rank])
-    return [across.receive(rank) for rank in range(size)]
-
-
-def reduce(between: Between, root: int, own: Part | None, fold: Fold) -> bytes | None:
-    """Combine the operands of the other group at the root; None for the rest."""
-    if root == REAL.ROOT:
-        found: bytes = between.across.receive(0)
+    def allreduce(self, own: Part, fold: Fold) -> bytes:
+        """Combine each group's operands for all members of the other one."""
+        body = self.exchanged(self.within.reduce(0, own, fold))
+        found: bytes = self.within.broadcast(0, body)
         return found
-    if own is not None:
-        body = algorithms.reduce(between.within, 0, own, fold)
-        if body is not None:
-            between.across.send(root, body)
-    return None
+
+    def reduce_scatter(self, own: Part, fold: Fold, sizes: Sequence[int]) -> bytes:
+        """Combine each group's operands; for every member of the other one a piece of the result.
+
+        Parameters
+        ----------
+        own : bytes or Runs
+            The member's part.
+        fold : Fold
+            How parts become one.
+        sizes : sequence of int
+            Bytes of the piece of every member of the caller's group.
+        """
+        whole = self.exchanged(self.within.reduce(0, own, fold))
+        return self.within.scatter_pieces(whole, sizes)
+
+    def differs(self, words: str) -> None:
+        """Members of two groups are not compared."""
 
 
-def allreduce(between: Between, own: Part, fold: Fold) -> bytes:
-    """Combine each group's operands for all members of the other one."""
-    body = between.exchanged(algorithms.reduce(between.within, 0, own, fold))
-    found: bytes = algorithms.broadcast(between.within, 0, body)
-    return found
+class InterCollectives(CollectiveCalls, IntercommEndpoint):
+    """Ways of an intercommunicator's members to take part in collectives."""
 
+    __slots__ = ()
 
-def reduce_scatter(between: Between, own: Part, fold: Fold, sizes: Sequence[int]) -> bytes:
-    """Combine each group's operands; for every member of the other one a piece of the result.
+    def _part(self, kind: str, terms: Terms = NOTHING_ALIKE) -> Any:
+        return Between(self, kind)
 
-    Parameters
-    ----------
-    between : Between
-        The call.
-    own : bytes or Runs
-        The member's part.
-    fold : Fold
-        How parts become one.
-    sizes : sequence of int
-        Bytes of the piece of every member of the caller's group.
-    """
-    whole = between.exchanged(algorithms.reduce(between.within, 0, own, fold))
-    return algorithms.scatter_pieces(between.within, whole, sizes)
+    def _role(self, root: int) -> Role:
+        rank = as_int(root)
+        if rank not in (REAL.ROOT, PROC_NULL) and not 0 <= rank < self.remote_size:
+            raise REAL.Exception(REAL.ERR_ROOT)
+        return Role(rank, rank == REAL.ROOT, rank >= 0)
+
+    def _require_one_group(self) -> NoReturn:
+        raise REAL.Exception(REAL.ERR_COMM)

@@ -7,30 +7,10 @@ before its descendants, and those of the child that is informed last before all 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Protocol
+from typing import TypeAlias
 
 from mpinet.mpi.world.ranks import RankTable
 from mpinet.mpi.world.trees import Tree
-
-
-class Shape(Protocol):
-    """A member's place in a tree."""
-
-    @property
-    def parent(self) -> int:
-        """Rank of the member that informs it; -1 for the root."""
-
-    @property
-    def children(self) -> Sequence[int]:
-        """Ranks of those whom it informs, in this order."""
-
-    @property
-    def weights(self) -> Sequence[int]:
-        """Members of each child's subtree, itself included."""
-
-    @property
-    def walk(self) -> Sequence[int]:
-        """All ranks in the order of a walk; only the root knows it."""
 
 
 class Star:
@@ -154,3 +134,12 @@ class MachineTree:
     def walk(self) -> Sequence[int]:
         """Return the weights as the tree has been walked."""
         return [self._members.rank_of(member) for member in self._tree.walk.tolist()]
+
+
+Shape: TypeAlias = Star | Binomial | MachineTree
+"""A member's place in a tree.
+
+`parent` is the rank of the member that informs it, -1 for the root; `children` are those whom it
+informs, in this order; `weights` the members of each child's subtree, itself included; and `walk`,
+which the root alone knows, all ranks in the order of a walk.
+"""

@@ -9,14 +9,13 @@ from typing import Any, TypeAlias
 
 import numpy as np
 
-from mpinet.mpi.collectives import algorithms
-from mpinet.mpi.collectives.collective import Collective, Terms, known_root
+from mpinet.mpi.collectives.algorithms import CollectiveCalls
+from mpinet.mpi.collectives.collective import Terms
 from mpinet.mpi.collectives.operators import SUM, Op
 from mpinet.mpi.collectives.payloads import Fold, Part
 from mpinet.mpi.messages.objects import dumps, loads
 from mpinet.mpi.real import REAL
 from mpinet.mpi.world.calls import call
-from mpinet.mpi.world.endpoint import Endpoint
 
 Operator: TypeAlias = Op | Callable[[Any, Any], Any]
 
@@ -27,65 +26,64 @@ NUMERIC: Kinds = (int, float, Number, np.generic, np.ndarray)
 """
 
 
-class ObjectCollectives(Endpoint):
-    """Collectives of objects, as `mpi4py.MPI.Intracomm` has them."""
+class ObjectCollectives(CollectiveCalls):
+    """Collectives of objects, as `mpi4py.MPI.Intracomm` and `mpi4py.MPI.Intercomm` have them.
+
+    Between two groups they bring to each what the other gives.
+    """
 
     __slots__ = ()
 
     @call
     def barrier(self) -> None:
         """Wait until all members have called."""
-        algorithms.barrier(Collective.of(self, "barrier"))
+        self._part("barrier").barrier()
 
     @call
-    def bcast(self, obj: Any, root: int = 0) -> Any:
+    def bcast(self, obj: Any = None, root: int = 0) -> Any:
         """Bring the root's object to all members."""
-        root = known_root(self, root)
-        data = dumps(obj) if self.rank == root else None
-        return loads(algorithms.broadcast(Collective.of(self, "bcast", Terms(root)), root, data))
+        role = self._role(root)
+        data = dumps(obj) if role.is_root else None
+        return loaded(self._part("bcast", Terms(role.root)).broadcast(role.root, data))
 
     @call
     def gather(self, sendobj: Any, root: int = 0) -> list[Any] | None:
         """Bring an object of every member to the root, by rank."""
-        root = known_root(self, root)
-        items = algorithms.gather(Collective.of(self, "gather", Terms(root)), root, dumps(sendobj))
+        rank = self._role(root).root
+        items = self._part("gather", Terms(rank)).gather(rank, dumps(sendobj))
         return None if items is None else [loads(item) for item in items]
 
     @call
     def scatter(self, sendobj: Sequence[Any] | None, root: int = 0) -> Any:
         """Bring an object of the root's to every member."""
-        root = known_root(self, root)
-        items = dumped(sendobj, self.size) if self.rank == root else None
-        return loads(algorithms.scatter(Collective.of(self, "scatter", Terms(root)), root, items))
+        role = self._role(root)
+        items = dumped(sendobj, len(self._others.members)) if role.is_root else None
+        return loaded(self._part("scatter", Terms(role.root)).scatter(role.root, items))
 
     @call
     def allgather(self, sendobj: Any) -> list[Any]:
         """Bring an object of every member to all, by rank."""
-        items = algorithms.allgather(Collective.of(self, "allgather"), dumps(sendobj))
-        return [loads(item) for item in items]
+        return [loads(item) for item in self._part("allgather").allgather(dumps(sendobj))]
 
     @call
     def alltoall(self, sendobj: Sequence[Any]) -> list[Any]:
         """Bring an object of every member to every other, by rank."""
-        items = dumped(sendobj, self.size)
-        items = algorithms.alltoall(Collective.of(self, "alltoall"), items)
-        return [loads(item) for item in items]
+        items = dumped(sendobj, len(self._others.members))
+        return [loads(item) for item in self._part("alltoall").alltoall(items)]
 
     @call
     def reduce(self, sendobj: Any, op: Operator = SUM, root: int = 0) -> Any:
         """Combine all members' objects at the root."""
-        root = known_root(self, root)
+        role = self._role(root)
         own, fold = self._operand(sendobj, op)
-        result = algorithms.reduce(Collective.of(self, "reduce", Terms(root, op)), root, own, fold)
-        return None if result is None else loads(result)
+        part = self._part("reduce", Terms(role.root, op))
+        return loaded(part.reduce(role.root, own if role.serves else None, fold))
 
     @call
     def allreduce(self, sendobj: Any, op: Operator = SUM) -> Any:
         """Combine all members' objects for all of them."""
         own, fold = self._operand(sendobj, op)
-        return loads(
-            algorithms.allreduce(Collective.of(self, "allreduce", Terms(op=op)), own, fold)
-        )
+        return loads(self._part("allreduce", Terms(op=op)).allreduce(own, fold))
 
     @call
     def scan(self, sendobj: Any, op: Operator = SUM) -> Any:
@@ -99,14 +97,19 @@ class ObjectCollectives(Endpoint):
 
     def _scanned(self, kind: str, sendobj: Any, op: Operator, inclusive: bool) -> Any:
         """Combine the objects of the members before the caller, and its own if that counts."""
-        collective = Collective.of(self, kind, Terms(op=op))
-        result = algorithms.scan(collective, dumps(sendobj), combining(op), inclusive)
-        return None if result is None else loads(result)
+        self._require_one_group()
+        part = self._part(kind, Terms(op=op))
+        return loaded(part.scan(dumps(sendobj), combining(op), inclusive))
 
     def _operand(self, sendobj: Any, op: Operator) -> tuple[Part, Fold]:
         """The caller's part in a reduction, and how parts are combined."""
         fold, kinds = folding(op)
         return fold.part(self.rank, dumps(sendobj), isinstance(sendobj, kinds)), fold
+
+
+def loaded(body: bytes | None) -> Any:
+    """The object of a body, if there is one."""
+    return None if body is None else loads(body)
 
 
 def dumped(objects: Sequence[Any] | None, size: int) -> list[bytes]:

@@ -5,6 +5,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import dataclass
 from typing import Any
 
 from mpinet.mpi.constants import Numbered, instance_of, serialized
@@ -125,10 +126,7 @@ class Op(REAL.Op):  # type: ignore[misc]
         """Tell if the order of operands does not matter."""
         return bool(REAL.Op.Is_commutative(self)) if self._own is None else self._own.commute
 
-    @property
-    def is_commutative(self) -> bool:
-        """True if the order of operands does not matter."""
-        return self.Is_commutative()
+    is_commutative = property(Is_commutative)
 
     @property
     def is_predefined(self) -> bool:
@@ -222,27 +220,18 @@ class Op(REAL.Op):  # type: ignore[misc]
         return cls.fromhandle(arg - OWN if arg > OWN else REAL.Op.f2py(arg).handle)
 
 
+@dataclass(slots=True, eq=False)
 class UserFunction:
-    """A reduction that a script has defined.
+    """A reduction that a script has defined."""
 
-    Parameters
-    ----------
-    function : callable
-        Combines two buffers.
-    commute : bool
-        Whether the order of operands does not matter.
-    kept : dict
-        What its processor keeps: also how many operators it has.
-    """
-
-    __slots__ = ("commute", "freed", "function", "kept")
-
-    def __init__(self, function: Function, commute: bool, kept: dict[Any, Any]):
-        self.function = function
-        self.commute = commute
-        self.kept = kept
-        self.freed: bool = False
-        """True if the script has freed the operator."""
+    function: Function
+    """Combines two buffers."""
+    commute: bool
+    """True if the order of operands does not matter."""
+    kept: dict[Any, Any]
+    """Storage of its processor, which has the number of its operators."""
+    freed: bool = False
+    """True if the script has freed the operator."""
 
 
 def require_alike(one: Buffer, other: Buffer) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 from inspect import Parameter, signature
 from itertools import count
 from typing import Any
@@ -12,7 +13,7 @@ from mpinet.mpi.messages.buffers import with_own_datatypes
 from mpinet.mpi.messages.persistent import Prequest
 from mpinet.mpi.messages.requests import Request
 from mpinet.mpi.real import REAL
-from mpinet.mpi.world.calls import call
+from mpinet.mpi.world.calls import put_call
 from mpinet.mpi.world.endpoint import Endpoint
 
 INFO = Parameter("info", Parameter.POSITIONAL_OR_KEYWORD, default=REAL.INFO_NULL, annotation="Any")
@@ -20,20 +21,22 @@ INFO = Parameter("info", Parameter.POSITIONAL_OR_KEYWORD, default=REAL.INFO_NULL
 
 
 class Planned:
-    """Decorator that puts three calls in the place of a method that plans a collective.
+    """Three calls of a communicator in the place of a function that plans a collective.
 
-    Of a method `Bcast` they are `Bcast`, which does what is planned; `Ibcast`, which lets a helper
-    fiber do it beside the script; and `Bcast_init`, which gives a request that lets a helper fiber
-    do it whenever it is started.
+    Of one that is called `Bcast` they are `Bcast`, which does what is planned; `Ibcast`, which lets
+    a helper fiber do it beside the script; and `Bcast_init`, which gives a request that lets a
+    helper fiber do it whenever it is started.
 
     Parameters
     ----------
     plan : callable
-        The method.
+        The function.
+    *first
+        Its arguments before the communicator.
     """
 
-    def __init__(self, plan: Callable[..., Plan]):
-        self._plan = plan
+    def __init__(self, plan: Callable[..., Plan], *first: Any):
+        self._plan = partial(plan, *first)
 
     def __set_name__(self, owner: type[Any], name: str) -> None:
         plan, begun, prepared = self._plan, f"I{name.lower()}", f"{name}_init"
@@ -53,20 +56,10 @@ class Planned:
             part, starts = planned.part(comm, prepared), count()
             return Prequest._repeating(lambda: beside(planned, part.again(next(starts))))
 
-        setattr(owner, name, self._call(do, name))
-        setattr(owner, begun, self._call(begin, begun))
-        setattr(owner, prepared, self._call(prepare, prepared, INFO))
-
-    def _call(self, made: Callable[..., Any], name: str, *more: Parameter) -> Callable[..., Any]:
-        """A call with the plan's parameters, and more, that does what has been made of the plan."""
-        own = signature(self._plan)
-        gives = made.__annotations__["return"]
-        made.__name__ = name
-        made.__qualname__ = f"{self._plan.__qualname__.rpartition('.')[0]}.{name}"
-        made.__signature__ = own.replace(  # type: ignore[attr-defined]
-            parameters=[*own.parameters.values(), *more], return_annotation=gives
-        )
-        return call(made)
+        own = signature(plan).parameters.values()
+        put_call(owner, name, do, *own)
+        put_call(owner, begun, begin, *own)
+        put_call(owner, prepared, prepare, *own, INFO)
 
 
 def beside(plan: Plan, part: Any) -> Request:

@@ -8,182 +8,186 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from operator import index
-from typing import Any
+from typing import Any, TypeAlias
 
 import numpy as np
 
-from mpinet.mpi.collectives import algorithms
-from mpinet.mpi.collectives.collective import Collective, Plan, Terms, known_root
-from mpinet.mpi.collectives.operators import Op, known_op, require_alike
+from mpinet.mpi.collectives.algorithms import Collective, CollectiveCalls
+from mpinet.mpi.collectives.collective import Plan, Terms
+from mpinet.mpi.collectives.intercomm_algorithms import Between
+from mpinet.mpi.collectives.operators import SUM, Op, known_op, require_alike
 from mpinet.mpi.collectives.payloads import Fold, Part
 from mpinet.mpi.messages.buffers import Blocks, Buffer
 from mpinet.mpi.real import REAL
-from mpinet.mpi.world.endpoint import Endpoint
+
+Call: TypeAlias = Collective | Between
 
 
-def in_place(spec: Any) -> bool:
-    """Tell if a specification says that there is no buffer but the other one."""
-    return spec is None or spec is REAL.IN_PLACE
+def in_place(comm: CollectiveCalls, spec: Any) -> bool:
+    """Tell if a specification says that there is no buffer but the other one.
+
+    Calls between two groups have no such specification.
+    """
+    return comm._group is comm._others and (spec is None or spec is REAL.IN_PLACE)
 
 
-def barrier() -> Plan:
+def barrier(comm: CollectiveCalls) -> Plan:
     """Wait until all members have called."""
-    return Plan(algorithms.barrier)
+    return Plan(lambda call: call.barrier())
 
 
-def bcast(comm: Endpoint, buf: Any, root: int) -> Plan:
+def bcast(comm: CollectiveCalls, buf: Any, root: int = 0) -> Plan:
     """Bring the root's buffer to all members."""
-    root = known_root(comm, root)
-    sends = comm.rank == root
-    buffer = Buffer(buf, writable=not sends)
+    role = comm._role(root)
+    out_of = Buffer(buf) if role.is_root else None
+    into = Buffer(buf, writable=True) if role.serves and not role.is_root else None
 
-    def plan(collective: Collective) -> None:
-        body = algorithms.broadcast(collective, root, buffer.read() if sends else None)
-        if not sends:
-            buffer.write(body)
-            if len(body) < buffer.nbytes:
-                collective.differs(f"with {buffer.nbytes} bytes of room, {len(body)} of them used")
+    def plan(call: Call) -> None:
+        body = call.broadcast(role.root, out_of and out_of.read())
+        if into is not None:
+            into.write(body)
+            if len(body) < into.nbytes:
+                call.differs(f"with {into.nbytes} bytes of room, {len(body)} of them used")
 
-    return Plan(plan, Terms(root))
+    return Plan(plan, Terms(role.root))
 
 
-def gather(comm: Endpoint, sendbuf: Any, recvbuf: Any, root: int, kind: type[Blocks]) -> Plan:
+def gather(
+    kind: type[Blocks], comm: CollectiveCalls, sendbuf: Any, recvbuf: Any, root: int = 0
+) -> Plan:
     """Bring a buffer of every member to the root's blocks."""
-    root = known_root(comm, root)
-    blocks = kind(recvbuf, comm.size, True) if comm.rank == root else None
-    own = blocks.block(root) if blocks and in_place(sendbuf) else Buffer(sendbuf)
+    role = comm._role(root)
+    blocks = kind(recvbuf, len(comm._others.members), True) if role.is_root else None
+    own = None
+    if role.serves:
+        own = blocks.block(role.root) if blocks and in_place(comm, sendbuf) else Buffer(sendbuf)
 
-    def plan(collective: Collective) -> None:
-        items = algorithms.gather(collective, root, own.read())
+    def plan(call: Call) -> None:
+        items = call.gather(role.root, b"" if own is None else own.read())
         if items is not None and blocks is not None:
             write(blocks, items)
 
-    return Plan(plan, Terms(root))
+    return Plan(plan, Terms(role.root))
 
 
-def scatter(comm: Endpoint, sendbuf: Any, recvbuf: Any, root: int, kind: type[Blocks]) -> Plan:
+def scatter(
+    kind: type[Blocks], comm: CollectiveCalls, sendbuf: Any, recvbuf: Any, root: int = 0
+) -> Plan:
     """Bring a block of the root's to every member's buffer."""
-    root = known_root(comm, root)
-    size = comm.size
-    blocks = kind(sendbuf, size) if comm.rank == root else None
-    own = None if blocks and in_place(recvbuf) else Buffer(recvbuf, writable=True)
+    role, size = comm._role(root), len(comm._others.members)
+    blocks = kind(sendbuf, size) if role.is_root else None
+    has_own = role.serves and not (blocks and in_place(comm, recvbuf))
+    own = Buffer(recvbuf, writable=True) if has_own else None
 
-    def plan(collective: Collective) -> None:
-        items = None if blocks is None else read(blocks, size)
-        item = algorithms.scatter(collective, root, items)
-        if own is not None:
+    def plan(call: Call) -> None:
+        item = call.scatter(role.root, None if blocks is None else read(blocks, size))
+        if item is not None and own is not None:
             own.write(item)
 
-    return Plan(plan, Terms(root))
+    return Plan(plan, Terms(role.root))
 
 
-def allgather(comm: Endpoint, sendbuf: Any, recvbuf: Any, kind: type[Blocks]) -> Plan:
+def allgather(kind: type[Blocks], comm: CollectiveCalls, sendbuf: Any, recvbuf: Any) -> Plan:
     """Bring a buffer of every member to the blocks of all."""
-    blocks = kind(recvbuf, comm.size, True)
-    own = blocks.block(comm.rank) if in_place(sendbuf) else Buffer(sendbuf)
-
-    def plan(collective: Collective) -> None:
-        write(blocks, algorithms.allgather(collective, own.read()))
-
-    return Plan(plan)
+    blocks = kind(recvbuf, len(comm._others.members), True)
+    own = blocks.block(comm.rank) if in_place(comm, sendbuf) else Buffer(sendbuf)
+    return Plan(lambda call: write(blocks, call.allgather(own.read())))
 
 
-def alltoall(comm: Endpoint, sendbuf: Any, recvbuf: Any, kind: type[Blocks]) -> Plan:
+def alltoall(kind: type[Blocks], comm: CollectiveCalls, sendbuf: Any, recvbuf: Any) -> Plan:
     """Bring a block of every member to a block of every other."""
-    size = comm.size
+    size = len(comm._others.members)
     into = kind(recvbuf, size, True)
-    out_of = into if in_place(sendbuf) else kind(sendbuf, size)
-
-    def plan(collective: Collective) -> None:
-        write(into, algorithms.alltoall(collective, read(out_of, size)))
-
-    return Plan(plan)
+    out_of = into if in_place(comm, sendbuf) else kind(sendbuf, size)
+    return Plan(lambda call: write(into, call.alltoall(read(out_of, size))))
 
 
-def reduce(comm: Endpoint, sendbuf: Any, recvbuf: Any, op: Op, root: int) -> Plan:
+def reduce(comm: CollectiveCalls, sendbuf: Any, recvbuf: Any, op: Op = SUM, root: int = 0) -> Plan:
     """Combine all members' buffers at the root."""
-    root = known_root(comm, root)
-    result = Buffer(recvbuf, writable=True) if comm.rank == root else None
-    own = _operand(sendbuf, result)
-    _require_apart(own, result)
-    reduction = Reduction(op, own.datatype)
+    role = comm._role(root)
+    result = Buffer(recvbuf, writable=True) if role.is_root else None
+    own = _operand(comm, sendbuf, result) if role.serves else None
+    reduction = Reduction(op, own and own.datatype)
 
-    def plan(collective: Collective) -> None:
-        part = reduction.part(collective, own.read())
-        body = algorithms.reduce(collective, root, part, reduction.fold)
+    def plan(call: Call) -> None:
+        part: Any = None if own is None else reduction.part(call, own.read())
+        body = call.reduce(role.root, part, reduction.fold)
         if body is not None and result is not None:
             result.write(body)
 
-    return Plan(plan, Terms(root, op, own.nbytes))
+    return Plan(plan, Terms(role.root, op, -1 if own is None else own.nbytes))
 
 
-def allreduce(comm: Endpoint, sendbuf: Any, recvbuf: Any, op: Op) -> Plan:
+def allreduce(comm: CollectiveCalls, sendbuf: Any, recvbuf: Any, op: Op = SUM) -> Plan:
     """Combine all members' buffers for all of them."""
     result = Buffer(recvbuf, writable=True)
-    own = _operand(sendbuf, result)
-    _require_apart(own, result)
+    own = _operand(comm, sendbuf, result)
     reduction = Reduction(op, own.datatype)
 
-    def plan(collective: Collective) -> None:
-        part = reduction.part(collective, own.read())
-        result.write(algorithms.allreduce(collective, part, reduction.fold))
+    def plan(call: Call) -> None:
+        result.write(call.allreduce(reduction.part(call, own.read()), reduction.fold))
 
     return Plan(plan, Terms(op=op, nbytes=own.nbytes))
 
 
-def reduce_scatter_block(comm: Endpoint, sendbuf: Any, recvbuf: Any, op: Op) -> Plan:
+def reduce_scatter_block(comm: CollectiveCalls, sendbuf: Any, recvbuf: Any, op: Op = SUM) -> Plan:
     """Combine all members' blocks; every member gets its own of the result."""
     size = comm.size
-    alone = in_place(sendbuf)
+    alone = in_place(comm, sendbuf)
     blocks = Blocks(recvbuf if alone else sendbuf, size, alone)
     own = blocks.block(0)
     result = own if alone else Buffer(recvbuf, writable=True)
     require_alike(own, result)
     reduction = Reduction(op, own.datatype)
 
-    def plan(collective: Collective) -> None:
-        part = reduction.part(collective, b"".join(read(blocks, size)))
-        sizes = [own.nbytes] * size
-        result.write(algorithms.reduce_scatter(collective, part, reduction.fold, sizes))
+    def plan(call: Call) -> None:
+        part = reduction.part(call, b"".join(read(blocks, size)))
+        result.write(call.reduce_scatter(part, reduction.fold, [own.nbytes] * size))
 
     return Plan(plan, Terms(op=op, nbytes=own.nbytes))
 
 
 def reduce_scatter(
-    comm: Endpoint, sendbuf: Any, recvbuf: Any, counts: Sequence[int] | None, op: Op
+    comm: CollectiveCalls,
+    sendbuf: Any,
+    recvbuf: Any,
+    recvcounts: Sequence[int] | None = None,
+    op: Op = SUM,
 ) -> Plan:
     """Combine all members' buffers; every member gets as many elements as its count says."""
     size, rank = comm.size, comm.rank
-    alone = in_place(sendbuf)
+    alone = in_place(comm, sendbuf)
     result = Buffer(recvbuf, writable=True)
     own = result if alone else Buffer(sendbuf)
     if own.datatype != result.datatype:
         raise ValueError("mismatch in send and receive MPI datatypes")
-    given = None if counts is None and not alone else integers(counts, size)
+    given = None if recvcounts is None and not alone else integers(recvcounts, size)
     if given is not None:
         require_counts(own, None if alone else result, given, rank)
     reduction = Reduction(op, own.datatype)
 
-    def plan(collective: Collective) -> None:
+    def plan(call: Call) -> None:
         numbers = given
         if numbers is None:
-            numbers = gathered_counts(collective, result.count)
-            require_counts(own, result, numbers, rank)
-        part = reduction.part(collective, own.read())
+            numbers = gathered_counts(call.within, result.count)
+            if call.within is call:
+                require_counts(own, result, numbers, rank)
         sizes = [number * own.datatype.size for number in numbers]
-        result.write(algorithms.reduce_scatter(collective, part, reduction.fold, sizes))
+        part = reduction.part(call, own.read())
+        result.write(call.reduce_scatter(part, reduction.fold, sizes))
 
     return Plan(plan, Terms(op=op))
 
 
-def scan(comm: Endpoint, sendbuf: Any, recvbuf: Any, op: Op, inclusive: bool) -> Plan:
+def scan(inclusive: bool, comm: CollectiveCalls, sendbuf: Any, recvbuf: Any, op: Op = SUM) -> Plan:
     """Combine the buffers of all members up to each one, with its own if that counts."""
+    comm._require_one_group()
     result = Buffer(recvbuf, writable=True)
-    own = _operand(sendbuf, result)
+    own = _operand(comm, sendbuf, result, apart=False)
     reduction = Reduction(op, own.datatype)
 
-    def plan(collective: Collective) -> None:
-        body = algorithms.scan(collective, own.read(), reduction.fold.combine, inclusive)
+    def plan(call: Collective) -> None:
+        body = call.scan(own.read(), reduction.fold.combine, inclusive)
         if body is not None:
             result.write(body)
 
@@ -211,9 +215,9 @@ class Reduction:
         self.fold: Fold = Fold(self._combine)
         """Fold that combines bodies into one."""
 
-    def part(self, collective: Collective, body: bytes) -> Part:
+    def part(self, call: Call, body: bytes) -> Part:
         """A member's part."""
-        return self.fold.part(collective.rank, body, self._op.in_any_order)
+        return self.fold.part(call.rank, body, self._op.in_any_order)
 
     def _combine(self, low: bytes, high: bytes) -> bytes:
         return self._op._combined(low, high, self._datatype)
@@ -230,27 +234,26 @@ def write(blocks: Blocks, items: Sequence[bytes]) -> None:
         blocks.write(rank, item)
 
 
-def _operand(sendbuf: Any, result: Buffer | None) -> Buffer:
-    """Return a member's operand: its send buffer, or the place of its result."""
-    if result is None:
-        return Buffer(sendbuf)
-    if in_place(sendbuf):
-        return result
-    own = Buffer(sendbuf)
-    require_alike(own, result)
-    return own
-
-
-def _require_apart(own: Buffer, result: Buffer | None) -> None:
-    """Raise an error if an operand is where its result will be, which is not said by `IN_PLACE`.
+def _operand(
+    comm: CollectiveCalls, sendbuf: Any, result: Buffer | None, apart: bool = True
+) -> Buffer:
+    """Return a member's operand: its send buffer, or the place of its result.
 
     Raises
     ------
     Exception
-        ``ERR_BUFFER``.
+        ``ERR_BUFFER``: it is where its result will be, which is not said by `IN_PLACE`.
     """
-    if result is not None and own is not result and own.count and own.address == result.address:
+    if result is None:
+        return Buffer(sendbuf)
+    if in_place(comm, sendbuf):
+        return result
+    own = Buffer(sendbuf)
+    require_alike(own, result)
+    apart = apart and comm._group is comm._others
+    if apart and own.count and own.address == result.address:
         raise REAL.Exception(REAL.ERR_BUFFER)
+    return own
 
 
 def integers(counts: Any, size: int) -> list[int]:
@@ -269,7 +272,7 @@ def integers(counts: Any, size: int) -> list[int]:
 
 def gathered_counts(collective: Collective, count: int) -> list[int]:
     """All members' counts, which they tell one another."""
-    items = algorithms.allgather(collective, np.int64(count).tobytes())
+    items = collective.allgather(np.int64(count).tobytes())
     return [int(np.frombuffer(item, np.int64)[0]) for item in items]
 
 

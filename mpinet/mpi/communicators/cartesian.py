@@ -126,24 +126,13 @@ class CartesianCalls(Endpoint):
         """Dimensions."""
         return len(self._grid.dims)
 
-    @property
-    def dim(self) -> int:
-        """Dimensions."""
-        return self.Get_dim()
-
-    @property
-    def ndim(self) -> int:
-        """Dimensions."""
-        return self.Get_dim()
+    dim, ndim = property(Get_dim), property(Get_dim)
 
     def Get_topo(self) -> tuple[list[int], list[int], list[int]]:
         """The dimensions, whether each is a ring, and the caller's coordinates."""
         return self.dims, self.periods, self.coords
 
-    @property
-    def topo(self) -> tuple[list[int], list[int], list[int]]:
-        """The dimensions, whether each is a ring, and the caller's coordinates."""
-        return self.Get_topo()
+    topo = property(Get_topo)
 
     @property
     def dims(self) -> list[int]:

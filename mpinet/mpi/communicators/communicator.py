@@ -15,7 +15,7 @@ from threading import Lock
 from typing import Any, NoReturn
 
 from mpinet.mpi.collectives import Collectives
-from mpinet.mpi.collectives.intercomm_calls import InterCollectives
+from mpinet.mpi.collectives.intercomm_algorithms import InterCollectives
 from mpinet.mpi.communicators.attributes import Attributes
 from mpinet.mpi.communicators.context_ids import (
     agreed_and_gathered,
@@ -41,6 +41,7 @@ from mpinet.mpi.communicators.intercommunicator import (
     agreed_between_groups,
     agreed_over_bridge,
     local_context_name,
+    sides_of,
     split_group,
     split_groups,
 )
@@ -69,7 +70,6 @@ from mpinet.mpi.world.contexts import (
 )
 from mpinet.mpi.world.endpoint import CommState
 from mpinet.mpi.world.failure import Aborted
-from mpinet.mpi.world.handles import handle_of, thing_of
 from mpinet.mpi.world.host import host
 from mpinet.mpi.world.processor import Processor
 from mpinet.mpi.world.ranks import RankTable, rank_table
@@ -107,6 +107,7 @@ class Comm(
     __slots__ = ("_constant", "_holder", "_scope")
 
     __module__ = REAL.__name__
+    _null, _unknown = "COMM_NULL", REAL.ERR_COMM
 
     _constant: bool
     _holder: Processor | None
@@ -126,21 +127,17 @@ class Comm(
     def _require(cls, comm: Comm) -> None:
         """Raise an error unless a communicator may have a face of this class."""
 
-    def __bool__(self) -> bool:
-        return self._scope is not NOWHERE
+    @property
+    def _meaning(self) -> int | None:
+        return None if self._scope is NOWHERE else self._context
 
-    def __eq__(self, other: object) -> bool:
-        if not isinstance(other, Comm):
-            return NotImplemented
-        if not self or not other:
-            return not self and not other
-        return self._context == other._context
-
-    __hash__ = None  # type: ignore[assignment]
+    @classmethod
+    def _of(cls, context: int) -> Any:
+        return known_as(context)
 
     def __reduce__(self) -> Any:
         if not self:
-            return serialized(self, "COMM_NULL")
+            return super().__reduce__()
         return serialized(self, CONSTANTS.get(constant_of(self._name_of_context), ""))
 
     def Get_name(self) -> str:
@@ -152,9 +149,7 @@ class Comm(
     @call
     def Dup(self, info: Any = None) -> Any:
         """A communicator of the same members, with what attributes let it have."""
-        made = self._duplicate()
-        made.Set_info(info or self._state.info)
-        return made
+        return self.Dup_with_info(info or self._state.info)
 
     @call
     def Dup_with_info(self, info: Any) -> Any:
@@ -316,29 +311,6 @@ class Comm(
         """A communicator with who has the other end of a socket; the null one if it has no name."""
         return joined(own(), as_int(fd)) or Intercomm()
 
-    # ---- numbers that stand for it
-
-    @property
-    def handle(self) -> int:
-        """A number that stands for it on this processor; 0 for the null communicator."""
-        return handle_of("communicator", self._context) if self else 0
-
-    @classmethod
-    def fromhandle(cls, handle: int) -> Any:
-        """The communicator that a number stands for.
-
-        Raises
-        ------
-        Exception
-            ``ERR_COMM``: it stands for none.
-        """
-        if not handle:
-            return Comm()
-        context = thing_of("communicator", handle)
-        if context is None:
-            raise REAL.Exception(REAL.ERR_COMM)
-        return known_as(context)
-
 
 class Intracomm(TopologyCreation, Joining, Comm):
     """A communicator within a group, as `mpi4py.MPI.Intracomm`."""
@@ -413,13 +385,7 @@ class Intracomm(TopologyCreation, Joining, Comm):
         """
         self._others.processor(local_leader)
         agreed, sides = agreed_over_bridge(self, local_leader, peer_comm, remote_leader, tag)
-        group = self._group
-
-        def groups() -> tuple[RankTable, ...]:
-            found = (rank_table(side.tolist()) for side in sides)
-            return tuple(group if side.members == group.members else side for side in found)
-
-        return new_comm(Intercomm, (*agreed, 0), groups)
+        return new_comm(Intercomm, (*agreed, 0), lambda: sides_of(self._group, sides))
 
 
 class Intercomm(Leaders, InterCollectives, Comm):

@@ -13,8 +13,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from mpinet.base.arrays import Ints
-from mpinet.mpi.collectives import algorithms
-from mpinet.mpi.collectives.collective import Collective
+from mpinet.mpi.collectives.algorithms import Collective
 from mpinet.mpi.world.calls import running
 from mpinet.mpi.world.contexts import AGREEMENTS, Scope
 from mpinet.mpi.world.endpoint import Endpoint
@@ -51,7 +50,7 @@ def agreement(members: RankTable, context: int, tag: int) -> Collective:
 def agreed_id(part: Collective) -> ContextId:
     """Agree on the context id that rank 0 gives."""
     own = packed(new_context_id()) if part.rank == 0 else None
-    giver, count = unpacked(algorithms.broadcast(part, 0, own)).tolist()
+    giver, count = unpacked(part.broadcast(0, own)).tolist()
     return giver, count
 
 
@@ -65,9 +64,9 @@ def agreed_and_gathered(part: Collective, wish: Sequence[int]) -> tuple[ContextI
     rows : ndarray of int64, shape (members, wishes)
         What each member wishes, by rank.
     """
-    rows = algorithms.gather(part, 0, packed(wish))
+    rows = part.gather(0, packed(wish))
     own = packed(new_context_id()) + b"".join(rows) if rows is not None else None
-    numbers = unpacked(algorithms.broadcast(part, 0, own))
+    numbers = unpacked(part.broadcast(0, own))
     return (int(numbers[0]), int(numbers[1])), numbers[2:].reshape(part.size, -1)
 
 

@@ -35,6 +35,7 @@ class Errhandler(Numbered, REAL.Errhandler):  # type: ignore[misc]
     """
 
     __module__ = REAL.__name__
+    _null = NAMES[0]
 
     _number: int
     _constant = False
@@ -55,13 +56,9 @@ class Errhandler(Numbered, REAL.Errhandler):  # type: ignore[misc]
         handler._number = handle
         return handler
 
-    def __bool__(self) -> bool:
-        return self._number > 0
-
-    def __eq__(self, other: object) -> bool:
-        return self._number == other._number if isinstance(other, Errhandler) else NotImplemented
-
-    __hash__ = None  # type: ignore[assignment]
+    @property
+    def _meaning(self) -> int | None:
+        return self._number or None
 
     def __reduce__(self) -> Any:
         return serialized(self, NAMES[self._number] if self._number < len(NAMES) else "")

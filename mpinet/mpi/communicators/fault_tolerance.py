@@ -14,7 +14,7 @@ from mpinet.mpi.real import REAL, as_int
 from mpinet.mpi.world.calls import asking, call, running
 from mpinet.mpi.world.endpoint import Endpoint
 from mpinet.mpi.world.ranks import RankTable, rank_table
-from mpinet.mpi.world.recovery import Recovery, live
+from mpinet.mpi.world.recovery import Recovery
 
 INTEGER = 4
 """Bytes of a flag."""
@@ -38,7 +38,7 @@ class FaultTolerance(Endpoint):
 
     def Get_failed(self) -> Group:
         """Return the members whose failure is known."""
-        return Group._choosing(_recovery().failed(self._context))
+        return Group._of(_recovery().failed(self._context))
 
     def Ack_failed(self, num_to_ack: int | None = None) -> int:
         """Acknowledge the first failures, all if no number is given; how many are by now."""
@@ -105,8 +105,10 @@ class FaultTolerance(Endpoint):
             decision = _recovery().agree(self._context, -1)
 
             def groups() -> tuple[RankTable, ...]:
+                both = (fixed(group).members for group in shared)
                 return tuple(
-                    rank_table(live(fixed(group).members, decision.processors)) for group in shared
+                    rank_table([one for one in members if one not in decision.processors])
+                    for members in both
                 )
 
             bind(made, name, groups)

@@ -231,10 +231,7 @@ class GraphCalls(Endpoint):
         """Ranks and edges of the graph."""
         return len(self._graph.index), len(self._graph.edges)
 
-    @property
-    def dims(self) -> tuple[int, int]:
-        """Ranks and edges of the graph."""
-        return self.Get_dims()
+    dims = property(Get_dims)
 
     @property
     def nnodes(self) -> int:
@@ -250,10 +247,7 @@ class GraphCalls(Endpoint):
         """Return where the neighbors of each rank end among all, and all."""
         return self.index, self.edges
 
-    @property
-    def topo(self) -> tuple[list[int], list[int]]:
-        """Return where the neighbors of each rank end among all, and all."""
-        return self.Get_topo()
+    topo = property(Get_topo)
 
     @property
     def index(self) -> list[int]:

@@ -10,7 +10,6 @@ from typing import Any
 from mpinet.mpi.constants import Numbered, instance_of, serialized
 from mpinet.mpi.real import PROC_NULL, REAL, UNDEFINED, as_int
 from mpinet.mpi.world.calls import asking, running
-from mpinet.mpi.world.handles import handle_of, thing_of
 from mpinet.mpi.world.ranks import NOBODY, RankTable, compare, rank_table
 
 
@@ -51,6 +50,7 @@ class Group(Numbered, REAL.Group):  # type: ignore[misc]
     """
 
     __module__ = REAL.__name__
+    _null, _unknown = "GROUP_NULL", REAL.ERR_GROUP
 
     _members: RankTable | None
     _constant = ""
@@ -62,16 +62,16 @@ class Group(Numbered, REAL.Group):  # type: ignore[misc]
         return self
 
     @classmethod
-    def _of(cls, members: RankTable) -> Group:
+    def _of_table(cls, members: RankTable) -> Group:
         """A group of these members."""
         group = cls.__new__(cls)
         group._members = members
         return group
 
     @classmethod
-    def _choosing(cls, processors: Iterable[int]) -> Group:
+    def _of(cls, processors: Iterable[int]) -> Group:
         """A group of these processors, in this order."""
-        return cls._of(rank_table(list(processors)))
+        return cls._of_table(rank_table(list(processors)))
 
     @classmethod
     def Create_from_session_pset(cls, session: Any, pset_name: str) -> Group:
@@ -91,6 +91,10 @@ class Group(Numbered, REAL.Group):  # type: ignore[misc]
             raise REAL.Exception(REAL.ERR_GROUP)
         return self._members
 
+    @property
+    def _meaning(self) -> tuple[int, ...] | None:
+        return None if self._members is None else tuple(self._members.members)
+
     def __bool__(self) -> bool:
         return self._members is not None
 
@@ -103,12 +107,10 @@ class Group(Numbered, REAL.Group):  # type: ignore[misc]
             return one is another
         return bool(compare(one, another) == REAL.IDENT)
 
-    __hash__ = None  # type: ignore[assignment]
+    __hash__ = None
 
     def __reduce__(self) -> Any:
-        if self._members is None:
-            return serialized(self, "GROUP_NULL")
-        return serialized(self, "GROUP_EMPTY" if self._members is NOBODY else "")
+        return serialized(self, "GROUP_EMPTY") if self._members is NOBODY else super().__reduce__()
 
     # ---- what it is
 
@@ -143,19 +145,19 @@ class Group(Numbered, REAL.Group):  # type: ignore[misc]
 
     def Dup(self) -> Group:
         """The same group once more."""
-        return self._of(self._all)
+        return self._of_table(self._all)
 
     @classmethod
     def Union(cls, group1: Group, group2: Group) -> Group:
         """The members of the first group, and behind them those of the second alone."""
         others = (each for each in group2._all.members if group1._all.rank_of(each) == UNDEFINED)
-        return cls._choosing([*group1._all.members, *others])
+        return cls._of([*group1._all.members, *others])
 
     @classmethod
     def Intersection(cls, group1: Group, group2: Group) -> Group:
         """The members of the first group that are in the second, too."""
         both = (each for each in group1._all.members if group2._all.rank_of(each) != UNDEFINED)
-        return cls._choosing(both)
+        return cls._of(both)
 
     Intersect = Intersection
 
@@ -163,18 +165,18 @@ class Group(Numbered, REAL.Group):  # type: ignore[misc]
     def Difference(cls, group1: Group, group2: Group) -> Group:
         """The members of the first group that are not in the second."""
         rest = (each for each in group1._all.members if group2._all.rank_of(each) == UNDEFINED)
-        return cls._choosing(rest)
+        return cls._of(rest)
 
     def Incl(self, ranks: Sequence[int]) -> Group:
         """The members of these ranks, in this order."""
         self._require_different(ranks)
-        return self._choosing(self._all.processor(rank) for rank in ranks)
+        return self._of(self._all.processor(rank) for rank in ranks)
 
     def Excl(self, ranks: Sequence[int]) -> Group:
         """The members of all other ranks."""
         self._require_different(ranks)
         left_out = {self._all.processor(rank) for rank in ranks}
-        return self._choosing(rank for rank in self._all.members if rank not in left_out)
+        return self._of(rank for rank in self._all.members if rank not in left_out)
 
     def Range_incl(self, ranks: Sequence[tuple[int, int, int]]) -> Group:
         """The members of the ranks in ranges: first, last and stride each."""
@@ -199,31 +201,6 @@ class Group(Numbered, REAL.Group):  # type: ignore[misc]
         """Let it be the null group, if it is no constant."""
         if not self._constant:
             self._members = None
-
-    # ---- numbers that stand for it
-
-    @property
-    def handle(self) -> int:
-        """A number that stands for it on this processor; 0 for the null group."""
-        if self._members is None:
-            return 0
-        return handle_of("group", tuple(self._members.members))
-
-    @classmethod
-    def fromhandle(cls, handle: int) -> Group:
-        """The group that a number stands for.
-
-        Raises
-        ------
-        Exception
-            ``ERR_GROUP``: it stands for none.
-        """
-        if not handle:
-            return Group()
-        members = thing_of("group", handle)
-        if members is None:
-            raise REAL.Exception(REAL.ERR_GROUP)
-        return cls._choosing(members)
 
 
 def _ranges(ranges: Sequence[tuple[int, int, int]]) -> list[int]:

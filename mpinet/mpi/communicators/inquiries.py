@@ -10,15 +10,43 @@ from mpinet.mpi.communicators.groups import Group
 from mpinet.mpi.real import REAL, UNDEFINED
 from mpinet.mpi.world.calls import running
 from mpinet.mpi.world.contexts import SELF, WORLD, constant_of
-from mpinet.mpi.world.endpoint import Endpoint
+from mpinet.mpi.world.endpoint import CommState, Endpoint
 from mpinet.mpi.world.ranks import compare
 
 NAMES = {WORLD: "MPI_COMM_WORLD", SELF: "MPI_COMM_SELF"}
 """The names that communicators have from the beginning."""
 
 
-class Labels(Endpoint):
-    """The name and the hints that a script gives something that several processors have."""
+class Shared(Endpoint):
+    """The members of something that several processors have, and the hints that scripts give it."""
+
+    __slots__ = ()
+
+    def Get_group(self) -> Group:
+        """The members."""
+        return Group._of_table(self._group)
+
+    group = property(Get_group)
+
+    @property
+    def _hinted(self) -> CommState:
+        """State that has the hints."""
+        return self._state
+
+    def Get_info(self) -> Any:
+        """The hints that it has been given."""
+        hints = self._hinted.info
+        return REAL.Info.Create() if hints is None else hints.Dup()
+
+    def Set_info(self, info: Any) -> None:
+        """Give it hints; the machine takes none of them."""
+        self._hinted.info = info.Dup() if info else None
+
+    info = property(Get_info, Set_info)
+
+
+class Labels(Shared):
+    """A name for something that several processors have."""
 
     __slots__ = ()
 
@@ -39,24 +67,6 @@ class Labels(Endpoint):
     def name(self, value: str) -> None:
         self.Set_name(value)
 
-    def Get_info(self) -> Any:
-        """The hints that it has been given."""
-        hints = self._state.info
-        return REAL.Info.Create() if hints is None else hints.Dup()
-
-    def Set_info(self, info: Any) -> None:
-        """Give it hints; the machine takes none of them."""
-        self._state.info = info.Dup() if info else None
-
-    @property
-    def info(self) -> Any:
-        """The hints that it has been given."""
-        return self.Get_info()
-
-    @info.setter
-    def info(self, value: Any) -> None:
-        self.Set_info(value)
-
 
 class Inquiries(Labels):
     """Rank, size, group, name, hints and kind of a communicator, as `mpi4py.MPI.Comm` has them."""
@@ -70,15 +80,6 @@ class Inquiries(Labels):
     def Get_size(self) -> int:
         """Members."""
         return self.size
-
-    def Get_group(self) -> Group:
-        """The members."""
-        return Group._of(self._group)
-
-    @property
-    def group(self) -> Group:
-        """The members."""
-        return self.Get_group()
 
     def Compare(self, comm: Inquiries) -> int:
         """Compare it with another one: `IDENT`, `CONGRUENT`, `SIMILAR` or `UNEQUAL`."""
@@ -106,20 +107,9 @@ class Inquiries(Labels):
         topology = self._state.topology
         return UNDEFINED if topology is None else int(topology.kind)
 
-    @property
-    def is_inter(self) -> bool:
-        """True if its messages go to another group."""
-        return self.Is_inter()
-
-    @property
-    def is_intra(self) -> bool:
-        """True if its messages stay within its group."""
-        return self.Is_intra()
-
-    @property
-    def topology(self) -> int:
-        """`CART`, `GRAPH` or `DIST_GRAPH`; `UNDEFINED` if its members are not arranged."""
-        return self.Get_topology()
+    is_inter = property(Is_inter)
+    is_intra = property(Is_intra)
+    topology = property(Get_topology)
 
     @property
     def is_topo(self) -> bool:

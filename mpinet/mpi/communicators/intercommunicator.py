@@ -9,10 +9,10 @@ within its group. The new context id is given by the leader whose group is the f
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 
 from mpinet.base.arrays import Ints
-from mpinet.mpi.collectives import algorithms
+from mpinet.mpi.collectives.algorithms import Collective
 from mpinet.mpi.communicators.context_ids import (
     ContextId,
     agreement,
@@ -21,7 +21,7 @@ from mpinet.mpi.communicators.context_ids import (
     packed,
     unpacked,
 )
-from mpinet.mpi.communicators.groups import Group
+from mpinet.mpi.communicators.groups import Group, fixed
 from mpinet.mpi.real import ANY_SOURCE, REAL
 from mpinet.mpi.world.calls import running
 from mpinet.mpi.world.contexts import AGREEMENTS, LEADERS, Scope
@@ -32,9 +32,78 @@ from mpinet.mpi.world.ranks import RankTable, rank_table
 Sides = tuple[RankTable, ...]
 
 
+Agreement = tuple[ContextId, tuple[Ints, ...]]
+"""A context id, and what was said on each side."""
+
+Swap = Callable[[bytes], bytes | None]
+"""Gives the other leader a body, and returns that leader's; None if there is no way to it."""
+
+
+def _agreed(
+    part: Collective, leader: int, swap: Swap, said: bytes, leads: bool | None = None
+) -> Agreement:
+    """Agree with another group by way of the two leaders.
+
+    Parameters
+    ----------
+    part : Collective
+        The caller's part in an agreement of its own group.
+    leader : int
+        The leader's rank in it.
+    swap : callable
+        The leader's way to the other one.
+    said : bytes
+        What the leader says beside a context id.
+    leads : bool, optional
+        Whether the caller's side is the first (default: the lower leader's is).
+
+    Raises
+    ------
+    Exception
+        ``ERR_PORT``: the leaders have no way to each other.
+    """
+    both = None
+    if part.rank == leader:
+        own = packed(new_context_id()) + said
+        theirs = swap(own)
+        both = b"" if theirs is None else _both(own, theirs, leads)
+    told = part.broadcast(leader, both)
+    if not told:
+        raise REAL.Exception(REAL.ERR_PORT)
+    numbers = unpacked(told)
+    end = 1 + int(numbers[0]) // numbers.itemsize
+    one, other = numbers[1:end], numbers[end:]
+    return (int(one[0]), int(one[1])), (one[2:], other[2:])
+
+
+def _both(own: bytes, theirs: bytes, leads: bool | None) -> bytes:
+    """Put what two leaders say into one body."""
+    if leads is None:
+        leads = int(unpacked(own)[0]) <= int(unpacked(theirs)[0])
+    first, last = (own, theirs) if leads else (theirs, own)
+    return packed([len(first)]) + first + last
+
+
+def _swapping(scope: Scope, there: int, tag: int) -> Swap:
+    """The way of a leader to a rank, by messages with a tag."""
+
+    def swap(own: bytes) -> bytes:
+        running.mail.send(scope, there, tag, own)
+        theirs: bytes = running.mail.receive(scope, there, tag)[BODY]
+        return theirs
+
+    return swap
+
+
+def _leaders_at(place: int) -> Scope:
+    """The scope in which any two processors may meet as leaders."""
+    everybody = running.world.contexts.processors
+    return Scope(place + LEADERS, everybody, everybody)
+
+
 def agreed_over_bridge(
     local: Endpoint, leader: int, bridge: Endpoint, remote_leader: int, tag: int
-) -> tuple[ContextId, tuple[Ints, ...]]:
+) -> Agreement:
     """Agree with another group, whose leader is known in a communicator of both leaders.
 
     Parameters
@@ -57,21 +126,16 @@ def agreed_over_bridge(
     sides : tuple of two ndarrays of int64
         The processors of both groups, first that of the lower leader.
     """
-    part = next_agreement(local)
-    both = None
-    if part.rank == leader:
-        own = packed([*new_context_id(), *local._group.members])
-        mail, leaders = running.mail, bridge._scope.part(LEADERS)
-        mail.send(leaders, remote_leader, tag, own)
-        theirs = mail.receive(leaders, remote_leader, tag)[BODY]
-        both = _both(own, theirs)
-    one, other = _parted(algorithms.broadcast(part, leader, both))
-    return _id_of(one), (one[2:], other[2:])
+
+    def swap(own: bytes) -> bytes | None:
+        return _swapping(bridge._scope.part(LEADERS), remote_leader, tag)(own)
+
+    return _agreed(next_agreement(local), leader, swap, packed(local._group.members))
 
 
 def agreed_at_port(
     local: Endpoint, leader: int, place: int, server: int | None, known: bool
-) -> tuple[ContextId, tuple[Ints, ...]]:
+) -> Agreement:
     """Agree with another group, whose leader comes to a port or waits there.
 
     Parameters
@@ -97,26 +161,21 @@ def agreed_at_port(
     Exception
         ``ERR_PORT``: the leader may not use the port.
     """
-    part = next_agreement(local)
-    both = None
-    if part.rank == leader and not known:
-        both = b""
-    elif part.rank == leader:
-        own = packed([*new_context_id(), *local._group.members])
-        mail, everybody = running.mail, running.world.contexts.processors
-        leaders = Scope(place + LEADERS, everybody, everybody)
+
+    def swap(own: bytes) -> bytes | None:
+        mail, leaders = running.mail, _leaders_at(place)
+        if not known:
+            return None
         if server is None:
             _, client, _, theirs, _ = mail.receive(leaders, ANY_SOURCE, 0)
             mail.send(leaders, client, 1, own)
         else:
             mail.send(leaders, server, 0, own)
             theirs = mail.receive(leaders, server, 1)[BODY]
-        both = _both(own, theirs)
-    told = algorithms.broadcast(part, leader, both)
-    if not told:
-        raise REAL.Exception(REAL.ERR_PORT)
-    one, other = _parted(told)
-    return _id_of(one), (one[2:], other[2:])
+        told: bytes = theirs
+        return told
+
+    return _agreed(next_agreement(local), leader, swap, packed(local._group.members))
 
 
 def agreed_between_groups(
@@ -134,35 +193,14 @@ def agreed_between_groups(
         A context for the agreement.
     """
     part = agreement(local, place + AGREEMENTS, 0)
-    both = None
-    if part.rank == leader:
-        own = packed(new_context_id())
-        mail, there = running.mail, remote.members[remote_leader]
-        everybody = running.world.contexts.processors
-        leaders = Scope(place + LEADERS, everybody, everybody)
-        mail.send(leaders, there, 0, own)
-        theirs = mail.receive(leaders, there, 0)[BODY]
-        both = _both(own, theirs)
-    one, _ = _parted(algorithms.broadcast(part, leader, both))
-    return _id_of(one)
+    swap = _swapping(_leaders_at(place), remote.members[remote_leader], 0)
+    return _agreed(part, leader, swap, b"")[0]
 
 
-def _both(own: bytes, theirs: bytes) -> bytes:
-    """Put what two leaders say into one body: first that of the lower leader."""
-    first, last = sorted((own, theirs), key=lambda body: int(unpacked(body)[0]))
-    return packed([len(first)]) + first + last
-
-
-def _parted(body: bytes) -> tuple[Ints, Ints]:
-    """Take apart what the two leaders say."""
-    numbers = unpacked(body)
-    end = 1 + int(numbers[0]) // numbers.itemsize
-    return numbers[1:end], numbers[end:]
-
-
-def _id_of(numbers: Ints) -> ContextId:
-    """The name that a leader gives."""
-    return int(numbers[0]), int(numbers[1])
+def sides_of(group: RankTable, sides: Iterable[Ints]) -> Sides:
+    """The groups of processors that two sides are; the caller's own as the given table."""
+    found, own = (rank_table(side.tolist()) for side in sides), fixed(group)
+    return tuple(own if side.members == own.members else side for side in found)
 
 
 class Leaders(IntercommEndpoint):
@@ -172,16 +210,11 @@ class Leaders(IntercommEndpoint):
 
     def Get_remote_group(self) -> Group:
         """The other group."""
-        return Group._of(self._others)
+        return Group._of_table(self._others)
 
-    @property
-    def remote_group(self) -> Group:
-        """The other group."""
-        return self.Get_remote_group()
+    remote_group = property(Get_remote_group)
 
-    def _agreed(
-        self, wish: Sequence[int], of_all: bool = True
-    ) -> tuple[ContextId, tuple[Ints, ...]]:
+    def _agreed(self, wish: Sequence[int], of_all: bool = True) -> Agreement:
         """Agree with the other group.
 
         Parameters
@@ -200,26 +233,16 @@ class Leaders(IntercommEndpoint):
         """
         return self._agreeing(wish, of_all)()
 
-    def _agreeing(
-        self, wish: Sequence[int], of_all: bool
-    ) -> Callable[[], tuple[ContextId, tuple[Ints, ...]]]:
+    def _agreeing(self, wish: Sequence[int], of_all: bool) -> Callable[[], Agreement]:
         """The next agreement with the other group; called, it gives what `_agreed` does."""
         part, holding = next_agreement(self._local), self._state
         holding.agreed += 1
-        scope, tag, leads = self._scope.part(AGREEMENTS), holding.agreed, self._first
+        swap = _swapping(self._scope.part(AGREEMENTS), 0, holding.agreed)
+        leads = self._first
 
-        def agree() -> tuple[ContextId, tuple[Ints, ...]]:
-            rows = algorithms.gather(part, 0, packed(wish)) if of_all else [packed(wish)]
-            both = None
-            if part.rank == 0:
-                mail = running.mail
-                own = packed([*new_context_id()]) + b"".join(rows or ())
-                mail.send(scope, 0, tag, own)
-                theirs = mail.receive(scope, 0, tag)[BODY]
-                first, last = (own, theirs) if leads else (theirs, own)
-                both = packed([len(first)]) + first + last
-            one, other = _parted(algorithms.broadcast(part, 0, both))
-            return _id_of(one), (one[2:], other[2:])
+        def agree() -> Agreement:
+            rows = part.gather(0, packed(wish)) if of_all else [packed(wish)]
+            return _agreed(part, 0, swap, b"".join(rows or ()), leads)
 
         return agree
 

@@ -3,11 +3,10 @@
 They are as many messages as there are links, all at once; the machine brings each to its target.
 """
 
-# ruff: noqa: N802  (mpi4py's names)
-
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
 from typing import Any
 
 from mpinet.mpi.collectives.collective import Plan, paired
@@ -22,31 +21,23 @@ from mpinet.mpi.world.endpoint import Endpoint
 from mpinet.mpi.world.message import BODY
 
 
+@dataclass(frozen=True, slots=True)
 class Neighborhood:
     """One neighbor collective, as one of the members takes part in it.
 
     It goes on when the communicator is freed, of which it needs nothing any more.
-
-    Parameters
-    ----------
-    scope : Scope
-        Where its messages are sent.
-    rank : int
-        The member's own.
-    topology : Any
-        The grid or graph.
-    turn, start : int
-        The call's number among the member's, and how often the call was started before.
     """
 
-    __slots__ = ("_rank", "_scope", "_start", "_topology", "_turn")
-
-    def __init__(self, scope: Scope, rank: int, topology: Any, turn: int, start: int = 0):
-        self._scope = scope
-        self._rank = rank
-        self._topology = topology
-        self._turn = turn
-        self._start = start
+    scope: Scope
+    """Scope in which its messages are sent."""
+    rank: int
+    """The member's own."""
+    topology: Any
+    """The grid or graph."""
+    turn: int
+    """Number of the call among the member's."""
+    start: int = 0
+    """Number of times that the call was started before."""
 
     @classmethod
     def of(cls, comm: Endpoint) -> Neighborhood:
@@ -57,7 +48,7 @@ class Neighborhood:
 
     def again(self, start: int) -> Neighborhood:
         """One start of a collective that has been prepared as this call."""
-        return Neighborhood(self._scope, self._rank, self._topology, self._turn, start)
+        return replace(self, start=start)
 
     def exchange(self, bodies: Sequence[bytes], take: Callable[[int, bytes], None]) -> None:
         """Send a body to each target, and take one from each source.
@@ -72,16 +63,16 @@ class Neighborhood:
         take : callable
             Gets the place of a source, and its body.
         """
-        mail, topology = running.mail, self._topology
-        first = paired(self._turn, self._start) * topology.ways
-        targets = topology.targets(self._rank)
+        mail, topology = running.mail, self.topology
+        first = paired(self.turn, self.start) * topology.ways
+        targets = topology.targets(self.rank)
         for place, (target, body) in enumerate(zip(targets, bodies, strict=True)):
             if target != PROC_NULL:
-                mail.send(self._scope, target, first + topology.way(place), body)
-        for place, source in enumerate(topology.sources(self._rank)):
+                mail.send(self.scope, target, first + topology.way(place), body)
+        for place, source in enumerate(topology.sources(self.rank)):
             if source != PROC_NULL:
                 tag = first + topology.way_from(place)
-                take(place, mail.receive(self._scope, source, tag)[BODY])
+                take(place, mail.receive(self.scope, source, tag)[BODY])
 
 
 class ExchangePlan(Plan):
@@ -92,6 +83,20 @@ class ExchangePlan(Plan):
     def part(self, comm: Endpoint, kind: str) -> Neighborhood:
         """The running processor's part in its next neighbor collective on a communicator."""
         return Neighborhood.of(comm)
+
+
+def _gathering(kind: type[Blocks], comm: Any, sendbuf: Any, recvbuf: Any) -> Plan:
+    """Plan to bring one buffer to all targets, and the sources' to the blocks of another."""
+    indegree, outdegree = comm.degrees
+    own, into = Buffer(sendbuf), kind(recvbuf, indegree, True)
+    return ExchangePlan(lambda part: part.exchange([own.read()] * outdegree, into.write))
+
+
+def _exchange(kind: type[Blocks], comm: Any, sendbuf: Any, recvbuf: Any) -> Plan:
+    """Plan to bring a block of a buffer to each target, and the sources' to another's."""
+    indegree, outdegree = comm.degrees
+    out_of, into = kind(sendbuf, outdegree), kind(recvbuf, indegree, True)
+    return ExchangePlan(lambda part: part.exchange(read(out_of, outdegree), into.write))
 
 
 class NeighborCollectives(Endpoint):
@@ -160,39 +165,8 @@ class NeighborCollectives(Endpoint):
 
     # ---- buffers
 
-    @Planned
-    def Neighbor_allgather(self, sendbuf: Any, recvbuf: Any) -> Plan:
-        """Bring a buffer to all neighbors."""
-        return self._plan_gathering(sendbuf, Blocks, recvbuf)
-
-    @Planned
-    def Neighbor_allgatherv(self, sendbuf: Any, recvbuf: Any) -> Plan:
-        """Bring a buffer to all neighbors, which send various lengths."""
-        return self._plan_gathering(sendbuf, VectorBlocks, recvbuf)
-
-    @Planned
-    def Neighbor_alltoall(self, sendbuf: Any, recvbuf: Any) -> Plan:
-        """Bring a block of a buffer to each neighbor."""
-        return self._plan_exchange(sendbuf, Blocks, recvbuf)
-
-    @Planned
-    def Neighbor_alltoallv(self, sendbuf: Any, recvbuf: Any) -> Plan:
-        """Bring a block of a buffer to each neighbor, of various lengths."""
-        return self._plan_exchange(sendbuf, VectorBlocks, recvbuf)
-
-    @Planned
-    def Neighbor_alltoallw(self, sendbuf: Any, recvbuf: Any) -> Plan:
-        """Bring a block of a buffer to each neighbor, of various lengths and datatypes."""
-        return self._plan_exchange(sendbuf, TypedBlocks, recvbuf)
-
-    def _plan_gathering(self, sendbuf: Any, kind: type[Blocks], recvbuf: Any) -> Plan:
-        """Plan to bring one buffer to all targets, and the sources' to the blocks of another."""
-        indegree, outdegree = self.degrees
-        own, into = Buffer(sendbuf), kind(recvbuf, indegree, True)
-        return ExchangePlan(lambda part: part.exchange([own.read()] * outdegree, into.write))
-
-    def _plan_exchange(self, sendbuf: Any, kind: type[Blocks], recvbuf: Any) -> Plan:
-        """Plan to bring a block of a buffer to each target, and the sources' to another's."""
-        indegree, outdegree = self.degrees
-        out_of, into = kind(sendbuf, outdegree), kind(recvbuf, indegree, True)
-        return ExchangePlan(lambda part: part.exchange(read(out_of, outdegree), into.write))
+    Neighbor_allgather = Planned(_gathering, Blocks)
+    Neighbor_allgatherv = Planned(_gathering, VectorBlocks)
+    Neighbor_alltoall = Planned(_exchange, Blocks)
+    Neighbor_alltoallv = Planned(_exchange, VectorBlocks)
+    Neighbor_alltoallw = Planned(_exchange, TypedBlocks)

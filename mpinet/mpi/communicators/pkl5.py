@@ -66,10 +66,3 @@ def _name(comm: Comm) -> tuple[Hashable, ...]:
     """The name of a communicator's context, as a tuple."""
     name = comm._name_of_context
     return name if isinstance(name, tuple) else (name,)
-
-
-FUNCTIONS = {
-    function.__name__: function
-    for function in (_comm_lock, _comm_lock_table, _commctx_intra, _commctx_inter)
-}
-"""The stand-in's functions in place of the real ones."""

@@ -84,10 +84,3 @@ def Lookup_name(service_name: str, info: Any = REAL.INFO_NULL) -> str:
         raise REAL.Exception(REAL.ERR_NAME)
     port: str = found[0]
     return port
-
-
-FUNCTIONS = {
-    function.__name__: function
-    for function in (Open_port, Close_port, Publish_name, Unpublish_name, Lookup_name)
-}
-"""The stand-in's functions in place of the real ones."""

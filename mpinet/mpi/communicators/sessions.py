@@ -12,7 +12,7 @@ from typing import Any
 
 from mpinet.mpi.communicators.errhandlers import Errhandler, ErrorHandling
 from mpinet.mpi.communicators.groups import Group, callers_world
-from mpinet.mpi.constants import Numbered, instance_of, serialized
+from mpinet.mpi.constants import Numbered, instance_of
 from mpinet.mpi.messages.bsend_buffers import SESSIONS, Buffered
 from mpinet.mpi.real import REAL, as_int
 from mpinet.mpi.world.calls import asking
@@ -30,6 +30,7 @@ class Session(Buffered, ErrorHandling, Numbered, REAL.Session):  # type: ignore[
     """
 
     __module__ = REAL.__name__
+    _null = "SESSION_NULL"
 
     _number: int
 
@@ -53,16 +54,9 @@ class Session(Buffered, ErrorHandling, Numbered, REAL.Session):  # type: ignore[
         """A number that stands for it on this processor; 0 for the null session."""
         return self._number
 
-    def __bool__(self) -> bool:
-        return self._number > 0
-
-    def __eq__(self, other: object) -> bool:
-        return self._number == other._number if isinstance(other, Session) else NotImplemented
-
-    __hash__ = None  # type: ignore[assignment]
-
-    def __reduce__(self) -> Any:
-        return serialized(self, "" if self else "SESSION_NULL")
+    @property
+    def _meaning(self) -> int | None:
+        return self._number or None
 
     @property
     def _state(self) -> CommState:
@@ -128,7 +122,7 @@ class Session(Buffered, ErrorHandling, Numbered, REAL.Session):  # type: ignore[
 
     def Create_group(self, pset_name: str) -> Group:
         """Return the group of a set."""
-        return Group._of(self._members(pset_name))
+        return Group._of_table(self._members(pset_name))
 
     def _members(self, name: str) -> RankTable:
         """Members of a set; `ERR_ARG` if there is none of this name."""

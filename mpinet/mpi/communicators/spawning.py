@@ -15,12 +15,11 @@ from typing import Any, ClassVar
 
 from mpinet.errors import FileError
 from mpinet.mpi import source
-from mpinet.mpi.collectives import algorithms
 from mpinet.mpi.communicators.attributes import NUMBER
 from mpinet.mpi.communicators.context_ids import new_context_id, next_agreement, packed, unpacked
 from mpinet.mpi.communicators.creation import new_comm
 from mpinet.mpi.communicators.groups import fixed
-from mpinet.mpi.communicators.intercommunicator import agreed_at_port
+from mpinet.mpi.communicators.intercommunicator import agreed_at_port, sides_of
 from mpinet.mpi.communicators.ports import is_own, owner_of, place_of
 from mpinet.mpi.real import REAL
 from mpinet.mpi.world.calls import call, running
@@ -147,7 +146,7 @@ class Joining(Endpoint):
             name = (*new_context_id(), 0)
             told = packed([*name[:2], len(counts), *counts, *children] if children else [])
             _launch(programs, counts, name, parents, children)
-        giver, number, *rest = unpacked(algorithms.broadcast(part, root, told)).tolist() or [0, 0]
+        giver, number, *rest = unpacked(part.broadcast(root, told)).tolist() or [0, 0]
         if not rest:
             raise REAL.Exception(REAL.ERR_SPAWN)
         counts, processors = rest[1 : 1 + rest[0]], rest[1 + rest[0] :]
@@ -170,14 +169,7 @@ class Joining(Endpoint):
     def _met(self, root: int, known: bool, port: str, server: int | None) -> Any:
         place = place_of(port) if known and self.rank == root else 0
         agreed, sides = agreed_at_port(self, root, place, server, known)
-        group = self._group
-
-        def groups() -> tuple[RankTable, ...]:
-            found = (rank_table(side.tolist()) for side in sides)
-            own = fixed(group)
-            return tuple(own if side.members == own.members else side for side in found)
-
-        return new_comm(self._between, (*agreed, 0), groups)
+        return new_comm(self._between, (*agreed, 0), lambda: sides_of(self._group, sides))
 
 
 def joined(alone: Joining, descriptor: int) -> Any:

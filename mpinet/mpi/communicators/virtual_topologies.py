@@ -8,7 +8,6 @@ from collections.abc import Hashable, Sequence
 from functools import lru_cache
 from typing import Any
 
-from mpinet.mpi.collectives import algorithms
 from mpinet.mpi.communicators.cartesian import Grid, Periods
 from mpinet.mpi.communicators.context_ids import agreed_id, next_agreement, packed, unpacked
 from mpinet.mpi.communicators.creation import Groups, new_comm, new_topology_comm
@@ -150,9 +149,9 @@ class TopologyCreation(Endpoint):
         """
         edges, weighted = edges_of(sources, degrees, destinations, weights)
         part = next_agreement(self)
-        parts = algorithms.gather(part, 0, packed(edges))
+        parts = part.gather(0, packed(edges))
         items = None if parts is None else neighborhoods(unpacked(b"".join(parts)), self.size)
-        place = Neighborhood.unpacked(unpacked(algorithms.scatter(part, 0, items)), weighted)
+        place = Neighborhood.unpacked(unpacked(part.scatter(0, items)), weighted)
         return self._in_neighborhoods((*agreed_id(next_agreement(self)), 0), place)
 
     def _in_neighborhoods(self, name: Hashable, place: Neighborhood) -> Any:

@@ -1,18 +1,17 @@
 """The calls that read and write a file: where, together or alone, at once or begun."""
 
-# ruff: noqa: N802  (mpi4py's names)
-
 from __future__ import annotations
 
 from collections.abc import Callable
+from inspect import signature
 from typing import Any
 
 from mpinet.mpi.files.opened import Opened
 from mpinet.mpi.messages.buffers import Buffer
 from mpinet.mpi.messages.requests import Request
 from mpinet.mpi.messages.statuses import fill_bytes
-from mpinet.mpi.real import REAL, as_int
-from mpinet.mpi.world.calls import call, running
+from mpinet.mpi.real import REAL, not_negative
+from mpinet.mpi.world.calls import put_call, running
 from mpinet.mpi.world.filing import ADD
 
 Finding = Callable[[], int]
@@ -32,9 +31,7 @@ def at(offset: int) -> Where:
     """
 
     def where(opened: Opened, buffer: Buffer) -> Finding:
-        position = as_int(offset)
-        if position < 0:
-            raise REAL.Exception(REAL.ERR_ARG)
+        position = not_negative(offset, REAL.ERR_ARG)
         if opened.amode & REAL.MODE_SEQUENTIAL:
             raise REAL.Exception(REAL.ERR_UNSUPPORTED_OPERATION)
         return lambda: position
@@ -87,10 +84,69 @@ def ordered(verb: str) -> Where:
     return where
 
 
+class Accessing:
+    """The calls of a file that read, or write, at places of one kind.
+
+    Of those that are called `Read_at_all` they are `Read_at_all` itself; `Iread_at_all`, which
+    begins what it does; and `Read_at_all_begin` with `Read_at_all_end`, its two parts.
+
+    Parameters
+    ----------
+    place : callable
+        Gives the rule of a call's places, from the call's name and what else says where.
+    """
+
+    def __init__(self, place: Callable[..., Where]):
+        self._place = place
+
+    def __set_name__(self, owner: type[Any], name: str) -> None:
+        place, writes = self._place, name.startswith("Write")
+
+        # `call` hands all arguments over by place.
+        def do(file: Any, *given: Any) -> None:
+            *where, buf, status = given
+            fill_bytes(status, file._access(place(name, *where), buf, writes)())
+
+        def begin(file: Any, *given: Any) -> Request:
+            *where, buf = given
+            request: Request = file._begin(place(f"I{name.lower()}", *where), buf, writes)
+            return request
+
+        def begin_part(file: Any, *given: Any) -> None:
+            *where, buf = given
+            file._split(name, place(f"{name}_begin", *where), buf, writes)
+
+        def end_part(file: Any, buf: Any, status: Any = None) -> None:
+            file._end(name, status)
+
+        _, *where = signature(place).parameters.values()
+        file, buf, status = signature(end_part).parameters.values()
+        own = file, *where, buf
+        put_call(owner, name, do, *own, status)
+        if not name.endswith("_ordered"):
+            put_call(owner, f"I{name.lower()}", begin, *own)
+        if name.endswith(("_all", "_ordered")):
+            put_call(owner, f"{name}_begin", begin_part, *own)
+            put_call(owner, f"{name}_end", end_part)
+
+
 class Accesses:
     """The calls of a file that read and write."""
 
     __slots__ = ()
+
+    Read_at = Accessing(lambda name, offset: at(offset))
+    Read_at_all = Accessing(lambda name, offset: together(at(offset), name))
+    Read = Accessing(lambda name: individual)
+    Read_all = Accessing(lambda name: together(individual, name))
+    Read_shared = Accessing(lambda name: shared)
+    Read_ordered = Accessing(ordered)
+    Write_at = Accessing(lambda name, offset: at(offset))
+    Write_at_all = Accessing(lambda name, offset: together(at(offset), name))
+    Write = Accessing(lambda name: individual)
+    Write_all = Accessing(lambda name: together(individual, name))
+    Write_shared = Accessing(lambda name: shared)
+    Write_ordered = Accessing(ordered)
 
     @property
     def _opened(self) -> Opened:
@@ -103,33 +159,9 @@ class Accesses:
         find, move = where(opened, buffer), opened.write if writes else opened.read
         return lambda: move(find(), buffer)
 
-    def _read(self, where: Where, spec: Any, status: Any) -> None:
-        fill_bytes(status, self._access(where, spec, False)())
-
-    def _write(self, where: Where, spec: Any, status: Any) -> None:
-        fill_bytes(status, self._access(where, spec, True)())
-
     def _begin(self, where: Where, spec: Any, writes: bool) -> Request:
         """Begin an access; its request."""
-        access, found = self._access(where, spec, writes), [0]
-
-        def work() -> None:
-            found[0] = access()
-
-        completion = running.turns.begin(work)
-
-        def finish(status: Any) -> None:
-            if completion.error is not None:
-                raise completion.error
-            fill_bytes(status, found[0])
-
-        return Request._of(completion, finish)
-
-    def _iread(self, where: Where, spec: Any) -> Request:
-        return self._begin(where, spec, False)
-
-    def _iwrite(self, where: Where, spec: Any) -> Request:
-        return self._begin(where, spec, True)
+        return Request._of_fiber(self._access(where, spec, writes), fill_bytes)
 
     def _split(self, verb: str, where: Where, spec: Any, writes: bool) -> None:
         """Begin the one access in two parts that there may be at a time."""
@@ -145,177 +177,3 @@ class Accesses:
         _, request = opened.split
         opened.split = None
         request.Wait(status)
-
-    # ---- reading
-
-    @call
-    def Read_at(self, offset: int, buf: Any, status: Any = None) -> None:
-        """Fill a buffer from a position on."""
-        self._read(at(offset), buf, status)
-
-    @call
-    def Read_at_all(self, offset: int, buf: Any, status: Any = None) -> None:
-        """Fill a buffer from a position on, as all others do."""
-        self._read(together(at(offset), "Read_at_all"), buf, status)
-
-    @call
-    def Read(self, buf: Any, status: Any = None) -> None:
-        """Fill a buffer from the processor's own position on."""
-        self._read(individual, buf, status)
-
-    @call
-    def Read_all(self, buf: Any, status: Any = None) -> None:
-        """Fill a buffer from the processor's own position on, as all others do."""
-        self._read(together(individual, "Read_all"), buf, status)
-
-    @call
-    def Read_shared(self, buf: Any, status: Any = None) -> None:
-        """Fill a buffer from the position of all on."""
-        self._read(shared, buf, status)
-
-    @call
-    def Read_ordered(self, buf: Any, status: Any = None) -> None:
-        """Fill a buffer from the position of all on, one behind the other by rank."""
-        self._read(ordered("Read_ordered"), buf, status)
-
-    @call
-    def Iread_at(self, offset: int, buf: Any) -> Request:
-        """Begin what `Read_at` does."""
-        return self._iread(at(offset), buf)
-
-    @call
-    def Iread_at_all(self, offset: int, buf: Any) -> Request:
-        """Begin what `Read_at_all` does."""
-        return self._iread(together(at(offset), "Iread_at_all"), buf)
-
-    @call
-    def Iread(self, buf: Any) -> Request:
-        """Begin what `Read` does."""
-        return self._iread(individual, buf)
-
-    @call
-    def Iread_all(self, buf: Any) -> Request:
-        """Begin what `Read_all` does."""
-        return self._iread(together(individual, "Iread_all"), buf)
-
-    @call
-    def Iread_shared(self, buf: Any) -> Request:
-        """Begin what `Read_shared` does."""
-        return self._iread(shared, buf)
-
-    @call
-    def Read_at_all_begin(self, offset: int, buf: Any) -> None:
-        """Begin what `Read_at_all` does; `Read_at_all_end` waits for its end."""
-        self._split("Read_at_all", together(at(offset), "Read_at_all_begin"), buf, False)
-
-    @call
-    def Read_at_all_end(self, buf: Any, status: Any = None) -> None:
-        """Wait for the end of what `Read_at_all_begin` has begun."""
-        self._end("Read_at_all", status)
-
-    @call
-    def Read_all_begin(self, buf: Any) -> None:
-        """Begin what `Read_all` does; `Read_all_end` waits for its end."""
-        self._split("Read_all", together(individual, "Read_all_begin"), buf, False)
-
-    @call
-    def Read_all_end(self, buf: Any, status: Any = None) -> None:
-        """Wait for the end of what `Read_all_begin` has begun."""
-        self._end("Read_all", status)
-
-    @call
-    def Read_ordered_begin(self, buf: Any) -> None:
-        """Begin what `Read_ordered` does; `Read_ordered_end` waits for its end."""
-        self._split("Read_ordered", ordered("Read_ordered_begin"), buf, False)
-
-    @call
-    def Read_ordered_end(self, buf: Any, status: Any = None) -> None:
-        """Wait for the end of what `Read_ordered_begin` has begun."""
-        self._end("Read_ordered", status)
-
-    # ---- writing
-
-    @call
-    def Write_at(self, offset: int, buf: Any, status: Any = None) -> None:
-        """Write a buffer at a position."""
-        self._write(at(offset), buf, status)
-
-    @call
-    def Write_at_all(self, offset: int, buf: Any, status: Any = None) -> None:
-        """Write a buffer at a position, as all others do."""
-        self._write(together(at(offset), "Write_at_all"), buf, status)
-
-    @call
-    def Write(self, buf: Any, status: Any = None) -> None:
-        """Write a buffer at the processor's own position."""
-        self._write(individual, buf, status)
-
-    @call
-    def Write_all(self, buf: Any, status: Any = None) -> None:
-        """Write a buffer at the processor's own position, as all others do."""
-        self._write(together(individual, "Write_all"), buf, status)
-
-    @call
-    def Write_shared(self, buf: Any, status: Any = None) -> None:
-        """Write a buffer at the position of all."""
-        self._write(shared, buf, status)
-
-    @call
-    def Write_ordered(self, buf: Any, status: Any = None) -> None:
-        """Write a buffer at the position of all, one behind the other by rank."""
-        self._write(ordered("Write_ordered"), buf, status)
-
-    @call
-    def Iwrite_at(self, offset: int, buf: Any) -> Request:
-        """Begin what `Write_at` does."""
-        return self._iwrite(at(offset), buf)
-
-    @call
-    def Iwrite_at_all(self, offset: int, buf: Any) -> Request:
-        """Begin what `Write_at_all` does."""
-        return self._iwrite(together(at(offset), "Iwrite_at_all"), buf)
-
-    @call
-    def Iwrite(self, buf: Any) -> Request:
-        """Begin what `Write` does."""
-        return self._iwrite(individual, buf)
-
-    @call
-    def Iwrite_all(self, buf: Any) -> Request:
-        """Begin what `Write_all` does."""
-        return self._iwrite(together(individual, "Iwrite_all"), buf)
-
-    @call
-    def Iwrite_shared(self, buf: Any) -> Request:
-        """Begin what `Write_shared` does."""
-        return self._iwrite(shared, buf)
-
-    @call
-    def Write_at_all_begin(self, offset: int, buf: Any) -> None:
-        """Begin what `Write_at_all` does; `Write_at_all_end` waits for its end."""
-        self._split("Write_at_all", together(at(offset), "Write_at_all_begin"), buf, True)
-
-    @call
-    def Write_at_all_end(self, buf: Any, status: Any = None) -> None:
-        """Wait for the end of what `Write_at_all_begin` has begun."""
-        self._end("Write_at_all", status)
-
-    @call
-    def Write_all_begin(self, buf: Any) -> None:
-        """Begin what `Write_all` does; `Write_all_end` waits for its end."""
-        self._split("Write_all", together(individual, "Write_all_begin"), buf, True)
-
-    @call
-    def Write_all_end(self, buf: Any, status: Any = None) -> None:
-        """Wait for the end of what `Write_all_begin` has begun."""
-        self._end("Write_all", status)
-
-    @call
-    def Write_ordered_begin(self, buf: Any) -> None:
-        """Begin what `Write_ordered` does; `Write_ordered_end` waits for its end."""
-        self._split("Write_ordered", ordered("Write_ordered_begin"), buf, True)
-
-    @call
-    def Write_ordered_end(self, buf: Any, status: Any = None) -> None:
-        """Wait for the end of what `Write_ordered_begin` has begun."""
-        self._end("Write_ordered", status)

@@ -9,17 +9,17 @@ from typing import Any
 
 from mpinet.mpi.communicators.communicator import Intracomm
 from mpinet.mpi.communicators.errhandlers import ErrorHandling
-from mpinet.mpi.communicators.groups import Group, fixed
-from mpinet.mpi.constants import Numbered, instance_of, serialized
+from mpinet.mpi.communicators.groups import fixed
+from mpinet.mpi.communicators.inquiries import Shared
+from mpinet.mpi.constants import Numbered, instance_of
 from mpinet.mpi.files.accesses import Accesses
 from mpinet.mpi.files.opened import ACCESS_MODES, Opened, error_of, of_system
 from mpinet.mpi.files.view import View
-from mpinet.mpi.real import REAL, as_int
+from mpinet.mpi.real import REAL, as_int, not_negative
 from mpinet.mpi.world.calls import call, running
-from mpinet.mpi.world.contexts import SELF, Lacking, Nowhere
+from mpinet.mpi.world.contexts import SELF, Nowhere
 from mpinet.mpi.world.endpoint import CommState
 from mpinet.mpi.world.filing import SET
-from mpinet.mpi.world.handles import handle_of, thing_of
 
 NULL = "the null file"
 """Under this a processor keeps the error handler of FILE_NULL, that of files it will open."""
@@ -34,26 +34,17 @@ REPRESENTATIONS = ("native", "internal")
 """Representations of elements: as in memory."""
 
 
-class NoFile(Nowhere):
-    """The scope of the null file."""
-
-    __slots__ = ()
-
-    context = Lacking(REAL.ERR_FILE)
-    group = Lacking(REAL.ERR_FILE)
-    others = Lacking(REAL.ERR_FILE)
+NO_FILE = Nowhere(REAL.ERR_FILE)
 
 
-NO_FILE = NoFile()
-
-
-class File(Accesses, ErrorHandling, Numbered, REAL.File):  # type: ignore[misc]
+class File(Accesses, Shared, ErrorHandling, Numbered, REAL.File):  # type: ignore[misc]
     """A file that several processors have opened together, as `mpi4py.MPI.File`.
 
     Nothing of it is known to the real one below it, which is always the null one.
     """
 
     __module__ = REAL.__name__
+    _null, _unknown = "FILE_NULL", REAL.ERR_FILE
 
     _holding: Opened | None
 
@@ -70,16 +61,9 @@ class File(Accesses, ErrorHandling, Numbered, REAL.File):  # type: ignore[misc]
         made._scope = NO_FILE if opened is None else opened.scope
         return made
 
-    def __bool__(self) -> bool:
-        return self._holding is not None
-
-    def __eq__(self, other: object) -> bool:
-        return self._holding is other._holding if isinstance(other, File) else NotImplemented
-
-    __hash__ = None  # type: ignore[assignment]
-
-    def __reduce__(self) -> Any:
-        return serialized(self, "" if self else "FILE_NULL")
+    @property
+    def _meaning(self) -> Opened | None:
+        return self._holding
 
     @property
     def _opened(self) -> Opened:
@@ -190,13 +174,13 @@ class File(Accesses, ErrorHandling, Numbered, REAL.File):  # type: ignore[misc]
     @call
     def Set_size(self, size: int) -> None:
         """Cut the file off, or let it grow, as all others do."""
-        size, opened = _known_size(size), self._writable()
+        size, opened = not_negative(size, REAL.ERR_ARG), self._writable()
         opened.done_by_first("Set_size", lambda: os.ftruncate(opened.descriptor.number, size))
 
     @call
     def Preallocate(self, size: int) -> None:
         """Let the file have so many bytes at least, as all others do."""
-        size, opened = _known_size(size), self._writable()
+        size, opened = not_negative(size, REAL.ERR_ARG), self._writable()
 
         def grow() -> None:
             if size:
@@ -237,9 +221,7 @@ class File(Accesses, ErrorHandling, Numbered, REAL.File):  # type: ignore[misc]
             position += opened.view.position_at(opened.file_size())
         elif whence != REAL.SEEK_SET:
             raise REAL.Exception(REAL.ERR_ARG)
-        if position < 0:
-            raise REAL.Exception(REAL.ERR_ARG)
-        return position
+        return not_negative(position, REAL.ERR_ARG)
 
     def Get_position(self) -> int:
         """The processor's own position."""
@@ -252,7 +234,7 @@ class File(Accesses, ErrorHandling, Numbered, REAL.File):  # type: ignore[misc]
 
     def Get_byte_offset(self, offset: int) -> int:
         """The byte of the file at a position."""
-        return self._opened.view.at(_known_size(offset))
+        return self._opened.view.at(not_negative(offset, REAL.ERR_ARG))
 
     # ---- views
 
@@ -335,75 +317,19 @@ class File(Accesses, ErrorHandling, Numbered, REAL.File):  # type: ignore[misc]
 
     # ---- what it tells
 
-    def Get_group(self) -> Group:
-        """Those who have opened it."""
-        return Group._of(self._group)
-
-    @property
-    def group(self) -> Group:
-        """Those who have opened it."""
-        return self.Get_group()
-
-    @property
-    def group_size(self) -> int:
-        """Number of those who have opened it."""
-        return len(self._group.members)
-
-    @property
-    def group_rank(self) -> int:
-        """The caller's rank among them."""
-        return self.rank
+    group_size = property(lambda self: len(self._group.members))
+    group_rank = property(lambda self: self.rank)
 
     def Get_amode(self) -> int:
         """Return what may be done with it."""
         return self._opened.amode
 
-    @property
-    def amode(self) -> int:
-        """Modes in which it is open."""
-        return self.Get_amode()
-
-    def Get_info(self) -> Any:
-        """The hints that it has been given."""
-        hints = self._state.info if self._opened else None
-        return REAL.Info.Create() if hints is None else hints.Dup()
-
-    def Set_info(self, info: Any) -> None:
-        """Give it hints, of which none is taken."""
-        if self._opened:
-            self._state.info = info.Dup() if info else None
+    amode = property(Get_amode)
 
     @property
-    def info(self) -> Any:
-        """The hints that it has been given."""
-        return self.Get_info()
-
-    @info.setter
-    def info(self, value: Any) -> None:
-        self.Set_info(value)
-
-    # ---- numbers that stand for it
-
-    @property
-    def handle(self) -> int:
-        """A number that stands for it on this processor; 0 for the null file."""
-        return handle_of("file", self._holding) if self else 0
-
-    @classmethod
-    def fromhandle(cls, handle: int) -> File:
-        """The file that a number stands for.
-
-        Raises
-        ------
-        Exception
-            ``ERR_FILE``: it stands for none.
-        """
-        if not handle:
-            return cls()
-        opened = thing_of("file", handle)
-        if opened is None:
-            raise REAL.Exception(REAL.ERR_FILE)
-        return cls._of(opened)
+    def _hinted(self) -> CommState:
+        self._opened  # noqa: B018  (the null file has an error handler, and no hints)
+        return self._state
 
 
 def _opening(comm: Intracomm, path: str, amode: int) -> Opened:
@@ -434,16 +360,3 @@ def _known_mode(amode: int) -> int:
     if sum(bool(amode & mode) for mode in ACCESS_MODES) != 1 or reads_only or sequence:
         raise REAL.Exception(REAL.ERR_AMODE)
     return amode
-
-
-def _known_size(size: int) -> int:
-    """A number of bytes, or a position.
-
-    Raises
-    ------
-    Exception
-        ``ERR_ARG``: it is below 0.
-    """
-    if as_int(size) < 0:
-        raise REAL.Exception(REAL.ERR_ARG)
-    return as_int(size)

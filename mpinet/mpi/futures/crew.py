@@ -14,9 +14,10 @@ from typing import Any
 from greenlet import GreenletExit
 
 from mpinet.mpi.communicators.communicator import own
-from mpinet.mpi.futures.pending import Ending
+from mpinet.mpi.futures.pending import ending
 from mpinet.mpi.messages.objects import dumps, loads
 from mpinet.mpi.world.calls import running
+from mpinet.mpi.world.events import Event
 
 WORKER = "__worker__"
 """The name of a script in those who work for another one."""
@@ -42,7 +43,7 @@ class Helpers:
     def __init__(self, size: int):
         self.size, self.context = size, own()._context
         self._idle = list(range(size))
-        self._waiting: deque[Ending] = deque()
+        self._waiting: deque[Event] = deque()
         self._given: dict[int, int] = {}
 
     def begin(self, options: Mapping[str, Any]) -> bool:
@@ -68,17 +69,17 @@ class Helpers:
         """Wait for a worker that has nothing to do."""
         if self._idle:
             return heappop(self._idle)
-        ending = Ending(running.turns.current, self.context)
-        self._waiting.append(ending)
-        running.turns.wait(ending)
-        return self._given.pop(id(ending))
+        event = ending(self.context)
+        self._waiting.append(event)
+        running.turns.wait(event)
+        return self._given.pop(id(event))
 
     def _give(self, worker: int) -> None:
         """Give a worker to the first who waits for one."""
         if self._waiting:
-            ending = self._waiting.popleft()
-            self._given[id(ending)] = worker
-            running.turns.happened(ending)
+            event = self._waiting.popleft()
+            self._given[id(event)] = worker
+            running.turns.happened(event)
         else:
             heappush(self._idle, worker)
 

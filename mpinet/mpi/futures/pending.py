@@ -14,37 +14,16 @@ from greenlet import getcurrent
 from mpinet.mpi.communicators.communicator import own
 from mpinet.mpi.real import ANY_SOURCE
 from mpinet.mpi.world.calls import running
-from mpinet.mpi.world.events import Event, Waiter
+from mpinet.mpi.world.events import Awaited, Event
 from mpinet.mpi.world.loading import ADAPTED
 
 HELPERS = 4
 """Helper fibers that see to what ``mpi4py.util.pool`` maps asynchronously: mpi4py's own limit."""
 
 
-class Ending(Event):
-    """The end of a task."""
-
-    __slots__ = ("context",)
-
-    def __init__(self, owner: Waiter, context: int):
-        super().__init__(owner)
-        self.context: int = context
-        """Context of the crew that does the task."""
-
-    @property
-    def said(self) -> str:
-        """Name of what is waited for."""
-        return "a worker to end a task"
-
-    @property
-    def peer(self) -> int:
-        """Anybody's."""
-        return ANY_SOURCE
-
-    @property
-    def place(self) -> int:
-        """The context."""
-        return self.context
+def ending(context: int) -> Awaited:
+    """The end of a task, which the running processor awaits in the context of a crew."""
+    return Awaited(running.turns.current, "a worker to end a task", ANY_SOURCE, context)
 
 
 class Ended(Flag):
@@ -59,14 +38,14 @@ class Ended(Flag):
     def __init__(self, context: int | None = None):
         super().__init__()
         self._context = own()._context if context is None else context
-        self._endings: list[Ending] = []
+        self._endings: list[Event] = []
 
     def set(self) -> None:
         """Set it, and wake up who waits."""
         super().set()
         endings, self._endings = self._endings, []
-        for ending in endings:
-            running.turns.happened(ending)
+        for each in endings:
+            running.turns.happened(each)
 
     def wait(self, timeout: float | None = None) -> bool:
         """Wait until it is set, or for some seconds; whether it is."""
@@ -76,9 +55,8 @@ class Ended(Flag):
         end = None if timeout is None else monotonic() + timeout
         while not self.is_set():
             if end is None:
-                ending = Ending(turns.current, self._context)
-                self._endings.append(ending)
-                turns.wait(ending)
+                self._endings.append(ending(self._context))
+                turns.wait(self._endings[-1])
             elif monotonic() >= end:
                 break
             else:

@@ -164,12 +164,3 @@ def Flush_buffer() -> None:
 def Iflush_buffer() -> Request:
     """Begin to wait until nothing needs the memory."""
     return Request._of(HAPPENED)
-
-
-FUNCTIONS = {
-    "Attach_buffer": Attach_buffer,
-    "Detach_buffer": Detach_buffer,
-    "Flush_buffer": Flush_buffer,
-    "Iflush_buffer": Iflush_buffer,
-}
-"""The stand-in's functions in place of the real ones."""

@@ -11,7 +11,7 @@ from mpinet.mpi.messages.requests import Request
 from mpinet.mpi.messages.statuses import blank
 from mpinet.mpi.real import REAL
 from mpinet.mpi.world.calls import call, running
-from mpinet.mpi.world.events import Event, Promise
+from mpinet.mpi.world.events import Awaited, Event
 
 
 class Answers:
@@ -74,7 +74,7 @@ class Grequest(Request):
     __module__ = REAL.__name__
 
     _answers: Answers
-    _promise: Promise | None
+    _promise: Event | None
 
     def __new__(cls, request: Request | None = None) -> Grequest:
         """Another face of a request."""
@@ -95,7 +95,7 @@ class Grequest(Request):
     ) -> Grequest:
         """A request that `Complete` completes."""
         answers = Answers(query_fn, free_fn, cancel_fn, tuple(args or ()), dict(kwargs or {}))
-        promise = Promise(running.turns.current)
+        promise = Awaited(running.turns.current, "its own Grequest.Complete")
         made = cls._of(promise, answers.finish)
         made._answers, made._promise = answers, promise
         return made

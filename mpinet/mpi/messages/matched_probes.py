@@ -14,10 +14,9 @@ from mpinet.mpi.messages.objects import fetched
 from mpinet.mpi.messages.requests import Request
 from mpinet.mpi.messages.statuses import fill
 from mpinet.mpi.real import ANY_SOURCE, ANY_TAG, PROC_NULL, REAL
-from mpinet.mpi.world.calls import call, running
+from mpinet.mpi.world.calls import Renamed, call, running
 from mpinet.mpi.world.endpoint import Endpoint
 from mpinet.mpi.world.events import HAPPENED, Arrival, Receive
-from mpinet.mpi.world.handles import handle_of, thing_of
 from mpinet.mpi.world.message import Message as Body
 
 M = TypeVar("M", bound="Message")
@@ -37,10 +36,7 @@ class Probes(Endpoint):
             fill(status, message)
         return True
 
-    @call
-    def probe(self, source: int = ANY_SOURCE, tag: int = ANY_TAG, status: Any = None) -> bool:
-        """Wait until there is a message; it stays there."""
-        return self.Probe(source, tag, status)
+    probe = Renamed(Probe)
 
     @call
     def Iprobe(self, source: int = ANY_SOURCE, tag: int = ANY_TAG, status: Any = None) -> bool:
@@ -53,20 +49,14 @@ class Probes(Endpoint):
             fill(status, message)
         return True
 
-    @call
-    def iprobe(self, source: int = ANY_SOURCE, tag: int = ANY_TAG, status: Any = None) -> bool:
-        """Tell if there is a message, after the machine's next step at the latest."""
-        return self.Iprobe(source, tag, status)
+    iprobe = Renamed(Iprobe)
 
     @call
     def Mprobe(self, source: int = ANY_SOURCE, tag: int = ANY_TAG, status: Any = None) -> Message:
         """Wait until there is a message, and take it away from other receives."""
         return Message.Probe(self, source, tag, status)
 
-    @call
-    def mprobe(self, source: int = ANY_SOURCE, tag: int = ANY_TAG, status: Any = None) -> Message:
-        """Wait until there is a message, and take it away from other receives."""
-        return Message.Probe(self, source, tag, status)
+    mprobe = Renamed(Mprobe)
 
     @call
     def Improbe(
@@ -75,12 +65,7 @@ class Probes(Endpoint):
         """Take a message away from other receives, if there is one at the next step's end."""
         return Message.Iprobe(self, source, tag, status)
 
-    @call
-    def improbe(
-        self, source: int = ANY_SOURCE, tag: int = ANY_TAG, status: Any = None
-    ) -> Message | None:
-        """Take a message away from other receives, if there is one at the next step's end."""
-        return Message.Iprobe(self, source, tag, status)
+    improbe = Renamed(Improbe)
 
     def _looked_for(self, source: int, tag: int) -> Arrival | None:
         """Return what looks for a message from a rank; None for `PROC_NULL`."""
@@ -110,6 +95,7 @@ class Message(Numbered):
     __slots__ = ("__weakref__", "_received")
 
     __module__ = REAL.__name__
+    _null, _unknown = "MESSAGE_NULL", REAL.ERR_ARG
 
     _received: Receive | None
 
@@ -119,41 +105,20 @@ class Message(Numbered):
         made._received = None if message is None else instance_of(Message, message)._received
         return made
 
-    def __bool__(self) -> bool:
-        return self._received is not None
+    @property
+    def _meaning(self) -> Receive | None:
+        return self._received
 
-    def __eq__(self, other: object) -> bool:
-        if not isinstance(other, Message):
-            return NotImplemented
-        return self._received is other._received
-
-    __hash__ = None  # type: ignore[assignment]
+    @classmethod
+    def _of(cls: type[M], received: Receive) -> M:
+        message = cls()
+        message._received = received
+        return message
 
     def __reduce__(self) -> Any:
         if self._received is NO_PROC:
             return serialized(self, "MESSAGE_NO_PROC")
-        return serialized(self, "" if self else "MESSAGE_NULL")
-
-    @property
-    def handle(self) -> int:
-        """A number that stands for it on this processor; 0 for the null message."""
-        return handle_of("message", self._received) if self else 0
-
-    @classmethod
-    def fromhandle(cls: type[M], handle: int) -> M:
-        """The message that a number stands for.
-
-        Raises
-        ------
-        Exception
-            ``ERR_ARG``: it stands for none.
-        """
-        message = cls()
-        if handle:
-            message._received = thing_of("message", handle)
-            if message._received is None:
-                raise REAL.Exception(REAL.ERR_ARG)
-        return message
+        return super().__reduce__()
 
     @classmethod
     @call
@@ -212,13 +177,11 @@ class Message(Numbered):
         """The message that a probe has found, which it now takes; from `PROC_NULL` without one."""
         if status is not None:
             fill(status, message)
-        taken = cls()
-        taken._received = NO_PROC
-        if probe is not None and message is not None:
-            running.mail.take(message)
-            probe.message = message
-            taken._received = probe
-        return taken
+        if probe is None or message is None:
+            return cls._of(NO_PROC)
+        running.mail.take(message)
+        probe.message = message
+        return cls._of(probe)
 
     def _put(self, buf: Any) -> Any:
         """Make what puts the message into memory."""
@@ -239,5 +202,4 @@ NO_PROC: Any = object()
 """Processor that receives from `PROC_NULL`."""
 
 MESSAGE_NULL = Message()
-MESSAGE_NO_PROC = Message()
-MESSAGE_NO_PROC._received = NO_PROC
+MESSAGE_NO_PROC = Message._of(NO_PROC)

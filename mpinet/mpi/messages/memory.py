@@ -7,10 +7,10 @@ from __future__ import annotations
 from functools import partial
 from typing import Any
 
-from mpinet.mpi.messages.bsend_buffers import claim
 from mpinet.mpi.messages.buffers import Buffer
 from mpinet.mpi.messages.persistent import Prequest
 from mpinet.mpi.messages.requests import Request
+from mpinet.mpi.messages.sending import Sending, body_of, buffered, standard, synchronous
 from mpinet.mpi.messages.statuses import fill, tell
 from mpinet.mpi.real import ANY_SOURCE, ANY_TAG, PROC_NULL
 from mpinet.mpi.world.calls import call, running
@@ -28,30 +28,10 @@ class BufferMessages(Endpoint):
 
     __slots__ = ()
 
+    Send, Rsend = Sending(standard), Sending(standard)
+    Bsend, Ssend = Sending(buffered), Sending(synchronous)
+
     # ---- at once
-
-    @call
-    def Send(self, buf: Any, dest: int, tag: int = 0) -> None:
-        """Send memory."""
-        sending = running.mail.send_standard(self._scope, dest, tag, _body(buf, dest))
-        if sending is not HAPPENED:
-            running.turns.wait(sending)
-
-    @call
-    def Rsend(self, buf: Any, dest: int, tag: int = 0) -> None:
-        """Send memory to a rank that waits for it."""
-        self.Send(buf, dest, tag)
-
-    @call
-    def Bsend(self, buf: Any, dest: int, tag: int = 0) -> None:
-        """Send memory from the attached buffer."""
-        self._begin_buffered(_outgoing(buf, dest), dest, tag)
-
-    @call
-    def Ssend(self, buf: Any, dest: int, tag: int = 0) -> None:
-        """Send memory, and wait until a receive has matched."""
-        mail = running.mail
-        running.turns.wait(mail.send_synchronously(self._scope, dest, tag, _body(buf, dest)))
 
     @call
     def Recv(
@@ -95,27 +75,6 @@ class BufferMessages(Endpoint):
     # ---- begun, completed later
 
     @call
-    def Isend(self, buf: Any, dest: int, tag: int = 0) -> Request:
-        """Begin to send memory."""
-        return Request._of(running.mail.send_standard(self._scope, dest, tag, _body(buf, dest)))
-
-    @call
-    def Irsend(self, buf: Any, dest: int, tag: int = 0) -> Request:
-        """Begin to send memory to a rank that waits for it."""
-        return self.Isend(buf, dest, tag)
-
-    @call
-    def Ibsend(self, buf: Any, dest: int, tag: int = 0) -> Request:
-        """Begin to send memory from the attached buffer."""
-        return self._begin_buffered(_outgoing(buf, dest), dest, tag)
-
-    @call
-    def Issend(self, buf: Any, dest: int, tag: int = 0) -> Request:
-        """Begin to send memory; complete when a receive has matched."""
-        sending = running.mail.send_synchronously(self._scope, dest, tag, _body(buf, dest))
-        return Request._of(sending)
-
-    @call
     def Irecv(self, buf: Any, source: int = ANY_SOURCE, tag: int = ANY_TAG) -> Request:
         """Begin to receive into memory."""
         return self._begin_receive(_incoming(buf, source), source, tag)
@@ -131,7 +90,7 @@ class BufferMessages(Endpoint):
         recvtag: int = ANY_TAG,
     ) -> Request:
         """Begin to send memory, and to receive into other memory."""
-        body = _body(sendbuf, dest)
+        body = body_of(sendbuf, dest)
         buffer = _incoming(recvbuf, source)
         return self._exchange(body, dest, sendtag, buffer, source, recvtag)
 
@@ -152,27 +111,6 @@ class BufferMessages(Endpoint):
     # ---- begun again and again
 
     @call
-    def Send_init(self, buf: Any, dest: int, tag: int = 0) -> Prequest:
-        """A send of memory, to be started."""
-        return self._repeating_send(buf, dest, tag, running.mail.synchronous)
-
-    @call
-    def Rsend_init(self, buf: Any, dest: int, tag: int = 0) -> Prequest:
-        """A send of memory to a rank that waits for it, to be started."""
-        return self.Send_init(buf, dest, tag)
-
-    @call
-    def Bsend_init(self, buf: Any, dest: int, tag: int = 0) -> Prequest:
-        """A send of memory from the attached buffer, to be started."""
-        buffer = _outgoing(buf, dest)
-        return Prequest._repeating(partial(self._begin_buffered, buffer, dest, tag))
-
-    @call
-    def Ssend_init(self, buf: Any, dest: int, tag: int = 0) -> Prequest:
-        """A send of memory, to be started; complete when a receive has matched."""
-        return self._repeating_send(buf, dest, tag, True)
-
-    @call
     def Recv_init(self, buf: Any, source: int = ANY_SOURCE, tag: int = ANY_TAG) -> Prequest:
         """A receive into memory, to be started."""
         buffer = _incoming(buf, source)
@@ -180,26 +118,9 @@ class BufferMessages(Endpoint):
 
     # ---- steps of the above
 
-    def _begin_send(self, buffer: Buffer | None, dest: int, tag: int, synchronous: bool) -> Request:
-        body = b"" if buffer is None else buffer.read()
-        mail = running.mail
-        if synchronous:
-            return Request._of(mail.send_synchronously(self._scope, dest, tag, body))
-        mail.send(self._scope, dest, tag, body)
-        return Request._of(HAPPENED)
-
-    def _begin_buffered(self, buffer: Buffer | None, dest: int, tag: int) -> Request:
-        if buffer is not None:
-            claim(self._context, buffer.nbytes)
-        return self._begin_send(buffer, dest, tag, False)
-
     def _begin_receive(self, buffer: Buffer | None, source: int, tag: int) -> Request:
         receive = self._post(source, tag)
         return Request._of(receive or HAPPENED, partial(put, receive, buffer))
-
-    def _repeating_send(self, buf: Any, dest: int, tag: int, synchronous: bool) -> Prequest:
-        buffer = _outgoing(buf, dest)
-        return Prequest._repeating(partial(self._begin_send, buffer, dest, tag, synchronous))
 
     def _exchange(
         self,
@@ -224,19 +145,9 @@ def put(receive: Receive | None, buffer: Buffer | None, status: Any) -> None:
         buffer.write(message[BODY])
 
 
-def _outgoing(buf: Any, dest: int) -> Buffer | None:
-    """The memory that is sent; None to `PROC_NULL`."""
-    return None if dest == PROC_NULL else Buffer(buf)
-
-
 def _incoming(buf: Any, source: int) -> Buffer | None:
     """The memory that is received into; None from `PROC_NULL`."""
     return None if source == PROC_NULL else Buffer(buf, writable=True)
-
-
-def _body(buf: Any, dest: int) -> bytes:
-    """The body that is sent."""
-    return b"" if dest == PROC_NULL else Buffer(buf).read()
 
 
 def _both(sending: Event, received: Request) -> Request:

@@ -8,8 +8,8 @@ from functools import partial
 from operator import index
 from typing import Any
 
-from mpinet.mpi.messages.bsend_buffers import claim
 from mpinet.mpi.messages.requests import Request
+from mpinet.mpi.messages.sending import Sending, buffered, synchronous
 from mpinet.mpi.messages.statuses import fill, tell
 from mpinet.mpi.real import ANY_SOURCE, ANY_TAG, PROC_NULL, REAL
 from mpinet.mpi.world.calls import call, running
@@ -28,6 +28,8 @@ class ObjectMessages(Endpoint):
 
     __slots__ = ()
 
+    bsend, ssend = Sending(buffered, dumps), Sending(synchronous, dumps)
+
     @call
     def send(self, obj: Any, dest: int, tag: int = 0) -> None:
         """Send an object."""
@@ -36,31 +38,9 @@ class ObjectMessages(Endpoint):
             running.turns.wait(sending)
 
     @call
-    def bsend(self, obj: Any, dest: int, tag: int = 0) -> None:
-        """Send an object from the attached buffer."""
-        self._send_buffered(obj, dest, tag)
-
-    @call
-    def ssend(self, obj: Any, dest: int, tag: int = 0) -> None:
-        """Send an object, and wait until a receive has matched."""
-        mail = running.mail
-        running.turns.wait(mail.send_synchronously(self._scope, dest, tag, dumps(obj)))
-
-    @call
     def isend(self, obj: Any, dest: int, tag: int = 0) -> Request:
         """Begin to send an object."""
         return Request._of(running.mail.send_standard(self._scope, dest, tag, dumps(obj)))
-
-    @call
-    def ibsend(self, obj: Any, dest: int, tag: int = 0) -> Request:
-        """Begin to send an object from the attached buffer."""
-        self._send_buffered(obj, dest, tag)
-        return Request._of(HAPPENED)
-
-    @call
-    def issend(self, obj: Any, dest: int, tag: int = 0) -> Request:
-        """Begin to send an object; complete when a receive has matched."""
-        return Request._of(running.mail.send_synchronously(self._scope, dest, tag, dumps(obj)))
 
     @call
     def recv(
@@ -103,12 +83,6 @@ class ObjectMessages(Endpoint):
             return loads(running.mail.receive(self._scope, source, tag)[BODY] or NOTHING)
         room = None if buf is None else _room_given(buf, source)
         return loaded(self._receive(source, tag), room, status)
-
-    def _send_buffered(self, obj: Any, dest: int, tag: int) -> None:
-        body = dumps(obj)
-        if dest != PROC_NULL:
-            claim(self._context, len(body))
-        running.mail.send(self._scope, dest, tag, body)
 
 
 def loaded(message: Message | None, room: int | None = None, status: Any = None) -> Any:

@@ -21,7 +21,7 @@ from mpinet.mpi.messages.statuses import fill, tell
 from mpinet.mpi.real import REAL
 from mpinet.mpi.world.calls import running
 from mpinet.mpi.world.contexts import ONE_SIDED, Scope
-from mpinet.mpi.world.events import Event, Own, Service, Waiter
+from mpinet.mpi.world.events import Awaited, Event
 from mpinet.mpi.world.message import BODY, Message
 
 Envelope = tuple[int, int, int]
@@ -47,34 +47,21 @@ class Piece:
         return len(self.data)
 
 
-class Unready(Own):
-    """The moment in which all partitions of a send are ready, which its script says."""
+class Whole(Awaited):
+    """The moment in which all partitions of a send are ready, or all of a receive are there.
+
+    Its words name the missing ones where they say ``{missing}``.
+    """
 
     __slots__ = ("end",)
 
-    def __init__(self, owner: Waiter, end: End):
-        super().__init__(owner)
-        self.end = end
+    end: End
+    """End of the partitioned message."""
 
     @property
     def said(self) -> str:
         """Words for what is waited for."""
-        return f"its own Pready of {self.end.missing}"
-
-
-class Incoming(Service):
-    """The moment in which all partitions of a receive are there."""
-
-    __slots__ = ("end",)
-
-    def __init__(self, owner: Waiter, context: int, source: int, end: End):
-        super().__init__(owner, context, source, "")
-        self.end = end
-
-    @property
-    def said(self) -> str:
-        """Words for what is waited for."""
-        return f"rank {self.target} to have {self.end.missing} ready"
+        return super().said.replace("{missing}", self.end.missing)
 
 
 class End:
@@ -129,9 +116,13 @@ class End:
         """
         raise REAL.Exception(REAL.ERR_REQUEST)
 
-    def _begin(self) -> None:
+    def _begin(self, words: str, *peer: int) -> Event:
+        """Start once more; the event of the end."""
         self._turn += 1
         self._left = set(range(self.partitions))
+        event = self._event = Whole(running.turns.current, words, *peer)
+        event.end = self
+        return event
 
     def _require(self, partition: int) -> None:
         if not 0 <= partition < self.partitions:
@@ -157,9 +148,7 @@ class Sender(End):
 
     def begin(self) -> Request:
         """Start it."""
-        self._begin()
-        self._event = Unready(running.turns.current, self)
-        return Request._of(self._event)
+        return Request._of(self._begin("its own Pready of {missing}"))
 
     def ready(self, partition: int) -> None:
         """Send a partition."""
@@ -200,8 +189,7 @@ class Receiver(End):
     def begin(self) -> Request:
         """Start it."""
         self._come.pop(self._turn, None)
-        self._begin()
-        event = self._event = Incoming(running.turns.current, self._context, self._source, self)
+        event = self._begin("rank {rank} to have {missing} ready", self._source, self._context)
         if self._buffer is None:
             self._left.clear()
             self._complete()

@@ -14,7 +14,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any, ClassVar, TypeVar
 from weakref import WeakValueDictionary
 
-from mpinet.mpi.constants import Numbered, instance_of, serialized
+from mpinet.mpi.constants import Numbered, instance_of
 from mpinet.mpi.messages.statuses import blank
 from mpinet.mpi.real import REAL, UNDEFINED
 from mpinet.mpi.world.calls import call, running
@@ -39,6 +39,7 @@ class Request(Numbered):
     __slots__ = ("__weakref__", "_begin", "_event", "_finish")
 
     __module__ = REAL.__name__
+    _null = "REQUEST_NULL"
 
     _numbered: ClassVar[WeakValueDictionary[int, Request]] = WeakValueDictionary()
     _begin: Callable[[], Request] | None
@@ -65,14 +66,25 @@ class Request(Numbered):
         return made
 
     @classmethod
-    def _of_fiber(cls: type[R], work: Callable[[], None]) -> R:
-        """A request that is complete when work has been done beside the script; gives its error."""
-        completion = running.turns.begin(work)
+    def _of_fiber(
+        cls: type[R], work: Callable[[], Any], fill: Callable[[Any, Any], None] | None = None
+    ) -> R:
+        """A request that is complete when work has been done beside the script; gives its error.
+
+        Parameters
+        ----------
+        work : callable
+            The work.
+        fill : callable, optional
+            Lets a status tell of what the work has given (default: of nothing).
+        """
+        given: list[Any] = []
+        completion = running.turns.begin(lambda: given.append(work()))
 
         def finish(status: Any) -> None:
             if completion.error is not None:
                 raise completion.error
-            blank(status)
+            blank(status) if fill is None else fill(status, given[0])
 
         return cls._of(completion, finish)
 
@@ -90,10 +102,7 @@ class Request(Numbered):
             return self._begin is other._begin
         return self._event is other._event and self._event is not HAPPENED
 
-    __hash__ = None  # type: ignore[assignment]
-
-    def __reduce__(self) -> Any:
-        return serialized(self, "" if self else "REQUEST_NULL")
+    __hash__ = None
 
     # ---- numbers that stand for it
 

@@ -19,43 +19,22 @@ from mpinet.mpi.testing.member import Member, Task, live
 from mpinet.mpi.testing.verdict import verdict
 from mpinet.mpi.world.calls import running
 from mpinet.mpi.world.contexts import PAIRS, WORLD
-from mpinet.mpi.world.events import Event
+from mpinet.mpi.world.events import Awaited
 from mpinet.mpi.world.installed import without_users
+from mpinet.mpi.world.options import ScriptOptions
+from mpinet.mpi.world.process_state import Setting
 from mpinet.mpi.world.processor import Processor
-from mpinet.mpi.world.settings import Setting, Variables
+from mpinet.mpi.world.settings import VARIABLES
 from mpinet.mpi.world.streams import descriptors_kept
 from mpinet.mpi.world.world import World
 from mpinet.networks.topology import Topology
 from mpinet.process.where import shown
 
 
-class Meeting(Event):
-    """The arrival of all other members where a test has ended, or all have been collected."""
-
-    __slots__ = ("place_of_all",)
-
-    place_of_all: int
-
-    @property
-    def said(self) -> str:
-        """Name of what is waited for."""
-        return "all others to come to the end of the test"
-
-    @property
-    def peer(self) -> int:
-        """Everybody's."""
-        return ANY_SOURCE
-
-    @property
-    def place(self) -> int:
-        """The context of all processors."""
-        return self.place_of_all
-
-
 class Court(World):
     """A world that rests when all of its processors have met."""
 
-    met: list[Meeting]
+    met: list[Awaited]
 
     def _nothing_moves(self, total: object) -> bool:
         if self.turns.running and len(self.met) == self.turns.running:
@@ -97,7 +76,7 @@ class Team:
         kept = sys.meta_path[:], sys.unraisablehook
         self._stack.enter_context(without_users())
         out = self._stack.enter_context(descriptors_kept(sys.stdout))
-        world = Court(Machine(topology, "one", Local()), out=out)
+        world = Court(Machine(topology, "one", Local()), ScriptOptions(out=out))
         world.met = []
         world.accounts.naming = lambda frame: shown(frame.f_code.co_filename)
         self._stack.enter_context(running.of(world))
@@ -117,14 +96,15 @@ class Team:
         """Run a processor's session."""
         processor.main = sys.modules["__main__"] = ModuleType("__main__")
         words = sys.modules["_pytest.assertion.util"]  # has what says how a test's values differ
-        self._world.turns.privacy.change(processor, Setting(Variables, words))
+        self._world.turns.privacy.change(processor, Setting(VARIABLES, words))
         live(self.members[processor.id], self._arguments, self._names)
 
     def next(self) -> Task | None:
         """Let the running processor wait for all others; what they do next, None at the end."""
         world = self._world
-        meeting = Meeting(world.turns.current)
-        meeting.place_of_all = world.contexts.number((WORLD, PAIRS))
+        words = "all others to come to the end of the test"
+        place = world.contexts.number((WORLD, PAIRS))
+        meeting = Awaited(world.turns.current, words, ANY_SOURCE, place)
         world.met.append(meeting)
         world.turns.wait(meeting)
         return self._task

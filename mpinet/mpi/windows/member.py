@@ -11,7 +11,7 @@ from mpinet.mpi.windows.accesses import LOCK, LOCKED, STARTED, UNLOCK, Answer, E
 from mpinet.mpi.windows.exposure import Exposure, Memory
 from mpinet.mpi.windows.origin import Origin
 from mpinet.mpi.world.calls import running
-from mpinet.mpi.world.contexts import ONE_SIDED
+from mpinet.mpi.world.contexts import ONE_SIDED, Scope
 from mpinet.mpi.world.message import BODY, Message
 from mpinet.mpi.world.turns import POLLS_A_ROUND
 
@@ -24,8 +24,8 @@ class Member:
 
     Parameters
     ----------
-    context : int
-        The window's context.
+    scope : Scope
+        The window's members and its context.
     memory : Memory
         What the member exposes.
     sizes : ndarray of int64, shape (members, 2)
@@ -40,7 +40,7 @@ class Member:
 
     def __init__(
         self,
-        context: int,
+        scope: Scope,
         memory: Memory,
         sizes: Ints,
         flavor: int,
@@ -48,12 +48,12 @@ class Member:
         whole: Any = None,
     ):
         here = running.turns.current
-        table = running.world.contexts.shared(context).groups[0]
-        self.rank = table.rank_of(here.id)
-        self.members = table.members
+        self.scope = scope
+        self.rank = scope.group.rank_of(here.id)
+        self.members = scope.group.members
         self.memory, self.sizes, self.flavor, self.given = memory, sizes, flavor, given
         self.whole = memory.memory if whole is None else whole
-        accesses = context + ONE_SIDED
+        accesses = scope.context + ONE_SIDED
         self.origin = Origin(accesses, self.rank, here.id, self.members)
         self.exposure = Exposure(accesses, self.rank, here.id, self.members, memory)
         self.fence: int = 0

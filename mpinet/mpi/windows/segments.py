@@ -13,8 +13,7 @@ from typing import Any
 import numpy as np
 
 from mpinet.errors import UsageError
-from mpinet.mpi.collectives import algorithms
-from mpinet.mpi.collectives.collective import Collective
+from mpinet.mpi.collectives.algorithms import Collective
 from mpinet.mpi.world.calls import running
 from mpinet.mpi.world.host import host
 
@@ -44,12 +43,12 @@ def shared_segment(part: Collective, nbytes: int) -> Any:
     """
     length = max(nbytes, 1)
     made, text = _made(length) if part.rank == 0 else (None, b"")
-    told: bytes = algorithms.broadcast(part, 0, text.ljust(TOLD) if part.rank == 0 else None)
+    told: bytes = part.broadcast(0, text.ljust(TOLD) if part.rank == 0 else None)
     found = _SEGMENTS.get(told) if made is None else made[1]
     if found is None:
         found = _mapped(told.decode().split(), length)
     _SEGMENTS[told] = found
-    algorithms.barrier(part)  # all have it, so that the file need not be open any more
+    part.barrier()  # all have it, so that the file need not be open any more
     _SEGMENTS.pop(told, None)
     if made is not None:
         os.close(made[0])

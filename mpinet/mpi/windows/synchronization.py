@@ -7,14 +7,13 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Sequence
 
-from mpinet.mpi.collectives import algorithms
-from mpinet.mpi.collectives.collective import Collective
+from mpinet.mpi.collectives.algorithms import Collective
 from mpinet.mpi.communicators.groups import Group
 from mpinet.mpi.real import PROC_NULL, REAL
 from mpinet.mpi.windows.accesses import COMPLETE, STARTED
 from mpinet.mpi.windows.transfers import Transfers
 from mpinet.mpi.world.calls import call, running
-from mpinet.mpi.world.events import Service
+from mpinet.mpi.world.events import Awaited
 
 
 class Synchronization(Transfers):
@@ -30,7 +29,7 @@ class Synchronization(Transfers):
         member = self._member
         member.require(member.is_idle)
         member.origin.finish(member.origin.touched)
-        algorithms.barrier(Collective.of(self, "Win.Fence"))
+        Collective.of(self, "Win.Fence").barrier()
         if member.exposure.touches is not None:
             member.exposure.touches.close_all(member.fence)
         member.fence += 1
@@ -49,8 +48,7 @@ class Synchronization(Transfers):
             return
         origin = member.origin
         while missing := [rank for rank in ranks if origin.posted[rank] <= 0]:
-            here = running.turns.current
-            origin.awaited = Service(here, self._context, missing[0], "call Post")
+            origin.awaited = self._awaited(missing[0], "Post")
             running.turns.wait(origin.awaited)
         origin.posted -= Counter(ranks)
 
@@ -80,8 +78,7 @@ class Synchronization(Transfers):
         """Wait until all of the group have completed their accesses."""
         exposure = self._member.exposure
         while missing := self._missing():
-            here = running.turns.current
-            exposure.awaited = Service(here, self._context, missing[0], "call Complete")
+            exposure.awaited = self._awaited(missing[0], "Complete")
             running.turns.wait(exposure.awaited)
         self._end_exposure()
         return True
@@ -95,6 +92,10 @@ class Synchronization(Transfers):
                 return False
         self._end_exposure()
         return True
+
+    def _awaited(self, rank: int, verb: str) -> Awaited:
+        """The event of another member's call."""
+        return Awaited(running.turns.current, f"rank {{rank}} to call {verb}", rank, self._context)
 
     def _missing(self) -> list[int]:
         """Ranks that have not completed the accesses that the caller lets them make."""

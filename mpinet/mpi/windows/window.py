@@ -9,23 +9,21 @@ from typing import Any
 import numpy as np
 
 from mpinet.base.arrays import Ints
-from mpinet.mpi.collectives import algorithms
-from mpinet.mpi.collectives.collective import Collective
+from mpinet.mpi.collectives.algorithms import Collective
 from mpinet.mpi.communicators.attributes import Attributes
 from mpinet.mpi.communicators.communicator import Intracomm, own
 from mpinet.mpi.communicators.context_ids import agreed_and_gathered, next_agreement
 from mpinet.mpi.communicators.errhandlers import ErrorHandling
-from mpinet.mpi.communicators.groups import Group, fixed
+from mpinet.mpi.communicators.groups import fixed
 from mpinet.mpi.communicators.inquiries import Labels
-from mpinet.mpi.constants import Numbered, instance_of, serialized
-from mpinet.mpi.real import PROC_NULL, REAL, as_int
+from mpinet.mpi.constants import Numbered, instance_of
+from mpinet.mpi.real import PROC_NULL, REAL, as_int, not_negative
 from mpinet.mpi.windows.exposure import Memory
 from mpinet.mpi.windows.member import Member
 from mpinet.mpi.windows.segments import shared_segment
 from mpinet.mpi.windows.synchronization import Synchronization
 from mpinet.mpi.world.calls import call, running
-from mpinet.mpi.world.contexts import COLLECTIVES, ONE_SIDED, Lacking, Nowhere
-from mpinet.mpi.world.handles import handle_of, thing_of
+from mpinet.mpi.world.contexts import COLLECTIVES, ONE_SIDED, Nowhere
 
 NONCONTIGUOUS = "alloc_shared_noncontig"
 """The hint that members' parts of shared memory need not follow one another."""
@@ -37,17 +35,7 @@ TOO_MUCH = 1 << 63
 """Bytes that no memory can be addressed to have."""
 
 
-class NoWindow(Nowhere):
-    """The scope of the null window."""
-
-    __slots__ = ()
-
-    context = Lacking(REAL.ERR_WIN)
-    group = Lacking(REAL.ERR_WIN)
-    others = Lacking(REAL.ERR_WIN)
-
-
-NO_WINDOW = NoWindow()
+NO_WINDOW = Nowhere(REAL.ERR_WIN)
 
 
 class Win(Labels, Attributes, ErrorHandling, Synchronization, Numbered, np.ndarray):
@@ -60,6 +48,7 @@ class Win(Labels, Attributes, ErrorHandling, Synchronization, Numbered, np.ndarr
     __slots__ = ("_holding", "_scope")
 
     __module__ = REAL.__name__
+    _null, _unknown = "WIN_NULL", REAL.ERR_WIN
 
     _holding: Member | None
 
@@ -67,28 +56,21 @@ class Win(Labels, Attributes, ErrorHandling, Synchronization, Numbered, np.ndarr
         """The null window, or another face of a window."""
         if win is None or not instance_of(Win, win):
             return cls._of(None)
-        return cls._of(win._holding, win._scope)
+        return cls._of(win._holding)
 
     @classmethod
-    def _of(cls, member: Member | None, scope: Any = NO_WINDOW) -> Win:
+    def _of(cls, member: Member | None) -> Win:
         """A face of a window that the running processor has."""
         memory = None if member is None else member.memory.memory
         exposed = np.zeros(0, np.uint8) if not memory else np.frombuffer(memory, np.uint8)
         made: Win = np.ndarray.__new__(cls, len(exposed), np.uint8, exposed)
-        made._holding, made._scope = member, scope
+        made._holding, made._scope = member, NO_WINDOW if member is None else member.scope
         return made
 
-    def __bool__(self) -> bool:
-        return self._scope is not NO_WINDOW
+    @property
+    def _meaning(self) -> Member | None:
+        return self._holding
 
-    def __eq__(self, other: object) -> bool:
-        if not isinstance(other, Win):
-            return NotImplemented
-        if not self or not other:
-            return not self and not other
-        return bool(self._context == other._context)
-
-    __hash__ = None
     __repr__ = object.__repr__
     __str__ = object.__str__
     # An array's would compare and copy memory; without the latter `copy` does what pickle does.
@@ -96,7 +78,7 @@ class Win(Labels, Attributes, ErrorHandling, Synchronization, Numbered, np.ndarr
     __copy__ = __deepcopy__ = None  # type: ignore[assignment]
 
     def __reduce_ex__(self, protocol: Any) -> Any:
-        return serialized(self, "" if self else "WIN_NULL")
+        return self.__reduce__()
 
     @property
     def _member(self) -> Member:
@@ -151,7 +133,7 @@ class Win(Labels, Attributes, ErrorHandling, Synchronization, Numbered, np.ndarr
         disp_unit, info, comm
             As those of `Create`.
         """
-        made = Making(comm, disp_unit, _known_size(size))
+        made = Making(comm, disp_unit, not_negative(size, REAL.ERR_SIZE))
         exposed = REAL.buffer.frombuffer(np.zeros(size, np.uint8), False)
         return made.window(cls, exposed, REAL.WIN_FLAVOR_ALLOCATE, info)
 
@@ -175,7 +157,7 @@ class Win(Labels, Attributes, ErrorHandling, Synchronization, Numbered, np.ndarr
         disp_unit, info, comm
             As those of `Create`.
         """
-        made = Making(comm, disp_unit, _known_size(size))
+        made = Making(comm, disp_unit, not_negative(size, REAL.ERR_SIZE))
         lengths = made.sizes[:, 0]
         if sum(lengths.tolist()) >= TOO_MUCH:
             raise REAL.Exception(REAL.ERR_SIZE)
@@ -249,7 +231,7 @@ class Win(Labels, Attributes, ErrorHandling, Synchronization, Numbered, np.ndarr
         here = running.turns.current
         member.require(member.is_idle)
         member.origin.finish(member.origin.touched)
-        algorithms.barrier(Collective.of(self, "Win.Free"))
+        Collective.of(self, "Win.Free").barrier()
         self._delete_all()
         running.mail.on_access(context + ONE_SIDED, here.id, None)
         running.world.one_sided.locks.pop((context + ONE_SIDED, here.id), None)
@@ -269,24 +251,8 @@ class Win(Labels, Attributes, ErrorHandling, Synchronization, Numbered, np.ndarr
         """Return the window's name."""
         return self._state.name if self else "MPI_WIN_NULL"
 
-    def Get_group(self) -> Group:
-        """The members."""
-        return Group._of(self._group)
-
-    @property
-    def group(self) -> Group:
-        """The members."""
-        return self.Get_group()
-
-    @property
-    def group_size(self) -> int:
-        """Members."""
-        return self.size
-
-    @property
-    def group_rank(self) -> int:
-        """The caller's rank."""
-        return self.rank
+    group_size = property(lambda self: len(self._group.members))
+    group_rank = property(lambda self: self.rank)
 
     def tomemory(self) -> Any:
         """The memory that the caller exposes."""
@@ -320,50 +286,6 @@ class Win(Labels, Attributes, ErrorHandling, Synchronization, Numbered, np.ndarr
             REAL.WIN_CREATE_FLAVOR: self.flavor,
             REAL.WIN_MODEL: self.model,
         }
-
-    # ---- numbers that stand for it
-
-    @property
-    def handle(self) -> int:
-        """A number that stands for it on this processor; 0 for the null window."""
-        return handle_of("window", Identity(self._member, self._scope)) if self else 0
-
-    @classmethod
-    def fromhandle(cls, handle: int) -> Win:
-        """The window that a number stands for.
-
-        Raises
-        ------
-        Exception
-            ``ERR_WIN``: it stands for none.
-        """
-        if not handle:
-            return cls()
-        kept = thing_of("window", handle)
-        if kept is None:
-            raise REAL.Exception(REAL.ERR_WIN)
-        return cls._of(kept.member, kept.scope)
-
-
-class Identity:
-    """Meaning of a window's number; equal for all faces of the window.
-
-    Parameters
-    ----------
-    member : Member
-        The window as the caller has it.
-    scope : Scope
-        Its members.
-    """
-
-    def __init__(self, member: Member, scope: Any):
-        self.member, self.scope = member, scope
-
-    def __eq__(self, other: object) -> bool:
-        return isinstance(other, Identity) and self.member is other.member
-
-    def __hash__(self) -> int:
-        return hash(self.member)
 
 
 class Making:
@@ -429,20 +351,7 @@ class Making:
         contexts = running.world.contexts
         context = contexts.open(self._name, lambda: (fixed(self._comm._group),), here.id)
         scope = contexts.scope(context, here.id)
-        member = Member(context, Memory(exposed, self._unit), self.sizes, flavor, given, whole)
-        made = cls._of(member, scope)
+        member = Member(scope, Memory(exposed, self._unit), self.sizes, flavor, given, whole)
+        made = cls._of(member)
         made.Set_info(info)
         return made
-
-
-def _known_size(size: int) -> int:
-    """A number of bytes.
-
-    Raises
-    ------
-    Exception
-        ``ERR_SIZE``: it is below 0.
-    """
-    if as_int(size) < 0:
-        raise REAL.Exception(REAL.ERR_SIZE)
-    return as_int(size)

@@ -118,9 +118,16 @@ class Accounts:
         return account
 
 
-def books(
-    shares: Sequence[Sequence[Account]], arrivals: Sequence[Mapping[int, Account]]
-) -> list[Account]:
+Shares = Sequence[Sequence[Account]]
+"""The accounts of all ranks, in the order in which each has opened its own."""
+
+
+def numbered(shares: Shares, number: int) -> Account:
+    """The account of a number: it says the rank that has opened it, and which of its own."""
+    return shares[number % len(shares)][number // len(shares)]
+
+
+def books(shares: Shares, arrivals: Sequence[Mapping[int, Account]]) -> list[Account]:
     """All ranks' accounts as one list, by file, line and kind.
 
     Parameters
@@ -140,7 +147,7 @@ def books(
             total.sent += account.sent
     for booked in arrivals:
         for number, arrived in booked.items():
-            account = shares[number % len(shares)][number // len(shares)]
+            account = numbered(shares, number)
             key = account.file, account.line, account.kind
             found[key].messages += arrived.messages
             found[key].hops += arrived.hops

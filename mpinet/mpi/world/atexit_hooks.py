@@ -11,6 +11,7 @@ from types import BuiltinFunctionType, FunctionType, ModuleType
 from typing import Any
 
 from mpinet.mpi.real import REAL
+from mpinet.mpi.world.replacing import replaced
 
 Call = tuple[Callable[..., Any], tuple[Any, ...], dict[str, Any]]
 
@@ -76,7 +77,6 @@ def at_end_of_processors(main_of: Callable[[str], ModuleType | None]) -> Iterato
         Gives the ``__main__`` of the processor that has a module of its own; None: it is shared,
         and what it registers is called at the end of the process.
     """
-    module: Any = atexit
     register, unregister = atexit.register, atexit.unregister
 
     def register_own(function: Any, *arguments: Any, **named: Any) -> Any:
@@ -92,8 +92,5 @@ def at_end_of_processors(main_of: Callable[[str], ModuleType | None]) -> Iterato
         calls[:] = [call for call in calls if call[0] != function]
         unregister(function)
 
-    module.register, module.unregister = register_own, unregister_own
-    try:
+    with replaced((atexit, "register", register_own), (atexit, "unregister", unregister_own)):
         yield
-    finally:
-        module.register, module.unregister = register, unregister

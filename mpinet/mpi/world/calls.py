@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from functools import cache, partial, update_wrapper
-from inspect import Parameter, signature
+from inspect import Parameter, Signature, signature
 from sys import _getframe
 from types import CodeType, FunctionType
 from typing import Any, TypeVar, cast
@@ -177,6 +177,46 @@ def call(method: F) -> F:
     defaults = tuple(each.default for each in taken if each.default is not Parameter.empty)
     wrapper = FunctionType(code.replace(co_name=method.__name__), room, method.__name__, defaults)
     return cast(F, update_wrapper(cast(F, wrapper), method))
+
+
+def put_call(owner: type[Any], name: str, made: Callable[..., Any], *taken: Parameter) -> None:
+    """Put a call that has been made of another function into a class.
+
+    Parameters
+    ----------
+    owner : type
+        The class.
+    name : str
+        The call's name.
+    made : callable
+        Does what the call is to do; gets all parameters by place.
+    *taken
+        The call's parameters (default: those of `made`).
+    """
+    made.__name__, made.__qualname__ = name, f"{owner.__qualname__}.{name}"
+    if taken:
+        gives = made.__annotations__["return"]
+        made.__signature__ = Signature(taken, return_annotation=gives)  # type: ignore[attr-defined]
+    setattr(owner, name, call(made))
+
+
+class Renamed:
+    """Call under another name, beside the first, which accounts then tell.
+
+    Parameters
+    ----------
+    method : callable
+        The first call.
+    """
+
+    def __init__(self, method: Any):
+        self._method: FunctionType = method.__wrapped__
+
+    def __set_name__(self, owner: type[Any], name: str) -> None:
+        one = self._method
+        same = FunctionType(one.__code__, one.__globals__, name, one.__defaults__, one.__closure__)
+        same.__annotations__ = one.__annotations__
+        put_call(owner, name, same)
 
 
 @cache

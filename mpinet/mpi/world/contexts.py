@@ -8,6 +8,7 @@ so that none of these is ever received by another.
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Sequence
+from dataclasses import dataclass, field
 from typing import Any
 
 from mpinet.mpi.real import ANY_SOURCE, ANY_TAG, REAL, UNDEFINED, as_int
@@ -42,33 +43,19 @@ SHORT = 1 << 30
 """Tags below this one are allowed everywhere, and Python compares them fastest."""
 
 
+@dataclass(slots=True, eq=False)
 class Scope:
-    """Scope of messages: who exchanges them in a part of a context, and what tells them apart.
-
-    Parameters
-    ----------
-    context : int
-        The part's number on this rank.
-    group : RankTable
-        Those who send, by rank.
-    others : RankTable
-        Those whom ranks in calls name: the group itself, of an intercommunicator the remote group.
-    tags : int
-        The bits that tags may have: those of `TAG_LIMIT`, or -1, all, for the emulator's own.
-    """
-
-    __slots__ = ("context", "group", "others", "tags")
+    """Scope of messages: who exchanges them in a part of a context, and what tells them apart."""
 
     context: int
+    """The part's number on this rank."""
     group: RankTable
+    """Those who send, by rank."""
     others: RankTable
-    tags: int
-
-    def __init__(self, context: int, group: RankTable, others: RankTable, tags: int = -1):
-        self.context = context
-        self.group = group
-        self.others = others
-        self.tags = tags
+    """Those whom ranks in calls name: the group itself, of an intercommunicator the remote group.
+    """
+    tags: int = -1
+    """The bits that tags may have: those of `TAG_LIMIT`, or -1, all, for the emulator's own."""
 
     def part(self, part: int) -> Scope:
         """The same members in another part of the context, for the emulator's own messages."""
@@ -105,47 +92,41 @@ class Scope:
         return tag
 
 
-class Lacking:
-    """Attribute that a null communicator or window lacks: raises the given MPI error."""
-
-    def __init__(self, error: int):
-        self.error = error
-
-    def __get__(self, scope: object, kind: type) -> Any:
-        if scope is None:
-            return self
-        raise REAL.Exception(self.error)
-
-
 class Nowhere(Scope):
-    """The scope of the null communicator: nobody exchanges messages in it."""
+    """The scope of a null communicator, window or file, in which no messages are exchanged.
 
-    __slots__ = ()
+    Parameters
+    ----------
+    error : int
+        Class of the error that is raised for what it lacks.
+    """
 
-    context: Any = Lacking(REAL.ERR_COMM)
-    group: Any = Lacking(REAL.ERR_COMM)
-    others: Any = Lacking(REAL.ERR_COMM)
+    __slots__ = ("_error",)
 
-    def __init__(self) -> None:
-        pass
+    def __init__(self, error: int) -> None:
+        self._error = error
+
+    @property
+    def context(self) -> Any:  # type: ignore[override]
+        """Raise the error."""
+        raise REAL.Exception(self._error)
+
+    group = others = context
 
 
-NOWHERE = Nowhere()
+NOWHERE = Nowhere(REAL.ERR_COMM)
 
 
+@dataclass(slots=True, eq=False)
 class SharedState:
     """State of a communicator that this rank's processors share."""
 
-    __slots__ = ("groups", "holders", "topology")
-
-    def __init__(self, groups: tuple[RankTable, ...]):
-        self.groups: tuple[RankTable, ...] = groups
-        """Group of the communicator, or both groups of an intercommunicator."""
-        self.topology: Any = None
-        """The grid or graph that its members are arranged in, where they all know the whole of
-        it."""
-        self.holders: set[int] = set()
-        """Processors of this rank that have it."""
+    groups: tuple[RankTable, ...]
+    """Group of the communicator, or both groups of an intercommunicator."""
+    topology: Any = None
+    """The grid or graph that its members are arranged in, where they all know the whole of it."""
+    holders: set[int] = field(default_factory=set)
+    """Processors of this rank that have it."""
 
     def group_of(self, processor: int) -> RankTable:
         """The group that a processor is in."""

@@ -14,10 +14,15 @@ from mpinet.mpi.world.failure import named
 from mpinet.mpi.world.mismatch import Calls, differing
 from mpinet.mpi.world.onesided import OneSided, name_of
 from mpinet.mpi.world.processor import Processor
-from mpinet.process.deadlock import SHOWN, all_waiting, cycle_or_chain
-from mpinet.process.telling import agreed, gathered, gathered_of
-
-NOBODY = -1
+from mpinet.process.deadlock import (
+    SHOWN,
+    all_waiting,
+    cycle_or_chain,
+    described,
+    first_stuck,
+    found_chain,
+)
+from mpinet.process.telling import agreed, gathered
 
 NAMED = 3
 """Most things that one processor waits for which are named."""
@@ -48,24 +53,19 @@ def explanation(
     polling : int
         Processors, on all ranks, that ask again and again whether something has come.
     """
-    transport = machine.transport
     stuck = all_waiting(machine, [processor.id for processor in here])
     different = differing(machine, contexts, calls, here)
     if different:
         heading = _heading(step, int(np.count_nonzero(stuck)), polling, 0)
         text = f"{heading} They call collectives that do not match:"
         return "\n".join([text, *different])
+    waiting = {each.id: each for each in here}
     waits = {each.id: (_next(contexts, each, stuck), each.awaited is None) for each in here}
-    waits = gathered_of(transport, waits)
-    chain, closed = _chain(waits) if waits else ([], False)
-    chain, closed, total = agreed(transport, (chain, closed, len(waits)))
-    shown = set(chain[:SHOWN])
-    own = {each.id: _line(machine, contexts, each, stuck) for each in here if each.id in shown}
-    lines = gathered_of(transport, own)
+    chain, closed, total = found_chain(machine.transport, waits, _chain)
     heading = _heading(step, total, polling, len(chain) if closed else 0)
-    rest = [f"  .. and {len(chain) - SHOWN} more"] if len(chain) > SHOWN else []
-    parts = [heading, *(lines[number] for number in chain[:SHOWN] if number in lines), *rest]
-    return str(agreed(transport, "\n".join(parts)))
+    shown = [one for one in chain[:SHOWN] if one in waiting]
+    own = {one: _line(machine, contexts, waiting[one], stuck) for one in shown}
+    return described(machine.transport, heading, chain, own)
 
 
 def name_holders(
@@ -95,7 +95,7 @@ def name_holders(
                 own = contexts.shared(event.place - event.place % PARTS).groups[0]
                 mine = own.rank_of(processor.id)
                 others = [(rank, at) for rank, at in held.get(window, ()) if rank != mine]
-                event.holders = others or list(held.get(window, ()))
+                event.blame(others or held.get(window, ()))
 
 
 def _chain(waits: dict[int, tuple[int, bool]]) -> tuple[list[int], bool]:
@@ -140,8 +140,7 @@ def _peers(contexts: Contexts, processor: Processor) -> Iterator[int]:
 
 def _next(contexts: Contexts, processor: Processor, stuck: np.ndarray) -> int:
     """Return the processor that one waits for: the first who waits, too, otherwise the first."""
-    waiting = next((peer for peer in _peers(contexts, processor) if stuck[peer]), None)
-    return next(_peers(contexts, processor), NOBODY) if waiting is None else waiting
+    return first_stuck(_peers(contexts, processor), stuck)
 
 
 def _line(machine: Machine, contexts: Contexts, processor: Processor, stuck: np.ndarray) -> str:

@@ -15,7 +15,7 @@ from itertools import count
 from typing import Any
 
 from mpinet.mpi.world.contexts import ONE_SIDED, Contexts
-from mpinet.mpi.world.events import Own, Waiter
+from mpinet.mpi.world.events import Awaited
 from mpinet.mpi.world.mail import Mail
 from mpinet.mpi.world.message import BODY, Message
 from mpinet.mpi.world.turns import Turns
@@ -61,22 +61,13 @@ class Reply:
         return _bytes(self.words or ())
 
 
-class Answered(Own):
+class Answered(Awaited):
     """The moment in which the desk has answered."""
 
-    __slots__ = ("about", "words")
+    __slots__ = ("answer",)
 
-    def __init__(self, owner: Waiter, about: str):
-        super().__init__(owner)
-        self.about: str = about
-        """Name of the awaited answer."""
-        self.words: list[Any] | None = None
-        """The answer."""
-
-    @property
-    def said(self) -> str:
-        """Words for what is waited for."""
-        return self.about
+    answer: list[Any] | None
+    """The answer."""
 
 
 class Desk:
@@ -118,10 +109,10 @@ class Desk:
         question = Question(kind, [*words], here.id, key, account.number)
         account.sent += len(question) if here.id != KEEPER else 0
         self._mail.access(here.id, KEEPER, account.number, self._questions, here.id, question)
-        if event.done and event.words is None:  # no message: nobody else would have a turn
+        if event.done and event.answer is None:  # no message: nobody else would have a turn
             self._turns.poll()
         self._turns.wait(event)
-        return event.words
+        return event.answer
 
     def give_back(self, processor: int, account: int) -> None:
         """Say that a processor is free again, on the account that has taken it."""
@@ -132,7 +123,7 @@ class Desk:
         """Let a processor have its answer."""
         reply: Reply = message[BODY]
         event = self._open.pop(reply.key)
-        event.words = reply.words
+        event.answer = reply.words
         self._turns.happened(event)
 
     # ---- the desk itself

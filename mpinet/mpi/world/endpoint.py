@@ -8,6 +8,7 @@ parts (messages, collectives, inquiries) rest on the classes here, and need noth
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Any
 
 from mpinet.mpi.real import PROC_NULL
@@ -18,34 +19,24 @@ from mpinet.mpi.world.message import Message
 from mpinet.mpi.world.ranks import RankTable
 
 
+@dataclass(slots=True, eq=False)
 class CommState:
     """State that a processor keeps of a communicator that it has, whichever face it uses."""
 
-    __slots__ = (
-        "agreed",
-        "attributes",
-        "errhandler",
-        "info",
-        "name",
-        "neighbored",
-        "topology",
-    )
-
-    def __init__(self) -> None:
-        self.name: str = ""
-        """Name of the communicator."""
-        self.topology: Any = None
-        """Arrangement of the communicator as a grid or graph; None without one."""
-        self.attributes: dict[int, Any] | None = None
-        """Values by the numbers of their keys."""
-        self.info: Any = None
-        """Hints of the communicator."""
-        self.errhandler: Any = None
-        """Error handler of the communicator."""
-        self.agreed: int = 0
-        """Number of calls on the communicator that make communicators."""
-        self.neighbored: int = 0
-        """Number of calls of neighbour collectives on the communicator."""
+    name: str = ""
+    """Name of the communicator."""
+    topology: Any = None
+    """Arrangement of the communicator as a grid or graph; None without one."""
+    attributes: dict[int, Any] | None = None
+    """Values by the numbers of their keys."""
+    info: Any = None
+    """Hints of the communicator."""
+    errhandler: Any = None
+    """Error handler of the communicator."""
+    agreed: int = 0
+    """Number of calls on the communicator that make communicators."""
+    neighbored: int = 0
+    """Number of calls of neighbour collectives on the communicator."""
 
 
 class Endpoint:
@@ -115,10 +106,7 @@ class IntercommEndpoint(Endpoint):
         """Members of the remote group."""
         return len(self._others.members)
 
-    @property
-    def remote_size(self) -> int:
-        """Members of the remote group."""
-        return self.Get_remote_size()
+    remote_size = property(Get_remote_size)
 
     @property
     def _sides(self) -> tuple[RankTable, ...]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Protocol
 
 from mpinet.mpi.real import ANY_SOURCE, ANY_TAG, PROC_NULL
@@ -43,16 +44,9 @@ class Event:
         raise NotImplementedError
 
 
-class Happened(Event):
-    """Event that has happened already."""
-
-    __slots__ = ()
-
-    def __init__(self) -> None:
-        self.done = True
-
-
-HAPPENED = Happened()
+HAPPENED = Event.__new__(Event)
+"""Event that has happened already."""
+HAPPENED.done = True
 
 
 class Receive(Event):
@@ -112,69 +106,56 @@ class Arrival(Receive):
     __slots__ = ()
 
 
-class Service(Event):
-    """Event that another rank is to bring about."""
+class Awaited(Event):
+    """Event that a rank is to bring about, or no rank in particular.
 
-    __slots__ = ("context", "target", "wanted")
+    Parameters
+    ----------
+    owner : Waiter
+        The waiter.
+    words : str
+        Words for the event; ``{rank}`` stands for the rank.
+    peer : int
+        The rank; `ANY_SOURCE` for any rank, `PROC_NULL` for none.
+    place : int
+        The context in which `peer` is a rank.
+    """
 
-    def __init__(self, owner: Waiter, context: int, target: int, wanted: str):
+    __slots__ = ("peer", "place", "words")
+
+    def __init__(self, owner: Waiter, words: str, peer: int = PROC_NULL, place: int = 0):
         super().__init__(owner)
-        self.context: int = context
-        """Context of the communicator or window."""
-        self.target: int = target
-        """Rank there that is to bring the event about."""
-        self.wanted: str = wanted
-        """Action that the other rank is to do."""
+        self.words = words
+        self.peer: int = peer
+        self.place: int = place
 
     @property
     def said(self) -> str:
         """Words for what is waited for."""
-        return f"rank {self.target} to {self.wanted}"
-
-    @property
-    def peer(self) -> int:
-        """The rank that is to do something."""
-        return self.target
-
-    @property
-    def place(self) -> int:
-        """The context."""
-        return self.context
+        return self.words.replace("{rank}", str(self.peer))
 
 
-class Acknowledgement(Service):
-    """The matching receive of a synchronous send."""
-
-    __slots__ = ()
-
-    def __init__(self, owner: Waiter, context: int, target: int):
-        super().__init__(owner, context, target, "receive its message")
-
-
-class Answering(Service):
+class Answering(Awaited):
     """The answer of a target's memory, which its lock may keep back."""
 
-    __slots__ = ("holders",)
+    __slots__ = ("target", "wanted")
 
     def __init__(self, owner: Waiter, context: int, target: int, wanted: str):
-        super().__init__(owner, context, target, wanted)
-        self.holders: list[tuple[int, str]] = []
-        """Holders of that lock, and the line since which each holds it; known once all processors
-        are blocked."""
+        self.target: int = target
+        """Rank of the memory."""
+        self.wanted: str = f"rank {{rank}} to {wanted}"
+        """Words for the answer where no other rank holds the lock."""
+        super().__init__(owner, self.wanted, target, context)
 
-    @property
-    def said(self) -> str:
-        """Words for what is waited for."""
-        if not self.holders:
-            return super().said
-        rank, place = self.holders[0]
-        more = f", and {len(self.holders) - 1} more" if len(self.holders) > 1 else ""
-        return f"the lock of rank {self.target}, which rank {rank} holds since {place}{more}"
-
-    @property
-    def peer(self) -> int:
-        """The rank that is to do something: who holds the lock, or the target."""
-        return self.holders[0][0] if self.holders else self.target
+    def blame(self, holders: Sequence[tuple[int, str]]) -> None:
+        """Wait for the first holder of the lock, each with the line since which it holds it."""
+        self.peer, self.words = self.target, self.wanted
+        if holders:
+            self.peer, line = holders[0]
+            more = f", and {len(holders) - 1} more" if len(holders) > 1 else ""
+            self.words = (
+                f"the lock of rank {self.target}, which rank {{rank}} holds since {line}{more}"
+            )
 
 
 class Completion(Event):
@@ -209,24 +190,6 @@ class Completion(Event):
     def place(self) -> int:
         """The context of what it waits for."""
         return 0 if self._awaited is None else self._awaited.place
-
-
-class Own(Event):
-    """Event that no other rank has to bring about, in no context in particular."""
-
-    __slots__ = ()
-    peer, place = PROC_NULL, 0
-
-
-class Promise(Own):
-    """The completion of a request that the script itself completes."""
-
-    __slots__ = ()
-
-    @property
-    def said(self) -> str:
-        """Words for what is waited for."""
-        return "its own Grequest.Complete"
 
 
 def awaited_by(waiter: Waiter) -> tuple[Event, ...]:

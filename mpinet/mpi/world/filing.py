@@ -17,23 +17,12 @@ from typing import Any, NamedTuple
 from mpinet.errors import UsageError
 from mpinet.machine import Machine
 from mpinet.mpi.real import PROC_NULL
-from mpinet.mpi.world.events import Event, Own, Waiter
+from mpinet.mpi.world.events import Awaited, Event, Waiter
 from mpinet.mpi.world.turns import Turns
 from mpinet.process.telling import agreed, gathered
 
 KEEP, SET, ADD = range(3)
 """Effects of a meeting on the shared pointer: nothing, set it to what rank 0 gives, add all."""
-
-
-class Filed(Own):
-    """The end of what a processor does to a file, in the round in which it asks for it."""
-
-    __slots__ = ()
-
-    @property
-    def said(self) -> str:
-        """Words for what is waited for."""
-        return "a file"
 
 
 class Assembly(Event):
@@ -160,13 +149,13 @@ class Filing:
         """
         here = self._turns.current
         row = ["access", path, here.id, next(self._order), begin, end, writes]
-        return self._done(Wanted(row, Filed(here), act))
+        return self._done(Wanted(row, Awaited(here, "a file"), act))
 
     def advance(self, name: Hashable, elements: int) -> int:
         """Move a file's shared pointer on; where it was."""
         here = self._turns.current
         row = ["advance", repr(name), here.id, next(self._order), elements]
-        pointer: int = self._done(Wanted(row, Filed(here)))
+        pointer: int = self._done(Wanted(row, Awaited(here, "a file")))
         return pointer
 
     def meet(

@@ -23,8 +23,10 @@ from typing import Any, cast
 from mpinet.errors import UsageError
 from mpinet.mpi.world.calls import running
 from mpinet.mpi.world.installed import is_compiled, package_of
+from mpinet.mpi.world.process_state import Setting
 from mpinet.mpi.world.processor import Processor
-from mpinet.mpi.world.settings import Setting, Variables, watch_loops
+from mpinet.mpi.world.replacing import replaced
+from mpinet.mpi.world.settings import VARIABLES, watch_loops
 from mpinet.mpi.world.world import World
 
 
@@ -127,20 +129,17 @@ def loading(world: World) -> Iterator[None]:
         _note(world, sys._getframe(1).f_globals.get("__name__"), found, ())
         return found
 
-    source: Any = SourceFileLoader
-    compiled: Any = ExtensionFileLoader
     # Loaders are found by finders that scripts may replace; the loaders' own methods are the one
     # place that every import of a file comes through. What is there already is imported without.
-    source.exec_module = load
-    compiled.create_module, compiled.exec_module = create_compiled, load_compiled
-    builtins.__import__, importlib.import_module = imported, import_module
     LOADS.update(function.__code__ for function in (load, create_compiled, load_compiled))
-    try:
+    with replaced(
+        (SourceFileLoader, "exec_module", load),
+        (ExtensionFileLoader, "create_module", create_compiled),
+        (ExtensionFileLoader, "exec_module", load_compiled),
+        (builtins, "__import__", imported),
+        (importlib, "import_module", import_module),
+    ):
         yield
-    finally:
-        builtins.__import__, importlib.import_module = IMPORT, IMPORT_MODULE
-        del source.exec_module
-        compiled.create_module, compiled.exec_module = CREATE_COMPILED, EXECUTE_COMPILED
 
 
 IMPORT: Callable[..., ModuleType] = builtins.__import__
@@ -229,7 +228,7 @@ def _keep_variables(here: Processor, package: str) -> None:
     privacy = running.turns.privacy
     for name in {frame.f_globals.get("__name__") for frame in _frames()}:
         if isinstance(name, str) and package_of(name) == package and name in sys.modules:
-            privacy.change(here, Setting(Variables, sys.modules[name]))
+            privacy.change(here, Setting(VARIABLES, sys.modules[name]))
 
 
 def _join_package(here: Processor, module: ModuleType) -> None:
@@ -240,6 +239,6 @@ def _join_package(here: Processor, module: ModuleType) -> None:
     privacy, name = running.turns.privacy, module.__name__
     package, _, _ = name.rpartition(".")
     if privacy.shares(package):
-        privacy.change(here, Setting(Variables, sys.modules[package]))
+        privacy.change(here, Setting(VARIABLES, sys.modules[package]))
     for part in privacy.parts(name):
         vars(module).setdefault(part, sys.modules[f"{name}.{part}"])

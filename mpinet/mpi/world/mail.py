@@ -16,7 +16,7 @@ from mpinet.machine import Machine
 from mpinet.mpi.real import ANY_SOURCE, ANY_TAG, PROC_NULL, as_int
 from mpinet.mpi.world.accounts import Account
 from mpinet.mpi.world.contexts import ONE_SIDED, PARTS, RECOVERY, SHORT, Contexts, Scope
-from mpinet.mpi.world.events import HAPPENED, Acknowledgement, Arrival, Event, Receive
+from mpinet.mpi.world.events import HAPPENED, Arrival, Awaited, Event, Receive
 from mpinet.mpi.world.exits import Exits
 from mpinet.mpi.world.matching import Posted, Unexpected
 from mpinet.mpi.world.message import ACK, Ack, Message, Outbox
@@ -67,7 +67,7 @@ class Mail:
         self._turns = turns
         self._exits = exits
         self._acknowledgements = contexts.number(ACKNOWLEDGEMENTS)
-        self._unacknowledged: dict[int, Acknowledgement] = {}
+        self._unacknowledged: dict[int, Event] = {}
         self._keys = count()
         self._probes: dict[int, list[Arrival]] = {}
         self._acts: dict[tuple[int, int], Act] = {}
@@ -154,7 +154,8 @@ class Mail:
         here = self._turns.current
         assert here.account is not None
         key = next(self._keys)
-        event = self._unacknowledged[key] = Acknowledgement(here, scope.context, as_int(target))
+        event = Awaited(here, "rank {rank} to receive its message", as_int(target), scope.context)
+        self._unacknowledged[key] = event
         try:
             self.send(scope, target, tag, data, (here.id, key, here.account.number))
         except Exception:
@@ -317,7 +318,7 @@ class Mail:
 
     def take(self, message: Message) -> None:
         """Match an unexpected message of the running processor, which `probe` has found."""
-        self._take(message)
+        self._take(self._turns.current, message)
 
     def completed(self, event: Event) -> None:
         """Notice that the running processor has waited for an event."""
@@ -328,21 +329,20 @@ class Mail:
     def returned(self) -> None:
         """Notice that a call returns to its script."""
 
-    def _take(self, message: Message) -> None:
-        """Match an unexpected message of the running processor."""
-        here = self._turns.current
-        assert here.unexpected is not None
-        here.unexpected.take(message)
-        if not len(here.unexpected):
-            here.unexpected = None
-        self._acknowledge(here, message)
+    def _take(self, processor: Processor, message: Message) -> None:
+        """Match an unexpected message of a processor."""
+        assert processor.unexpected is not None
+        processor.unexpected.take(message)
+        if not len(processor.unexpected):
+            processor.unexpected = None
+        self._acknowledge(processor, message)
 
     def _take_unexpected(self, receive: Receive) -> bool:
         """Match a receive with an unexpected message; whether there is one."""
         message = self.probe(receive)
         if message is None:
             return False
-        self._take(message)
+        self._take(self._turns.current, message)
         receive.message = message
         receive.done = True
         return True

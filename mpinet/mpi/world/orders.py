@@ -29,17 +29,14 @@ class Option(NamedTuple):
     """The sender's rank, or the place of the request."""
 
 
-class Deciding(NamedTuple):
-    """A processor, and all that it can get."""
-
-    number: int
-    options: list[Option]
+Deciding = Sequence[list[Option]]
+"""All that each of this rank's processors can get that can get something."""
 
 
 class Orders(Protocol):
     """Choice of the order."""
 
-    def decide(self, machine: Machine, deciding: Sequence[Deciding]) -> list[Option]:
+    def decide(self, machine: Machine, deciding: Deciding) -> list[Option]:
         """Choose what this rank's processors get now, of a processor one at most (collective)."""
 
 
@@ -56,12 +53,12 @@ class Drawn:
         self._seed = seed
         self._moment = 0
 
-    def decide(self, machine: Machine, deciding: Sequence[Deciding]) -> list[Option]:
+    def decide(self, machine: Machine, deciding: Deciding) -> list[Option]:
         """Draw."""
         self._moment += 1
         chosen = []
-        for number, options in deciding:
-            draws = Random(f"{self._seed} {number} {self._moment}")
+        for options in deciding:
+            draws = Random(f"{self._seed} {options[0].processor} {self._moment}")
             if draws.random() < 0.5:
                 chosen.append(options[draws.randrange(len(options))])
         return chosen
@@ -89,7 +86,7 @@ class Followed:
         self._places = places
         self._asleep = set(asleep)
 
-    def decide(self, machine: Machine, deciding: Sequence[Deciding]) -> list[Option]:
+    def decide(self, machine: Machine, deciding: Deciding) -> list[Option]:
         """Choose the next.
 
         Raises
@@ -100,7 +97,7 @@ class Followed:
             All that is left was tried (on every rank).
         """
         moment = len(self.moments)
-        here = [option for one in deciding for option in one.options]
+        here = [option for options in deciding for option in options]
         if moment < len(self._places):
             processor, place = self._places[moment]
             wanted = [option for option in here if option.processor == processor][place:][:1]

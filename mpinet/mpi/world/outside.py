@@ -21,6 +21,7 @@ from typing import Any
 from greenlet import getcurrent
 
 from mpinet.mpi.world.failure import script_line
+from mpinet.mpi.world.replacing import replaced
 from mpinet.mpi.world.world import World
 
 READING = "accept", "recv", "recv_into", "recvfrom", "recvfrom_into", "recvmsg"
@@ -41,17 +42,8 @@ def outside_watched(world: World) -> Iterator[None]:
         (socket.socket, "send", outside.sending),
         (socket.socket, "sendall", outside.sending_all),
     ]
-    replaced = [(owner, name, vars(owner).get(name)) for owner, name, _ in places]
-    for owner, name, around in places:
-        setattr(owner, name, around(getattr(owner, name)))
-    try:
+    with replaced(*((owner, name, around(getattr(owner, name))) for owner, name, around in places)):
         yield
-    finally:
-        for owner, name, own in replaced:
-            if own is None:
-                delattr(owner, name)  # the one that it inherits
-            else:
-                setattr(owner, name, own)
 
 
 class Outside:

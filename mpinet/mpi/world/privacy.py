@@ -14,6 +14,7 @@ from typing import Any, TextIO
 from mpinet.mpi.world.installed import Installed, package_of
 from mpinet.mpi.world.process_state import GENERATORS, ProcessState, Setting
 from mpinet.mpi.world.processor import Processor
+from mpinet.mpi.world.replacing import replaced
 
 
 class Privacy:
@@ -126,11 +127,10 @@ def own_random_numbers(running: Callable[[], Processor]) -> Iterator[None]:
 
         return seed
 
-    for name, generator in GENERATORS.items():
-        generator.module.seed = seeding(name)
+    places = [(generator.module, "seed", seeding(name)) for name, generator in GENERATORS.items()]
     try:
-        yield
+        with replaced(*places):
+            yield
     finally:
         for name, generator in GENERATORS.items():
-            generator.module.seed = seeds[name]
             generator.restore(states[name])

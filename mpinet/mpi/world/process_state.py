@@ -12,19 +12,35 @@ import random
 import sys
 from collections.abc import Callable
 from types import ModuleType
-from typing import Any, Protocol
+from typing import Any, NamedTuple
 
 import numpy as np
 
 
-class Setting(Protocol):
-    """Something that can be changed for the whole interpreter (`settings`); hashable."""
+class Kind(NamedTuple):
+    """Kind of settings: how one is read and replaced, by its name among those of the kind."""
+
+    get: Callable[[Any], Any]
+    """Returns what is in place."""
+    put: Callable[[Any, Any], None]
+    """Puts something in its place."""
+
+
+class Setting(NamedTuple):
+    """Something that can be changed for the whole interpreter."""
+
+    kind: Kind
+    """Kind of the setting."""
+    name: Any
+    """Name of the setting among those of its kind. Type: hashable."""
 
     def get(self) -> Any:
         """Return what is in place."""
+        return self.kind.get(self.name)
 
     def put(self, value: Any) -> None:
-        """Put something in its place."""
+        """Put something in place."""
+        self.kind.put(self.name, value)
 
 
 class ProcessState:
@@ -82,23 +98,15 @@ class ProcessState:
             self.settings = {each: own for each, own in settings.items() if own != shared[each]}
 
 
-class Generator:
-    """A library's one generator of random numbers, which a script seeds for its processor.
+class Generator(NamedTuple):
+    """A library's one generator of random numbers, which a script seeds for its processor."""
 
-    Parameters
-    ----------
-    module : ModuleType
-        Has the function ``seed``.
-    state, restore : callable
-        Give and set its state.
-    """
-
-    def __init__(
-        self, module: ModuleType, state: Callable[[], Any], restore: Callable[[Any], None]
-    ):
-        self.module: Any = module
-        self.state = state
-        self.restore = restore
+    module: Any
+    """Module with the function ``seed``."""
+    state: Callable[[], Any]
+    """Gives the state."""
+    restore: Callable[[Any], None]
+    """Sets the state."""
 
 
 GENERATORS = {

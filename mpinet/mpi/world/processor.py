@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import dataclass
 from types import ModuleType
 from typing import Any
 
@@ -12,58 +13,41 @@ from mpinet.mpi.world.matching import Posted, Unexpected
 from mpinet.mpi.world.process_state import ProcessState
 
 
+@dataclass(slots=True, eq=False)
 class Processor:
     """A processor and its script."""
 
-    __slots__ = (
-        "account",
-        "asked",
-        "awaited",
-        "id",
-        "in_vain",
-        "kept",
-        "main",
-        "own",
-        "posted",
-        "receiving",
-        "since",
-        "slot",
-        "thread",
-        "unexpected",
-    )
-
-    def __init__(self, number: int, slot: int):
-        self.id: int = number
-        """Number on the machine: the rank in the script's world."""
-        self.slot: int = slot
-        """Place among this rank's processors."""
-        self.thread: Any = None
-        """The script's thread. Type: greenlet."""
-        self.main: ModuleType | None = None
-        """The script's ``__main__``."""
-        self.account: Account | None = None
-        """The account of the call that it is in, if it is in one."""
-        self.asked: int = 0
-        """Number of times that the processor has asked for the time since other processors have
-        run."""
-        self.in_vain: int = 0
-        """Number of polls without a new message since other processors have run."""
-        self.since: int = 0
-        """Step after which the processor began to wait."""
-        self.awaited: Event | tuple[Event, ...] | None = None
-        """Event that the processor waits for, or events of which it waits for one; None if it does
-        not wait."""
-        self.posted: Posted | None = None
-        """Posted receives that wait, except the receive that the processor itself waits for."""
-        self.unexpected: Unexpected | None = None
-        """Messages that no receive has waited for."""
-        self.receiving: Receive | None = None
-        """Receive that is used again whenever the processor waits for nothing but a message."""
-        self.kept: dict[Any, Any] | None = None
-        """Storage of communicators for the processor: counts of communicators, attributes,
-        buffers."""
-        self.own: ProcessState | None = None
-        """Modules, random numbers and streams of its own."""
+    id: int
+    """Number on the machine: the rank in the script's world."""
+    slot: int
+    """Place among this rank's processors."""
+    thread: Any = None
+    """The script's thread. Type: greenlet."""
+    main: ModuleType | None = None
+    """The script's ``__main__``."""
+    account: Account | None = None
+    """The account of the call that it is in, if it is in one."""
+    asked: int = 0
+    """Number of times that the processor has asked for the time since other processors have
+    run."""
+    in_vain: int = 0
+    """Number of polls without a new message since other processors have run."""
+    since: int = 0
+    """Step after which the processor began to wait."""
+    awaited: Event | tuple[Event, ...] | None = None
+    """Event that the processor waits for, or events of which it waits for one; None if it does
+    not wait."""
+    posted: Posted | None = None
+    """Posted receives that wait, except the receive that the processor itself waits for."""
+    unexpected: Unexpected | None = None
+    """Messages that no receive has waited for."""
+    receiving: Receive | None = None
+    """Receive that is used again whenever the processor waits for nothing but a message."""
+    kept: dict[Any, Any] | None = None
+    """Storage of communicators for the processor: counts of communicators, attributes,
+    buffers."""
+    own: ProcessState | None = None
+    """Modules, random numbers and streams of its own."""
 
     def storage(self) -> dict[Any, Any]:
         """Storage of communicators and the like for this processor alone, by keys of their own."""
@@ -74,6 +58,17 @@ class Processor:
 
 number_of: Callable[[Processor], int] = vars(Processor)["id"].__get__
 """A processor's number, even where it may not be asked for (`Loading`)."""
+
+
+def _of_processor(name: str) -> Any:
+    """A field of a fiber that is its processor's."""
+    field = vars(Processor)[name]
+
+    def put(fiber: Fiber, value: Any) -> None:
+        if hasattr(fiber, "processor"):
+            field.__set__(fiber.processor, value)
+
+    return property(lambda fiber: field.__get__(fiber.processor), put)
 
 
 class Fiber(Processor):
@@ -88,35 +83,7 @@ class Fiber(Processor):
         self.main = processor.main
         self.account = processor.account
 
-    @property
-    def posted(self) -> Posted | None:
-        """The processor's receives that wait."""
-        return self.processor.posted
-
-    @posted.setter
-    def posted(self, posted: Posted | None) -> None:
-        if hasattr(self, "processor"):
-            self.processor.posted = posted
-
-    @property
-    def unexpected(self) -> Unexpected | None:
-        """The processor's messages that no receive has waited for."""
-        return self.processor.unexpected
-
-    @unexpected.setter
-    def unexpected(self, unexpected: Unexpected | None) -> None:
-        if hasattr(self, "processor"):
-            self.processor.unexpected = unexpected
-
-    @property
-    def own(self) -> ProcessState | None:
-        """The processor's own things in the interpreter."""
-        return self.processor.own
-
-    @own.setter
-    def own(self, own: ProcessState | None) -> None:
-        if hasattr(self, "processor"):
-            self.processor.own = own
+    posted, unexpected, own = map(_of_processor, ("posted", "unexpected", "own"))
 
     def storage(self) -> dict[Any, Any]:
         """The processor's."""

@@ -9,13 +9,13 @@ fails before, they tell the next one.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
 from mpinet.mpi.real import ANY_SOURCE, PROC_NULL, REAL
 from mpinet.mpi.world.contexts import PAIRS, PARTS, RECOVERY, Contexts
-from mpinet.mpi.world.events import Completion, Event, Service, Waiter
+from mpinet.mpi.world.events import Awaited, Completion, Event, Waiter
 from mpinet.mpi.world.mail import Mail
 from mpinet.mpi.world.message import BODY, Message
 from mpinet.mpi.world.processor import Processor
@@ -52,24 +52,19 @@ class Notice:
         return WORD * (2 + len(self.processors) + len(self.acknowledged))
 
 
-class Agreed(Service):
+class Agreed(Awaited):
     """The moment in which a communicator's members have agreed."""
 
     __slots__ = ("decider", "decision", "wish")
 
     def __init__(self, owner: Waiter, context: int, wish: Notice):
-        super().__init__(owner, context, ANY_SOURCE, "")
+        super().__init__(owner, "all members to agree", ANY_SOURCE, context)
         self.wish: Notice = wish
         """Notice of the waiting member."""
         self.decision: Notice | None = None
         """Decision of the members; None before."""
         self.decider: int = -1
         """Member that is to decide; -1 if unknown."""
-
-    @property
-    def said(self) -> str:
-        """Words for what is waited for."""
-        return "all members to agree"
 
 
 class Recovery:
@@ -303,9 +298,3 @@ class Recovery:
 def _error(code: int) -> Exception:
     error: Exception = REAL.Exception(code)
     return error
-
-
-def live(members: Iterable[int], failed: Iterable[int]) -> list[int]:
-    """The members that have not failed."""
-    gone = set(failed)
-    return [member for member in members if member not in gone]

@@ -18,184 +18,11 @@ import warnings
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from types import ModuleType
-from typing import Any, NamedTuple, cast
+from typing import Any, cast
 
+from mpinet.mpi.world.process_state import Kind, Setting
+from mpinet.mpi.world.replacing import replaced
 from mpinet.mpi.world.world import World
-
-
-class Setting(NamedTuple):
-    """Something that can be changed for the whole interpreter."""
-
-    kind: Any
-    """Class whose functions `get` the value and `put` another one in its place. Type: type."""
-    name: Any
-    """Name of the setting among those of its kind. Type: hashable."""
-
-    def get(self) -> Any:
-        """Return what is in place."""
-        return self.kind.get(self.name)
-
-    def put(self, value: Any) -> None:
-        """Put something in place."""
-        self.kind.put(self.name, value)
-
-
-class Variable:
-    """Environment variables, by name; None if there is none."""
-
-    @staticmethod
-    def get(name: str) -> str | None:
-        """Return the variable's value."""
-        return os.environ.get(name)
-
-    @staticmethod
-    def put(name: str, value: str | None) -> None:
-        """Set the variable, or take it away."""
-        if value is not None:
-            SET_VARIABLE(os.environ, name, value)
-        elif name in os.environ:
-            DELETE_VARIABLE(os.environ, name)
-
-
-class Folder:
-    """The current folder."""
-
-    @staticmethod
-    def get(name: str) -> str:
-        """Return the folder's path."""
-        return os.getcwd()
-
-    @staticmethod
-    def put(name: str, value: str) -> None:
-        """Change into the folder, if it is still there."""
-        with suppress(OSError):
-            CHANGE_FOLDER(value)
-
-
-class ModuleVariable:
-    """Variable of a module of Python's own, by the names of both."""
-
-    @staticmethod
-    def get(name: tuple[str, str]) -> Any:
-        """Return the variable's value."""
-        module, variable = name
-        return vars(sys.modules[module])[variable]
-
-    @staticmethod
-    def put(name: tuple[str, str], value: Any) -> None:
-        """Replace it."""
-        module, variable = name
-        vars(sys.modules[module])[variable] = value
-
-
-class Limit:
-    """A number that a function sets and another one tells, by the name of the first."""
-
-    @staticmethod
-    def get(name: str) -> Any:
-        """Return the variable's value."""
-        return LIMITS[name][1]()
-
-    @staticmethod
-    def put(name: str, value: Any) -> None:
-        """Set it."""
-        LIMITS[name][0](value)
-
-
-class Handled:
-    """Handler of a signal, by the signal's number."""
-
-    @staticmethod
-    def get(number: int) -> Any:
-        """The handler; None if it is none of Python's."""
-        return signal.getsignal(number)
-
-    @staticmethod
-    def put(number: int, value: Any) -> None:
-        """Set it, if it can be."""
-        if value is not None:
-            SET_HANDLER(number, value)
-
-
-class Disabled:
-    """The level up to which nothing is logged."""
-
-    @staticmethod
-    def get(name: str) -> int:
-        """The level."""
-        return logging.root.manager.disable
-
-    @staticmethod
-    def put(name: str, value: int) -> None:
-        """Set it."""
-        logging.root.manager.disable = value
-        logging.root.manager._clear_cache()  # type: ignore[attr-defined]
-
-
-class Handler:
-    """A handler's filters, level and formatter."""
-
-    @staticmethod
-    def get(handler: logging.Handler) -> tuple[Any, ...]:
-        """Return them as they are; the list is not to be changed."""
-        return handler.filters, handler.level, handler.formatter
-
-    @staticmethod
-    def put(handler: logging.Handler, value: tuple[Any, ...]) -> None:
-        """Replace them."""
-        handler.filters, handler.level, handler.formatter = value
-
-
-class Logged:
-    """A logger's handlers, filters, level and flags."""
-
-    @staticmethod
-    def get(logger: logging.Logger) -> tuple[Any, ...]:
-        """Return them as they are; the lists are not to be changed."""
-        return tuple(vars(logger)[name] for name in LOGGED)
-
-    @staticmethod
-    def put(logger: logging.Logger, value: tuple[Any, ...]) -> None:
-        """Replace them."""
-        before = logger.level
-        vars(logger).update(zip(LOGGED, value, strict=True))
-        if logger.level != before:
-            logger.manager._clear_cache()  # type: ignore[attr-defined]
-
-
-class Loop:
-    """asyncio's running loop, with what is known of asynchronous generators."""
-
-    @staticmethod
-    def get(name: str) -> tuple[Any, ...]:
-        """Return what runs."""
-        events: Any = sys.modules["asyncio.events"]
-        return events._get_running_loop(), sys.get_asyncgen_hooks()
-
-    @staticmethod
-    def put(name: str, value: tuple[Any, ...]) -> None:
-        """Let another one be the one that runs."""
-        loop, hooks = value
-        sys.modules["asyncio"]._set_running_loop(loop)
-        sys.set_asyncgen_hooks(*hooks)
-
-
-class Variables:
-    """Variables of a module that processors share."""
-
-    @staticmethod
-    def get(module: ModuleType) -> Names:
-        """Return the variables' values, by name."""
-        return Names(vars(module))
-
-    @staticmethod
-    def put(module: ModuleType, value: Names) -> None:
-        """Replace them all, but for modules that processors share, which were imported since."""
-        names = vars(module)
-        for name in names.keys() - value.keys():
-            if not _is_module_of(module, name):
-                del names[name]
-        names.update(value)
 
 
 class Names(dict[str, Any]):
@@ -217,22 +44,108 @@ def _is_module_of(package: ModuleType, name: str) -> bool:
     return found is not None and vars(package)[name] is found
 
 
-ARGUMENTS, PATH = (Setting(ModuleVariable, ("sys", name)) for name in ("argv", "path"))
-FOLDER = Setting(Folder, "")
-LOOP = Setting(Loop, "")
-DISABLED = Setting(Disabled, "")
-FILTERS = Setting(ModuleVariable, ("warnings", "filters"))
-FACTORY = Setting(ModuleVariable, ("logging", "_logRecordFactory"))
-LOGGER_CLASS = Setting(ModuleVariable, ("logging", "_loggerClass"))
+def _put_variable(name: str, value: str | None) -> None:
+    if value is not None:
+        SET_VARIABLE(os.environ, name, value)
+    elif name in os.environ:
+        DELETE_VARIABLE(os.environ, name)
+
+
+VARIABLE = Kind(lambda name: os.environ.get(name), _put_variable)
+"""Environment variables, by name; None if there is none."""
+
+
+def _put_folder(name: str, value: str) -> None:
+    with suppress(OSError):  # it may be there no longer
+        CHANGE_FOLDER(value)
+
+
+def _put_module_variable(name: tuple[str, str], value: Any) -> None:
+    module, variable = name
+    vars(sys.modules[module])[variable] = value
+
+
+MODULE_VARIABLE = Kind(lambda name: vars(sys.modules[name[0]])[name[1]], _put_module_variable)
+"""Variables of modules of Python's own, by the names of both."""
+
+LIMIT = Kind(lambda name: LIMITS[name][1](), lambda name, value: LIMITS[name][0](value))
+"""Numbers that a function sets and another one tells, by the name of the first."""
+
+
+def _put_signal_handler(number: int, value: Any) -> None:
+    if value is not None:  # a handler that is none of Python's cannot be set
+        SET_HANDLER(number, value)
+
+
+SIGNAL_HANDLER = Kind(signal.getsignal, _put_signal_handler)
+"""Handlers of signals, by the signals' numbers."""
+
+
+def _put_disabled(name: str, value: int) -> None:
+    logging.root.manager.disable = value
+    logging.root.manager._clear_cache()  # type: ignore[attr-defined]
+
+
+def _put_handler(handler: logging.Handler, value: tuple[Any, ...]) -> None:
+    handler.filters, handler.level, handler.formatter = value
+
+
+HANDLER = Kind(lambda one: (one.filters, one.level, one.formatter), _put_handler)
+"""A logging handler's filters, level and formatter; the list is not to be changed."""
+
+
+def _put_logger(logger: logging.Logger, value: tuple[Any, ...]) -> None:
+    before = logger.level
+    vars(logger).update(zip(LOGGED, value, strict=True))
+    if logger.level != before:
+        logger.manager._clear_cache()  # type: ignore[attr-defined]
+
+
+LOGGED = ("handlers", "filters", "level", "disabled", "propagate")
+"""Attributes of a logger that are set and told."""
+
+LOGGER = Kind(lambda logger: tuple(vars(logger)[name] for name in LOGGED), _put_logger)
+"""A logger's handlers, filters, level and flags; the lists are not to be changed."""
+
+
+def _loop(name: str) -> tuple[Any, ...]:
+    events: Any = sys.modules["asyncio.events"]
+    return events._get_running_loop(), sys.get_asyncgen_hooks()
+
+
+def _put_loop(name: str, value: tuple[Any, ...]) -> None:
+    loop, hooks = value
+    sys.modules["asyncio"]._set_running_loop(loop)
+    sys.set_asyncgen_hooks(*hooks)
+
+
+def _put_variables(module: ModuleType, value: Names) -> None:
+    """Replace them all, but for modules that processors share, which were imported since."""
+    names = vars(module)
+    for name in names.keys() - value.keys():
+        if not _is_module_of(module, name):
+            del names[name]
+    names.update(value)
+
+
+VARIABLES = Kind(lambda module: Names(vars(module)), _put_variables)
+"""Variables of modules that processors share, by name."""
+
+ARGUMENTS, PATH = (Setting(MODULE_VARIABLE, ("sys", name)) for name in ("argv", "path"))
+FOLDER = Setting(Kind(lambda name: os.getcwd(), _put_folder), "")
+LOOP = Setting(Kind(_loop, _put_loop), "")
+"""asyncio's running loop, with what is known of asynchronous generators."""
+DISABLED = Setting(Kind(lambda name: logging.root.manager.disable, _put_disabled), "")
+"""The level up to which nothing is logged."""
+FILTERS = Setting(MODULE_VARIABLE, ("warnings", "filters"))
+FACTORY = Setting(MODULE_VARIABLE, ("logging", "_logRecordFactory"))
+LOGGER_CLASS = Setting(MODULE_VARIABLE, ("logging", "_loggerClass"))
 
 WATCHED: dict[ModuleType, tuple[str, ...]] = {
     warnings: ("filters", "showwarning", "_showwarnmsg_impl"),
     tempfile: ("tempdir",),
 }
 """Modules whose variables scripts set, and which of them."""
-
-LOGGED = ("handlers", "filters", "level", "disabled", "propagate")
-"""Attributes of a logger that are set and told."""
 
 SET_VARIABLE: Callable[..., None] = os._Environ.__setitem__
 DELETE_VARIABLE: Callable[..., None] = os._Environ.__delitem__
@@ -263,7 +176,7 @@ class WatchedModule(ModuleType):
 
     def __setattr__(self, name: str, value: Any) -> None:
         if name in WATCHED[self]:
-            WatchedModule.watch(Setting(ModuleVariable, (self.__name__, name)))
+            WatchedModule.watch(Setting(MODULE_VARIABLE, (self.__name__, name)))
         super().__setattr__(name, value)
 
 
@@ -296,11 +209,11 @@ def own_settings(world: World) -> Iterator[None]:
 
     def logger(logged: logging.Logger, *_: Any) -> Setting:
         """A logger, whose lists have to be one's own."""
-        setting = Setting(Logged, logged)
+        setting = Setting(LOGGER, logged)
         if world.turns.current.main is not None:
             changing(setting)
-            handlers, others, *rest = Logged.get(logged)
-            Logged.put(logged, (list(handlers), list(others), *rest))
+            handlers, others, *rest = setting.get()
+            setting.put((list(handlers), list(others), *rest))
         return setting
 
     def flag(logged: logging.Logger, name: str, value: Any) -> Setting | None:
@@ -316,15 +229,15 @@ def own_settings(world: World) -> Iterator[None]:
 
     def handler(handled: logging.Handler, *_: Any) -> Setting:
         """A handler, whose list has to be one's own."""
-        setting = Setting(Handler, handled)
+        setting = Setting(HANDLER, handled)
         if world.turns.current.main is not None:
             changing(setting)
             handled.filters = list(handled.filters)
         return setting
 
     places: list[tuple[Any, str, Callable[..., Setting | None]]] = [
-        (os._Environ, "__setitem__", lambda _, name, *rest: Setting(Variable, name)),
-        (os._Environ, "__delitem__", lambda _, name: Setting(Variable, name)),
+        (os._Environ, "__setitem__", lambda _, name, *rest: Setting(VARIABLE, name)),
+        (os._Environ, "__delitem__", lambda _, name: Setting(VARIABLE, name)),
         (os, "chdir", lambda *_: FOLDER),
         (os, "fchdir", lambda *_: FOLDER),
         *(
@@ -338,15 +251,12 @@ def own_settings(world: World) -> Iterator[None]:
         (logging, "disable", lambda *_: DISABLED),
         (logging, "setLogRecordFactory", lambda *_: FACTORY),
         (logging, "setLoggerClass", lambda *_: LOGGER_CLASS),
-        (signal, "signal", lambda number, *_: Setting(Handled, int(number))),
-        (sys, "setrecursionlimit", lambda *_: Setting(Limit, "recursion")),
-        (socket, "setdefaulttimeout", lambda *_: Setting(Limit, "time-out")),
-        (os, "umask", lambda *_: Setting(Limit, "mask")),
+        (signal, "signal", lambda number, *_: Setting(SIGNAL_HANDLER, int(number))),
+        (sys, "setrecursionlimit", lambda *_: Setting(LIMIT, "recursion")),
+        (socket, "setdefaulttimeout", lambda *_: Setting(LIMIT, "time-out")),
+        (os, "umask", lambda *_: Setting(LIMIT, "mask")),
     ]
-    replaced = [(owner, name, getattr(owner, name)) for owner, name, _ in places]
-    inherited = [(owner, name) for owner, name, _ in places if name not in vars(owner)]
-    for (owner, name, of), (_, _, function) in zip(places, replaced, strict=True):
-        setattr(owner, name, around(function, of))
+    watched = [(owner, name, around(getattr(owner, name), of)) for owner, name, of in places]
     LOOPS.append(around(_set_loop, lambda *_: LOOP))
     watch_loops()
     WatchedModule.watch = staticmethod(changing)
@@ -354,16 +264,13 @@ def own_settings(world: World) -> Iterator[None]:
     for module in WATCHED:
         module.__class__ = WatchedModule
     try:
-        yield
+        with replaced(*watched):
+            yield
     finally:
         for module, kind in kinds.items():
             module.__class__ = kind
         LOOPS.pop()
         watch_loops()
-        for owner, name, function in replaced:
-            setattr(owner, name, function)
-        for owner, name in inherited:
-            delattr(owner, name)
         for setting, value in world.turns.privacy.settings.items():
             setting.put(value)
 

@@ -8,18 +8,18 @@ on and nothing is under way. Then all messages have come that they could get in 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
 from mpinet.machine import Machine
-from mpinet.mpi.real import ANY_SOURCE, PROC_NULL
+from mpinet.mpi.real import ANY_SOURCE
 from mpinet.mpi.world.accounts import Account
 from mpinet.mpi.world.contexts import Contexts, Scope
-from mpinet.mpi.world.events import Event, Receive
+from mpinet.mpi.world.events import Awaited, Event, Receive
 from mpinet.mpi.world.exits import Exits
 from mpinet.mpi.world.mail import Mail
 from mpinet.mpi.world.matching import Unexpected
 from mpinet.mpi.world.message import Message
-from mpinet.mpi.world.orders import Deciding, Option, Orders
+from mpinet.mpi.world.orders import Option, Orders
 from mpinet.mpi.world.processor import Processor
 from mpinet.mpi.world.turns import Turns
 
@@ -27,7 +27,7 @@ SOURCE: Final = 1
 """Place of the sender's rank in a message."""
 
 
-class Quiet(Event):
+class Quiet(Awaited):
     """The moment in which nobody goes on and nothing is under way, and it is decided what is got.
 
     Parameters
@@ -43,7 +43,7 @@ class Quiet(Event):
     __slots__ = ("account", "labels", "number", "taken")
 
     def __init__(self, owner: Processor, number: int, labels: Callable[[], Sequence[int]]):
-        super().__init__(owner)
+        super().__init__(owner, "all others to wait")
         self.number = number
         self.labels = labels
         self.taken: int = 0
@@ -51,35 +51,16 @@ class Quiet(Event):
         self.account: Account | None = owner.account
         """Account of the call."""
 
-    @property
-    def said(self) -> str:
-        """Name of what is waited for."""
-        return "all others to wait"
 
-    @property
-    def peer(self) -> int:
-        """Nobody in particular."""
-        return PROC_NULL
-
-    @property
-    def place(self) -> int:
-        """No context in particular."""
-        return 0
-
-
-class Open:
+class Open(NamedTuple):
     """A receive that has not matched yet."""
 
-    __slots__ = ("account", "number", "receive")
     receive: Receive
     """Receive that waits."""
     number: int
     """Number among all receives of the processor that are open to a choice."""
     account: Account | None
     """Account of the call that has posted the receive."""
-
-    def __init__(self, receive: Receive, number: int, account: Account | None):
-        self.receive, self.number, self.account = receive, number, account
 
 
 class ShakenMail(Mail):
@@ -207,14 +188,9 @@ class ShakenMail(Mail):
 
     def _get(self, processor: Processor, receive: Receive, message: Message) -> None:
         """Let a receive get a message."""
-        unexpected = processor.unexpected
-        assert unexpected is not None
-        unexpected.take(message)
-        if not len(unexpected):
-            processor.unexpected = None
         receive.message = message
         self._turns.happened(receive)
-        self._acknowledge(processor, message)
+        self._take(processor, message)
 
     # ---- when nobody goes on
 
@@ -223,7 +199,7 @@ class ShakenMail(Mail):
         """Number of processors on this rank for which something can be decided."""
         return sum(1 for _ in self._deciding())
 
-    def _deciding(self) -> Iterator[Deciding]:
+    def _deciding(self) -> Iterator[list[Option]]:
         """Yield processors that can get something, each with all that it can get."""
         for processor in self._turns.processors:
             if processor is None:
@@ -237,12 +213,12 @@ class ShakenMail(Mail):
             for quiet in self._quiet.get(number, ()):
                 options += [Option(number, quiet.number, label) for label in quiet.labels()]
             if options:
-                yield Deciding(number, options)
+                yield options
 
     def decide(self, machine: Machine) -> None:
         """Let processors get what is chosen for them (collective)."""
         deciding = list(self._deciding())
-        most = {one.number: one.options for one in deciding}
+        most = {options[0].processor: options for options in deciding}
         for chosen in self._orders.decide(machine, deciding):
             of = [one for one in most[chosen.processor] if one.event == chosen.event]
             self._let_get(chosen, len(of))

@@ -11,6 +11,7 @@ from typing import Any, TextIO
 
 from greenlet import getcurrent
 
+from mpinet.mpi.world.replacing import replaced
 from mpinet.mpi.world.world import World
 
 
@@ -95,14 +96,12 @@ class Bytes(io.BufferedIOBase):
 @contextmanager
 def streams(world: World) -> Iterator[None]:
     """Within it, what is printed is what processors print, and there is nothing to read."""
-    own = sys.stdout, sys.stderr, sys.stdin
-    sys.stdout = Printing(world, own[0], False)
-    sys.stderr = Printing(world, own[1], True)
-    sys.stdin = io.StringIO()
-    try:
+    with replaced(
+        (sys, "stdout", Printing(world, sys.stdout, False)),
+        (sys, "stderr", Printing(world, sys.stderr, True)),
+        (sys, "stdin", io.StringIO()),
+    ):
         yield
-    finally:
-        sys.stdout, sys.stderr, sys.stdin = own
 
 
 @contextmanager

@@ -18,6 +18,7 @@ from collections import Counter
 from collections.abc import Callable, Iterator
 from concurrent.futures import Executor
 from contextlib import contextmanager
+from dataclasses import dataclass, field
 from functools import partial
 from threading import Event, Thread, current_thread, get_ident, get_native_id, main_thread
 from types import FrameType
@@ -32,6 +33,7 @@ from mpinet.mpi.world.activity import Activity
 from mpinet.mpi.world.exits import Exits
 from mpinet.mpi.world.failure import Left, script_line
 from mpinet.mpi.world.processor import Processor
+from mpinet.mpi.world.replacing import replaced
 from mpinet.mpi.world.timedloops import in_timed_loop
 from mpinet.mpi.world.turns import Turns
 
@@ -110,16 +112,16 @@ class Threads:
                 self._turns.stop(Left(status))
             self.stop(Left(status))
 
-        Thread.start = start_owned  # type: ignore[method-assign, assignment]
-        _thread.start_new_thread = start_plain_owned
-        os._exit = leave_process
+        places = (
+            (Thread, "start", start_owned),
+            (_thread, "start_new_thread", start_plain_owned),
+            (os, "_exit", leave_process),
+        )
         handler = signal.signal(SIGNAL, self._wake) if _is_main() else None
         try:
-            yield
+            with replaced(*places):
+                yield
         finally:
-            Thread.start = start  # type: ignore[method-assign]
-            _thread.start_new_thread = start_plain
-            os._exit = leave
             if _is_main():
                 signal.signal(SIGNAL, handler)
 
@@ -348,35 +350,30 @@ class Threads:
             self._away.remove(away)
 
 
+@dataclass(slots=True, eq=False)
 class ThreadCall:
-    """A call of MPI that a thread makes.
+    """A call of MPI that a thread makes."""
 
-    Parameters
-    ----------
-    owner : Processor
-        Whose thread it is.
-    kind : str
-        The call.
-    frame : FrameType
-        The script's that calls.
-    work : callable
-        Does it.
-    """
-
-    def __init__(self, owner: Processor, kind: str, frame: FrameType, work: Callable[[], Any]):
-        self.owner, self.kind, self.frame, self.work = owner, kind, frame, work
-        self.thread: int = get_ident()
-        """Thread that calls."""
-        self.begun: bool = False
-        """True if the call has begun."""
-        self.account: Account | None = None
-        """The account of the line that calls, from then on."""
-        self.done: Event = Event()
-        """Flag that is set at the end of the call."""
-        self.value: Any = None
-        """Return value of the call."""
-        self.error: Exception | None = None
-        """Exception that the call raised; None without one."""
+    owner: Processor
+    """Processor whose thread it is."""
+    kind: str
+    """Name of the call."""
+    frame: FrameType
+    """Frame of the script that calls."""
+    work: Callable[[], Any]
+    """Does it."""
+    thread: int = field(default_factory=get_ident)
+    """Thread that calls."""
+    begun: bool = False
+    """True if the call has begun."""
+    account: Account | None = None
+    """The account of the line that calls, from then on."""
+    done: Event = field(default_factory=Event)
+    """Flag that is set at the end of the call."""
+    value: Any = None
+    """Return value of the call."""
+    error: Exception | None = None
+    """Exception that the call raised; None without one."""
 
 
 def _dismiss(thread: Thread) -> None:

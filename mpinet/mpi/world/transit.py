@@ -15,14 +15,14 @@ from mpinet.base.arrays import Ints
 from mpinet.errors import RoutingError, UsageError
 from mpinet.machine import Machine
 from mpinet.machine.router import Router
-from mpinet.machine.step import by_owner
 from mpinet.mpi.world.accounts import Arrivals
 from mpinet.mpi.world.contexts import Contexts
 from mpinet.mpi.world.message import BODY, Message, Outbox
 from mpinet.mpi.world.metering import MeteredRouter
+from mpinet.mpi.world.options import ScriptOptions
 from mpinet.networks.routing import Routing
 from mpinet.networks.topology import Topology
-from mpinet.process.mail import exchange_texts
+from mpinet.process.mail import exchange_by_owner
 from mpinet.process.values import from_bytes, to_bytes
 from mpinet.programs.embed import preferring_links
 
@@ -41,34 +41,25 @@ class Transit:
     ----------
     machine : Machine
         Moves the keys, under its port model.
-    routing : str or None
-        The routing's name (default: the network's first, and between neighbours the link).
-    packet : int or None
-        Bytes of a packet; None: every message is one.
-    metered : bool
-        Whether hops are counted by link and account.
+    contexts : Contexts
+        Keep communicators' messages apart.
+    options : ScriptOptions
+        The routing, the bytes of a packet, and whether hops are counted by link and account.
     """
 
-    def __init__(
-        self,
-        machine: Machine,
-        contexts: Contexts,
-        routing: str | None,
-        packet: int | None,
-        metered: bool = False,
-    ):
+    def __init__(self, machine: Machine, contexts: Contexts, options: ScriptOptions):
         self.arrivals: Arrivals = Arrivals()
         """Costs of the messages that arrived on this rank."""
         self._machine = machine
         self._contexts = contexts
-        ways = _routing(machine.topology, routing)
+        ways = _routing(machine.topology, options.routing)
         self.router: Router = (
             MeteredRouter(machine, ways, len(WORDS), ACCOUNT)
-            if metered
+            if options.metered
             else Router(machine, ways, payload_words=len(WORDS), keep=True, checked=False)
         )
         """Router of the messages' keys."""
-        self._packet = packet
+        self._packet = options.packet
         self.now: int = 0
         """Steps since the beginning."""
         self.counts: bool = False
@@ -168,18 +159,14 @@ class Transit:
 
     def _give_bodies(self, targets: Ints, keys: Ints, messages: list[Message]) -> None:
         """Bring every body to its receiver's rank (collective)."""
-        machine = self._machine
         bodies = self._bodies
         bodies.update(zip(keys.tolist(), messages, strict=True))
-        if machine.transport.size > 1:
-            leaving, counts = by_owner(machine, targets)
-            parts = np.split(leaving, np.cumsum(counts)[:-1])
-            texts = [
-                self._packed([(key, bodies.pop(key)) for key in keys[part].tolist()])
-                for part in parts
-            ]
-            for text in exchange_texts(machine.transport, texts):
-                bodies.update(self._unpacked(text))
+
+        def packed(places: list[int]) -> bytes:
+            return self._packed([(key, bodies.pop(key)) for key in keys[places].tolist()])
+
+        for text in exchange_by_owner(self._machine, targets, packed)[1]:
+            bodies.update(self._unpacked(text))
 
     def _packed(self, bodies: list[tuple[int, Message]]) -> bytes:
         """Bodies as another rank gets them: contexts have other numbers there."""
@@ -188,12 +175,10 @@ class Transit:
             (key, name(context), source, tag, data, ack)
             for key, (context, source, tag, data, ack) in bodies
         ]
-        return to_bytes(rows) if rows else b""
+        return to_bytes(rows)
 
     def _unpacked(self, text: bytes) -> dict[int, Message]:
         """Bodies as another rank has given them."""
-        if not text:
-            return {}
         rows: list[Any] = from_bytes(text)
         number = self._contexts.number
         return {

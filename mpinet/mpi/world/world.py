@@ -9,8 +9,8 @@ from __future__ import annotations
 
 import sys
 import time
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from typing import Any, NamedTuple, TextIO
+from collections.abc import Callable
+from typing import Any, NamedTuple
 
 from mpinet.errors import Deadlock, ProgramError
 from mpinet.machine import Machine
@@ -27,14 +27,14 @@ from mpinet.mpi.world.mail import Mail
 from mpinet.mpi.world.metering import Waits
 from mpinet.mpi.world.mismatch import Calls, unequal
 from mpinet.mpi.world.onesided import OneSided
-from mpinet.mpi.world.orders import Orders
+from mpinet.mpi.world.options import PLAIN, ScriptOptions
 from mpinet.mpi.world.processor import Processor
 from mpinet.mpi.world.recovery import Recovery
 from mpinet.mpi.world.shaken import ShakenMail
 from mpinet.mpi.world.threads import Threads
 from mpinet.mpi.world.timedloops import in_timed_loop
 from mpinet.mpi.world.transit import Transit
-from mpinet.mpi.world.trees import Pattern, Trees
+from mpinet.mpi.world.trees import Trees
 from mpinet.mpi.world.turns import POLLS_A_ROUND, Turns
 
 PATIENCE = 100
@@ -94,81 +94,45 @@ class World:
     ----------
     machine : Machine
         The machine; its processors are all but its switches.
-    routing : str or None
-        The routing that brings messages to their targets (default: the network's first).
-    packet : int or None
-        Bytes of a packet; None: every message is one.
-    synchronous : bool
-        Whether standard sends wait for their receives, as large messages do on real machines.
-    out : text file
-        Where rank 0 writes what processors print.
-    pattern : Pattern, optional
-        What all collectives use (default: what suits the network).
-    compute : float, optional
-        How much of the time between calls counts in the notes of what processors do; default: none
-        are taken.
-    arrivals : Orders, optional
-        Chooses the order in which receives from any rank get messages; default: as these come.
-    places : sequence of int, optional
-        The processor of each rank of the script's world; default: that of its number.
-    metered : bool
-        Whether loads of links, queues and waits are metered.
-    spare : int
-        Processors that are left free for those whom scripts spawn.
-    faults : mapping of int to int, optional
-        The step before which a processor fails.
-    own : iterable of str
-        Installed packages that every processor loads for itself, beside those that reach mpi4py.
+    options : ScriptOptions
+        Options of the run.
     """
 
     size: int
     """Number of processors."""
 
-    def __init__(
-        self,
-        machine: Machine,
-        routing: str | None = None,
-        packet: int | None = None,
-        synchronous: bool = False,
-        out: TextIO = sys.stdout,
-        pattern: Pattern | None = None,
-        compute: float | None = None,
-        arrivals: Orders | None = None,
-        places: Sequence[int] | None = None,
-        metered: bool = False,
-        spare: int = 0,
-        faults: Mapping[int, int] | None = None,
-        own: Iterable[str] = (),
-    ):
+    def __init__(self, machine: Machine, options: ScriptOptions = PLAIN):
         self.machine = machine
         self.size = size = machine.topology.hosts
-        self.contexts = Contexts(size, places, spare)
+        self.contexts = Contexts(size, options.places, options.spare)
         self.collectives = Calls()
         self.one_sided: OneSided = OneSided()
         """Locks and conflicts of windows."""
         self.accounts = Accounts(machine.transport.rank, machine.transport.size)
-        self.exits = Exits(machine, out)
+        self.exits = Exits(machine, options.out or sys.stdout)
         nodes = machine.nodes.tolist()
         numbers = [node if node < size else None for node in nodes]
-        self.turns: Turns = Turns(numbers, self.exits, own)
+        self.turns: Turns = Turns(numbers, self.exits, options.own)
         """Scheduler of this rank's processors."""
         self.turns.leave_free(set(self.contexts.spare))
-        between = self.turns, self.contexts, self.exits, synchronous
-        if arrivals is not None:
-            self.mail: Mail = ShakenMail(*between, arrivals)
+        between = self.turns, self.contexts, self.exits, options.synchronous
+        if options.arrivals is not None:
+            self.mail: Mail = ShakenMail(*between, options.arrivals)
             """Mail of this rank's processors."""
+        elif options.compute is not None:
+            self.mail = LoggedMail(*between, options.compute)
         else:
-            self.mail = Mail(*between) if compute is None else LoggedMail(*between, compute)
+            self.mail = Mail(*between)
         self.desk: Desk = Desk(self.turns, self.mail, self.contexts)
         """Desk that keeps free processors and names of ports."""
-        self.transit: Transit = Transit(machine, self.contexts, routing, packet, metered)
+        self.transit: Transit = Transit(machine, self.contexts, options)
         """Messages in flight."""
         calls = machine.trace.calls if machine.trace else None
-        self.waits: Waits | None = Waits(calls) if metered else None
+        self.waits: Waits | None = Waits(calls) if options.metered else None
         """Steps in calls; None if these are not metered."""
         self.recorded = self.waits or calls
         whole = self.turns, self.mail, self.contexts, self.transit
-        self.recovery: Recovery = Recovery(*whole, faults or {})
+        self.recovery: Recovery = Recovery(*whole, options.faults or {})
         """Failed processors, and agreements without them."""
         self.clock = Clock(self.turns, self.mail, self.transit)
         self.threads = Threads(self.turns, self.exits, self.accounts)
@@ -176,7 +140,7 @@ class World:
         """Wishes of processors at files."""
         self._foundation = Foundation()
         self._looks = self._still = 0
-        self.trees = Trees(machine, self._foundation, pattern)
+        self.trees = Trees(machine, self._foundation, options.pattern)
 
     def run(self, program: Callable[[Processor], None]) -> None:
         """Run a program on all processors, to its end (collective).

@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 from mpinet.compiled import inlined, rule
-from mpinet.errors import TopologyError
-from mpinet.networks.addresses import address_text, parts_of
-from mpinet.networks.parameters import Parameter, integer, require_integer
+from mpinet.networks.parameters import POWER_OF_TWO, Limit, whole_number
 from mpinet.networks.topology import Topology
 
 LEVELS, BITS, CUBE_BITS = 2, 3, 4
@@ -21,22 +19,19 @@ class BanyanHypercube(Topology):
 
     family = "bh"
     parameters = (
-        Parameter("h", "1..k+1", integer),
-        Parameter("k", ">= 1", integer),
-        Parameter("s", "a power of two >= 2", integer),
+        whole_number("h", 1, Limit("k+1", lambda given: given["k"] + 1)),
+        whole_number("k", 1, 57),
+        whole_number("s", 2, 2**57, kind=POWER_OF_TWO),
     )
     example = "bh:3,2,4"
     paper = "Youssef, Narahari 1990"
     specification = "papers/sth 8"
+    brackets = ("(", ")")
 
     def __init__(self, h: int, k: int, s: int):
-        require_integer("bh", "k", k, 1, 57)
-        require_integer("bh", "h", h, 1, k + 1)
-        require_integer("bh", "s", s, 2, 2**57)
-        if s.bit_count() != 1:
-            raise TopologyError(f"bh: s must be a power of two, not {s}.")
         bits = s.bit_length() - 1
         self.label_bits = k * bits
+        self.radices = (h, 1 << k * bits)
         super().__init__(
             f"{h},{k},{s}",
             size=h << (k * bits),
@@ -53,6 +48,8 @@ class BanyanHypercube(Topology):
         level = node >> cube_bits
         port -= cube_bits
         if port < 1 << bits:
+            # A banyan network is not closed: the last level has no next one. Its ports stay,
+            # unwired, so that port numbers are the same on all levels.
             if level == params[LEVELS] - 1:
                 return -1
             return with_digit(node, bits * level, port, params) + (1 << cube_bits)
@@ -68,19 +65,11 @@ class BanyanHypercube(Topology):
         if port < cube_bits:
             return port
         level = node >> cube_bits
+        # The link overwrote a digit. Only the digit that was there tells which port of the other
+        # end leads back.
         if port - cube_bits < 1 << bits:
             return cube_bits + (1 << bits) + digit_at(node, bits * level, params)
         return cube_bits + digit_at(node, bits * (level - 1), params)
-
-    def address(self, node: int) -> str:
-        """``(L,X)``: level and label."""
-        self.require_node(node)
-        return address_text(node >> self.label_bits, node % (1 << self.label_bits))
-
-    def read_address(self, address: str) -> int:
-        """Put level and label together."""
-        level, label = parts_of(address)
-        return (level << self.label_bits) + label
 
 
 @inlined

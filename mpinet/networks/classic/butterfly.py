@@ -7,13 +7,9 @@ to one end of the stretch that has all those places, to its other end, and to it
 
 from __future__ import annotations
 
-from collections.abc import Callable
-
 from mpinet.compiled import inlined, rule
-from mpinet.networks.closer import lowest_closer_port
-from mpinet.networks.clusters import runs_around
 from mpinet.networks.parameters import whole_number
-from mpinet.networks.routing import Routing, stateless
+from mpinet.networks.routing import lowest_closer_port, shortest_routings
 from mpinet.networks.topology import Topology
 
 BITS, LEVELS = 2, 3
@@ -23,78 +19,13 @@ ON, ACROSS, BACK, BACK_ACROSS = range(4)
 """The ports: to the next level in the same row and in another one, to the level before likewise."""
 
 
-class Leveled(Topology):
-    """Base of both: processor (i,w) of level i and row w has the number i 2^n + w."""
-
-    rows: int
-    most_classes = 2  # over the levels a shortest walk turns twice at most, from down to up once
-
-    def __init__(self, n: int, last: int):
-        self.rows = 2**n
-        self.radices = (last + 1, self.rows)
-        super().__init__(f"{n}", size=(last + 1) * self.rows, ports=4, params=[n, last])
-
-    @rule
-    def neighbor(node, port, params):
-        """A level on or back, in the same row or across."""
-        return level_neighbor(node, port, params)
-
-    @rule
-    def reverse_port(node, port, params):
-        """The other direction, as straight."""
-        return port ^ 2
-
-    def clusters(self, position: int) -> list[range]:
-        """Return the level of a position as its cluster."""
-        return runs_around(position, [self.rows])
-
-    @property
-    def routings(self) -> dict[str, Callable[[], Routing]]:
-        """The lowest port that leads closer."""
-        return {"shortest": lambda: stateless("shortest", decide, self)}
-
-
-class Butterfly(Leveled):
-    """Butterfly of (n+1) 2^n processors; between the levels i and i+1 bit i is free."""
-
-    family = "butterfly"
-    parameters = (whole_number("n", 1, 56),)
-    example = "butterfly:3"
-    paper = "textbook (Leighton 1992)"
-    specification = "networks 3"
-
-    def __init__(self, n: int):
-        super().__init__(self.checked("n", n), n)
-
-    @property
-    def stated(self) -> dict[str, int]:
-        """State the diameter, 2n."""
-        return {"diameter": 2 * (self.size // self.rows - 1)}
-
-
-class Benes(Leveled):
-    """Benes network of (2n+1) 2^n processors: two butterflies back to back.
-
-    Between the levels i and i+1 bit i is free for i < n, and bit 2n-1-i behind.
-    """
-
-    family = "benes"
-    parameters = (whole_number("n", 1, 55),)
-    example = "benes:3"
-    paper = "Benes 1965; Leighton 1992"
-    specification = "networks 3"
-
-    def __init__(self, n: int):
-        super().__init__(self.checked("n", n), 2 * n)
-
-
 @inlined
 def free_bit(level, params):
     """The bit that is free between a level and the next one."""
     return level if level < params[BITS] else 2 * params[BITS] - 1 - level
 
 
-@inlined
+@rule
 def level_neighbor(node, port, params):
     """The processor behind a port, -1 if the level has none there."""
     rows = 1 << params[BITS]
@@ -102,6 +33,7 @@ def level_neighbor(node, port, params):
     if port < BACK:
         if level == params[LEVELS]:
             return -1
+        # Ports 0 and 1 are straight and across. So the port itself is the bit to flip.
         return (node + rows) ^ (port << free_bit(level, params))
     if level == 0:
         return -1
@@ -119,10 +51,14 @@ def level_distance(node, target, params):
     wrong = (node ^ target) & ((1 << n) - 1)
     low, high = min(start, end), max(start, end)
     best = 4 * last + 1
+    # Every shortest walk turns at one lowest and one highest level. Trying all lowest levels leaves
+    # one highest level for each.
     for bottom in range(low + 1):
         top = high
         for bit in range(n):
             if wrong >> bit & 1:
+                # In a Benes network each bit is free at two levels. The upper one is used if the
+                # walk does not go down far enough.
                 place = bit if bit >= bottom else 2 * n - 1 - bit
                 if place >= last or place < bottom:
                     top = 2 * last  # this bit is not free from here on
@@ -138,3 +74,54 @@ def level_distance(node, target, params):
 
 
 decide = lowest_closer_port.bind("levels", wiring=level_neighbor, distance=level_distance)
+
+
+class Leveled(Topology):
+    """Base of both: processor (i,w) of level i and row w has the number i 2^n + w."""
+
+    rows: int
+    most_classes = 2  # over the levels a shortest walk turns twice at most, from down to up once
+
+    def __init__(self, n: int, last: int, stated: dict[str, int] | None = None):
+        self.rows = 2**n
+        self.radices, self.cluster_lengths = (last + 1, self.rows), [self.rows]
+        size = (last + 1) * self.rows
+        super().__init__(f"{n}", size=size, ports=4, params=[n, last], stated=stated)
+
+    neighbor = level_neighbor
+
+    @rule
+    def reverse_port(node, port, params):
+        """The other direction, as straight."""
+        return port ^ 2
+
+    routings = shortest_routings(shortest=decide)
+
+
+class Butterfly(Leveled):
+    """Butterfly of (n+1) 2^n processors; between the levels i and i+1 bit i is free."""
+
+    family = "butterfly"
+    parameters = (whole_number("n", 1, 56),)
+    example = "butterfly:3"
+    paper = "textbook (Leighton 1992)"
+    specification = "networks 3"
+
+    def __init__(self, n: int):
+        super().__init__(n, n, {"diameter": 2 * n})
+
+
+class Benes(Leveled):
+    """Benes network of (2n+1) 2^n processors: two butterflies back to back.
+
+    Between the levels i and i+1 bit i is free for i < n, and bit 2n-1-i behind.
+    """
+
+    family = "benes"
+    parameters = (whole_number("n", 1, 55),)
+    example = "benes:3"
+    paper = "Benes 1965; Leighton 1992"
+    specification = "networks 3"
+
+    def __init__(self, n: int):
+        super().__init__(n, 2 * n)

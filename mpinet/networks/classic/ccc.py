@@ -2,23 +2,38 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from types import MappingProxyType
 
 import numpy as np
 
 from mpinet.compiled import inlined, rule
 from mpinet.networks.arithmetic import count_ones
 from mpinet.networks.classic.ring import way_round
-from mpinet.networks.clusters import runs_around
 from mpinet.networks.cycle import Cycle
 from mpinet.networks.parameters import whole_number
-from mpinet.networks.routing import ARRIVED, Routing, stateless
+from mpinet.networks.routing import ARRIVED, longer_routings
 from mpinet.networks.topology import Topology
+from mpinet.networks.waysback import other_way_round
 
 DIMENSIONS = 2
 """Place in the rules' parameters: n."""
 
 FORWARD, BACKWARD, CROSS = range(3)
+
+
+@rule
+def decide(node, header, params):
+    """While x is wrong: cross if bit y differs, else y+1; then the shorter way to the place."""
+    n = params[DIMENSIONS]
+    x, target_x = node // n, header[0] // n
+    if x == target_x:
+        offset = header[0] - node
+        if offset == 0:
+            return ARRIVED
+        return way_round(offset if offset > 0 else offset + n, n)
+    # Dimensions are corrected in the order of the cycle. A shorter way may turn round, which would
+    # take a search at every node.
+    return CROSS if ((x ^ target_x) >> (node - x * n)) & 1 else FORWARD
 
 
 class CubeConnectedCycles(Topology):
@@ -35,9 +50,11 @@ class CubeConnectedCycles(Topology):
     most_classes = 3
 
     def __init__(self, n: int):
-        self.dimensions = self.checked("n", n)
-        self.radices = (2**n, n)
-        super().__init__(f"{n}", size=n << n, ports=3, params=[n])
+        self.dimensions = n
+        self.radices, self.cluster_lengths = (2**n, n), [n]
+        diameter = 6 if n == 3 else 2 * n + n // 2 - 2
+        stated = {"degree": 3, "diameter": diameter}
+        super().__init__(f"{n}", size=n << n, ports=3, params=[n], stated=stated)
 
     @rule
     def neighbor(node, port, params):
@@ -51,10 +68,7 @@ class CubeConnectedCycles(Topology):
             return node + 1 if y < n - 1 else node + 1 - n
         return node - 1 if y > 0 else node - 1 + n
 
-    @rule
-    def reverse_port(node, port, params):
-        """Return BACKWARD for FORWARD and back; the cube's link is its own way back."""
-        return CROSS if port == CROSS else 1 - port
+    reverse_port = other_way_round
 
     @rule
     def channel_order(node, port, params):
@@ -62,31 +76,17 @@ class CubeConnectedCycles(Topology):
 
         A way goes forward round the cycle, past its end twice at most (as Dally, Seitz 1987).
         """
+        # The way goes forward only, cube link before cycle link at each place. It passes the
+        # cycle's end at most twice, hence `most_classes` of 3.
         n = params[DIMENSIONS]
         y = node % n
         if port == BACKWARD:
             return 3 * n - y
         return 2 * y if port == CROSS else 2 * y + 1
 
-    @property
-    def stated(self) -> dict[str, int]:
-        """Degree 3; diameter 2n + n//2 - 2, 6 for n = 3 (textbook)."""
-        n = self.dimensions
-        return {"degree": 3, "diameter": 6 if n == 3 else 2 * n + n // 2 - 2}
+    ascend_schedules = MappingProxyType({"cycles": "mpinet.programs.schedules.cycles:Cycles"})
 
-    def clusters(self, position: int) -> list[range]:
-        """Return the cycle of a position as its cluster."""
-        return runs_around(position, [self.dimensions])
-
-    @property
-    def ascend_schedules(self) -> dict[str, str]:
-        """Lines in the cycles, then all dimensions of the cube in a pipeline."""
-        return {"cycles": "mpinet.programs.schedules.cycles:Cycles"}
-
-    @property
-    def routings(self) -> dict[str, Callable[[], Routing]]:
-        """Offer one routing: round the cycle over all wrong bits, then to the place."""
-        return {"cycle": lambda: stateless("cycle", decide, self, shortest=False)}
+    routings = longer_routings(cycle=decide)
 
     def cycle(self) -> Cycle:
         """The cycles joined by fours, for odd n the last three bits' by eight (ours)."""
@@ -100,19 +100,6 @@ OF_EIGHT_CYCLES = [int(port) for port in "020112200121112020121200"]
 and 0 of all its cycles: each of them may be longer there."""
 
 
-@rule
-def decide(node, header, params):
-    """While x is wrong: cross if bit y differs, else y+1; then the shorter way to the place."""
-    n = params[DIMENSIONS]
-    x, target_x = node // n, header[0] // n
-    if x == target_x:
-        offset = header[0] - node
-        if offset == 0:
-            return ARRIVED
-        return way_round(offset if offset > 0 else offset + n, n)
-    return CROSS if ((x ^ target_x) >> (node - x * n)) & 1 else FORWARD
-
-
 @inlined
 def port_of_joined(x, y, backward):
     """Return the port round the cycle, or over to another one (ours).
@@ -121,6 +108,8 @@ def port_of_joined(x, y, backward):
     in each of them the two cube links at y and y+1 replace the link between these. That joins all
     of them, four by four, to one. Crossing changes the parity of x, and with it the direction.
     """
+    # The four cycles are joined only where all lower bits are 0. Further links between the same
+    # groups of cycles would cut the long cycle again.
     lower = (1 << (y & ~1)) - 1
     if y & 1 == backward and x & lower == 0:
         return CROSS
@@ -147,6 +136,8 @@ def next_of_odd_cycles(node, way, params):
     y = node - x * n
     pairs = n - 3
     others = x & ((1 << pairs) - 1)
+    # Pairs of bits leave three bits over if n is odd. A cycle of CCC(3) that was found by search
+    # joins those eight cycles.
     corner = DIMENSIONS + 1 + 3 * (x >> pairs)
     if others == 0 and y >= pairs:
         return params[corner + y - pairs]

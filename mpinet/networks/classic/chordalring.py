@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from mpinet.compiled import rule
-from mpinet.errors import TopologyError
 from mpinet.networks.cycle import Cycle, ring_cycle
-from mpinet.networks.parameters import Parameter, integer, require_integer
+from mpinet.networks.parameters import EVEN, ODD, Limit, whole_number
 from mpinet.networks.routing import Routing
 from mpinet.networks.shortest import entry, table_routing
 from mpinet.networks.topology import Topology
+from mpinet.networks.waysback import other_way_round
 
 CHORD = 2
 """Place in the rules' parameters: w."""
@@ -24,39 +24,27 @@ class ChordalRing(Topology):
 
     family = "chordalring"
     parameters = (
-        Parameter("N", "even, >= 6", integer),
-        Parameter("w", "odd, 3..N/2", integer),
+        whole_number("N", 6, kind=EVEN),
+        whole_number("w", 3, Limit("N/2", lambda given: given["N"] // 2), kind=ODD),
     )
     example = "chordalring:16,5"
     paper = "Arden, Lee 1981"
     specification = "papers/gmn 9"
 
     def __init__(self, N: int, w: int):
-        require_integer("chordalring", "N", N, 6)
-        if N % 2:
-            raise TopologyError(f"chordalring: N must be even, not {N}.")
-        require_integer("chordalring", "w", w, 3, N // 2)
-        if w % 2 == 0:
-            raise TopologyError(f"chordalring: w must be odd, not {w}.")
-        super().__init__(f"{N},{w}", size=N, ports=3, params=[w])
+        super().__init__(f"{N},{w}", size=N, ports=3, params=[w], stated={"degree": 3})
 
     @rule
     def neighbor(node, port, params):
         """Return the next processor along the ring, or the one over the chord."""
         if port != 2:
             return (node + 1 - 2 * port) % params[0]
+        # An odd chord joins odd to even nodes. So each node has one chord, and the opposite sign
+        # leads back by the same link.
         chord = params[CHORD] if node & 1 else -params[CHORD]
         return (node + chord) % params[0]
 
-    @rule
-    def reverse_port(node, port, params):
-        """Return the other port of the ring; the chord is its own way back."""
-        return 2 if port == 2 else 1 - port
-
-    @property
-    def stated(self) -> dict[str, int]:
-        """State the degree, 3."""
-        return {"degree": 3}
+    reverse_port = other_way_round
 
     @property
     def routings(self) -> dict[str, Callable[[], Routing]]:
@@ -72,5 +60,7 @@ class ChordalRing(Topology):
 def decide(node, header, params):
     """Move the node onto 0 or 1 by an even translation and look the target up."""
     parity = node & 1
+    # Translations by even numbers keep all links. So nodes 0 and 1 stand for all others, and two
+    # rows of the table suffice.
     offset = header[0] - node + parity
     return entry(params, parity * params[0] + offset % params[0])

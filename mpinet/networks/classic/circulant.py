@@ -6,16 +6,16 @@ dropped. All processors drop the same ones, so that the jumps that remain are pa
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from math import gcd
 
 from mpinet.compiled import rule
 from mpinet.errors import TopologyError
 from mpinet.networks.cycle import Cycle, ring_cycle
-from mpinet.networks.parameters import Parameter, dashed, integer, require_integer, whole_number
+from mpinet.networks.parameters import Limit, Parameter, dashed, require_integer, whole_number
 from mpinet.networks.routing import Routing
 from mpinet.networks.shortest import decide_by_difference, table_routing
-from mpinet.networks.topology import Topology
+from mpinet.networks.topology import EXCHANGE, Topology
 
 JUMPS = 2
 """Start of the ports' jumps in the rules' parameters; the reverse ports follow."""
@@ -24,14 +24,17 @@ JUMPS = 2
 class JumpNetwork(Topology):
     """Base of the circulant graphs: port i leads to u + jump i (mod N)."""
 
-    def __init__(self, arguments: str, N: int, jumps: Iterable[int]):
+    def __init__(
+        self, arguments: str, N: int, jumps: Iterable[int], stated: dict[str, int] | None = None
+    ):
         offsets = both_ways(N, jumps)
-        back = [offsets.index(N - offset) for offset in offsets]
-        super().__init__(arguments, size=N, ports=len(offsets), params=[*offsets, *back])
+        params = [*offsets, *(offsets.index(N - offset) for offset in offsets)]
+        super().__init__(arguments, size=N, ports=len(offsets), params=params, stated=stated)
 
     @rule
     def neighbor(node, port, params):
         """Jump by the port's jump."""
+        # Subtracting N first keeps the sum within 64 bits for the largest networks.
         other = node - params[0] + params[JUMPS + port]
         return other if other >= 0 else other + params[0]
 
@@ -48,6 +51,8 @@ class JumpNetwork(Topology):
     def cycle(self) -> Cycle | None:
         """The first jump that has no divisor in common with N, all the way round."""
         for port, jump in enumerate(self.params[JUMPS : JUMPS + self.ports].tolist()):
+            # A jump that has no divisor in common with N visits all nodes before it returns. No
+            # table is needed then.
             if gcd(self.size, jump) == 1:
                 return ring_cycle(self.params, port)
         return super().cycle()
@@ -69,11 +74,12 @@ class Circulant(JumpNetwork):
     specification = "papers/gmn 9"
 
     def __init__(self, N: int, jumps: Sequence[int]):
-        self.checked("N", N)
         if not jumps or len(set(jumps)) != len(jumps):
             raise TopologyError(f"circulant: jumps must be distinct, not {jumps_text(jumps)!r}.")
         for jump in jumps:
             require_integer("circulant", "a jump", jump, 1, N // 2)
+        # Jumps that share a divisor with N never leave a residue class. The network would fall into
+        # as many pieces.
         divisor = gcd(N, *jumps)
         if divisor > 1:
             raise TopologyError(
@@ -93,43 +99,30 @@ class RecursiveCirculant(JumpNetwork):
     specification = "papers/gmn 9"
 
     def __init__(self, N: int, d: int):
-        self.checked("N", N)
-        self.base = self.checked("d", d)
-        super().__init__(f"{N},{d}", N, powers_below(N, d))
+        self.has_partners = d == 2 and N.bit_count() == 1
+        stated = {"degree": 2 * (N.bit_length() - 1) - 1} if self.has_partners else {}
+        super().__init__(f"{N},{d}", N, powers_below(N, d), stated)
 
     @property
-    def stated(self) -> dict[str, int]:
-        """Degree 2n-1 for N = 2^n, d = 2."""
-        if self.base == 2 and self.size.bit_count() == 1:
-            return {"degree": 2 * (self.size.bit_length() - 1) - 1}
-        return {}
-
-    @property
-    def ascend_schedules(self) -> dict[str, str]:
+    def ascend_schedules(self) -> Mapping[str, str]:
         """Offer `exchange` for d = 2 and 2^q processors, where partners are neighbours."""
-        if self.base == 2 and self.size.bit_count() == 1:
-            return {"exchange": "mpinet.programs.schedules.exchange:DimensionExchange"}
-        return {}
+        return EXCHANGE if self.has_partners else {}
 
 
 class DoubleLoop(JumpNetwork):
     """Double loop, or distributed loop (Bermond, Tzvieli 1991); ports u+1, u-1, u+s, u-s."""
 
     family = "doubleloop"
-    parameters = (whole_number("N", 5), Parameter("s", "2..(N-1)/2", integer))
+    parameters = (
+        whole_number("N", 5),
+        whole_number("s", 2, Limit("(N-1)/2", lambda given: (given["N"] - 1) // 2)),
+    )
     example = "doubleloop:16,4"
     paper = "Bermond, Tzvieli"
     specification = "papers/gmn 9"
 
     def __init__(self, N: int, s: int):
-        self.checked("N", N)
-        require_integer("doubleloop", "s", s, 2, (N - 1) // 2)
-        super().__init__(f"{N},{s}", N, (1, s))
-
-    @property
-    def stated(self) -> dict[str, int]:
-        """State the degree, 4."""
-        return {"degree": 4}
+        super().__init__(f"{N},{s}", N, (1, s), {"degree": 4})
 
 
 def both_ways(N: int, jumps: Iterable[int]) -> list[int]:

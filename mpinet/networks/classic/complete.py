@@ -8,9 +8,16 @@ from mpinet.compiled import inlined, rule
 from mpinet.networks.arithmetic import ceil_log2
 from mpinet.networks.cycle import Cycle, ring_cycle
 from mpinet.networks.parameters import whole_number
-from mpinet.networks.routing import Routing, stateless
+from mpinet.networks.routing import shortest_routings
 from mpinet.networks.schedule import Schedule
-from mpinet.networks.topology import Topology
+from mpinet.networks.topology import EXCHANGE, Topology
+
+
+@rule
+def decide(node, header, params):
+    """The port of the difference."""
+    offset = header[0] - node
+    return (offset if offset >= 0 else offset + params[0]) - 1
 
 
 class Complete(Topology):
@@ -24,12 +31,14 @@ class Complete(Topology):
     default_classes = "none"
 
     def __init__(self, N: int):
-        self.checked("N", N)
-        super().__init__(f"{N}", size=N, ports=N - 1)
+        stated = {"degree": N - 1, "diameter": min(1, N - 1)}
+        super().__init__(f"{N}", size=N, ports=N - 1, stated=stated)
 
     @rule
     def neighbor(node, port, params):
         """Return processor u+1+port modulo N."""
+        # The port is the distance ahead, less one. So all nodes number their ports alike, and the
+        # network is a circulant.
         other = node - params[0] + 1 + port
         return other if other >= 0 else other + params[0]
 
@@ -38,20 +47,9 @@ class Complete(Topology):
         """The rest of the way round."""
         return params[0] - 2 - port
 
-    @property
-    def stated(self) -> dict[str, int]:
-        """Degree N-1, diameter 1 (0 for N = 1)."""
-        return {"degree": self.size - 1, "diameter": min(1, self.size - 1)}
+    routings = shortest_routings(direct=decide)
 
-    @property
-    def routings(self) -> dict[str, Callable[[], Routing]]:
-        """Offer one routing, of one hop."""
-        return {"direct": lambda: stateless("direct", decide, self)}
-
-    @property
-    def ascend_schedules(self) -> dict[str, str]:
-        """Offer `exchange`, as partners are neighbours."""
-        return {"exchange": "mpinet.programs.schedules.exchange:DimensionExchange"}
+    ascend_schedules = EXCHANGE
 
     def schedules(self, root: int) -> dict[str, Callable[[], Schedule]]:
         """Offer `doubling`: informed processors double in every step."""
@@ -63,19 +61,14 @@ class Complete(Topology):
         return ring_cycle(self.params)
 
 
-@rule
-def decide(node, header, params):
-    """The port of the difference."""
-    offset = header[0] - node
-    return (offset if offset >= 0 else offset + params[0]) - 1
-
-
 @inlined
 def complete_send(offset, size, step):
     """Port on which the node `offset` behind the source sends in sub-step `step`, or -1.
 
     In sub-step t every offset a < 2^(t-1) sends to a + 2^(t-1).
     """
+    # Recursive doubling: each informed node informs one more in every step. No one-port broadcast
+    # is faster on any network.
     reach = 1 << (step - 1)
     return reach - 1 if offset < reach and offset + reach < size else -1
 

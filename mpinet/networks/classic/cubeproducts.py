@@ -1,17 +1,17 @@
-"""Products that the STH paper names: star graph or mesh times hypercube, star times arrangement."""
+"""Products that the STH paper names: of hypercube, ring, mesh, star graph and arrangement graph."""
 
 from __future__ import annotations
-
-from collections.abc import Callable
 
 from mpinet.compiled import rule
 from mpinet.errors import TopologyError
 from mpinet.networks.classic.hypercube import Hypercube
 from mpinet.networks.classic.permutations import Arrangement, StarGraph
-from mpinet.networks.namedproduct import NamedProduct
-from mpinet.networks.parameters import Parameter, integer, require_integer, whole_number
-from mpinet.networks.routing import ARRIVED, Routing, stateless
+from mpinet.networks.classic.ring import Ring
+from mpinet.networks.parameters import Limit, Parameter, integer, whole_number
+from mpinet.networks.product import NamedProduct
+from mpinet.networks.routing import ARRIVED, shortest_routings
 from mpinet.networks.topology import Topology
+from mpinet.networks.waysback import other_of_pair
 
 COLUMNS = 2
 """Place in the lattice's parameters: c, the number of columns."""
@@ -33,8 +33,6 @@ class StarCube(NamedProduct):
     specification = "papers/sth 8"
 
     def __init__(self, n: int, m: int):
-        self.checked("n", n)
-        self.checked("m", m)
         super().__init__(f"{n},{m}", StarGraph(n), Hypercube(m))
 
 
@@ -48,16 +46,13 @@ class ArrangementStar(NamedProduct):
     parameters = (
         whole_number("s", 2, 15),
         whole_number("n", 2),
-        Parameter("k", "1..n-1", integer),
+        whole_number("k", 1, Limit("n-1", lambda given: given["n"] - 1)),
     )
     example = "arrstar:3,4,2"
     paper = "Awwad, Al-Ayyoub, Ould-Khaoua 2003"
     specification = "papers/sth 8"
 
     def __init__(self, s: int, n: int, k: int):
-        self.checked("s", s)
-        self.checked("n", n)
-        require_integer("arrstar", "k", k, 1, n - 1)
         super().__init__(f"{s},{n},{k}", StarGraph(s), Arrangement(n, k))
 
 
@@ -69,7 +64,7 @@ class HyperMesh(NamedProduct):
 
     family = "hypermesh"
     parameters = (
-        Parameter("r", ">= 1, r*c >= 2", integer),
+        Parameter("r", ">= 1, r*c >= 2", integer, least=1),
         whole_number("c", 1),
         whole_number("n", 1, 57),
     )
@@ -78,12 +73,52 @@ class HyperMesh(NamedProduct):
     specification = "papers/sth 8"
 
     def __init__(self, r: int, c: int, n: int):
-        require_integer("hypermesh", "r", r, 1)
-        self.checked("c", c)
-        self.checked("n", n)
         if r * c < 2:
             raise TopologyError("hypermesh: r*c must be >= 2, not 1.")
         super().__init__(f"{r},{c},{n}", Lattice(r, c), Hypercube(n))
+
+
+@rule
+def decide_lattice(node, header, params):
+    """The lowest port that leads closer."""
+    columns = params[COLUMNS]
+    row, target_row = node // columns, header[0] // columns
+    if row != target_row:
+        return UP if target_row < row else DOWN
+    if node == header[0]:
+        return ARRIVED
+    return LEFT if header[0] < node else RIGHT
+
+
+class DoubleLoopHypercube(NamedProduct):
+    """Double-loop hypercube DLH(m,n) of m 2^(n+2) processors (r,l,x) (Liu, Han, Du 2008).
+
+    Ports: r+1, r-1, flip l, flip the bits of x.
+
+    The loop l and the label x are the n+1 bits 2x+l of one hypercube.
+    """
+
+    family = "dlh"
+    parameters = (whole_number("m", 2, 2**57), whole_number("n", 0, 56))
+    example = "dlh:3,2"
+    paper = "Youyao et al. 2008; STH (table 4)"
+    specification = "papers/sth 2, 3"
+    # The product has the slow factor last in its number. The paper writes the loop first.
+    brackets, lowest_first = ("(", ")"), True
+    # A product would join its factors' addresses by bars. This family has an address of its own.
+    address, read_address = Topology.address, Topology.read_address
+
+    def __init__(self, m: int, n: int):
+        self.m = m
+        self.dimensions = n
+        self.radices = (2**n, 2, 2 * m)
+        super().__init__(f"{m},{n}", Ring(2 * m), Hypercube(n + 1))
+
+    @property
+    def stated(self) -> dict[str, int]:
+        """Degree n+3, diameter m+n+1, m 2^(n+1) (n+3) links (table 4)."""
+        m, n = self.m, self.dimensions
+        return {"degree": n + 3, "diameter": m + n + 1, "links": (n + 3) * m << (n + 1)}
 
 
 class Lattice(Topology):
@@ -94,7 +129,8 @@ class Lattice(Topology):
     def __init__(self, r: int, c: int):
         self.columns = c
         self.radices = (r, c)
-        super().__init__(f"{r},{c}", size=r * c, ports=4, params=[c])
+        stated = {"diameter": r + c - 2}
+        super().__init__(f"{r},{c}", size=r * c, ports=4, params=[c], stated=stated)
 
     @rule
     def neighbor(node, port, params):
@@ -109,39 +145,13 @@ class Lattice(Topology):
             return node - 1 if column > 0 else -1
         return node + 1 if column < columns - 1 else -1
 
-    @rule
-    def reverse_port(node, port, params):
-        """Return the opposite direction's port."""
-        return port ^ 1
+    reverse_port = other_of_pair
 
     @rule
     def link_class(node, port, params):
         """Return 0 along columns, 1 along rows."""
         return port // 2
 
-    @property
-    def link_classes(self) -> tuple[str, ...]:
-        """Columns and rows."""
-        return ("columns", "rows")
+    link_classes = ("columns", "rows")
 
-    @property
-    def stated(self) -> dict[str, int]:
-        """Diameter r + c - 2."""
-        return {"diameter": self.size // self.columns + self.columns - 2}
-
-    @property
-    def routings(self) -> dict[str, Callable[[], Routing]]:
-        """Offer one routing: first to the row, then to the column."""
-        return {"shortest": lambda: stateless("shortest", decide_lattice, self)}
-
-
-@rule
-def decide_lattice(node, header, params):
-    """The lowest port that leads closer."""
-    columns = params[COLUMNS]
-    row, target_row = node // columns, header[0] // columns
-    if row != target_row:
-        return UP if target_row < row else DOWN
-    if node == header[0]:
-        return ARRIVED
-    return LEFT if header[0] < node else RIGHT
+    routings = shortest_routings(shortest=decide_lattice)

@@ -2,20 +2,34 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-
 from mpinet.compiled import rule
 from mpinet.errors import TopologyError
 from mpinet.networks.arithmetic import lowest_one
-from mpinet.networks.binary import BinaryLabels, same_port
-from mpinet.networks.parameters import Parameter, integer, require_integer
-from mpinet.networks.routing import ARRIVED, Routing, stateless
+from mpinet.networks.binary import BinaryLabels
+from mpinet.networks.parameters import Parameter, integer, whole_number
+from mpinet.networks.routing import ARRIVED, shortest_routings
+from mpinet.networks.waysback import same_port
 
 HIGH, LOW = 2, 3
 """Places in the rules' parameters: s and t."""
 
 MOST_BITS = 56
 """Largest s + t."""
+
+
+@rule
+def decide(node, header, params):
+    """The lowest wrong bit that this processor has a link for, otherwise c."""
+    wrong = node ^ header[0]
+    if wrong == 0:
+        return ARRIVED
+    low = (2 << params[LOW]) - 2
+    # Half of the bits can be corrected here. The other half waits until c is flipped, which happens
+    # at most twice on a way.
+    mine = wrong & low if node & 1 else wrong & ~low & ~1
+    if mine == 0:
+        return 0
+    return lowest_one(mine) if node & 1 else lowest_one(mine) - params[LOW]
 
 
 class ExchangedCube(BinaryLabels):
@@ -26,19 +40,25 @@ class ExchangedCube(BinaryLabels):
     """
 
     family = "exchangedcube"
-    parameters = (Parameter("s", ">= 1", integer), Parameter("t", ">= 1, s + t <= 56", integer))
+    parameters = (
+        whole_number("s", 1),
+        Parameter("t", ">= 1, s + t <= 56", integer, least=1),
+    )
     example = "exchangedcube:2,3"
     paper = "Loh, Hsu, Pan 2005"
     specification = "networks 3"
     most_classes = 2
 
     def __init__(self, s: int, t: int):
-        require_integer("exchangedcube", "s", s, 1)
-        require_integer("exchangedcube", "t", t, 1)
         if s + t > MOST_BITS:
             raise TopologyError(f"exchangedcube: s + t must be at most {MOST_BITS}, not {s + t}.")
-        self.dimensions = s + t + 1
-        super().__init__(f"{s},{t}", size=2 ** (s + t + 1), ports=1 + max(s, t), params=[s, t])
+        super().__init__(
+            f"{s},{t}",
+            size=2 ** (s + t + 1),
+            ports=1 + max(s, t),
+            params=[s, t],
+            stated={"diameter": s + t + 2},
+        )
 
     @rule
     def neighbor(node, port, params):
@@ -54,28 +74,9 @@ class ExchangedCube(BinaryLabels):
     @rule
     def channel_order(node, port, params):
         """The links of a by bit, then c, then those of b and c: ways begin in the midst at most."""
+        # Ways that begin with a ascend: a, c, b, c. Those that begin with b descend once, at a,
+        # hence two classes.
         half = (node & 1) * params[1]
         return half + (port - 1 if port > 0 else params[1] - 1)
 
-    @property
-    def stated(self) -> dict[str, int]:
-        """Diameter s + t + 2."""
-        return {"diameter": self.dimensions + 1}
-
-    @property
-    def routings(self) -> dict[str, Callable[[], Routing]]:
-        """Correct the half that c chooses, flip c where the other half is wrong."""
-        return {"halves": lambda: stateless("halves", decide, self)}
-
-
-@rule
-def decide(node, header, params):
-    """The lowest wrong bit that this processor has a link for, otherwise c."""
-    wrong = node ^ header[0]
-    if wrong == 0:
-        return ARRIVED
-    low = (2 << params[LOW]) - 2
-    mine = wrong & low if node & 1 else wrong & ~low & ~1
-    if mine == 0:
-        return 0
-    return lowest_one(mine) if node & 1 else lowest_one(mine) - params[LOW]
+    routings = shortest_routings(halves=decide)

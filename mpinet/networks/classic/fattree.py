@@ -7,19 +7,65 @@ the levels l and l+1 thus sets digit l at will, in either direction.
 
 from __future__ import annotations
 
-from collections.abc import Callable
-
 from mpinet.compiled import inlined, rule
-from mpinet.networks.clusters import runs_around
 from mpinet.networks.parameters import whole_number
-from mpinet.networks.routing import ARRIVED, Routing, stateless
-from mpinet.networks.topology import Topology
+from mpinet.networks.routing import ARRIVED, shortest_routings
+from mpinet.networks.topology import Topology, numbered
 
 ARITY, LEVELS, POWERS = 2, 3, 4
 """Places in the rules' parameters: m, h, and the powers m^0 .. m^h."""
 
 PROCESSOR = -1
 """The level of the processors; (PROCESSOR, p) stands for processor p, with digits p // m."""
+
+
+@rule
+def decide_by_target(node, header, params):
+    """Go up while a higher digit is wrong, by the target's own digits, then down."""
+    # The digits of the target's number choose the links up (d-mod-k). So processors of one switch
+    # come down by different links.
+    return tree_port(node, header[0], level_and_place(header[0], params)[1], params)
+
+
+@rule
+def decide_by_switch(node, header, params):
+    """Go up while a higher digit is wrong, by the digits of the target's leaf switch, then down."""
+    return tree_port_by_switch(node, header[0], params)
+
+
+@rule
+def tree_neighbor(node, port, params):
+    """Return the node behind a port of the fat tree, -1 if the port is not wired."""
+    m = params[ARITY]
+    level, place = level_and_place(node, params)
+    if level == PROCESSOR:
+        return switch_number(0, place // m, params) if port == 0 else -1
+    if port < m:
+        if level == 0:
+            return place * m + port
+        return switch_number(level - 1, with_digit(place, level - 1, port, params), params)
+    if level == params[LEVELS] - 1 or port >= 2 * m:
+        return -1
+    return switch_number(level + 1, with_digit(place, level, port - m, params), params)
+
+
+@rule
+def tree_reverse(node, port, params):
+    """The port at the other end of a link of the fat tree."""
+    m = params[ARITY]
+    level, place = level_and_place(node, params)
+    if level == PROCESSOR:
+        return place % m
+    if port < m:
+        return 0 if level == 0 else m + digit(place, level - 1, params)
+    return digit(place, level, params)
+
+
+@rule
+def tree_class(node, port, params):
+    """Return the level of a link of the fat tree: that of its upper end."""
+    level, _ = level_and_place(node, params)
+    return level if level >= 0 and port < params[ARITY] else level + 1
 
 
 class FatTree(Topology):
@@ -38,37 +84,19 @@ class FatTree(Topology):
     default_classes = "none"
 
     def __init__(self, m: int, h: int):
-        self._wire(self.checked("m", m), self.checked("h", h))
-
-    def _wire(self, m: int, h: int) -> None:
-        """Make the tree of h levels of m-ary switches."""
+        # Positions put each switch beside its processors. A subtree is then one run, which the
+        # mapping `clusters` can keep on one rank.
+        self.cluster_lengths = [(m + h) * m**height for height in reversed(range(h - 1))]
         super().__init__(
             f"{m},{h}",
             size=fat_tree_size(m, h),
             ports=m if h == 1 else 2 * m,
             params=fat_tree_params(m, h),
             hosts=m**h,
+            link_classes=numbered("level", h),
         )
 
-    @rule
-    def neighbor(node, port, params):
-        """Set the digit of the link."""
-        return tree_neighbor(node, port, params)
-
-    @rule
-    def reverse_port(node, port, params):
-        """The port that sets the digit back."""
-        return tree_reverse(node, port, params)
-
-    @rule
-    def link_class(node, port, params):
-        """Return the level of the link, from 0 at the processors."""
-        return tree_class(node, port, params)
-
-    @property
-    def link_classes(self) -> tuple[str, ...]:
-        """The levels."""
-        return tuple(f"level {j}" for j in range(int(self.params[LEVELS])))
+    neighbor, reverse_port, link_class = tree_neighbor, tree_reverse, tree_class
 
     @rule
     def cluster_order(number, direction, params):
@@ -84,11 +112,6 @@ class FatTree(Topology):
         row = number - place * column
         return place * m + row if row < m else switch_number(row - m, place, params)
 
-    def clusters(self, position: int) -> list[range]:
-        """The subtrees of all heights."""
-        m, h = int(self.params[ARITY]), int(self.params[LEVELS])
-        return runs_around(position, [(m + h) * m**height for height in reversed(range(h - 1))])
-
     def address(self, node: int) -> str:
         """The processor's number; ``l,w`` for a switch."""
         self.require_node(node)
@@ -98,17 +121,7 @@ class FatTree(Topology):
         """Number of the processor or switch."""
         return tree_node(address, self.hosts, self.hosts // int(self.params[ARITY]))
 
-    @property
-    def routings(self) -> dict[str, Callable[[], Routing]]:
-        """Offer routings up as far as needed, then down; up by target number or by switch number.
-
-        By its number (d-mod-k: Zahavi 2010) the m processors of a switch are reached from above by
-        m different links, and every link down leads to one processor alone.
-        """
-        return {
-            "dmodk": lambda: stateless("dmodk", decide_by_target, self),
-            "updown": lambda: stateless("updown", decide_by_switch, self),
-        }
+    routings = shortest_routings(dmodk=decide_by_target, updown=decide_by_switch)
 
 
 class KaryTree(FatTree):
@@ -125,7 +138,7 @@ class KaryTree(FatTree):
     specification = "networks 3"
 
     def __init__(self, k: int, n: int):
-        self._wire(self.checked("k", k), self.checked("n", n))
+        super().__init__(k, n)
 
 
 def fat_tree_size(m: int, h: int) -> int:
@@ -183,41 +196,6 @@ def with_digit(place, index, value, params):
 
 
 @inlined
-def tree_neighbor(node, port, params):
-    """Return the node behind a port of the fat tree, -1 if the port is not wired."""
-    m = params[ARITY]
-    level, place = level_and_place(node, params)
-    if level == PROCESSOR:
-        return switch_number(0, place // m, params) if port == 0 else -1
-    if port < m:
-        if level == 0:
-            return place * m + port
-        return switch_number(level - 1, with_digit(place, level - 1, port, params), params)
-    if level == params[LEVELS] - 1 or port >= 2 * m:
-        return -1
-    return switch_number(level + 1, with_digit(place, level, port - m, params), params)
-
-
-@inlined
-def tree_reverse(node, port, params):
-    """The port at the other end of a link of the fat tree."""
-    m = params[ARITY]
-    level, place = level_and_place(node, params)
-    if level == PROCESSOR:
-        return place % m
-    if port < m:
-        return 0 if level == 0 else m + digit(place, level - 1, params)
-    return digit(place, level, params)
-
-
-@inlined
-def tree_class(node, port, params):
-    """Return the level of a link of the fat tree: that of its upper end."""
-    level, _ = level_and_place(node, params)
-    return level if level >= 0 and port < params[ARITY] else level + 1
-
-
-@inlined
 def leaf_or_switch(target, params):
     """The place whose digits are set last on a way to `target`: of its leaf switch, or its own."""
     level, place = level_and_place(target, params)
@@ -245,7 +223,11 @@ def tree_port(node, target, upward, params):
     power = params[POWERS + level]
     above = place // power != digits // power
     below = place % power != digits % power
+    # Levels beyond the node's own end of the stretch are passed first. The way then comes back and
+    # leaves the stretch at the target's end.
     if (above and (level >= end_level or not below)) or (level < end_level and not below):
+        # Any link up is right, because links down set all digits again. Only the load depends on
+        # the choice.
         return m + digit(upward, level, params)
     return end % m if level == 0 else digit(digits, level - 1, params)
 
@@ -254,15 +236,3 @@ def tree_port(node, target, upward, params):
 def tree_port_by_switch(node, target, params):
     """The port towards `target`, up by the digits of its leaf switch."""
     return tree_port(node, target, leaf_or_switch(target, params), params)
-
-
-@rule
-def decide_by_target(node, header, params):
-    """Go up while a higher digit is wrong, by the target's own digits, then down."""
-    return tree_port(node, header[0], level_and_place(header[0], params)[1], params)
-
-
-@rule
-def decide_by_switch(node, header, params):
-    """Go up while a higher digit is wrong, by the digits of the target's leaf switch, then down."""
-    return tree_port_by_switch(node, header[0], params)

@@ -2,17 +2,35 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-
 import numpy as np
 
 from mpinet.compiled import rule
 from mpinet.networks.arithmetic import count_ones, lowest_one
-from mpinet.networks.binary import BinaryLabels, same_port
+from mpinet.networks.binary import BinaryLabels
 from mpinet.networks.classic.hypercube import next_in_gray_code
 from mpinet.networks.cycle import Cycle
 from mpinet.networks.parameters import whole_number
-from mpinet.networks.routing import ARRIVED, Routing, stateless
+from mpinet.networks.routing import ARRIVED, shortest_routings
+from mpinet.networks.waysback import same_port
+
+
+@rule
+def decide(node, header, params):
+    """Correct the lowest wrong bit, or spoil the lowest right one on the way to the complement."""
+    wrong = node ^ header[0]
+    if wrong == 0:
+        return ARRIVED
+    bits = params[1]
+    # With more than half of n + 1 ports wrong, the way by the complement is shorter. At a tie port
+    # 0 leads closer on either way.
+    if 2 * count_ones(wrong) < bits:
+        return lowest_one(wrong)
+    if 2 * count_ones(wrong) == bits:
+        return 0
+    # The complement link flips all bits. Right bits are spoiled first, because it then repairs all
+    # of them at once.
+    right = params[0] - 1 - wrong
+    return lowest_one(right) if right else bits - 1
 
 
 class FoldedCube(BinaryLabels):
@@ -28,8 +46,13 @@ class FoldedCube(BinaryLabels):
     specification = "papers/sth 8"
 
     def __init__(self, n: int):
-        self.dimensions = self.checked("n", n)
-        super().__init__(f"{n}", size=2**n, ports=n + 1)
+        self.dimensions = n
+        super().__init__(
+            f"{n}",
+            size=2**n,
+            ports=n + 1,
+            stated={"degree": n + 1, "diameter": (n + 1) // 2},
+        )
 
     @rule
     def neighbor(node, port, params):
@@ -38,31 +61,8 @@ class FoldedCube(BinaryLabels):
 
     reverse_port = same_port
 
-    @property
-    def stated(self) -> dict[str, int]:
-        """Degree n+1, diameter ceil(n/2)."""
-        return {"degree": self.ports, "diameter": self.ports // 2}
-
-    @property
-    def routings(self) -> dict[str, Callable[[], Routing]]:
-        """The lowest port that leads closer."""
-        return {"shortest": lambda: stateless("shortest", decide, self)}
+    routings = shortest_routings(shortest=decide)
 
     def cycle(self) -> Cycle:
         """The hypercube's reflected Gray code."""
         return Cycle("gray", next_in_gray_code, np.array([self.size, self.dimensions]))
-
-
-@rule
-def decide(node, header, params):
-    """Correct the lowest wrong bit, or spoil the lowest right one on the way to the complement."""
-    wrong = node ^ header[0]
-    if wrong == 0:
-        return ARRIVED
-    bits = params[1]
-    if 2 * count_ones(wrong) < bits:
-        return lowest_one(wrong)
-    if 2 * count_ones(wrong) == bits:
-        return 0
-    right = params[0] - 1 - wrong
-    return lowest_one(right) if right else bits - 1

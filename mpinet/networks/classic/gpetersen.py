@@ -6,10 +6,11 @@ from collections.abc import Callable
 
 from mpinet.compiled import rule
 from mpinet.networks.classic.chordalring import decide
-from mpinet.networks.parameters import Parameter, integer, require_integer, whole_number
+from mpinet.networks.parameters import Limit, whole_number
 from mpinet.networks.routing import Routing
 from mpinet.networks.shortest import table_routing
 from mpinet.networks.topology import Topology
+from mpinet.networks.waysback import other_way_round
 
 JUMP = 2
 """Place in the rules' parameters: k."""
@@ -25,33 +26,28 @@ class GeneralizedPetersen(Topology):
     """
 
     family = "gpetersen"
-    parameters = (whole_number("n", 3, 2**20), Parameter("k", "1..(n-1)/2", integer))
+    parameters = (
+        whole_number("n", 3, 2**20),
+        whole_number("k", 1, Limit("(n-1)/2", lambda given: (given["n"] - 1) // 2)),
+    )
     example = "gpetersen:8,3"
     paper = "Watkins 1969"
     specification = "networks 3"
 
     def __init__(self, n: int, k: int):
-        n = self.checked("n", n)
-        require_integer("gpetersen", "k", k, 1, (n - 1) // 2)
-        super().__init__(f"{n},{k}", size=2 * n, ports=3, params=[k])
+        super().__init__(f"{n},{k}", size=2 * n, ports=3, params=[k], stated={"degree": 3})
 
     @rule
     def neighbor(node, port, params):
         """Return the next node of the ring or polygon, or the one at the spoke's other end."""
         if port == SPOKE:
             return node ^ 1
+        # Even numbers are the ring, odd ones the polygon. So a spoke flips the last bit, and both
+        # cycles use one formula.
         jump = 2 * params[JUMP] if node & 1 else 2
         return (node + jump - 2 * jump * port) % params[0]
 
-    @rule
-    def reverse_port(node, port, params):
-        """Return the other port of ring or polygon; the spoke is its own way back."""
-        return SPOKE if port == SPOKE else 1 - port
-
-    @property
-    def stated(self) -> dict[str, int]:
-        """State the degree, 3."""
-        return {"degree": 3}
+    reverse_port = other_way_round
 
     @property
     def routings(self) -> dict[str, Callable[[], Routing]]:

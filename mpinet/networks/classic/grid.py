@@ -16,8 +16,8 @@ from mpinet.compiled import inlined, rule
 from mpinet.errors import TopologyError
 from mpinet.networks.adaptive import CLASS, PORT
 from mpinet.networks.arithmetic import inverse, quotient
-from mpinet.networks.bubble import BUBBLE, bubble_classes
-from mpinet.networks.classes import ChannelClasses, Choices, common_classes
+from mpinet.networks.bubble import ring_classes
+from mpinet.networks.classes import Choices
 from mpinet.networks.classic.ring import (
     MINUS,
     PLUS,
@@ -30,9 +30,9 @@ from mpinet.networks.classic.ring import (
 from mpinet.networks.cycle import Cycle
 from mpinet.networks.lattice import DOWN, RIGHT, UP, turn_in_grid
 from mpinet.networks.parameters import Parameter, require_integer, sizes, whole_number
-from mpinet.networks.routing import ARRIVED, Routing, stateless
+from mpinet.networks.routing import ARRIVED, Routing, shortest_routings
 from mpinet.networks.schedule import Schedule
-from mpinet.networks.topology import Topology
+from mpinet.networks.topology import Topology, numbered
 
 DIMENSIONS = 2
 """Place of the number of dimensions in the rules' parameters; the ports' records follow."""
@@ -56,10 +56,42 @@ def opposite_port(node, port, params):
     return params[DIMENSIONS + 1 + PORT_RECORD * port + REVERSE]
 
 
+@rule
+def decide_mesh(node, header, params):
+    """Towards the target in the lowest dimension that differs."""
+    if node == header[0]:
+        return ARRIVED
+    line, offset = differing_line(node, header[0], params)
+    return params[line + FIRST_PORT] + (PLUS if offset > 0 else MINUS)
+
+
+@rule
+def decide_torus(node, header, params):
+    """Take the shorter way round in the lowest dimension that differs."""
+    if node == header[0]:
+        return ARRIVED
+    line, offset = differing_line(node, header[0], params)
+    side = params[line + SIDE]
+    return params[line + FIRST_PORT] + way_round(offset if offset > 0 else offset + side, side)
+
+
+@rule
+def decide_torus_by_parity(node, header, params):
+    """Take the shorter way, as `decide_torus`; a tie goes forward from even places, else back."""
+    if node == header[0]:
+        return ARRIVED
+    line, offset = differing_line(node, header[0], params)
+    side = params[line + SIDE]
+    ahead = offset if offset > 0 else offset + side
+    place = coordinate(node, line, params)
+    return params[line + FIRST_PORT] + parity_way_round(ahead, side, place)
+
+
 class Grid(Topology):
     """Base of mesh and torus: sides, coordinates, and the records of ports and dimensions."""
 
-    def __init__(self, SIDES: Sequence[int], directions: Sequence[int]):
+    def __init__(self, SIDES: Sequence[int], directions: Sequence[int], stated: dict[str, int]):
+        require_sides(self.family, SIDES)
         self.sides = self.radices = tuple(SIDES)
         self.strides = tuple(prod(self.sides[j + 1 :]) for j in range(len(self.sides)))
         size = prod(self.sides)
@@ -67,6 +99,8 @@ class Grid(Topology):
         lines: list[int] = []
         for side, stride, count in zip(self.sides, self.strides, directions, strict=True):
             first = len(ports) // PORT_RECORD
+            # Divisions by strides and sides are most of a grid rule's work. Their inverses are
+            # parameters, so that they are multiplications.
             line = [stride, side, inverse(stride, size), inverse(side, size)]
             lines += [*line, first]
             for direction in range(count):
@@ -76,6 +110,8 @@ class Grid(Topology):
             size=size,
             ports=len(ports) // PORT_RECORD,
             params=[len(self.sides), *ports, *lines],
+            stated=stated,
+            link_classes=numbered("dimension", len(self.sides)),
         )
 
     @rule
@@ -86,11 +122,6 @@ class Grid(Topology):
         while params[lines + LINE_RECORD * dimension + FIRST_PORT] > port:
             dimension -= 1
         return dimension
-
-    @property
-    def link_classes(self) -> tuple[str, ...]:
-        """The dimensions."""
-        return tuple(f"dimension {j}" for j in range(len(self.sides)))
 
     @property
     def coordinates(self) -> tuple[tuple[int, int], ...]:
@@ -109,8 +140,7 @@ class Mesh(Grid):
     default_classes = "none"
 
     def __init__(self, SIDES: Sequence[int]):
-        require_sides("mesh", SIDES)
-        super().__init__(SIDES, [2] * len(SIDES))
+        super().__init__(SIDES, [2] * len(SIDES), {"diameter": sum(SIDES) - len(SIDES)})
 
     @rule
     def neighbor(node, port, params):
@@ -122,15 +152,7 @@ class Mesh(Grid):
 
     reverse_port = opposite_port
 
-    @property
-    def stated(self) -> dict[str, int]:
-        """Diameter: sum of side - 1."""
-        return {"diameter": sum(side - 1 for side in self.sides)}
-
-    @property
-    def routings(self) -> dict[str, Callable[[], Routing]]:
-        """Dimension order, lowest dimension first."""
-        return {"dimensions": lambda: stateless("dimensions", decide_mesh, self)}
+    routings = shortest_routings(dimensions=decide_mesh)
 
     @property
     def load_routings(self) -> dict[str, Callable[[int], Routing]]:
@@ -170,7 +192,7 @@ class Path(Mesh):
     specification = "networks 3"
 
     def __init__(self, N: int):
-        super().__init__([self.checked("N", N)])
+        super().__init__([N])
 
 
 class Torus(Grid):
@@ -184,8 +206,9 @@ class Torus(Grid):
     default_classes = "dateline"
 
     def __init__(self, SIDES: Sequence[int]):
-        require_sides("torus", SIDES)
-        super().__init__(SIDES, [1 if side == 2 else 2 for side in SIDES])
+        directions = [1 if side == 2 else 2 for side in SIDES]
+        diameter = sum(side // 2 for side in SIDES)
+        super().__init__(SIDES, directions, {"degree": sum(directions), "diameter": diameter})
 
     @rule
     def neighbor(node, port, params):
@@ -201,18 +224,7 @@ class Torus(Grid):
 
     reverse_port = opposite_port
 
-    @property
-    def stated(self) -> dict[str, int]:
-        """Degree: two ports per dimension, one for side 2; diameter: sum of side // 2."""
-        return {"degree": self.ports, "diameter": sum(side // 2 for side in self.sides)}
-
-    @property
-    def routings(self) -> dict[str, Callable[[], Routing]]:
-        """Dimension order, lowest dimension first; a tie goes forward, or by parity."""
-        return {
-            "dimensions": lambda: stateless("dimensions", decide_torus, self),
-            "parity": lambda: stateless("parity", decide_torus_by_parity, self),
-        }
+    routings = shortest_routings(dimensions=decide_torus, parity=decide_torus_by_parity)
 
     @property
     def load_routings(self) -> dict[str, Callable[[int], Routing]]:
@@ -230,11 +242,7 @@ class Torus(Grid):
     @property
     def channel_classes(self) -> Choices:
         """Two classes in every dimension, as in its rings."""
-        return common_classes(self) | {
-            "dateline": lambda: ChannelClasses("dateline", dateline, self.params, 2),
-            "wrap": lambda: ChannelClasses("wrap", wrap, self.params, 2),
-            BUBBLE: lambda: bubble_classes(self.params),
-        }
+        return ring_classes(self, dateline, wrap)
 
     def schedules(self, root: int) -> dict[str, Callable[[], Schedule]]:
         """Dimension after dimension, every line as a ring (docs/papers/hdn, 6.1)."""
@@ -243,6 +251,8 @@ class Torus(Grid):
 
     def cycle(self) -> Cycle:
         """Rows along a cycle of fewer dimensions; see `next_of_rows` (ours)."""
+        # An even side first lets all further rows alternate. Among odd sides the longest goes
+        # first, as shifting needs as many rows as columns.
         order = sorted(range(len(self.sides)), key=lambda j: (self.sides[j] % 2, -self.sides[j]))
         return Cycle("rows", next_of_rows, np.append(self.params, order))
 
@@ -281,6 +291,8 @@ def differing_line(node, target, params):
     Rows differ by no more than that: all lower dimensions are equal.
     """
     line = first_line(params)
+    # A row holds all coordinates up to this one. Lower ones are equal here, so that the difference
+    # of rows is that of coordinates.
     offset = row_of(target, line, params) - row_of(node, line, params)
     while offset == 0:
         line += LINE_RECORD
@@ -289,40 +301,11 @@ def differing_line(node, target, params):
 
 
 @rule
-def decide_mesh(node, header, params):
-    """Towards the target in the lowest dimension that differs."""
-    if node == header[0]:
-        return ARRIVED
-    line, offset = differing_line(node, header[0], params)
-    return params[line + FIRST_PORT] + (PLUS if offset > 0 else MINUS)
-
-
-@rule
-def decide_torus(node, header, params):
-    """Take the shorter way round in the lowest dimension that differs."""
-    if node == header[0]:
-        return ARRIVED
-    line, offset = differing_line(node, header[0], params)
-    side = params[line + SIDE]
-    return params[line + FIRST_PORT] + way_round(offset if offset > 0 else offset + side, side)
-
-
-@rule
-def decide_torus_by_parity(node, header, params):
-    """Take the shorter way, as `decide_torus`; a tie goes forward from even places, else back."""
-    if node == header[0]:
-        return ARRIVED
-    line, offset = differing_line(node, header[0], params)
-    side = params[line + SIDE]
-    ahead = offset if offset > 0 else offset + side
-    place = coordinate(node, line, params)
-    return params[line + FIRST_PORT] + parity_way_round(ahead, side, place)
-
-
-@rule
 def dateline(node, port, in_port, in_class, header, params):
     """Return 1 while the rest of the way in the port's dimension crosses its closing link."""
     at = DIMENSIONS + 1 + PORT_RECORD * port
+    # The class is 1 until the closing link has been crossed. So the circle of channels round a ring
+    # is broken there (Dally, Seitz 1987).
     here, there = coordinate(node, at, params), coordinate(header[0], at, params)
     return crosses(here, there, params[at + STEP] > 0)
 
@@ -331,6 +314,8 @@ def dateline(node, port, in_port, in_class, header, params):
 def wrap(node, port, in_port, in_class, header, params):
     """Return 1 for the whole way in the port's dimension if it crosses the closing link."""
     at = DIMENSIONS + 1 + PORT_RECORD * port
+    # The class stays the same for the whole stretch in a dimension. Equal strides mean the same
+    # dimension.
     if in_port >= 0 and params[DIMENSIONS + 1 + PORT_RECORD * in_port] == params[at]:
         return in_class
     here, there = coordinate(node, at, params), coordinate(header[0], at, params)
@@ -350,6 +335,8 @@ def closer_in_mesh(node, in_port, in_class, header, candidates, params):
             candidates[count, PORT], candidates[count, CLASS] = port, 1
             count += 1
         line += LINE_RECORD
+    # Dimension order in class 0 is the escape, which is free of circles by itself. Class 1 may then
+    # go any shortest way (Duato 1993).
     candidates[count, PORT], candidates[count, CLASS] = decide_mesh(node, header, params), 0
     return count + 1
 
@@ -365,6 +352,8 @@ def note_closer(node, target, group, candidates, params):
         offset = coordinate(target, line, params) - coordinate(node, line, params)
         side, first = params[line + SIDE], params[line + FIRST_PORT]
         ahead = offset if offset >= 0 else offset + side
+        # At exactly half of the side both directions are shortest. Offering both spreads the load
+        # of such pairs.
         if 0 < 2 * ahead <= side:
             candidates[count, PORT], candidates[count, CLASS] = first + PLUS, group
             count += 1
@@ -413,6 +402,8 @@ def path_send(place, source, length, step):
     other node passes on in its direction at once.
     """
     ahead, behind = length - 1 - source, source
+    # The farther end needs more steps, so that it is served first. The nearer one catches up while
+    # the message travels.
     forward_first = ahead >= behind
     forward_at = step - 1 if forward_first else step - 2
     backward_at = step - 2 if forward_first else step - 1
@@ -474,6 +465,8 @@ def next_of_rows(node, way, params):
         record = line + LINE_RECORD * dimension
         side = params[record + SIDE]
         column = coordinate(node, record, params)
+        # An odd cycle and an odd ring have no cycle of alternating rows. Shifting each of the first
+        # rows by one column makes the ends meet.
         shifting = side if length & 1 else 0
         backward = place >= shifting and (place - shifting) & 1 == 1
         if place < shifting:
@@ -504,6 +497,8 @@ def next_to_and_fro(node, way, params):
             continue
         record = line + LINE_RECORD * dimension
         side = params[record + SIDE]
+        # A walk that is turned at every carry moves by one link at a time, like a reflected Gray
+        # code.
         turned = column & 1
         place = coordinate(node, record, params)
         walked = side - 1 - place if turned else place

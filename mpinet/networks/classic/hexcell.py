@@ -6,14 +6,11 @@ a link outwards, those at odd places one inwards.
 
 from __future__ import annotations
 
-from collections.abc import Callable
-
 from mpinet.compiled import inlined, rule
-from mpinet.networks.addresses import address_text, parts_of
-from mpinet.networks.closer import lowest_closer_port
 from mpinet.networks.parameters import whole_number
-from mpinet.networks.routing import Routing, stateless
+from mpinet.networks.routing import lowest_closer_port, shortest_routings
 from mpinet.networks.topology import Topology
+from mpinet.networks.waysback import other_way_round
 
 DEPTH = 2
 """Place in the rules' parameters: d."""
@@ -24,6 +21,8 @@ FORWARD, ACROSS = 0, 2
 @inlined
 def floor_sqrt(number):
     """Largest whole number whose square is at most `number`, for 0 <= number < 2^62."""
+    # Floating point is exact to 53 bits only. The two loops repair the last unit for larger
+    # numbers.
     root = int(number**0.5)
     while root * root > number:
         root -= 1
@@ -47,6 +46,8 @@ def coordinates(node):
     sextant = place // side
     place -= sextant * side
     up, down = (place + 1) // 2, place // 2
+    # Pairs of sextants are rotations of one another. Two are computed, and the others exchange
+    # coordinates.
     if sextant % 2 == 0:
         x, y, z = level, 1 - level + up, -down
     else:
@@ -77,8 +78,9 @@ class HexCell(Topology):
     specification = "papers/sth 2, 3"
 
     def __init__(self, d: int):
-        self.depth = self.checked("d", d)
-        super().__init__(f"{d}", size=6 * d * d, ports=3, params=[d])
+        self.depth = d
+        stated = {"degree": 3, "diameter": 4 * d - 1}
+        super().__init__(f"{d}", size=6 * d * d, ports=3, params=[d], stated=stated)
 
     @rule
     def neighbor(node, port, params):
@@ -97,33 +99,21 @@ class HexCell(Topology):
             return -1
         return 6 * level * level + sextant * (side + 2) + place + 1
 
-    @rule
-    def reverse_port(node, port, params):
-        """Return the port back: on for back and back for on; across is its own."""
-        return port if port == ACROSS else 1 - port
-
-    @property
-    def stated(self) -> dict[str, int]:
-        """Degree 3, diameter 4d-1 (introduction)."""
-        return {"degree": 3, "diameter": 4 * self.depth - 1}
+    reverse_port = other_way_round
 
     def address(self, node: int) -> str:
         """``(X,Y+1)``: level and place in it, both from 1."""
         self.require_node(node)
         level, place = level_and_place(node)
-        return address_text(level, place + 1)
+        return f"({level},{place + 1})"
 
     def read_address(self, address: str) -> int:
         """Put level and place together."""
-        level, place = parts_of(address)
+        level, place = map(int, address.strip("()").split(","))
         return 6 * (level - 1) ** 2 + place - 1
 
-    @property
-    def routings(self) -> dict[str, Callable[[], Routing]]:
-        """The lowest port that leads closer in the plane."""
-        closer = type(self).shortest_rule
-        return {"shortest": lambda: stateless("shortest", closer, self)}
-
-    shortest_rule = lowest_closer_port.bind(
-        "HexCell.shortest", wiring=neighbor, distance=cell_distance
+    routings = shortest_routings(
+        shortest=lowest_closer_port.bind(
+            "HexCell.shortest", wiring=neighbor, distance=cell_distance
+        )
     )

@@ -5,13 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from mpinet.compiled import rule
-from mpinet.networks.addresses import address_text, parts_of
-from mpinet.networks.binary import same_port
-from mpinet.networks.clusters import runs_around
 from mpinet.networks.parameters import whole_number
 from mpinet.networks.routing import Routing
 from mpinet.networks.shortest import REPRESENTATIVES, entry, table_routing
 from mpinet.networks.topology import Topology
+from mpinet.networks.waysback import same_port
 
 
 class HierarchicalCube(Topology):
@@ -25,10 +23,13 @@ class HierarchicalCube(Topology):
     example = "hhc:2"
     paper = "Malluhi, Bayoumi 1994"
     specification = "papers/sth 8"
+    brackets = ("(", ")")
 
     def __init__(self, k: int):
-        self.bits = self.checked("k", k)
-        super().__init__(f"{k}", size=1 << (2**k + k), ports=k + 1)
+        self.bits = k
+        self.radices, self.cluster_lengths = (1 << 2**k, 1 << k), [1 << k]
+        stated = {"degree": k + 1, "diameter": 2 << k}
+        super().__init__(f"{k}", size=1 << (2**k + k), ports=k + 1, stated=stated)
 
     @rule
     def neighbor(node, port, params):
@@ -41,25 +42,6 @@ class HierarchicalCube(Topology):
     reverse_port = same_port
 
     @property
-    def stated(self) -> dict[str, int]:
-        """Degree k+1, diameter 2^(k+1)."""
-        return {"degree": self.ports, "diameter": 2 << self.bits}
-
-    def clusters(self, position: int) -> list[range]:
-        """Return the small cube of a position as its cluster."""
-        return runs_around(position, [1 << self.bits])
-
-    def address(self, node: int) -> str:
-        """``(X,Y)``: the small cube's number and the place in it."""
-        self.require_node(node)
-        return address_text(node >> self.bits, node % (1 << self.bits))
-
-    def read_address(self, address: str) -> int:
-        """Put cube and place together."""
-        cube, place = parts_of(address)
-        return (cube << self.bits) + place
-
-    @property
     def routings(self) -> dict[str, Callable[[], Routing]]:
         """Shortest paths by 2^k tables: all small cubes look alike."""
         return {"shortest": lambda: table_routing(self, decide, 1 << self.bits)}
@@ -68,5 +50,7 @@ class HierarchicalCube(Topology):
 @rule
 def decide(node, header, params):
     """Move the node into the small cube 0 and look the target up."""
+    # XOR with the cube's number is an automorphism that keeps all port names. So tables of the
+    # small cube 0 serve all others.
     place = node & (params[REPRESENTATIVES] - 1)
     return entry(params, place * params[0] + (header[0] ^ node ^ place))

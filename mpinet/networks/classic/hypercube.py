@@ -8,11 +8,20 @@ from dataclasses import replace
 from mpinet.compiled import rule
 from mpinet.networks.adaptive import CLASS, PORT
 from mpinet.networks.arithmetic import lowest_one
-from mpinet.networks.binary import BinaryLabels, same_port
+from mpinet.networks.binary import BinaryLabels
 from mpinet.networks.cycle import Cycle
 from mpinet.networks.parameters import whole_number
-from mpinet.networks.routing import ARRIVED, Routing, stateless
+from mpinet.networks.routing import ARRIVED, Routing, shortest_routings
 from mpinet.networks.schedule import Schedule
+from mpinet.networks.topology import EXCHANGE, numbered
+from mpinet.networks.waysback import same_port
+
+
+@rule
+def fix_lowest_bit(node, header, params):
+    """Cross the lowest dimension in which the node differs from the target."""
+    difference = node ^ header[0]
+    return ARRIVED if difference == 0 else lowest_one(difference)
 
 
 class Hypercube(BinaryLabels):
@@ -26,8 +35,14 @@ class Hypercube(BinaryLabels):
     default_classes = "none"
 
     def __init__(self, n: int):
-        self.dimensions = self.checked("n", n)
-        super().__init__(f"{n}", size=2**n, ports=n)
+        self.dimensions = n
+        super().__init__(
+            f"{n}",
+            size=2**n,
+            ports=n,
+            stated={"degree": n, "diameter": n},
+            link_classes=numbered("dimension", n),
+        )
 
     @rule
     def neighbor(node, port, params):
@@ -41,20 +56,7 @@ class Hypercube(BinaryLabels):
         """Return the port's dimension."""
         return port
 
-    @property
-    def link_classes(self) -> tuple[str, ...]:
-        """The dimensions."""
-        return tuple(f"dimension {i}" for i in range(self.dimensions))
-
-    @property
-    def stated(self) -> dict[str, int]:
-        """Degree n, diameter n."""
-        return {"degree": self.dimensions, "diameter": self.dimensions}
-
-    @property
-    def routings(self) -> dict[str, Callable[[], Routing]]:
-        """Offer one routing, by bit fixing."""
-        return {"bitfixing": lambda: stateless("bitfixing", fix_lowest_bit, self)}
+    routings = shortest_routings(bitfixing=fix_lowest_bit)
 
     @property
     def load_routings(self) -> dict[str, Callable[[int], Routing]]:
@@ -70,10 +72,7 @@ class Hypercube(BinaryLabels):
         """The bits, the lowest first."""
         return tuple((1 << bit, 2) for bit in range(self.dimensions))
 
-    @property
-    def ascend_schedules(self) -> dict[str, str]:
-        """Offer `exchange`, as partners are neighbours."""
-        return {"exchange": "mpinet.programs.schedules.exchange:DimensionExchange"}
+    ascend_schedules = EXCHANGE
 
     def schedules(self, root: int) -> dict[str, Callable[[], Schedule]]:
         """Offer the broadcast along the binomial tree."""
@@ -83,13 +82,6 @@ class Hypercube(BinaryLabels):
     def cycle(self) -> Cycle:
         """The reflected Gray code."""
         return Cycle("gray", next_in_gray_code, self.params)
-
-
-@rule
-def fix_lowest_bit(node, header, params):
-    """Cross the lowest dimension in which the node differs from the target."""
-    difference = node ^ header[0]
-    return ARRIVED if difference == 0 else lowest_one(difference)
 
 
 @rule
@@ -103,6 +95,8 @@ def any_differing_bit(node, in_port, in_class, header, candidates, params):
         if difference >> port & 1:
             candidates[count, PORT], candidates[count, CLASS] = port, 1
             count += 1
+    # Bit fixing in class 0 has acyclic dependencies, which makes it the escape. Class 1 is free in
+    # the order of bits.
     candidates[count, PORT], candidates[count, CLASS] = lowest_one(difference), 0
     return count + 1
 
@@ -117,6 +111,7 @@ def binomial(node, root, since, step, params):
 def next_in_gray_code(node, way, params):
     """The bit that changes behind this word of the reflected Gray code; the top bit at its end."""
     place = node
+    # A prefix XOR turns a Gray word into its place. Doubling shifts do it in six steps for 64 bits.
     for shift in (1, 2, 4, 8, 16, 32):
         place ^= place >> shift
     return min(lowest_one(place + 1), params[1] - 1)

@@ -5,16 +5,31 @@ from __future__ import annotations
 from collections.abc import Callable
 from math import prod
 
-from mpinet.compiled import rule
-from mpinet.errors import TopologyError
-from mpinet.networks.classic.incremental import dimwar, omniwar
-from mpinet.networks.clusters import runs_around
-from mpinet.networks.parameters import Parameter, require_integer, sizes, whole_number
-from mpinet.networks.routing import ARRIVED, Routing, stateless
-from mpinet.networks.topology import MAX_SIZE, Topology
+from mpinet.compiled import inlined, rule
+from mpinet.networks.classic.grid import require_sides
+from mpinet.networks.classic.incremental import SIDES, dimwar, omniwar, straight_port
+from mpinet.networks.parameters import Parameter, sizes, whole_number
+from mpinet.networks.routing import ARRIVED, Routing, shortest_routings
+from mpinet.networks.topology import Topology, numbered
 
-DIMENSIONS, SIDES = 2, 3
-"""Places in the rules' parameters: the number of sides, and the first side."""
+
+@inlined
+def dimension_of(port, params):
+    """The dimension that a port is in, its first port, and the weight of its coordinate."""
+    j, first, weight = 0, 0, params[0] // params[SIDES]
+    # Sides may differ, so that the dimension of a port is found by counting. There are few
+    # dimensions.
+    while port - first >= params[SIDES + j] - 1:
+        first += params[SIDES + j] - 1
+        j += 1
+        weight //= params[SIDES + j]
+    return j, first, weight
+
+
+@rule
+def decide(node, header, params):
+    """The first coordinate that is wrong."""
+    return ARRIVED if node == header[0] else straight_port(node, header[0], params)[0]
 
 
 class CompleteGrid(Topology):
@@ -28,67 +43,38 @@ class CompleteGrid(Topology):
 
     def __init__(self, arguments: str, sides: tuple[int, ...]):
         self.sides = self.radices = sides
+        self.cluster_lengths = [prod(sides[j:]) for j in range(1, len(sides))]
+        degree = sum(sides) - len(sides)
         super().__init__(
             arguments,
             size=prod(sides),
-            ports=sum(sides) - len(sides),
+            ports=degree,
             params=[len(sides), *sides],
+            stated={"degree": degree, "diameter": len(sides)},
+            link_classes=numbered("dimension", len(sides)),
         )
 
     @rule
     def neighbor(node, port, params):
         """Another coordinate in the port's dimension."""
-        weight = params[0]
-        for j in range(params[DIMENSIONS]):
-            side = params[SIDES + j]
-            weight //= side
-            if port < side - 1:
-                here = node // weight % side
-                return node + ((port if port < here else port + 1) - here) * weight
-            port -= side - 1
-        return -1
+        j, first, weight = dimension_of(port, params)
+        here, port = node // weight % params[SIDES + j], port - first
+        return node + ((port if port < here else port + 1) - here) * weight
 
     @rule
     def reverse_port(node, port, params):
         """This coordinate's place among the others."""
-        weight, first = params[0], 0
-        for j in range(params[DIMENSIONS]):
-            side = params[SIDES + j]
-            weight //= side
-            if port < side - 1:
-                here = node // weight % side
-                return first + (here - 1 if port < here else here)
-            port -= side - 1
-            first += side - 1
-        return -1
+        j, first, weight = dimension_of(port, params)
+        here = node // weight % params[SIDES + j]
+        return first + (here - 1 if port - first < here else here)
 
     @rule
     def link_class(node, port, params):
         """Return the port's dimension."""
-        dimension = 0
-        while port >= params[SIDES + dimension] - 1:
-            port -= params[SIDES + dimension] - 1
-            dimension += 1
-        return dimension
+        j, _, _ = dimension_of(port, params)
+        return j
 
-    @property
-    def link_classes(self) -> tuple[str, ...]:
-        """The dimensions."""
-        return tuple(f"dimension {j}" for j in range(len(self.sides)))
-
-    def clusters(self, position: int) -> list[range]:
-        """The blocks that agree in the first coordinates."""
-        return runs_around(position, [prod(self.sides[j:]) for j in range(1, len(self.sides))])
-
-    @property
-    def stated(self) -> dict[str, int]:
-        """Degree: the sum of the sides less one each. Diameter: the number of sides."""
-        return {"degree": self.ports, "diameter": len(self.sides)}
-
-    @property
-    def routings(self) -> dict[str, Callable[[], Routing]]:
-        """Correct dimension after dimension."""
-        return {"dimensions": lambda: stateless("dimensions", decide, self)}
+    routings = shortest_routings(dimensions=decide)
 
     @property
     def load_routings(self) -> dict[str, Callable[[int], Routing]]:
@@ -109,10 +95,7 @@ class HyperX(CompleteGrid):
     specification = "networks 3"
 
     def __init__(self, SIDES: tuple[int, ...]):
-        for side in SIDES:
-            require_integer("hyperx", "every side", side, 2)
-        if not SIDES or prod(SIDES) > MAX_SIZE:
-            raise TopologyError("hyperx: give one side or more, of fewer than 2^63 processors.")
+        require_sides("hyperx", SIDES)
         super().__init__("x".join(map(str, SIDES)), tuple(SIDES))
 
 
@@ -129,25 +112,4 @@ class FlattenedButterfly(CompleteGrid):
     specification = "networks 3"
 
     def __init__(self, k: int, n: int):
-        self.checked("k", k)
-        self.checked("n", n)
-        if k ** (n - 1) > MAX_SIZE:
-            raise TopologyError(f"flatbutterfly: k^(n-1) must be < 2^63; {k},{n} gives more.")
         super().__init__(f"{k},{n}", (k,) * (n - 1))
-
-
-@rule
-def decide(node, header, params):
-    """The first coordinate that is wrong."""
-    target = header[0]
-    if node == target:
-        return ARRIVED
-    weight, first = params[0], 0
-    for j in range(params[DIMENSIONS]):
-        side = params[SIDES + j]
-        weight //= side
-        here, wanted = node // weight % side, target // weight % side
-        if here != wanted:
-            return first + (wanted if wanted < here else wanted - 1)
-        first += side - 1
-    return ARRIVED

@@ -11,12 +11,12 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from mpinet.compiled import inlined, rule
+from mpinet.compiled import Rule, inlined, rule
 from mpinet.networks.adaptive import CLASS, PORT, QUEUES
 from mpinet.networks.routing import ARRIVED, Routing
 
 DIMENSIONS, SIDES = 2, 3
-"""Places in the rules' parameters, as of `hyperx`."""
+"""Places in the rules' parameters: the number of sides, and the first side."""
 
 ASTRAY, STRAIGHT = 0, 1
 """Classes of DimWAR."""
@@ -24,32 +24,41 @@ ASTRAY, STRAIGHT = 0, 1
 
 def dimwar(straight: Routing) -> Routing:
     """DimWAR, of the routing dimension after dimension."""
-    return replace(
-        straight,
-        name="dimwar",
-        candidates=in_one_dimension,
-        choose=lightest_of_one,
-        sees=QUEUES,
-        eager=True,
-        classes=2,
-        shortest=False,
-        stateless=False,
-    )
+    return weighing(straight, "dimwar", in_one_dimension, lightest_of_one, 2)
 
 
 def omniwar(straight: Routing, dimensions: int) -> Routing:
     """OmniWAR with two classes for each dimension, of the routing dimension after dimension."""
+    return weighing(straight, "omniwar", in_all_dimensions, lightest_of_all, 2 * dimensions)
+
+
+def weighing(straight: Routing, name: str, candidates: Rule, choose: Rule, classes: int) -> Routing:
+    """A routing that weighs the straight way and longer ones by their queues."""
     return replace(
         straight,
-        name="omniwar",
-        candidates=in_all_dimensions,
-        choose=lightest_of_all,
+        name=name,
+        candidates=candidates,
+        choose=choose,
         sees=QUEUES,
         eager=True,
-        classes=2 * dimensions,
+        classes=classes,
         shortest=False,
         stateless=False,
     )
+
+
+@inlined
+def straight_port(node, target, params):
+    """The port to the target's coordinate in the first wrong dimension; its first port and side."""
+    j, first, side = 0, 0, params[SIDES]
+    weight = params[0] // side
+    while node // weight % side == target // weight % side:
+        first += side - 1
+        j += 1
+        side = params[SIDES + j]
+        weight //= side
+    here, wanted = node // weight % side, target // weight % side
+    return first + (wanted if wanted < here else wanted - 1), first, side
 
 
 @rule
@@ -58,24 +67,20 @@ def in_one_dimension(node, in_port, in_class, header, candidates, params):
 
     Behind a hop of class 0 the dimension is wrong still, so that the class tells of that one.
     """
-    weight, first = params[0], 0
-    for j in range(params[DIMENSIONS]):
-        side = params[SIDES + j]
-        weight //= side
-        here, wanted = node // weight % side, header[0] // weight % side
-        if here != wanted:
-            straight = first + (wanted if wanted < here else wanted - 1)
-            candidates[0, PORT], candidates[0, CLASS] = straight, STRAIGHT
-            if in_class == ASTRAY:
-                return 1
-            count = 1
-            for port in range(first, first + side - 1):
-                if port != straight:
-                    candidates[count, PORT], candidates[count, CLASS] = port, ASTRAY
-                    count += 1
-            return count
-        first += side - 1
-    return ARRIVED
+    if node == header[0]:
+        return ARRIVED
+    straight, first, side = straight_port(node, header[0], params)
+    candidates[0, PORT], candidates[0, CLASS] = straight, STRAIGHT
+    # A second hop astray in a dimension could return to the first place. One is allowed, so that
+    # two classes suffice (McDonald et al. 2019).
+    if in_class == ASTRAY:
+        return 1
+    count = 1
+    for port in range(first, first + side - 1):
+        if port != straight:
+            candidates[count, PORT], candidates[count, CLASS] = port, ASTRAY
+            count += 1
+    return count
 
 
 @inlined
@@ -95,6 +100,8 @@ def in_all_dimensions(node, in_port, in_class, header, candidates, params):
     wrong = wrong_dimensions(node, header[0], params)
     if wrong == 0:
         return ARRIVED
+    # A class is left at each hop. A hop astray is offered only if enough classes remain for one
+    # straight hop per wrong dimension.
     count, enough = 0, in_class + 2 + wrong <= 2 * params[DIMENSIONS]
     for astray in range(2 if enough else 1):
         weight, first = params[0], 0
@@ -119,6 +126,8 @@ def lightest(candidates, seen, straight, hops):
     """
     count, best, least = candidates.shape[0], -1, 0
     for i in range(count):
+        # Queue times remaining hops estimates the load that the choice adds. A hop astray adds one
+        # hop to what remains.
         weight = seen[candidates[i, PORT]] * (hops if i < straight else hops + 1)
         if seen[seen.size - count + i] > 0 and (best < 0 or weight < least):
             best, least = i, weight

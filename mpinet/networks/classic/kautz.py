@@ -2,15 +2,36 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-
 from mpinet.compiled import inlined, rule
 from mpinet.networks.parameters import whole_number
-from mpinet.networks.routing import ARRIVED, Routing, stateless
+from mpinet.networks.routing import ARRIVED, longer_routings
 from mpinet.networks.topology import Topology
 
 DEGREE, LENGTH, TAILS = 2, 3, 4
 """Places in the rules' parameters: d, k, and the number d^(k-1) of words with one first letter."""
+
+
+@rule
+def decide(node, header, params):
+    """Append the target's next letter behind the longest end of the word that begins the target.
+
+    At most k hops, and not always a shortest way, as it never shifts to the right.
+    """
+    target = header[0]
+    if node == target:
+        return ARRIVED
+    d, tails = params[DEGREE], params[TAILS]
+    start, letter = target // tails, node // tails
+    # The longest overlap is found from the longest candidate down. Numbers of words shrink by one
+    # digit per turn, so that no word is built.
+    behind, skipped = tails, 1
+    while behind > 1:  # `behind` numbers the letters behind the one where the overlap may begin
+        behind //= d
+        letter = (letter + 1 + node // behind % d) % (d + 1)
+        skipped *= d
+        if letter == start and node % behind == target % tails // skipped:
+            return target % tails // (skipped // d) % d
+    return (start - letter - 1) % (d + 1)
 
 
 class Kautz(Topology):
@@ -28,10 +49,13 @@ class Kautz(Topology):
     specification = "networks 3"
 
     def __init__(self, d: int, k: int):
-        self.letters = self.checked("d", d) + 1
-        self.length = self.checked("k", k)
+        self.letters = d + 1
+        self.length = k
         tails = d ** (k - 1)
-        super().__init__(f"{d},{k}", size=self.letters * tails, ports=2 * d, params=[d, k, tails])
+        size = self.letters * tails
+        super().__init__(
+            f"{d},{k}", size=size, ports=2 * d, params=[d, k, tails], stated={"size": size}
+        )
 
     @rule
     def neighbor(node, port, params):
@@ -40,6 +64,8 @@ class Kautz(Topology):
         if port < d:
             return shifted_left(node, port, params)
         other = shifted_right(node, port - d, params)
+        # A shift to the right may lead where one to the left does. Such a link exists once, so that
+        # the later port is not wired.
         return -1 if shifted_left(node, other % d, params) == other else other
 
     @rule
@@ -76,15 +102,7 @@ class Kautz(Topology):
             number = number * (self.letters - 1) + (letters[i] - letters[i - 1] - 1) % self.letters
         return number
 
-    @property
-    def stated(self) -> dict[str, int]:
-        """State the size, (d+1) d^(k-1)."""
-        return {"size": self.letters * (self.letters - 1) ** (self.length - 1)}
-
-    @property
-    def routings(self) -> dict[str, Callable[[], Routing]]:
-        """Shift in what the longest overlap of the word with the target leaves to come."""
-        return {"shift": lambda: stateless("shift", decide, self, shortest=False)}
+    routings = longer_routings(shift=decide)
 
 
 @inlined
@@ -103,24 +121,3 @@ def shifted_right(node, ahead, params):
     d, tails = params[DEGREE], params[TAILS]
     first = (node // tails - 1 - ahead) % (d + 1)
     return first * tails + ahead * (tails // d) + node % tails // d
-
-
-@rule
-def decide(node, header, params):
-    """Append the target's next letter behind the longest end of the word that begins the target.
-
-    At most k hops, and not always a shortest way, as it never shifts to the right.
-    """
-    target = header[0]
-    if node == target:
-        return ARRIVED
-    d, tails = params[DEGREE], params[TAILS]
-    start, letter = target // tails, node // tails
-    behind, skipped = tails, 1
-    while behind > 1:  # `behind` numbers the letters behind the one where the overlap may begin
-        behind //= d
-        letter = (letter + 1 + node // behind % d) % (d + 1)
-        skipped *= d
-        if letter == start and node % behind == target % tails // skipped:
-            return target % tails // (skipped // d) % d
-    return (start - letter - 1) % (d + 1)

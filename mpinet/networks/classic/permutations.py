@@ -8,22 +8,18 @@ k positions and position k, behind the arrangement's end, where the port's symbo
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from math import factorial, perm
 
 from mpinet.compiled import inlined, rule
 from mpinet.errors import TopologyError
 from mpinet.networks.arithmetic import lowest_one
-from mpinet.networks.binary import same_port
-from mpinet.networks.parameters import Parameter, integer, require_integer, whole_number
-from mpinet.networks.routing import ARRIVED, Routing, stateless
+from mpinet.networks.parameters import Limit, whole_number
+from mpinet.networks.routing import ARRIVED, shortest_routings
 from mpinet.networks.topology import MAX_SIZE, Topology
+from mpinet.networks.waysback import same_port
 
 SYMBOLS, LAST, WEIGHTS = 2, 3, 4
 """Places in the rules' parameters: n, the last position, and the weights of the digits up to it."""
-
-MOST_SYMBOLS = 15
-"""Largest n of a star graph: its routing packs a permutation into a word of 4-bit symbols."""
 
 MAX_POSITIONS = 20
 """Arrangements of more symbols are more than 64 bits can number, whatever n is."""
@@ -60,39 +56,66 @@ class SymbolAddresses(Topology):
         return rank
 
 
-class StarGraph(SymbolAddresses):
+@rule
+def sort_cycles(node, header, params):
+    """Bring the first symbol home, or merge its cycle with another one that is wrong.
+
+    With the first symbol at home every wrong position leads closer. Otherwise its home does, and
+    every wrong position outside of its cycle: merging first or later takes as many hops.
+    """
+    if node == header[0]:
+        return ARRIVED
+    goals = packed_goals(node, header[0], params)
+    wrong = goals ^ (IN_ORDER & ((1 << (4 * params[SYMBOLS])) - 1))
+    home = goals & 15
+    # The first symbol is at home, but others are wrong. Entering any of their cycles costs one hop,
+    # whichever it is.
+    if home == 0:
+        return lowest_one(wrong) // 4 - 1
+    place = home
+    while place != 0:
+        wrong &= ~(15 << (4 * place))
+        place = (goals >> (4 * place)) & 15
+    wrong &= ~15
+    other = lowest_one(wrong) // 4 if wrong else home
+    return min(home, other) - 1
+
+
+class Permutations(SymbolAddresses):
+    """Base of networks of all n! permutations, with n-1 ports."""
+
+    parameters = (whole_number("n", 2, 15),)
+    paper = "Akers, Krishnamurthy 1989"
+    specification = "networks 3"
+
+    reverse_port = same_port
+
+    def __init__(self, n: int, diameter: int | None = None):
+        self.symbols = self.positions = n
+        stated = {"degree": n - 1} | ({} if diameter is None else {"diameter": diameter})
+        params = [n, n - 1, *weights(n, n - 1)]
+        super().__init__(f"{n}", size=factorial(n), ports=n - 1, params=params, stated=stated)
+
+
+class StarGraph(Permutations):
     """Star graph of n! processors (Akers, Krishnamurthy 1989).
 
     Port i-1 swaps the symbols at the positions 0 and i.
     """
 
     family = "stargraph"
-    parameters = (whole_number("n", 2, 15),)
     example = "stargraph:5"
-    paper = "Akers, Krishnamurthy 1989"
     specification = "papers/sth 8"
 
     def __init__(self, n: int):
-        self.symbols = self.positions = self.checked("n", n)
-        params = [n, n - 1, *weights(n, n - 1)]
-        super().__init__(f"{n}", size=factorial(n), ports=n - 1, params=params)
+        super().__init__(n, 3 * (n - 1) // 2)
 
     @rule
     def neighbor(node, port, params):
         """Swap the positions 0 and port+1."""
         return swapped(node, 0, port + 1, params)
 
-    reverse_port = same_port
-
-    @property
-    def stated(self) -> dict[str, int]:
-        """Degree n-1, diameter floor(3(n-1)/2)."""
-        return {"degree": self.ports, "diameter": 3 * self.ports // 2}
-
-    @property
-    def routings(self) -> dict[str, Callable[[], Routing]]:
-        """The lowest port that leads closer."""
-        return {"shortest": lambda: stateless("shortest", sort_cycles, self)}
+    routings = shortest_routings(shortest=sort_cycles)
 
 
 class Arrangement(SymbolAddresses):
@@ -102,18 +125,25 @@ class Arrangement(SymbolAddresses):
     """
 
     family = "arrangement"
-    parameters = (whole_number("n", 2), Parameter("k", "1..n-1", integer))
+    parameters = (
+        whole_number("n", 2),
+        whole_number("k", 1, Limit("n-1", lambda given: given["n"] - 1)),
+    )
     example = "arrangement:5,2"
     paper = "Day, Tripathi 1992"
     specification = "papers/sth 8"
 
     def __init__(self, n: int, k: int):
-        self.symbols = self.checked("n", n)
-        self.positions = require_integer("arrangement", "k", k, 1, n - 1)
+        self.symbols, self.positions = n, k
+        # Factors beyond the 20th only enlarge the number. Computing them for a large n would take
+        # minutes before the error.
         if perm(n, min(k, MAX_POSITIONS)) > MAX_SIZE:
             raise TopologyError(f"arrangement: n!/(n-k)! must be < 2^63; n = {n}, k = {k} is more.")
         params = [n, k, *weights(n, k)]
-        super().__init__(f"{n},{k}", size=perm(n, k), ports=k * (n - k), params=params)
+        stated = {"degree": k * (n - k), "diameter": 3 * k // 2}
+        super().__init__(
+            f"{n},{k}", size=perm(n, k), ports=k * (n - k), params=params, stated=stated
+        )
 
     @rule
     def neighbor(node, port, params):
@@ -132,11 +162,6 @@ class Arrangement(SymbolAddresses):
         dropped = swapped(node * unused + symbol, position, params[LAST], params) % unused
         return position * unused + dropped
 
-    @property
-    def stated(self) -> dict[str, int]:
-        """Degree k(n-k), diameter floor(3k/2)."""
-        return {"degree": self.ports, "diameter": 3 * self.positions // 2}
-
 
 def weights(n: int, last: int) -> list[int]:
     """Weights of the digits 0..last of arrangements that end at position `last`."""
@@ -150,6 +175,8 @@ def swapped(rank, low, high, params):
     Symbols are compared as ranks among those that the positions before `low` leave free.
     """
     n, first_weight = params[SYMBOLS], params[WEIGHTS + low]
+    # Rank arithmetic replaces the permutation itself. Digits between the two positions change by at
+    # most one each.
     earlier = rank // first_weight % (n - low)
     later = symbol_from(rank // params[WEIGHTS + high], low, high, n)
     moved = rank + (later - earlier) * first_weight
@@ -195,48 +222,26 @@ def taken_out(free, digit):
 
 
 @inlined
-def packed_homes(target, params):
-    """The position of every symbol in a permutation, packed."""
-    free, homes = IN_ORDER, 0
+def unranked(node, params):
+    """The symbols of a permutation, packed, that at position 0 lowest."""
+    free, symbols = IN_ORDER, 0
     for position in range(params[SYMBOLS]):
-        digit = target // params[WEIGHTS + position]
-        target -= digit * params[WEIGHTS + position]
+        digit = node // params[WEIGHTS + position]
+        node -= digit * params[WEIGHTS + position]
         symbol, free = taken_out(free, digit)
-        homes |= position << (4 * symbol)
-    return homes
+        symbols |= symbol << (4 * position)
+    return symbols
 
 
 @inlined
 def packed_goals(node, target, params):
     """Pack, for each position, the place of its symbol in the target."""
-    homes = packed_homes(target, params)
-    free, goals = IN_ORDER, 0
+    wanted, symbols, homes, goals = unranked(target, params), unranked(node, params), 0, 0
     for position in range(params[SYMBOLS]):
-        digit = node // params[WEIGHTS + position]
-        node -= digit * params[WEIGHTS + position]
-        symbol, free = taken_out(free, digit)
+        # Sorting to the target is sorting to the identity after renaming symbols by their homes. So
+        # one rule serves all targets.
+        homes |= position << (4 * ((wanted >> (4 * position)) & 15))
+    for position in range(params[SYMBOLS]):
+        symbol = (symbols >> (4 * position)) & 15
         goals |= ((homes >> (4 * symbol)) & 15) << (4 * position)
     return goals
-
-
-@rule
-def sort_cycles(node, header, params):
-    """Bring the first symbol home, or merge its cycle with another one that is wrong.
-
-    With the first symbol at home every wrong position leads closer. Otherwise its home does, and
-    every wrong position outside of its cycle: merging first or later takes as many hops.
-    """
-    if node == header[0]:
-        return ARRIVED
-    goals = packed_goals(node, header[0], params)
-    wrong = goals ^ (IN_ORDER & ((1 << (4 * params[SYMBOLS])) - 1))
-    home = goals & 15
-    if home == 0:
-        return lowest_one(wrong) // 4 - 1
-    place = home
-    while place != 0:
-        wrong &= ~(15 << (4 * place))
-        place = (goals >> (4 * place)) & 15
-    wrong &= ~15
-    other = lowest_one(wrong) // 4 if wrong else home
-    return min(home, other) - 1

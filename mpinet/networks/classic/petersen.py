@@ -7,13 +7,11 @@ them.
 
 from __future__ import annotations
 
-from collections.abc import Callable
-
 from mpinet.compiled import inlined, rule
 from mpinet.networks.arithmetic import lowest_one
 from mpinet.networks.parameters import whole_number
-from mpinet.networks.routing import ARRIVED, Routing, stateless
-from mpinet.networks.topology import Topology
+from mpinet.networks.routing import ARRIVED, shortest_routings
+from mpinet.networks.topology import Topology, numbered
 
 FORWARD, BACKWARD, SPOKE = 0, 1, 2
 
@@ -40,6 +38,8 @@ def petersen_port(node, target):
     """
     offset = (target - node) % 5
     if node >= 5:
+        # The star steps by two, and 3 is the inverse of 2 modulo 5. So the star is a ring in these
+        # units.
         offset = 3 * offset % 5
     if (node < 5) == (target < 5):
         return FORWARD if offset <= 2 else BACKWARD
@@ -48,12 +48,35 @@ def petersen_port(node, target):
     return BACKWARD if offset == 4 else SPOKE
 
 
+@rule
+def decide(node, header, params):
+    """The lowest wrong digit, or else the lowest wrong bit."""
+    target, digits = header[0], params[DIGITS]
+    if node == target:
+        return ARRIVED
+    # Digits and bits are independent factors. Correcting them in a fixed order is shortest, and
+    # free of circles between factors.
+    for index in range(digits):
+        power = params[POWERS + index]
+        here, there = node // power % 10, target // power % 10
+        if here != there:
+            return 3 * index + petersen_port(here, there)
+    power = params[POWERS + digits]
+    return 3 * digits + lowest_one(node // power ^ target // power)
+
+
 class PetersenCube(Topology):
     """Base of the family: k Petersen digits above n bits; 3 ports per digit, then 1 per bit."""
 
     def __init__(self, arguments: str, n: int, k: int):
-        powers = [10**j for j in range(k + 1)]
-        super().__init__(arguments, size=10**k << n, ports=3 * k + n, params=[k, *powers])
+        super().__init__(
+            arguments,
+            size=10**k << n,
+            ports=3 * k + n,
+            params=[k, *(10**j for j in range(k + 1))],
+            stated={"degree": 3 * k + n, "diameter": 2 * k + n},
+            link_classes=(*numbered("digit", k), *numbered("bit", n)),
+        )
 
     @rule
     def neighbor(node, port, params):
@@ -80,32 +103,7 @@ class PetersenCube(Topology):
         digits = params[DIGITS]
         return port // 3 if port < 3 * digits else port - 2 * digits
 
-    @property
-    def link_classes(self) -> tuple[str, ...]:
-        """The digits, then the bits."""
-        digits = int(self.params[DIGITS])
-        bits = self.ports - 3 * digits
-        return (*(f"digit {j}" for j in range(digits)), *(f"bit {i}" for i in range(bits)))
-
-    @property
-    def routings(self) -> dict[str, Callable[[], Routing]]:
-        """The lowest port that leads closer: digit after digit, then bit after bit."""
-        return {"shortest": lambda: stateless("shortest", decide, self)}
-
-
-@rule
-def decide(node, header, params):
-    """The lowest wrong digit, or else the lowest wrong bit."""
-    target, digits = header[0], params[DIGITS]
-    if node == target:
-        return ARRIVED
-    for index in range(digits):
-        power = params[POWERS + index]
-        here, there = node // power % 10, target // power % 10
-        if here != there:
-            return 3 * index + petersen_port(here, there)
-    power = params[POWERS + digits]
-    return 3 * digits + lowest_one(node // power ^ target // power)
+    routings = shortest_routings(shortest=decide)
 
 
 class Petersen(PetersenCube):
@@ -119,11 +117,6 @@ class Petersen(PetersenCube):
 
     def __init__(self) -> None:
         super().__init__("", 0, 1)
-
-    @property
-    def stated(self) -> dict[str, int]:
-        """Degree 3, diameter 2."""
-        return {"degree": 3, "diameter": 2}
 
 
 class HyperPetersen(PetersenCube):
@@ -139,13 +132,7 @@ class HyperPetersen(PetersenCube):
     specification = "papers/sth 8"
 
     def __init__(self, n: int):
-        self.degree = self.checked("n", n)
         super().__init__(f"{n}", n - 3, 1)
-
-    @property
-    def stated(self) -> dict[str, int]:
-        """Degree n, diameter n-1."""
-        return {"degree": self.degree, "diameter": self.degree - 1}
 
 
 class FoldedPetersenCube(PetersenCube):
@@ -161,14 +148,7 @@ class FoldedPetersenCube(PetersenCube):
     specification = "papers/sth 8"
 
     def __init__(self, n: int, k: int):
-        self.bits = self.checked("n", n)
-        self.digits = self.checked("k", k)
         super().__init__(f"{n},{k}", n, k)
-
-    @property
-    def stated(self) -> dict[str, int]:
-        """Degree 3k+n, diameter 2k+n."""
-        return {"degree": self.ports, "diameter": 2 * self.digits + self.bits}
 
 
 class FoldedPetersen(PetersenCube):
@@ -184,10 +164,4 @@ class FoldedPetersen(PetersenCube):
     specification = "papers/sth 8"
 
     def __init__(self, k: int):
-        self.digits = self.checked("k", k)
         super().__init__(f"{k}", 0, k)
-
-    @property
-    def stated(self) -> dict[str, int]:
-        """Degree 3k, diameter 2k."""
-        return {"degree": 3 * self.digits, "diameter": 2 * self.digits}

@@ -2,19 +2,33 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-
 from mpinet.compiled import inlined, rule
-from mpinet.networks.classes import Choices, common_classes
 from mpinet.networks.classic.field import require_prime
-from mpinet.networks.parameters import Parameter, integer, require_integer
-from mpinet.networks.routing import ARRIVED, Routing, stateless
+from mpinet.networks.parameters import Parameter, integer
+from mpinet.networks.routing import ARRIVED, shortest_routings
 from mpinet.networks.topology import Topology
 
 FIELD, INVERSES = 2, 3
 """Places in the rules' parameters: q, and the inverses of 0..q-1 modulo q (0 for 0)."""
 
 LARGEST = 65521
+
+
+@rule
+def decide(node, header, params):
+    """Two points have one that is orthogonal to both: the product of their coordinates' vectors."""
+    target = header[0]
+    if node == target:
+        return ARRIVED
+    q = params[FIELD]
+    x, y, z = point(node, params)
+    u, v, w = point(target, params)
+    if (x * u + y * v + z * w) % q == 0:
+        return place_of(target, node, params)
+    # The cross product is orthogonal to both points. In a projective plane there is exactly one
+    # such point, hence diameter 2.
+    middle = number_of((y * w - z * v) % q, (z * u - x * w) % q, (x * v - y * u) % q, params)
+    return place_of(middle, node, params)
 
 
 class PolarFly(Topology):
@@ -26,22 +40,30 @@ class PolarFly(Topology):
     """
 
     family = "polarfly"
-    parameters = (Parameter("q", f"a prime <= {LARGEST}", integer),)
+    parameters = (Parameter("q", f"a prime <= {LARGEST}", integer, least=2, most=LARGEST),)
     example = "polarfly:5"
     paper = "Lakhotia et al. 2022"
     specification = "networks 3"
-    default_classes = "hops"
+    default_classes, longest = "hops", 2
 
     def __init__(self, q: int):
-        self.q = require_integer("polarfly", "q", q, 2, LARGEST)
+        self.q = q
         require_prime("polarfly", "q", q)
         inverses = [0, *(pow(number, -1, q) for number in range(1, q))]
-        super().__init__(f"{q}", size=q * q + q + 1, ports=q + 1, params=[q, *inverses])
+        super().__init__(
+            f"{q}",
+            size=q * q + q + 1,
+            ports=q + 1,
+            params=[q, *inverses],
+            stated={"degree": q + 1, "diameter": 2},
+        )
 
     @rule
     def neighbor(node, port, params):
         """The orthogonal point number `port`."""
         other = orthogonal(node, port, params)
+        # Quadrics are orthogonal to themselves. A link to itself is no link, so that these points
+        # have a port less.
         return -1 if other == node else other
 
     @rule
@@ -70,20 +92,7 @@ class PolarFly(Topology):
             return self.size - 1
         raise ValueError(f"in {address} the first coordinate that is not 0 is not 1")
 
-    @property
-    def stated(self) -> dict[str, int]:
-        """Degree q + 1, diameter 2."""
-        return {"degree": self.q + 1, "diameter": 2}
-
-    @property
-    def channel_classes(self) -> Choices:
-        """Offer two classes by hops, as no path is longer."""
-        return common_classes(self, 2)
-
-    @property
-    def routings(self) -> dict[str, Callable[[], Routing]]:
-        """Offer one routing: to the target, or to the one point that is orthogonal to both."""
-        return {"shortest": lambda: stateless("shortest", decide, self)}
+    routings = shortest_routings(shortest=decide)
 
 
 @inlined
@@ -102,6 +111,8 @@ def number_of(x, y, z, params):
     """The number of the point with these coordinates, of which one at least is not 0."""
     q = params[FIELD]
     if x != 0:
+        # Points are vectors up to a factor. Dividing by the first coordinate that is not 0 gives
+        # each point one number.
         scale = params[INVERSES + x]
         return y * scale % q * q + z * scale % q
     if y != 0:
@@ -134,18 +145,3 @@ def place_of(node, other, params):
     if node >= q * q:
         return node - q * q if z == 0 and y == 0 and node < q * q + q else q
     return node // q if z != 0 else node % q
-
-
-@rule
-def decide(node, header, params):
-    """Two points have one that is orthogonal to both: the product of their coordinates' vectors."""
-    target = header[0]
-    if node == target:
-        return ARRIVED
-    q = params[FIELD]
-    x, y, z = point(node, params)
-    u, v, w = point(target, params)
-    if (x * u + y * v + z * w) % q == 0:
-        return place_of(target, node, params)
-    middle = number_of((y * w - z * v) % q, (z * u - x * w) % q, (x * v - y * u) % q, params)
-    return place_of(middle, node, params)

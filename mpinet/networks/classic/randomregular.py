@@ -32,15 +32,14 @@ class RandomRegular(Graph):
     specification = "networks 3"
 
     def __init__(self, N: int, d: int, seed: int = 0):
-        self.checked("N", N)
-        self.checked("d", d)
-        self.checked("seed", seed)
         if d >= N or N * d % 2:
             raise TopologyError(
                 f"randomregular: d must be below N, and N d even; {N},{d} is not so."
             )
         import networkx
 
+        # Philox is a counter-based generator, the same on all platforms. All ranks draw the same
+        # network without talking.
         generator = np.random.Generator(np.random.Philox(seed))
         for _ in range(ATTEMPTS):
             pairs = drawn_pairs(N, d, generator)
@@ -70,6 +69,8 @@ def drawn_pairs(nodes: int, degree: int, generator: np.random.Generator) -> list
                 left += [u, v]
             else:
                 joined.add(pair)
+        # All remaining pairs are loops or second links. Drawing them again would never end, so that
+        # the whole draw starts anew.
         if len(left) == len(ends):
             break
         ends = np.array(left, np.int64)

@@ -3,17 +3,33 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from types import MappingProxyType
 
 from mpinet.compiled import inlined, rule
-from mpinet.networks.bubble import BUBBLE, bubble_classes
-from mpinet.networks.classes import ChannelClasses, Choices, common_classes
+from mpinet.networks.bubble import ring_classes
+from mpinet.networks.classes import Choices
 from mpinet.networks.cycle import Cycle, ring_cycle
 from mpinet.networks.parameters import whole_number
-from mpinet.networks.routing import ARRIVED, Routing, stateless
+from mpinet.networks.routing import ARRIVED, shortest_routings
 from mpinet.networks.schedule import Schedule
 from mpinet.networks.topology import Topology
+from mpinet.networks.waysback import other_way_round
 
 PLUS, MINUS = 0, 1
+
+
+@rule
+def decide(node, header, params):
+    """The shorter way; lowest port on a tie."""
+    offset = (header[0] - node) % params[0]
+    return ARRIVED if offset == 0 else way_round(offset, params[0])
+
+
+@rule
+def decide_by_parity(node, header, params):
+    """The shorter way; a tie goes forward from even nodes and backward from odd ones."""
+    offset = (header[0] - node) % params[0]
+    return ARRIVED if offset == 0 else parity_way_round(offset, params[0], node)
 
 
 class Ring(Topology):
@@ -27,31 +43,16 @@ class Ring(Topology):
     default_classes = "dateline"
 
     def __init__(self, N: int):
-        self.checked("N", N)
-        super().__init__(f"{N}", size=N, ports=2)
+        super().__init__(f"{N}", size=N, ports=2, stated={"degree": 2, "diameter": N // 2})
 
     @rule
     def neighbor(node, port, params):
         """u+1 behind port 0, u-1 behind port 1."""
         return (node + 1 - 2 * port) % params[0]
 
-    @rule
-    def reverse_port(node, port, params):
-        """Return the other port."""
-        return 1 - port
+    reverse_port = other_way_round
 
-    @property
-    def stated(self) -> dict[str, int]:
-        """Degree 2, diameter N//2."""
-        return {"degree": 2, "diameter": self.size // 2}
-
-    @property
-    def routings(self) -> dict[str, Callable[[], Routing]]:
-        """The shorter way round; a tie goes forward, or by the parity of the node's number."""
-        return {
-            "shortest": lambda: stateless("shortest", decide, self),
-            "parity": lambda: stateless("parity", decide_by_parity, self),
-        }
+    routings = shortest_routings(shortest=decide, parity=decide_by_parity)
 
     @property
     def coordinates(self) -> tuple[tuple[int, int], ...]:
@@ -61,16 +62,9 @@ class Ring(Topology):
     @property
     def channel_classes(self) -> Choices:
         """Two classes, told apart by the link between N-1 and 0."""
-        return common_classes(self) | {
-            "dateline": lambda: ChannelClasses("dateline", dateline, self.params, 2),
-            "wrap": lambda: ChannelClasses("wrap", wrap, self.params, 2),
-            BUBBLE: lambda: bubble_classes(self.params),
-        }
+        return ring_classes(self, dateline, wrap)
 
-    @property
-    def ascend_schedules(self) -> dict[str, str]:
-        """Line exchanges; the link that closes the ring is not needed."""
-        return {"line": "mpinet.programs.schedules.line:Line"}
+    ascend_schedules = MappingProxyType({"line": "mpinet.programs.schedules.line:Line"})
 
     def schedules(self, root: int) -> dict[str, Callable[[], Schedule]]:
         """Offer the broadcast both ways round, alternately."""
@@ -88,13 +82,6 @@ def way_round(offset, length):
     return PLUS if 2 * offset <= length else MINUS
 
 
-@rule
-def decide(node, header, params):
-    """The shorter way; lowest port on a tie."""
-    offset = (header[0] - node) % params[0]
-    return ARRIVED if offset == 0 else way_round(offset, params[0])
-
-
 @inlined
 def parity_way_round(offset, length, place):
     """Choose the shorter way as `way_round`; a tie goes forward from even places, back from odd.
@@ -106,19 +93,14 @@ def parity_way_round(offset, length, place):
     return way_round(offset, length)
 
 
-@rule
-def decide_by_parity(node, header, params):
-    """The shorter way; a tie goes forward from even nodes and backward from odd ones."""
-    offset = (header[0] - node) % params[0]
-    return ARRIVED if offset == 0 else parity_way_round(offset, params[0], node)
-
-
 @inlined
 def crosses(here, there, forward):
     """Return 1 if the way from a place of a ring to another crosses the link of its ends, else 0.
 
     This is the class ``dateline`` (Dally, Seitz 1987).
     """
+    # No state is needed: a way forward to a lower place has the closing link still ahead. Behind it
+    # the comparison turns.
     return 1 if (there < here if forward else there > here) else 0
 
 
@@ -141,6 +123,8 @@ def ring_send(offset, length, step):
     In sub-step t the offset t-1 sends forward, up to the offset ceil(length/2); from sub-step 2
     on the offset -(t-2) sends backward as long as its neighbour is not reached from ahead.
     """
+    # The source can send one way per step only. Forward gets the first step, and the longer half if
+    # the ring is odd.
     half = (length + 1) // 2
     if offset == step - 1 and step <= half and step < length:
         return PLUS

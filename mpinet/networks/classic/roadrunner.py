@@ -6,8 +6,6 @@ number k (the other clusters ascending) by top switch k mod R, R switches a leve
 
 from __future__ import annotations
 
-from collections.abc import Callable
-
 from mpinet.compiled import inlined, rule
 from mpinet.networks.classic.fattree import (
     ARITY,
@@ -24,10 +22,25 @@ from mpinet.networks.classic.fattree import (
     tree_port_by_switch,
     tree_reverse,
 )
-from mpinet.networks.clusters import runs_around
 from mpinet.networks.parameters import whole_number
-from mpinet.networks.routing import Routing, stateless
-from mpinet.networks.topology import Topology
+from mpinet.networks.routing import longer_routings
+from mpinet.networks.topology import Topology, numbered
+
+
+@rule
+def decide(node, header, params):
+    """Go to the target inside the cluster, else to the gateway to its cluster and across."""
+    tree = tree_size(params)
+    cluster, goal = node // tree, header[0] // tree
+    local = node - cluster * tree
+    if cluster == goal:
+        return tree_port_by_switch(local, header[0] - goal * tree, params)
+    peer = peer_number(cluster, goal)
+    # Only one top switch has the link to the wanted cluster. The fat tree's routing leads there as
+    # to any target.
+    if local == gateway(peer, params):
+        return cross_port(peer, params)
+    return tree_port_by_switch(local, gateway(peer, params), params)
 
 
 class Roadrunner(Topology):
@@ -49,17 +62,15 @@ class Roadrunner(Topology):
     specification = "papers/hdn 9"
 
     def __init__(self, c: int, m: int, h: int):
-        self.checked("c", c)
-        self.checked("m", m)
-        self.checked("h", h)
         self.tree = fat_tree_size(m, h)
-        self.width = m ** (h - 1)
+        self.width, self.cluster_lengths = m ** (h - 1), [self.tree]
         across = -(-(c - 1) // self.width)
         super().__init__(
             f"{c},{m},{h}",
             size=c * self.tree,
             ports=m + (across if h == 1 else max(m, across)),
             params=[*fat_tree_params(m, h), c, self.tree],
+            link_classes=(*numbered("level", h), "clusters"),
         )
 
     @rule
@@ -94,15 +105,6 @@ class Roadrunner(Topology):
             return params[LEVELS]
         return tree_class(local, port, params)
 
-    @property
-    def link_classes(self) -> tuple[str, ...]:
-        """The levels of a tree, and the links between trees."""
-        return (*(f"level {j}" for j in range(int(self.params[LEVELS]))), "clusters")
-
-    def clusters(self, position: int) -> list[range]:
-        """Return the fat tree of a position as its cluster."""
-        return runs_around(position, [self.tree])
-
     def address(self, node: int) -> str:
         """Cluster and local address: ``1:5``, ``1:0,2``."""
         self.require_node(node)
@@ -115,10 +117,7 @@ class Roadrunner(Topology):
         hosts = int(self.params[ARITY]) * self.width
         return int(cluster) * self.tree + tree_node(local, hosts, self.width)
 
-    @property
-    def routings(self) -> dict[str, Callable[[], Routing]]:
-        """Offer one routing: up to the top switch that leads across, across, down."""
-        return {"updown": lambda: stateless("updown", decide, self, shortest=False)}
+    routings = longer_routings(updown=decide)
 
 
 @inlined
@@ -163,21 +162,8 @@ def peer_behind(local, port, params):
     """The number of the peer behind a port, or -1 for ports of the tree and beyond the last."""
     m, h = params[ARITY], params[LEVELS]
     level, place = level_and_place(local, params)
+    # Top switches have no links up. Their ports from m on lead to other clusters instead.
     if port < m or level != h - 1:
         return -1
     peer = place + (port - m) * params[POWERS + h - 1]
     return peer if peer < cluster_count(params) - 1 else -1
-
-
-@rule
-def decide(node, header, params):
-    """Go to the target inside the cluster, else to the gateway to its cluster and across."""
-    tree = tree_size(params)
-    cluster, goal = node // tree, header[0] // tree
-    local = node - cluster * tree
-    if cluster == goal:
-        return tree_port_by_switch(local, header[0] - goal * tree, params)
-    peer = peer_number(cluster, goal)
-    if local == gateway(peer, params):
-        return cross_port(peer, params)
-    return tree_port_by_switch(local, gateway(peer, params), params)

@@ -6,6 +6,9 @@ dropped, the rest numbered densely. Routed by full tables, as far as these go.
 
 from __future__ import annotations
 
+from types import MappingProxyType
+from typing import ClassVar
+
 from mpinet.compiled import inlined, open_part, rule
 from mpinet.networks.binary import BinaryLabels
 from mpinet.networks.cycle import Cycle
@@ -26,6 +29,8 @@ def kept_target(node, port, params):
     for index in range(params[LISTED]):
         target = listed(node, index, params[BITS])
         fresh = target != node
+        # Shifts of words such as 0101 coincide. Repetitions are dropped by comparing all earlier
+        # ones, of which there are three at most.
         for earlier in range(index):
             fresh = fresh and listed(node, earlier, params[BITS]) != target
         if fresh:
@@ -66,9 +71,14 @@ def moebius_target(node, index, bits):
 class ShiftNetwork(BinaryLabels):
     """Base of the shift networks: 2^n processors whose addresses are their bits."""
 
-    def __init__(self, n: int, ports: int, listed: int):
+    targets: ClassVar[int]
+    """Number of listed targets."""
+
+    def __init__(self, n: int):
         self.bits = n
-        super().__init__(f"{n}", size=2**n, ports=ports, params=[n, listed])
+        # Of two bits, both rotations lead to the same processor: a port less.
+        ports = self.targets - (n == 2)
+        super().__init__(f"{n}", size=2**n, ports=ports, params=[n, self.targets])
 
 
 class DeBruijn(ShiftNetwork):
@@ -82,14 +92,9 @@ class DeBruijn(ShiftNetwork):
 
     neighbor = kept_target.bind("DeBruijn.neighbor", listed=de_bruijn_target)
 
-    def __init__(self, n: int):
-        self.checked("n", n)
-        super().__init__(n, ports=3 if n == 2 else 4, listed=4)
+    targets = 4
 
-    @property
-    def ascend_schedules(self) -> dict[str, str]:
-        """Offer schedules in which each step sends to both successors, or both predecessors."""
-        return {"debruijn": "mpinet.programs.schedules.shifting:DeBruijn"}
+    ascend_schedules = MappingProxyType({"debruijn": "mpinet.programs.schedules.shifting:DeBruijn"})
 
     def cycle(self) -> Cycle:
         """The words of a de Bruijn sequence."""
@@ -107,14 +112,9 @@ class ShuffleExchange(ShiftNetwork):
 
     neighbor = kept_target.bind("ShuffleExchange.neighbor", listed=shuffle_exchange_target)
 
-    def __init__(self, n: int):
-        self.checked("n", n)
-        super().__init__(n, ports=2 if n == 2 else 3, listed=3)
+    targets = 3
 
-    @property
-    def ascend_schedules(self) -> dict[str, str]:
-        """Exchange and rotate in turn."""
-        return {"shuffle": "mpinet.programs.schedules.shifting:Shuffle"}
+    ascend_schedules = MappingProxyType({"shuffle": "mpinet.programs.schedules.shifting:Shuffle"})
 
 
 class Moebius(ShiftNetwork):
@@ -131,9 +131,7 @@ class Moebius(ShiftNetwork):
 
     neighbor = kept_target.bind("Moebius.neighbor", listed=moebius_target)
 
-    def __init__(self, n: int):
-        self.checked("n", n)
-        super().__init__(n, ports=3, listed=3)
+    targets = 3
 
 
 @rule
@@ -148,6 +146,8 @@ def next_of_sequence(node, way, params):
     bits = params[BITS]
     word = ((node << 1) & ((1 << bits) - 1)) + 1
     rotated, leaving = word, node >> (bits - 1)
+    # The word is a necklace if no rotation is smaller. One complement per necklace joins all cycles
+    # of rotations to one sequence.
     for _ in range(bits - 1):
         rotated = shuffle_exchange_target(rotated, 0, bits)
         if rotated < word:

@@ -2,15 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-
 from mpinet.compiled import inlined, rule
 from mpinet.errors import TopologyError
-from mpinet.networks.classes import Choices, common_classes
 from mpinet.networks.classic.field import primitive_root, require_prime
-from mpinet.networks.clusters import runs_around
-from mpinet.networks.parameters import Parameter, integer, require_integer
-from mpinet.networks.routing import ARRIVED, STUCK, Routing, stateless
+from mpinet.networks.parameters import Parameter, integer
+from mpinet.networks.routing import ARRIVED, STUCK, shortest_routings
 from mpinet.networks.topology import Topology
 
 FIELD, OFFSETS, TABLES = 2, 3, 4
@@ -19,6 +15,37 @@ half its offsets in ascending order, then for every number 0..q-1 its place amon
 """
 
 LARGEST = 8191
+
+
+@rule
+def decide(node, header, params):
+    """Reach the target in at most two hops; try its neighbours in the order of the ports."""
+    target = header[0]
+    if node == target:
+        return ARRIVED
+    # A direct link is found by arithmetic. Only pairs at distance two need the search over the
+    # ports.
+    direct = port_to(node, target, params)
+    if direct >= 0:
+        return direct
+    for port in range(params[1]):
+        if port_to(field_neighbor(node, port, params), target, params) >= 0:
+            return port
+    return STUCK
+
+
+@rule
+def field_neighbor(node, port, params):
+    """The processor behind a port."""
+    q, count = params[FIELD], params[OFFSETS]
+    half = node // (q * q)
+    first, last = node // q % q, node % q
+    if port < count:
+        return node - last + (last + params[TABLES + half * (count + q) + port]) % q
+    other = port - count
+    if half == 0:
+        return q * q + other * q + (last - other * first) % q
+    return other * q + (first * other + last) % q
 
 
 class SlimFly(Topology):
@@ -30,25 +57,28 @@ class SlimFly(Topology):
     """
 
     family = "slimfly"
-    parameters = (Parameter("q", f"an odd prime <= {LARGEST}", integer),)
+    parameters = (Parameter("q", f"an odd prime <= {LARGEST}", integer, least=3, most=LARGEST),)
     example = "slimfly:5"
     paper = "Besta, Hoefler 2014; McKay, Miller, Siran 1998"
     specification = "networks 3"
-    default_classes = "hops"
+    default_classes, longest = "hops", 2
 
     def __init__(self, q: int):
-        self.q = require_integer("slimfly", "q", q, 3, LARGEST)
+        self.q = q
         require_prime("slimfly", "q", q)
-        self.radices = (2, q, q)
+        self.radices, self.cluster_lengths = (2, q, q), [q**2, q]
         halves = offsets_of(q)
         tables = [number for offsets in halves for number in (*offsets, *places(offsets, q))]
         count = len(halves[0])
-        super().__init__(f"{q}", size=2 * q * q, ports=count + q, params=[q, count, *tables])
+        super().__init__(
+            f"{q}",
+            size=2 * q * q,
+            ports=count + q,
+            params=[q, count, *tables],
+            stated={"degree": (3 * q - (1 if q % 4 == 1 else -1)) // 2, "diameter": 2},
+        )
 
-    @rule
-    def neighbor(node, port, params):
-        """Add an offset, or cross over."""
-        return behind(node, port, params)
+    neighbor = field_neighbor
 
     @rule
     def reverse_port(node, port, params):
@@ -57,26 +87,11 @@ class SlimFly(Topology):
         if port >= count:
             return count + node // q % q
         table = TABLES + node // (q * q) * (count + q)
+        # The table of places finds the port of the negated offset. A search among the offsets would
+        # take q/2 steps.
         return params[table + count + (q - params[table + port]) % q]
 
-    def clusters(self, position: int) -> list[range]:
-        """Halves, and within them the processors with one first coordinate."""
-        return runs_around(position, [self.q**2, self.q])
-
-    @property
-    def stated(self) -> dict[str, int]:
-        """Degree (3q - d)/2 with q = 4w + d, diameter 2."""
-        return {"degree": (3 * self.q - (1 if self.q % 4 == 1 else -1)) // 2, "diameter": 2}
-
-    @property
-    def channel_classes(self) -> Choices:
-        """Offer two classes by hops, as no path is longer."""
-        return common_classes(self, 2)
-
-    @property
-    def routings(self) -> dict[str, Callable[[], Routing]]:
-        """Offer one routing: to the target, or to the first neighbour that has a link to it."""
-        return {"shortest": lambda: stateless("shortest", decide, self)}
+    routings = shortest_routings(shortest=decide)
 
 
 def offsets_of(q: int) -> tuple[list[int], list[int]]:
@@ -86,6 +101,8 @@ def offsets_of(q: int) -> tuple[list[int], list[int]]:
     ones below 2w and their negatives, and likewise the odd ones.
     """
     root = primitive_root(q)
+    # Offsets must be closed under negation, since links go both ways. For q = 4w+1, -1 is an even
+    # power, and even powers are closed by themselves.
     if q % 4 == 1:
         halves = [range(0, q - 1, 2), range(1, q - 1, 2)]
         even, odd = ({pow(root, e, q) for e in half} for half in halves)
@@ -119,32 +136,3 @@ def port_to(node, target, params):
     if half == 1:
         x, y, m, c = (to_first, to_last, first, last)
     return count + to_first if (m * x + c - y) % q == 0 else -1
-
-
-@inlined
-def behind(node, port, params):
-    """The processor behind a port."""
-    q, count = params[FIELD], params[OFFSETS]
-    half = node // (q * q)
-    first, last = node // q % q, node % q
-    if port < count:
-        return node - last + (last + params[TABLES + half * (count + q) + port]) % q
-    other = port - count
-    if half == 0:
-        return q * q + other * q + (last - other * first) % q
-    return other * q + (first * other + last) % q
-
-
-@rule
-def decide(node, header, params):
-    """Reach the target in at most two hops; try its neighbours in the order of the ports."""
-    target = header[0]
-    if node == target:
-        return ARRIVED
-    direct = port_to(node, target, params)
-    if direct >= 0:
-        return direct
-    for port in range(params[1]):
-        if port_to(behind(node, port, params), target, params) >= 0:
-            return port
-    return STUCK

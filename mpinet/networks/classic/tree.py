@@ -8,12 +8,28 @@ from typing import ClassVar
 from mpinet.base.arrays import Ints
 from mpinet.compiled import inlined, rule
 from mpinet.networks.parameters import Parameter, whole_number
-from mpinet.networks.routing import ARRIVED, Routing, stateless
+from mpinet.networks.routing import ARRIVED, shortest_routings
 from mpinet.networks.schedule import Schedule
 from mpinet.networks.topology import Topology
 
 ARITY = 2
 """Place of the number of children in the rules' parameters."""
+
+
+@rule
+def decide(node, header, params):
+    """Go down if the target is below the node, else up."""
+    return ARRIVED if node == header[0] else port_towards(node, header[0], params)
+
+
+@rule
+def ary_neighbor(node, port, params):
+    """Return the parent or child behind a port, -1 for none."""
+    child = port - (node > 0)
+    if child < 0:
+        return (node - 1) // params[ARITY]
+    first = params[ARITY] * node + 1
+    return first + child if child < params[ARITY] and first < params[0] else -1
 
 
 class Tree(Topology):
@@ -31,19 +47,16 @@ class Tree(Topology):
     default_classes = "none"
 
     def __init__(self, k: int, h: int):
-        self._grow(f"{k},{h}", self.checked("k", k), self.checked("h", h))
+        self._grow(f"{k},{h}", k, h)
 
     def _grow(self, arguments: str, k: int, h: int) -> None:
         """Make the tree of h levels below the root."""
         self.height = h
-        super().__init__(
-            arguments, size=sum(k**level for level in range(h + 1)), ports=k + (h > 1), params=[k]
-        )
+        size, ports = sum(k**level for level in range(h + 1)), k + (h > 1)
+        stated = {"degree": ports, "diameter": min(2 * h, size - 1)}
+        super().__init__(arguments, size=size, ports=ports, params=[k], stated=stated)
 
-    @rule
-    def neighbor(node, port, params):
-        """Return the parent, or a child."""
-        return behind(node, port, params)
+    neighbor = ary_neighbor
 
     @rule
     def reverse_port(node, port, params):
@@ -62,15 +75,7 @@ class Tree(Topology):
         k = int(self.params[ARITY])
         return (nodes > 0) + k * (k * nodes + 1 < self.size)
 
-    @property
-    def stated(self) -> dict[str, int]:
-        """Diameter 2h, or 1 of two processors; degree k+1, or k if there is only one level."""
-        return {"degree": self.ports, "diameter": min(2 * self.height, self.size - 1)}
-
-    @property
-    def routings(self) -> dict[str, Callable[[], Routing]]:
-        """Offer the only way: up to the nearest common ancestor, then down."""
-        return {"shortest": lambda: stateless("shortest", decide, self)}
+    routings = shortest_routings(shortest=decide)
 
     def schedules(self, root: int) -> dict[str, Callable[[], Schedule]]:
         """Offer the broadcast in the order of ports, which has the fewest steps from any root."""
@@ -89,17 +94,7 @@ class Star(Tree):
     example = "star:8"
 
     def __init__(self, N: int):
-        self._grow(f"{N}", self.checked("N", N) - 1, 1)
-
-
-@inlined
-def behind(node, port, params):
-    """Return the parent or child behind a port, -1 for none."""
-    child = port - (node > 0)
-    if child < 0:
-        return (node - 1) // params[ARITY]
-    first = params[ARITY] * node + 1
-    return first + child if child < params[ARITY] and first < params[0] else -1
+        self._grow(f"{N}", N - 1, 1)
 
 
 @inlined
@@ -115,16 +110,12 @@ def port_towards(node, target, params):
     Ancestors have lower numbers: the target is below the node if one of its ancestors is the node.
     """
     below = target
+    # Numbers grow with the levels, so that ancestors are smaller. Climbing from the target meets
+    # the node only if it is an ancestor.
     while target > node:
         below = target
         target = (target - 1) // params[ARITY]
     return child_port(below, params) if target == node else 0
-
-
-@rule
-def decide(node, header, params):
-    """Go down if the target is below the node, else up."""
-    return ARRIVED if node == header[0] else port_towards(node, header[0], params)
 
 
 @rule
@@ -134,9 +125,10 @@ def send(node, root, since, step, params):
     The parent comes first because more levels lie behind it than behind a child.
     """
     port = step - since - 1
+    # The port that the message came by is skipped. All other ports follow one step later each.
     if node != root and port >= port_towards(node, root, params):
         port += 1
-    return port if behind(node, port, params) >= 0 else -1
+    return port if ary_neighbor(node, port, params) >= 0 else -1
 
 
 def broadcast_steps(root: int, k: int, h: int) -> int:

@@ -6,18 +6,36 @@ so that the processors are the points of a lattice of squares or cubes that has 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from math import prod
 
 from mpinet.compiled import inlined, rule
 from mpinet.errors import TopologyError
 from mpinet.networks.classic.grid import require_sides
 from mpinet.networks.parameters import Parameter, sizes
-from mpinet.networks.routing import ARRIVED, Routing, stateless
-from mpinet.networks.topology import Topology
+from mpinet.networks.routing import ARRIVED, shortest_routings
+from mpinet.networks.topology import Topology, numbered
+from mpinet.networks.waysback import other_of_pair
 
 DIMENSIONS, SHORT, LINES = 2, 3, 4
 """Places in the rules' parameters: the number of dimensions, k, and each one's stride and side."""
+
+
+@rule
+def decide(node, header, params):
+    """Go along the shorter way, in its lowest dimension; a tie does without the twist."""
+    target = header[0]
+    if node == target:
+        return ARRIVED
+    # Crossing ends of short sides twice undoes the twist. So only the parity of crossings matters,
+    # and two cases cover all ways.
+    odd = 1 if hops(node, target, 1, params) < hops(node, target, 0, params) else 0
+    changed = closed_dimension(node, target, odd, params)
+    dimension = 0
+    while way_in(node, target, odd, dimension, changed, params) == 0:
+        dimension += 1
+    way = way_in(node, target, odd, dimension, changed, params)
+    return 2 * dimension + (0 if way > 0 else 1)
 
 
 class TwistedTorus(Topology):
@@ -49,6 +67,8 @@ class TwistedTorus(Topology):
             size=prod(self.sides),
             ports=2 * len(self.sides),
             params=[len(self.sides), short, *lines],
+            stated={"degree": 2 * len(self.sides), "diameter": len(self.sides) * short // 2},
+            link_classes=numbered("dimension", len(self.sides)),
         )
 
     @rule
@@ -64,30 +84,14 @@ class TwistedTorus(Topology):
             return twisted(other, params)
         return other
 
-    @rule
-    def reverse_port(node, port, params):
-        """The other direction of the same dimension."""
-        return port ^ 1
+    reverse_port = other_of_pair
 
     @rule
     def link_class(node, port, params):
         """Return the port's dimension."""
         return port // 2
 
-    @property
-    def link_classes(self) -> tuple[str, ...]:
-        """The dimensions."""
-        return tuple(f"dimension {j}" for j in range(len(self.sides)))
-
-    @property
-    def stated(self) -> dict[str, int]:
-        """Degree 2 a dimension; diameter k in two dimensions, floor(3k/2) in three."""
-        return {"degree": self.ports, "diameter": len(self.sides) * min(self.sides) // 2}
-
-    @property
-    def routings(self) -> dict[str, Callable[[], Routing]]:
-        """Offer one routing: dimension order on the shorter of the ways with and without twist."""
-        return {"shortest": lambda: stateless("shortest", decide, self)}
+    routings = shortest_routings(shortest=decide)
 
 
 @inlined
@@ -137,6 +141,8 @@ def closed_dimension(node, target, odd, params):
         offset = offset_to(node, target, line, params)
         over = 2 * abs(offset) > short
         closings += 1 if over else 0
+        # The other way round a side of k costs k - 2|offset| hops more. The cheapest side repairs a
+        # wrong parity.
         cost = abs(short - 2 * abs(offset))
         if cost < least:
             chosen, least = dimension, cost
@@ -165,18 +171,3 @@ def hops(node, target, odd, params):
     for dimension in range(params[DIMENSIONS]):
         total += abs(way_in(node, target, odd, dimension, changed, params))
     return total
-
-
-@rule
-def decide(node, header, params):
-    """Go along the shorter way, in its lowest dimension; a tie does without the twist."""
-    target = header[0]
-    if node == target:
-        return ARRIVED
-    odd = 1 if hops(node, target, 1, params) < hops(node, target, 0, params) else 0
-    changed = closed_dimension(node, target, odd, params)
-    dimension = 0
-    while way_in(node, target, odd, dimension, changed, params) == 0:
-        dimension += 1
-    way = way_in(node, target, odd, dimension, changed, params)
-    return 2 * dimension + (0 if way > 0 else 1)

@@ -89,18 +89,26 @@ def send_section(node, root, since, step, params):
     start = section * shift
     width = min(shift, bits - start)
     low = (step - 1 - section * rounds) * stride
+    # The test needs no memory of who was informed. A node is active exactly if its word can have
+    # been made of the root's so far.
     if (rotated_left(node, start, bits) ^ root) >> min(start + low, start + width):
         return -1
     if low >= width:
         right = params[BSN_LEFT] + 1
+        # A rotation may keep a word, such as 00..0. The message then is where it should go, and no
+        # link leads there.
         moved = rotated_left(node, shift, bits) != node
         return right if moved else -1
     port = flipping_port(1 << low, low // params[BSN_A], params[BSN_A])
+    # All patterns of a subsection are consecutive ports. In one all-port step the node sets these
+    # bits in all ways.
     return ports_from(port, (1 << min(stride, width - low)) - 1)
 
 
 def route_schedule(network: Blocked, root: int) -> Schedule:
     """Make the schedule along the routes to the root, over single-bit partial and shift links."""
+    # With single-bit partial links a node has few children. With all patterns the tree would be
+    # flat, which one-port steps cannot use.
     single = description(network.shift, network.m, (1,) * len(network.m), network.completed)
     params = np.concatenate([network.params, network.params[:2], np.array(single, np.int64)])
     return Schedule("routes", root, send_child, params, ())
@@ -116,6 +124,8 @@ def send_child(node, root, since, step, params):
     block = block_of(node, single)
     at = record(block, single)
     waiting = step - since
+    # A node has at most two shift links beside its partial ones. Later steps have no child left, so
+    # that the search is skipped.
     if waiting > single[at + LEFT] + 2:
         return -1
     port = single[at + LEFT] + 2
@@ -147,4 +157,6 @@ def is_child(node, block, port, root, single):
             return 0
         child += first_of(there, single)
         back = single[record(there, single) + LEFT] + side
+    # The tree is stored nowhere: a neighbour is a child if its own route to the root begins here.
+    # Each node can decide that alone.
     return 1 if child != root and port_towards(child, root, single) == back else 0

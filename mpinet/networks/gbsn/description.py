@@ -39,6 +39,8 @@ def description(b: int, m: Sequence[int], a: Sequence[int], completed: bool) -> 
     """
     needy = needy_blocks(b, m) if completed else [False] * len(m)
     words = [len(m), b, ceil_log2(len(m)), max(map(ceil_log2, m)), FIRSTS + len(m)]
+    # Numbers of first processors are needed by every rule. As prefix sums they are found in one
+    # look.
     words += accumulate(m[:-1], initial=0)
     for size, partial, flag in zip(m, a, needy, strict=True):
         width = ceil_log2(size)
@@ -57,6 +59,8 @@ def needy_blocks(b: int, m: Sequence[int]) -> list[bool]:
     needy = [False]
     for block in range(1, len(m)):
         upper, rest = block >> b, block % 2**b
+        # A completion link takes over the port that this shift would need. The block then hangs in
+        # the air as well, and needs a link of its own.
         taken = b >= 2 and rest == 0 and needy[2 * upper]
         needy.append(rest << (place_bits - b) >= m[upper] or taken)
     return needy
@@ -79,6 +83,8 @@ def block_of(node, params):
     """The block of a processor, by binary search for its number."""
     block, blocks = 0, params[BLOCKS]
     while blocks > 1:
+        # Halving the number of blocks instead of an interval keeps the number of turns equal for
+        # all nodes, which suits compiled loops.
         half = blocks >> 1
         if first_of(block + half, params) <= node:
             block += half
@@ -112,22 +118,24 @@ def left_is_taken(block, place, params):
     return place == 0 and is_needy(2 * block, params)
 
 
+@inlined
+def halves(word, params):
+    """Block and place of a word, whether or not the network has them."""
+    return word >> params[PLACE_BITS], word & ((1 << params[PLACE_BITS]) - 1)
+
+
 @part
 def right_shift(block, place, params):
-    """Block and place after a right shift, whether or not the network has them."""
-    place_bits = params[PLACE_BITS]
-    word = (block << place_bits) | place
-    word = rotated_right(word, params[SHIFT], params[BLOCK_BITS] + place_bits)
-    return word >> place_bits, word & ((1 << place_bits) - 1)
+    """Block and place after a right shift."""
+    word, bits = (block << params[PLACE_BITS]) | place, params[BLOCK_BITS] + params[PLACE_BITS]
+    return halves(rotated_right(word, params[SHIFT], bits), params)
 
 
 @inlined
 def left_shift(block, place, params):
-    """Block and place after a left shift, likewise."""
-    place_bits = params[PLACE_BITS]
-    word = (block << place_bits) | place
-    word = rotated_left(word, params[SHIFT], params[BLOCK_BITS] + place_bits)
-    return word >> place_bits, word & ((1 << place_bits) - 1)
+    """Block and place after a left shift."""
+    word, bits = (block << params[PLACE_BITS]) | place, params[BLOCK_BITS] + params[PLACE_BITS]
+    return halves(rotated_left(word, params[SHIFT], bits), params)
 
 
 @inlined
@@ -136,6 +144,7 @@ def other_end(block, place, leftwards, params):
 
     The block is -1 where the port is not wired.
     """
+    # A completion link replaces the shift of its port, so that it is asked first.
     if leftwards and left_is_taken(block, place, params):
         return 2 * block, 0, 1
     if not leftwards and right_is_taken(block, place, params):
@@ -148,6 +157,8 @@ def other_end(block, place, leftwards, params):
     else:
         other, there = right_shift(block, place, params)
         taken = left_is_taken(other, there, params)
+    # A shift needs both its ends. The third case is a word that rotation keeps, whose link would be
+    # a loop.
     if taken or not is_there(other, there, params) or (other == block and there == place):
         return -1, 0, 0
     return other, there, 1 if leftwards else 0

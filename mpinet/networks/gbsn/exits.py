@@ -62,6 +62,8 @@ def leads_on(block, goal, bits, params):
             return False
         if not is_open(block, wanted, params) and not fits(block, wanted + (1 << shift), params):
             return False
+        # Each shift brings its wanted bits to the left end of the block's address. Missing blocks
+        # on the way exclude the plan.
         block = (wanted << (block_bits - shift)) | (block >> shift)
         bits -= shift
     return True
@@ -73,6 +75,7 @@ def nearer(place, one, other, tops):
     if one == NONE or other == NONE:
         return max(one, other)
     far, farther = subsections_in(place ^ one, tops), subsections_in(place ^ other, tops)
+    # Ties need a rule that every node follows alike. The lower number needs no memory.
     if far == farther:
         return min(one, other)
     return one if far < farther else other
@@ -89,11 +92,15 @@ def nearest_exit(block, place, goal, bits, params):
     shift, block_bits = params[SHIFT], params[BLOCK_BITS]
     wanted = wanted_bits(goal, bits, shift, block_bits)
     free = max(bits - block_bits, 0)
+    # In most networks the place that changes fewest subsections already is an exit. The search
+    # below is for irregular blocks.
     home = least_change(place, wanted, free, shift, params[record(block, params) + A])
     if fits(block, home, params) and is_open(block, home, params):
         other, _ = right_shift(block, home, params)
         if leads_on(other, goal, bits - shift, params):
             return home
+    # The first shift is also the last one. Its free bits choose no intermediate block, so that one
+    # search suffices.
     if shift >= block_bits:
         return nearest_fit(block, place, wanted, free, params)
     tops, brought = params[record(block, params) + TOPS], (1 << shift) - 1
@@ -101,6 +108,8 @@ def nearest_exit(block, place, goal, bits, params):
     for low in range(1 << free):
         rightmost = wanted | low
         far = subsections_in((place ^ rightmost) & brought, tops)
+        # More bits only add to the distance and to the number. So this bound excludes whole
+        # families of exits at once.
         if far > fewest or (far == fewest and rightmost > best):
             continue
         other = (rightmost << (block_bits - shift)) | (block >> shift)
@@ -135,6 +144,8 @@ def nearest_open(block, place, home, free, params):
     above, below = shift, free
     while True:
         kept = ((1 << above) - (1 << free)) | ((1 << below) - 1)
+        # Clearing a subsection from the top lowers the place. If a place fits, all with smaller
+        # free bits fit, so that only two limits move.
         found = settled(home & kept, place, free, shift, a)
         if fits(block, found, params):
             if is_open(block, found, params):
@@ -153,6 +164,8 @@ def beside(block, place, best, wanted, free, params):
     """`best`, or a fit with one free bit set, the least of a subsection, if that is nearer."""
     at = record(block, params)
     shift, a, tops = params[SHIFT], params[at + A], params[at + TOPS]
+    # Only the place without free bits can be taken by a completion link. The nearest alternative
+    # then sets one free bit, the least of some subsection.
     for bit in range(0, params[at + WIDTH], a):
         other = wanted | (1 << bit)
         if (bit < free or bit >= shift) and fits(block, other, params):

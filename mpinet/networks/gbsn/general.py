@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from fractions import Fraction
 from functools import cached_property
 
@@ -68,6 +68,7 @@ class GeneralizedBlockShift(Topology):
     def __init__(self, b: int, m: Sequence[int], a: int | Sequence[int], completed: bool = True):
         self.m = block_sizes(m)
         widths = [ceil_log2(size) for size in self.m]
+        # A shift by more than a word's place bits would bring bits that no partial link can set.
         self.shift = require_integer("gbsn", "b", b, 1, max(widths))
         self.a = partial_parameters(a, widths)
         if not isinstance(completed, bool):
@@ -84,6 +85,8 @@ class GeneralizedBlockShift(Topology):
         super().__init__(
             arguments(b, self.m, self.a, completed),
             size=sum(self.m),
+            # A rotation by all bits is the identity. Its two ports would lead from each processor
+            # to itself.
             ports=left if b == self.bits else left + 2,
             params=params,
         )
@@ -119,6 +122,8 @@ class GeneralizedBlockShift(Topology):
     @property
     def stated(self) -> dict[str, int]:
         """Degree: the largest (2^w - 1) b/w + 2 for widths w (III.A), where that is whole."""
+        # The paper's formula divides by the width without rounding. Fractions show where it is no
+        # degree at all.
         degrees = [Fraction((2**w - 1) * self.shift, w) + 2 for w in map(ceil_log2, self.m)]
         return {"degree": int(max(degrees))} if max(degrees).denominator == 1 else {}
 
@@ -154,6 +159,8 @@ class GeneralizedBlockShift(Topology):
     def regular(self) -> BlockShift | None:
         """The BSN with the same numbers and ports, if there is one (docs/papers/gbsn, 2)."""
         blocks, b = len(self.m), self.shift
+        # Equal blocks of full size make the words of a BSN, number by number and port by port. Its
+        # faster schedules then apply.
         if set(self.m) != {2**b} or len(set(self.a)) > 1 or blocks & (blocks - 1):
             return None
         try:
@@ -162,7 +169,7 @@ class GeneralizedBlockShift(Topology):
             return None
 
     @property
-    def ascend_schedules(self) -> dict[str, str]:
+    def ascend_schedules(self) -> Mapping[str, str]:
         """Offer those of the BSN, if the network is one (section 4)."""
         return self.regular.ascend_schedules if self.regular else {}
 

@@ -43,8 +43,12 @@ def partial_port(place, goal, a, tops):
     the block has every place on the way.
     """
     difference = place ^ goal
+    # One subtraction compares all subsections at once. Each topmost bit absorbs the borrow of its
+    # own subsection only.
     at_least = (goal | tops) - (place & ~tops)
     lowered = ((place & ~goal) | (~difference & ~at_least)) & tops
+    # A block of m places lacks the highest words. Lowering first keeps every place on the way below
+    # both ends.
     first = lowest_one(lowered if lowered != 0 else difference)
     return flipping_port(difference, first // a, a)
 
@@ -52,6 +56,8 @@ def partial_port(place, goal, a, tops):
 @inlined
 def subsections_in(word, tops):
     """Number of subsections in which a word has ones: a distance, for a difference of places."""
+    # A subsection without ones keeps its topmost bit in the difference. So a distance costs a few
+    # word operations instead of a loop.
     zero_below = tops - (word & ~tops)
     return count_ones(tops & (word | ~zero_below))
 
@@ -71,6 +77,8 @@ def settled(word, place, low, high, a):
     """`word` with zeros beside the bits low..high-1 in the subsections that change anyway."""
     patterns = (1 << a) - 1
     start = low - low % a
+    # A hop sets its whole subsection. Free bits beside the wanted ones then cost nothing, and zeros
+    # give the lowest place.
     if ((word ^ place) >> start) & patterns:
         word = word >> low << low | (word & ((1 << start) - 1))
     start = high - high % a

@@ -39,6 +39,8 @@ def port_towards(node, target, params):
         )
     bits = bits_to_bring(block, goal, params[SHIFT], params[BLOCK_BITS])
     way_out, port = nearest_exit(block, place, goal, bits, params), left + 1
+    # The shift plan lacks a block or a place somewhere. The tree of up-links reaches everything in
+    # a completed network, by more hops.
     if way_out == NONE:
         way_out, side = tree_exit(block, goal, params)
         port = left + side
@@ -56,6 +58,8 @@ def tree_exit(block, goal, params):
     """
     shift = params[SHIFT]
     child, above = goal, goal
+    # Blocks above have lower numbers. Climbing from the goal meets this block exactly if the goal
+    # hangs below it.
     while above > block:
         child = above
         above = child >> 1 if is_needy(child, params) else child >> shift

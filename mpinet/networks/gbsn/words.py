@@ -23,6 +23,8 @@ def bits_to_bring(block, goal, shift, block_bits):
     (docs/papers/gbsn, 3.3).
     """
     bits = shift
+    # Bits that already stand where the shifts bring them need not be brought. The first overlap
+    # found is the longest one.
     while bits < block_bits and block >> bits != goal & ((1 << (block_bits - bits)) - 1):
         bits += shift
     return bits

@@ -29,7 +29,7 @@ from mpinet.networks.gmn.parameters import (
 from mpinet.networks.gmn.routing import drop_token, listed_routing, next_token, port_of, write_list
 from mpinet.networks.gmn.walk import ROWS, TOKENS, find_path
 from mpinet.networks.gmn.wiring import along_ring, jump, jump_back
-from mpinet.networks.parameters import Parameter, integer, require_integer
+from mpinet.networks.parameters import Parameter, integer
 from mpinet.networks.routing import ARRIVED, Routing
 from mpinet.networks.shortest import table_routing
 from mpinet.networks.topology import Topology
@@ -39,23 +39,25 @@ class SmoothedLoops(Topology):
     """G(m,N') without its N'-N superfluous nodes, renumbered in ring order; ports as there."""
 
     family = "gmnany"
-    parameters = (Parameter("N", ">= 8, not 17", integer),)
+    parameters = (Parameter("N", ">= 8, not 17", integer, least=8),)
     example = "gmnany:100"
     paper = "Sen Gupta, Das, Mukhopadhyaya, Sinha 1996"
     specification = "papers/gmn 6"
 
     def __init__(self, N: int):
-        require_integer("gmnany", "N", N, 8)
         m = loop_sector(N)
         whole = -(-N // (2 * m)) * 2 * m
         require_loops("gmnany", m, whole)
+        # Only nodes with ring links alone may be left out. Others would take a hop or a diagonal
+        # away from their partners.
         if whole - N > whole // m * ((m - 1) // 2):
             raise TopologyError(
                 f"gmnany: N must be >= 8 and not 17, not {N}: G({m},{whole}) has too few nodes of "
                 f"degree 2 to leave {whole - N} out."
             )
         self.sector = m
-        super().__init__(f"{N}", size=N, ports=4, params=loop_params(m, whole))
+        params = loop_params(m, whole)
+        super().__init__(f"{N}", size=N, ports=4, params=params, stated={"degree": 4})
 
     @rule
     def neighbor(node, port, params):
@@ -71,11 +73,6 @@ class SmoothedLoops(Topology):
         if port <= BACKWARD:
             return 1 - port
         return jump_back(whole_number(node, params), port, params)
-
-    @property
-    def stated(self) -> dict[str, int]:
-        """Degree at most 4 still."""
-        return {"degree": 4}
 
     def address(self, node: int) -> str:
         """Sector and position in G(m,N'): ``j,p``."""
@@ -105,6 +102,8 @@ class SmoothedLoops(Topology):
 @inlined
 def sector_start(sector, params):
     """The number of the first node of a sector: j m - (j e // S)."""
+    # Rounding down spreads the missing nodes evenly, as Bresenham's line does. No table of sectors
+    # is needed.
     m, missing = params[SECTOR], params[LOOPS] - params[0]
     return sector * m - sector * missing // (params[LOOPS] // m)
 
@@ -113,6 +112,7 @@ def sector_start(sector, params):
 def sector_of(node, params):
     """The sector of a node: at most two further on than without nodes left out, as e < 2m."""
     sector = node // params[SECTOR]
+    # Fewer than 2m nodes are missing in all. So starts have moved by at most two sectors.
     while sector_start(sector + 1, params) <= node:
         sector += 1
     return sector
@@ -130,6 +130,7 @@ def whole_number(node, params):
     sector = sector_of(node, params)
     index, lost = node - sector_start(sector, params), left_out(sector, params)
     if index > 1:
+        # The sector has lost positions 2, 4, .. So what is left begins with the odd positions.
         index = 2 * index - 1 if index <= lost + 1 else index + lost
     return sector * params[SECTOR] + index
 
@@ -165,6 +166,8 @@ def start(source, target, header, params):
     tokens, kept = scratch[TOKENS], 0
     for i in range(count):
         node = behind(node, tokens[i], params)
+        # A node that is left out has ring links only, so that the path enters and leaves it by the
+        # same token. Dropping one of both skips it.
         if not is_left_out(node, params):
             tokens[kept] = tokens[i]
             kept += 1

@@ -53,6 +53,8 @@ def positions_of(m: int) -> list[int]:
     """The positions in a sector of the hop types 0, 1, .., b-1."""
     b = m // 2
     r = b - 1
+    # Even and odd types lie in different halves of a sector. A walk for one class of hops then
+    # passes only half of the ring positions.
     place = {r - 2 * i: 2 * i + 1 for i in range(r // 2 + 1)}
     if r % 2 == 0:
         place |= {2 * i - 1: b + 2 * i for i in range(1, r // 2 + 1)}
@@ -65,6 +67,8 @@ def loop_params(m: int, N: int) -> list[int]:
     """The rules' parameters of G(m,N), behind size and ports."""
     b, place = m // 2, positions_of(m)
     jumps, tokens = [0] * m, [NO_TOKEN] * m
+    # Only the start of a sector has the diagonal. Together with the hops each node has at most two
+    # links beside the ring.
     jumps[0], tokens[0] = N // 2, DIAGONAL
     for t, position in enumerate(place):
         jumps[position], tokens[position] = m << t, FIRST_HOP + 2 * t
@@ -74,6 +78,8 @@ def loop_params(m: int, N: int) -> list[int]:
 
 def largest(digits: int) -> int:
     """Largest number of `digits` digits in restricted redundant binary (Lemma 2)."""
+    # The largest number without neighbouring nonzero digits is 101..01 in binary, which is a third
+    # of the next power (Lemma 2).
     return (1 << (digits + 1)) // 3
 
 
@@ -104,6 +110,7 @@ def behind(node, token, params):
         distance = params[SECTOR] << (hop >> 1)
         if hop & 1:
             distance = size - distance
+    # Subtracting the size first keeps the sum below 2^63 for the largest loops.
     other = node - size + distance
     return other if other >= 0 else other + size
 
@@ -113,4 +120,6 @@ def inverse(token):
     """The token of the way back."""
     if token == DIAGONAL:
         return token
+    # Tokens come in pairs of opposite directions, so that flipping the last bit turns one round.
+    # The diagonal is its own way back.
     return token ^ 1 if token < DIAGONAL else ((token - FIRST_HOP) ^ 1) + FIRST_HOP

@@ -80,6 +80,8 @@ def list_bits(start: Rule, words: int, params: Ints) -> Callable[[int, int], int
 
     def bits(source: int, target: int) -> int:
         header = np.zeros(words, np.int64)
+        # The list's length depends on the pair. The real header is as long as the path, which only
+        # the start rule knows.
         start(source, target, header, params)
         length = 0
         while next_token(header, params) != NO_TOKEN:
@@ -97,8 +99,12 @@ def write_list(tokens, count, header, params):
     header[0] = 64
     word, shift, width = 1, 0, params[FIELD]
     for i in range(count):
+        # Tokens are stored plus one, so that zero ends the list. An empty header then needs no
+        # length.
         header[word] |= (tokens[i] + 1) << shift
         shift += width
+        # A token never spans two words. Reading it would otherwise take two looks and a mask for
+        # each.
         if shift + width > 63:
             word, shift = word + 1, 0
 
@@ -129,12 +135,13 @@ def port_of(node, token, params):
         return UP
     if own == DIAGONAL or own + 1 != token:
         return params[1]
+    # A hop of half the loop ends at the same node in both directions. Only one port of it is wired.
     return UP if 2 * params[JUMPS + position] == params[LOOPS] else DOWN
 
 
-@inlined
-def follow(node, header, params):
-    """Take the first token off the list and find its port; `ARRIVED` if the list is empty."""
+@rule
+def decide(node, header, params):
+    """Take the hop of the header's first token and drop the token."""
     token = next_token(header, params)
     if token == NO_TOKEN:
         return ARRIVED
@@ -151,12 +158,6 @@ def start(source, target, header, params):
     write_list(scratch[TOKENS], count, header, params)
 
 
-@rule
-def decide(node, header, params):
-    """Take the hop of the header's first token and drop the token."""
-    return follow(node, header, params)
-
-
 def shortest_routing(topology: Topology) -> Routing:
     """Shortest paths by one table: a translation by whole sectors keeps the ports' names."""
     return table_routing(topology, decide_by_position, int(topology.params[SECTOR]))
@@ -167,5 +168,6 @@ def decide_by_position(node, header, params):
     """Move the node's sector onto sector 0 and look the target up."""
     size, m = params[0], params[REPRESENTATIVES]
     position = node % m
+    # Translations by whole sectors keep ports. So m rows of the table serve all N nodes.
     target = header[0] - node + position
     return entry(params, position * size + (target if target >= 0 else target + size))

@@ -36,6 +36,8 @@ same position, for each position its latest node and the hops that a walk has to
 @inlined
 def cheaper_class(number):
     """The class with more nonzero digits, odd on a tie."""
+    # Digits of the class that is not chosen cost two hops each. The class with more nonzero digits
+    # makes the shorter walk.
     digits = nonzero_digits(number)
     return EVEN if count_ones(digits & EVEN_DIGITS) > count_ones(digits & ODD_DIGITS) else ODD
 
@@ -44,6 +46,8 @@ def cheaper_class(number):
 def nonzero_digits(number):
     """The places of the nonzero digits of a number, as bits."""
     number = abs(number)
+    # The redundant binary form has the fewest nonzero digits, each of which is a hop. Its places
+    # follow from one XOR.
     half = number >> 1
     # The digits are the bits of 3n less those of n, one place up (Reitwiesner): nonzero where these
     # differ. This is (3n ^ n) >> 1 without the large number 3n.
@@ -68,6 +72,8 @@ def count_hops(number, kind, hops):
         if rest & 1:
             # 1 or -1, whichever leaves a multiple of 4: no two nonzero digits are neighbours.
             digit = 2 - (rest & 3)
+            # Subtracting the digit makes the rest a multiple of 4, so that the next digit is 0.
+            # This is the restricted redundant form of the paper.
             rest -= digit
             if i == 0 or kind == BOTH or i & 1 == kind:
                 hops[i] += sign * digit
@@ -107,6 +113,8 @@ def place_of(node, position, scratch):
     Only nodes at the same position can be the same, so that these are chained.
     """
     place = scratch[LATEST, position]
+    # Chains by position are as long as visits to one position. A search of the whole path would
+    # make loop erasure quadratic.
     while place >= 0 and scratch[NODES, place] != node:
         place = scratch[EARLIER, place]
     return place
@@ -127,6 +135,8 @@ def go_on(token, node, position, count, row, scratch, params):
         scratch[NODES, count], scratch[POSITIONS, count] = node, position
         scratch[EARLIER, count], scratch[LATEST, position] = scratch[LATEST, position], count
         return count, node
+    # The loop's nodes are taken off the chains again. Otherwise a later visit would find nodes that
+    # are no longer on the path.
     while count > met:
         scratch[LATEST, scratch[POSITIONS, count]] = scratch[EARLIER, count]
         count -= 1
@@ -155,6 +165,8 @@ def emit(source, way, hops, diagonal, scratch, params):
             token = token_at(position, params) + (left < 0)
             scratch[UNSPENT, position] -= 1 if left > 0 else -1
         else:
+            # The way has three goals, some of which may be the same place. Equal ones are passed
+            # without a step.
             while turns < 3 and place == goal:
                 goal, following, turns = following, last, turns + 1
             if turns == 3:
@@ -198,6 +210,8 @@ def walk_up(source, target, scratch, hops, params):
         sectors += 2 * half
     if sectors > half - 1:
         sectors, sign = 2 * half - sectors, -1
+    # Beyond the largest number of b digits, hops alone do not reach. The diagonal then makes half
+    # of the way in one hop.
     diagonal = not 0 < sectors <= params[RANGE]
     number = sign * (sectors - half) if diagonal else sign * sectors
     kind = cheaper_class(number)
@@ -209,6 +223,8 @@ def walk_up(source, target, scratch, hops, params):
         least, most = min(least, border), max(most, border)
     if least > most or (first <= least and most <= last):
         return emit(source, (last, last, last), hops, diagonal, scratch, params)
+    # The walk may leave the sector on the nearer side. That costs one hop over a sector more and
+    # saves ring steps (4.2).
     if (above and first + last < m) or (not above and first + last > m):
         hops[0] += 1
         least, most = span(hops, params)
@@ -237,12 +253,15 @@ def find_path(source, target, scratch, hops, params):
     ahead = target - source
     if ahead < 0:
         ahead += size
+    # Within one sector the ring is as short as any walk with hops. Ring tokens need no plan.
     if ahead <= m:
         tokens[:ahead] = PLUS_C
         return ahead
     if size - ahead <= m:
         tokens[: size - ahead] = MINUS_C
         return size - ahead
+    # The paper defines walks for ascending positions only. Others are walked from the target and
+    # turned round.
     if source % m <= target % m:
         return walk_up(source, target, scratch, hops, params)
     count = walk_up(target, source, scratch, hops, params)

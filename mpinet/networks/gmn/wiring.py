@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from types import MappingProxyType
 
 from mpinet.compiled import inlined, rule
 from mpinet.errors import TopologyError
-from mpinet.networks.clusters import runs_around
 from mpinet.networks.cycle import Cycle, ring_cycle
-from mpinet.networks.gmn.online import online_routing
 from mpinet.networks.gmn.parameters import (
     BACKWARD,
     DOWN,
@@ -22,11 +21,18 @@ from mpinet.networks.gmn.parameters import (
     loop_sector,
     require_loops,
 )
-from mpinet.networks.gmn.planned import planned_routing
+from mpinet.networks.gmn.repairs import online_routing, planned_routing
 from mpinet.networks.gmn.routing import shortest_routing, source_routing
 from mpinet.networks.parameters import Parameter, integer, require_integer
 from mpinet.networks.routing import Routing
 from mpinet.networks.topology import Topology
+
+
+def most_hops(m: int) -> int:
+    """B2(m): hops and diagonal on a path, at most (section 3.2 of the paper)."""
+    if m % 8 in (2, 3):
+        return 3 * ((m - 2) // 4) // 2 + 1
+    return 3 * (m // 4 - 1) // 2 + 2
 
 
 class MultipleLoops(Topology):
@@ -45,6 +51,8 @@ class MultipleLoops(Topology):
     specification = "papers/gmn 1, 2, 4, 5"
 
     def __init__(self, m: int | None = None, N: int | None = None):
+        # One argument alone is N, although m comes first. The string `gmn:256` then chooses m by
+        # the paper's ranges.
         if N is None:
             m, N = None, m
         if N is None:
@@ -53,8 +61,13 @@ class MultipleLoops(Topology):
             m = loop_sector(require_integer("gmn", "N", N, LEAST_SIZE))
         require_loops("gmn", m, N)
         self.sector = m
-        self.radices = (N // m, m)
-        super().__init__(f"{m},{N}", size=N, ports=4, params=loop_params(m, N))
+        self.radices, self.cluster_lengths = (N // m, m), [m]
+        stated = {
+            "degree": 4,
+            "links": N + N // m * (m // 2) + N // m // 2,
+            "diameter_bound": m + most_hops(m),
+        }
+        super().__init__(f"{m},{N}", size=N, ports=4, params=loop_params(m, N), stated=stated)
 
     @rule
     def neighbor(node, port, params):
@@ -70,28 +83,7 @@ class MultipleLoops(Topology):
             return 1 - port
         return jump_back(node, port, params)
 
-    @property
-    def stated(self) -> dict[str, int]:
-        """Degree 4, links, and the bound on the diameter of Theorem 1.
-
-        Average degree 3 + 1/m for even m, 3 for odd m; diameter at most m + B2(m).
-        """
-        m = self.sector
-        ring_and_hops = self.size + self.size // m * (m // 2)
-        return {
-            "degree": 4,
-            "links": ring_and_hops + self.size // m // 2,
-            "diameter_bound": m + most_hops(m),
-        }
-
-    def clusters(self, position: int) -> list[range]:
-        """Return the sector of a position as its cluster."""
-        return runs_around(position, [self.sector])
-
-    @property
-    def ascend_schedules(self) -> dict[str, str]:
-        """Offer `loops` for N = 2^q (section 6 of the paper): lines, then a pipeline (7.4)."""
-        return {"loops": "mpinet.programs.schedules.gmn:Loops"}
+    ascend_schedules = MappingProxyType({"loops": "mpinet.programs.schedules.gmn:Loops"})
 
     @property
     def routings(self) -> dict[str, Callable[[], Routing]]:
@@ -113,13 +105,6 @@ class MultipleLoops(Topology):
         return ring_cycle(self.params)
 
 
-def most_hops(m: int) -> int:
-    """B2(m): hops and diagonal on a path, at most (section 3.2 of the paper)."""
-    if m % 8 in (2, 3):
-        return 3 * ((m - 2) // 4) // 2 + 1
-    return 3 * (m // 4 - 1) // 2 + 2
-
-
 @inlined
 def along_ring(node, port, size):
     """The next or previous node of a ring."""
@@ -138,6 +123,8 @@ def jump(node, port, params):
     if port == UP:
         other = node - size + distance
         return other if other >= 0 else other + size
+    # Both directions of such a hop end at the same node. A second link would be parallel, which the
+    # paper does not have.
     if 2 * distance == size:
         return -1
     return node - distance if node >= distance else node - distance + size

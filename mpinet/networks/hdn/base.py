@@ -91,6 +91,7 @@ def _require_factor(family: str, factor: Any) -> Factor:
             f"not {kind!r}."
         )
     require_integer(family, f"the size of a factor {kind} of BASE", size, 2)
+    # A ring of two has one link, as K2 has. One form of it keeps names of equal networks equal.
     return K2 if factor == (RING, 2) else Factor(kind, size)
 
 
@@ -114,6 +115,8 @@ def require_super(family: str, base: tuple[Factor, ...], levels: Any) -> tuple[M
             raise TopologyError(
                 f"{family}: {where} must not be repeated, as in {'.'.join(map(str, members))}."
             )
+    # Clusters of a level have to look alike from every node. The ends of a path look different from
+    # its middle.
     if levels and any(factor.kind == PATH for factor in base):
         raise TopologyError(
             f"{family}: BASE must be symmetric to have levels, without path factors P; "
@@ -137,6 +140,8 @@ def super_of_sizes(family: str, base: tuple[Factor, ...], sizes: Any) -> tuple[M
 
 def _super_of_size(family: str, base: tuple[Factor, ...], size: int) -> Members:
     require_integer(family, "a super-node's size in sizes", size, 1)
+    # Equal factors make very many super-nodes of one size. One more than is listed is enough to
+    # know that there are more.
     found = list(islice(_of_product(base, size), LISTED + 1))
     if len(found) == 1:
         return found[0]
@@ -155,6 +160,8 @@ def _of_product(base: tuple[Factor, ...], size: int, at: int = 0) -> Iterator[Me
     """The super-nodes of factors from index `at` on whose product is `size`."""
     if size == 1:
         yield ()
+    # A size that does not divide the rest can never be reached. This cuts nearly all branches of
+    # the search.
     if size == 1 or prod(factor.size for factor in base[at:]) % size:
         return
     for index in range(at, len(base)):

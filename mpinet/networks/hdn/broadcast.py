@@ -88,6 +88,8 @@ def printed_schedule(topology: Topology, levels: Levels, root: int) -> Schedule:
 
 def schedule_of(name: str, topology: Topology, phases: list[Phase], root: int) -> Schedule:
     """The schedule of some phases."""
+    # A record before the first phase and one behind the last save the rule two comparisons per
+    # step.
     records, step = [0, 0, NOBODY, NOBODY, NOBODY, 0], 0
     for phase in phases:
         step += phase.steps
@@ -132,13 +134,19 @@ class Phases:
         phases.append(Phase(f"X{level}", 1, first, sigma, port))
         again = first + len(phases)
         arrived = self._crossed(source, level)
+        # The crossing informs one super-node in each cluster of the other class. From there the
+        # copies of level i-1 go on without the phases inside it.
         phases += self.of(level - 1, self._levels.members[level - 1], again, again - 1, arrived)
+        # With one cluster per class all nodes have been reached by the first crossing. A second one
+        # would inform no node.
         if self._levels.clusters(level) > 1:
             phases.append(Phase(f"Y{level}", 1, again, NOBODY, port))
         return phases
 
     def printed(self, level: int, source: int) -> list[Phase]:
         """P_i, as printed, in copies where nodes with the digits of `source` know the message."""
+        # This follows the printed text, which informs only factors of the next lower super-node.
+        # Section 6.3 shows nodes that it leaves out.
         wanted = self._levels.members[level - 2] if level > 1 else self._levels.outside(())
         missing = [j for j in wanted if j not in self._levels.members[level - 1]]
         port = int(self._params[FIRST_CROSS]) + level - 1
@@ -168,6 +176,8 @@ class Phases:
         elif kind == COMPLETE:
             steps = ceil_log2(side)
         else:
+            # On a path the steps depend on the source's place. All lines of a phase start at the
+            # same place, so that they end together.
             steps = path_broadcast_steps(place, side)
         record = FACTORS_AT + j * FACTOR_RECORD
         return Phase(f"D{j}", steps, first, sigma, factor=record, source=place)
@@ -182,6 +192,8 @@ def send(node, root, since, step, params):
             informed += 1
         now += 1
         at += PHASE_RECORD
+    # A node knows only the step in which it was informed. The phase of that step decides if it
+    # acts, so that no list of senders is stored.
     acts = informed == params[at + ALSO] or params[at + FROM] <= informed < now
     if params[at + FACTOR] < 0:
         return params[at + PORT] if acts else -1
@@ -196,6 +208,8 @@ def line_send(node, factor, source, step, params):
     """Port on which a node sends in a sub-step of the broadcast along a factor, or -1 (6.1)."""
     side, kind = params[factor + SIDE], params[factor + KIND]
     place = node // params[factor + WEIGHT] % side
+    # Places relative to the source make one rule serve all sources of rings and complete graphs.
+    # Paths have ends, and keep their places.
     offset = place - source if place >= source else place - source + side
     if kind == IS_COMPLETE:
         direction = complete_send(offset, side, step)

@@ -89,6 +89,8 @@ def lifted_cycle(topology: Dual, make: Make) -> Cycle | None:
     if levels.count == 0:
         return base_cycle(topology)
     unit, clusters = levels.sizes[-2], levels.clusters(levels.count)
+    # All clusters share a path per closing port. The tables grow with one cluster and the number of
+    # clusters, not with the network.
     if STEP_RECORD * 2 * clusters + topology.ports * unit > MOST_WORDS:
         return None
     cluster = make(levels.base, levels.members[:-1])
@@ -96,6 +98,8 @@ def lifted_cycle(topology: Dual, make: Make) -> Cycle | None:
     if around is None:
         return None
     order = _renumbered(cycle_order(cluster, around), cluster.levels.digits(), levels.digits()[2:])
+    # If a super-node is a whole cluster, both classes have one cluster each. The path there and
+    # back closes over two cross links.
     if clusters == 1:
         return _there_and_back(topology, order)
     if levels.count <= 2 and _nested(levels.members):
@@ -119,6 +123,8 @@ def base_cycle(topology: Dual) -> Cycle | None:
     first = 0
     for factor in base:
         count = factor_ports(factor)
+        # A torus has two ports per factor, a complete graph one per node. Its steps +1 and -1 are
+        # the first and the last of them.
         names += [first] if count == 1 else [first, first + count - 1]
         first += count
     head = [topology.size, topology.ports, PORT_NAMES + len(names)]
@@ -200,6 +206,8 @@ def _there_and_back(topology: Dual, order: Ints) -> Cycle:
 
 def _starts(topology: Dual, super_nodes: Ints) -> Ints:
     """The numbers of (i, 0) in a cluster."""
+    # Nodes of a super-node are consecutive, because the coordinates outside it stand first in a
+    # number.
     return super_nodes * topology.levels.super_size(topology.levels.count)
 
 
@@ -214,6 +222,8 @@ def _steps(super_nodes: Ints, origins: Ints, indices: Ints) -> Ints:
 def _of_symmetric_clusters(topology: Dual, order: Ints, super_nodes: Ints) -> Cycle:
     """Neighbouring super-nodes: the cycle of the cluster without a link, moved."""
     starts = _starts(topology, super_nodes)
+    # All gaps that the same port closes use one path, moved by an automorphism. There are at most
+    # as many paths as ports.
     ports, indices = np.unique(ports_to(topology, starts, np.roll(starts, -1)), return_inverse=True)
     head = _head(topology)
     unit = len(order)
@@ -245,8 +255,11 @@ def _of_searched_paths(topology: Dual, order: Ints) -> Cycle | None:
     color = np.empty(unit, np.int64)
     color[order] = np.arange(unit) % 2
     super_nodes = np.arange(clusters)
+    # A Hamiltonian path of an even bipartite cluster joins two nodes of different colours. The
+    # order of super-nodes has to alternate.
     if unit % 2 == 0 and (color[neighbors] != color[:, np.newaxis]).all():
         of_color = [super_nodes[color[_starts(topology, super_nodes)] == c] for c in (0, 1)]
+        # Unequal colours cannot alternate round a cycle. No choice of paths would help.
         if of_color[0].size != of_color[1].size:
             return None
         super_nodes = np.stack(of_color, axis=1).ravel()
@@ -282,6 +295,8 @@ def moved(node, origin, params):
     if origin == 0:
         return node
     exchanged, weight = 0, params[CLASS_WEIGHT]
+    # In class 1 the parts U and SN have changed places. The exchange has to be undone before both
+    # are shifted.
     if weight > 0:
         exchanged = (node // weight + origin // weight) & 1
     place = exchanged * weight

@@ -69,6 +69,8 @@ class Levels:
     def coordinates(self) -> list[Digit]:
         """The digits b_0, .., b_{r-1}."""
         inside = self.members[-1] if self.members else ()
+        # Coordinates of the top super-node come last. So its nodes are consecutive, and SN of the
+        # top level is one quotient.
         order = [*self.outside(inside), *inside]
         weights, weight = {}, 1
         for j in reversed(order):
@@ -102,6 +104,8 @@ class Levels:
         """The rules' parameters behind size and ports."""
         lines, first_port = [], 0
         for factor, (weight, side) in zip(self.base, self.coordinates, strict=True):
+            # Rules search the factor of a port from the left. The first cross port behind the last
+            # record ends that search.
             lines += [first_port, weight, side, KINDS[factor.kind]]
             first_port += factor_ports(factor)
         records_at = FACTORS_AT + len(lines) + 1
@@ -138,6 +142,8 @@ def levels_of(family: str, base: tuple[Factor, ...], members: tuple[Members, ...
     """
     sizes = [prod(factor.size for factor in base)]
     for level, inside in enumerate(members, 1):
+        # Each class has a cluster per super-node: 2 n_i N_{i-1} with n_i = N_{i-1} / s_i (section
+        # 3).
         sizes.append(2 * sizes[-1] ** 2 // prod(base[j].size for j in inside))
         if sizes[-1] > MAX_SIZE:
             raise TopologyError(
@@ -151,6 +157,8 @@ def runs_of(digits: Sequence[Digit]) -> list[int]:
     """The runs of a number of these digits, most significant first."""
     runs: list[list[int]] = []
     for weight, radix in digits:
+        # Digits that are neighbours in both numbers move as one. Most levels then need one division
+        # instead of one per digit.
         if runs and runs[-1][0] == weight * radix:
             runs[-1] = [weight, runs[-1][1] * radix]
         else:
@@ -205,8 +213,12 @@ def with_super_node(node, record, number, params):
 def across(node, record, params):
     """The node behind the cross port: change the class, exchange U and SN, keep N."""
     unit, clusters = params[record + UNIT], params[record + CLUSTERS]
+    # Class and cluster stand above the node's number in its cluster. The rest is not touched, so
+    # that N needs no decoding.
     above = node // unit
     own_class, cluster = above // clusters & 1, above % clusters
     number = super_node(node, record, params)
     other = with_super_node(node, record, cluster, params)
+    # The cross link exchanges U and SN. Applied twice it gives the node itself, which makes it a
+    # link.
     return other + (number - cluster + (1 - 2 * own_class) * clusters) * unit

@@ -79,6 +79,8 @@ def legs_routing(name: str, topology: Topology, start: Rule, most: int) -> Routi
 @inlined
 def differing_level(node, target, params):
     """The highest level at which class or cluster differ; 0 in the same base copy."""
+    # Most decisions are inside a base copy. One division finds that out, before any level is looked
+    # at.
     if node // params[BASE_SIZE] == target // params[BASE_SIZE]:
         return 0
     level = params[LEVELS]
@@ -108,6 +110,8 @@ def base_port(node, target, backward, params):
     if kind == IS_PATH:
         return first + (PLUS if node // weight % side + offset < side else MINUS)
     # The walk forwards breaks the tie by PLUS: the same links are passed backwards by MINUS.
+    # Reverse mode walks the links of a forward path from its end. Ties have to choose the same
+    # links, seen from the other side.
     if backward and 2 * offset == side:
         return first + MINUS
     return first + way_round(offset, side)
@@ -120,6 +124,8 @@ def decide_stack(node, header, params):
     while top > 0:
         leg = header[top]
         if leg >= CROSSING:
+            # A crossing is taken off before the message leaves. The next node then starts with the
+            # leg behind it.
             header[0] = top - 1
             return params[FIRST_CROSS] + leg - CROSSING - 1
         target = leg if leg >= 0 else ~leg
@@ -145,6 +151,8 @@ def split_leg(node, target, level, backward, header, top, params):
         header[top] = CROSSING + level if backward else target
         header[top + 1] = ~across(target, record, params) if backward else CROSSING + level
         return top + 1
+    # The part in the target's cluster is planned backwards from the target. Reverse mode makes it
+    # meet the crossing where Algorithm 1 does.
     header[top] = ~target
     if backward:
         header[top + 1] = CROSSING + level
@@ -177,6 +185,8 @@ def decide_stateless(node, header, params):
         own, other = node // unit, target // unit
         if own // clusters == other // clusters:
             return params[FIRST_CROSS] + level - 1
+        # Moving the target into this cluster keeps its lower digits. The node to cross from then is
+        # the nearest one to what comes after.
         here = target + (own - other) * unit
         target = with_super_node(here, record, other % clusters, params)
         if node == target:
@@ -196,6 +206,8 @@ def start_landing(source, target, header, params):
     for the landings of the other levels in between.
     """
     first = split_legs(source, target, header, params)
+    # The target is led back over all crossings. So each base walk learns what its coordinates will
+    # be at the end.
     needed = target
     for at in range(first, header.size):
         if header[at] >= CROSSING:
@@ -207,6 +219,8 @@ def start_landing(source, target, header, params):
         if header[at] >= CROSSING:
             node = across(node, level_record(header[at] - CROSSING, params), params)
             continue
+        # Only coordinates in the super-node survive a crossing. All others are exchanged, so that
+        # they may take any place now.
         kept = 0
         if at > first:
             kept = params[level_record(header[at - 1] - CROSSING, params) + MEMBERS]
@@ -230,6 +244,8 @@ def split_legs(source, target, header, params):
         level = 0 if leg >= CROSSING else differing_level(node, leg, params)
         if level == 0:
             top -= 1
+            # The result grows from the end of the header, the stack from its front. They share its
+            # words and never meet.
             last -= 1
             header[last] = leg if leg >= CROSSING else 0
             if leg >= CROSSING:
@@ -269,6 +285,7 @@ def least_between(place, goal, side, kind):
         offset = (goal - place) % side
         around = goal < place if 2 * offset < side else goal > place
         # On a tie both ways round are shortest, and one of them passes 0.
+        # The shortest way round passes the closing link, and with it place 0. No place is lower.
         if 2 * offset == side or around:
             return 0
     return min(place, goal)

@@ -10,7 +10,6 @@ from functools import cached_property
 
 from mpinet.compiled import inlined, rule
 from mpinet.errors import NodeError, TopologyError
-from mpinet.networks.clusters import runs_around
 from mpinet.networks.cycle import Cycle
 from mpinet.networks.hdn.base import (
     BASE_ALLOWED,
@@ -53,7 +52,7 @@ from mpinet.networks.hdn.routing import landing_routing, stack_routing, stateles
 from mpinet.networks.parameters import Parameter, whole_number
 from mpinet.networks.routing import Routing
 from mpinet.networks.schedule import Schedule
-from mpinet.networks.topology import Topology
+from mpinet.networks.topology import Topology, numbered
 
 
 class DualNet(Topology):
@@ -68,16 +67,21 @@ class DualNet(Topology):
 
     def __init__(self, arguments: str, base: tuple[Factor, ...], members: tuple[Members, ...]):
         self.levels: Levels = levels_of(self.family, base, members)
+        self.cluster_lengths = self.levels.sizes[-2::-1]
+        k = self.levels.count
         super().__init__(
             arguments,
             size=self.levels.sizes[-1],
-            ports=sum(map(factor_ports, base)) + self.levels.count,
+            ports=sum(map(factor_ports, base)) + k,
             params=self.levels.params(),
+            link_classes=(*numbered("dimension", len(base)), *numbered("level", k + 1)[1:]),
         )
 
     @rule
     def neighbor(node, port, params):
         """Return the node across in the other class, or along a factor of the base."""
+        # Cross ports come behind the base's, one per level. A network of fewer levels has the same
+        # port numbers.
         cross = port - params[FIRST_CROSS]
         if cross >= 0:
             return across(node, level_record(cross + 1, params), params)
@@ -110,12 +114,6 @@ class DualNet(Topology):
         return (factor_of(port, params) - FACTORS_AT) // FACTOR_RECORD
 
     @property
-    def link_classes(self) -> tuple[str, ...]:
-        """The dimensions of the base, then the levels."""
-        inside = [f"dimension {j}" for j in range(len(self.levels.base))]
-        return (*inside, *(f"level {i}" for i in range(1, self.levels.count + 1)))
-
-    @property
     def stated(self) -> dict[str, int]:
         """Nodes by the recurrence of section 3; degree and diameter by Theorem 1.
 
@@ -123,16 +121,14 @@ class DualNet(Topology):
         """
         levels, k = self.levels, self.levels.count
         diameters = [factor_diameter(factor) for factor in levels.base]
+        # Each level doubles the diameter, saves a walk through the super-node and adds crossings.
+        # The sum unrolls that recurrence (Theorem 1).
         inside = sum(
             2 ** (k - level) * sum(diameters[j] for j in members)
             for level, members in enumerate(levels.members, 1)
         )
         diameter = 2**k * sum(diameters) - inside + 2 ** (k + 1) - 2
         return {"size": self.size, "degree": self.ports, "diameter": diameter}
-
-    def clusters(self, position: int) -> list[range]:
-        """The clusters of all levels: a cluster of level i is a network of level i - 1."""
-        return runs_around(position, reversed(self.levels.sizes[:-1]))
 
     def address(self, node: int) -> str:
         """The paper's address at the top level: ``C,U,SN,N``; the coordinates if there is none."""
@@ -150,6 +146,8 @@ class DualNet(Topology):
         if k == 0:
             return levels.coordinates
         n, s = levels.clusters(k), levels.super_size(k)
+        # The paper's address has four parts at the top level only. Lower digits are hidden in SN
+        # and N.
         return [*levels.upper_digits(k)[:2], (s, n), (1, s)]
 
     def level_address(self, node: int, level: int) -> tuple[int, int, int, int]:
@@ -271,7 +269,6 @@ class RecursiveDualNet(DualNet):
 
     def __init__(self, BASE: Sequence[tuple[str, int]], k: int):
         base = require_base("rdn", BASE)
-        self.checked("k", k)
         super().__init__(f"{base_text(base)},{k}", base, require_super("rdn", base, [()] * k))
 
 
@@ -286,7 +283,6 @@ class DualCube(DualNet):
     example = "dualcube:3"
 
     def __init__(self, n: int):
-        self.checked("n", n)
         super().__init__(f"{n}", (K2,) * (n - 1), ((),))
 
 

@@ -21,11 +21,15 @@ def agreement(k, value, goal, params):
     rightwards, leftwards = 0, 0
     if radix == 1:
         return 0, 0
+    # Digits come from the right end of the word, but arcs are read from the source's dot. The
+    # offset turns the circle accordingly.
     offset = n - 1 - k
     offset = offset if offset >= 0 else n - 1
     left = n
     while left > 0:
         value_rest, goal_rest = value // params[CHUNK], goal // params[CHUNK]
+        # Divisions of large numbers are slow. One of them yields a chunk of digits, which are then
+        # split by a multiplication each.
         one, other = value - value_rest * params[CHUNK], goal - goal_rest * params[CHUNK]
         value, goal = value_rest, goal_rest
         for _ in range(min(left, params[CHUNK_DIGITS])):
@@ -53,6 +57,8 @@ def longest_runs(word):
     length, starts = 0, 0
     while word:
         starts = word
+        # Each turn shortens all runs by one. What is left before the word becomes zero marks the
+        # longest ones, all at once.
         word &= word >> 1
         length += 1
     return length, starts
@@ -74,6 +80,8 @@ def least_plans(word, a, goes_left, anywhere, params):
         starts = (1 << (a + 1)) - 1
     elif run == 0:
         starts = 1 << a if goes_left else 1
+    # Pattern B merges a move left and a move right into one move across. Both runs must be there
+    # for that, which the masks state.
     if params[PATTERN_B]:
         merging = starts & -2 if goes_left else starts & ((1 << (a - run)) - 1)
         if merging:
@@ -119,25 +127,11 @@ def nth_one(word, index):
 
 
 @inlined
-def circle_plan(source, target, choice, header, params):
-    """Write the header of the first least plan: those of the shorter arc come first."""
-    (k, value), (row, goal) = split(source, params), split(target, params)
-    header[0] = goal
-    n, a = params[LEVEL], right_arc(k, row, params)
-    rightwards, leftwards = agreement(k, value, goal, params)
-    right_length, right_run, right_starts = least_plans(rightwards, a, 0, 0, params)
-    left_length, left_run, left_starts = least_plans(leftwards, n - a, 1, 0, params)
-    if right_length < left_length or (right_length == left_length and 2 * a < n):
-        x = lowest_one(right_starts)
-        header[1] = arc_plan(0, x, right_run, a, row, choice, params)
-    else:
-        x = lowest_one(left_starts)
-        header[1] = arc_plan(1, x, left_run, n - a, row, choice, params)
+def circle_plan(source, target, draw, choice, header, params):
+    """Write the header of one of the least plans of the list, chosen by a random number.
 
-
-@inlined
-def random_circle_plan(source, target, draw, choice, header, params):
-    """Write the header of one of the least plans of the list, chosen by a random number."""
+    The number -1 chooses the first one: those of the shorter arc come first.
+    """
     (k, value), (row, goal) = split(source, params), split(target, params)
     header[0] = goal
     n, a = params[LEVEL], right_arc(k, row, params)
@@ -146,7 +140,11 @@ def random_circle_plan(source, target, draw, choice, header, params):
     left_length, left_run, left_starts = least_plans(leftwards, n - a, 1, 0, params)
     rights = count_ones(right_starts) if right_length <= left_length else 0
     lefts = count_ones(left_starts) if left_length <= right_length else 0
+    # Plans of both arcs are numbered through. Only arcs of least length have any, so that every
+    # number is a shortest plan.
     index = draw % (rights + lefts)
+    if draw < 0:
+        index = 0 if right_length < left_length or 2 * a < n else rights
     if index < rights:
         x = nth_one(right_starts, index)
         header[1] = arc_plan(0, x, right_run, a, row, choice, params)
@@ -174,6 +172,8 @@ def circle_path_counts(k, value, row, goal, params):
     left_length, left_run, left_starts = least_plans(leftwards, n - a, 1, 1, params)
     right, left = 0, 0
     if right_length <= left_length:
+        # From a row to itself the right arc is empty. Its two words go once round, to the right or
+        # to the left.
         right = 2 if a == 0 else count_ones(right_starts) * left_power(a - right_run, params)
     if left_length <= right_length:
         words = count_ones(left_starts)
@@ -203,6 +203,8 @@ def regular_circle_plan(source, target, draw, choice, header, params):
         return
     if index < right:
         _, run, starts = least_plans(rightwards, a, 0, 1, params)
+        # Every word of moves has equally many paths. Dividing the drawn number by that count draws
+        # a word, and the digits are drawn later.
         x = nth_one(starts, index // left_power(a - run, params))
         header[1] = arc_plan(0, x, run, a, row, choice, params)
         return

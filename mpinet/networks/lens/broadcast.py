@@ -34,6 +34,8 @@ def sweep_of(lens: Labelled, root: int) -> Schedule:
     if not lens.params[COMPLETED]:
         row = int(label_parts(root + int(first_row(lens.params)), lens.params)[0])
         phases = [("left", row - 1), ("across", min(R - 1, 1)), ("right", n - 1)]
+        # Each processor serves S lower busses, and R of them share the work per step. So a row
+        # takes ceil(S/R) steps.
         phases.append(("back", (n - 1) * -(-S // R)))
         return Schedule("sweep", root, send, lens.params, tuple(phases), listen)
     if R == 1:
@@ -85,6 +87,8 @@ def send_circle(node, root, since, step, params):
     n = params[LEVEL]
     k, left, right = label_parts(node + first_row(params), params)
     start, root_left, _ = label_parts(root + first_row(params), params)
+    # First the message goes once round to the root's row, over own busses. Each informed row
+    # informs the next one whole.
     if step <= n:
         return own_bus(k, params) if since == step - 1 else SILENT
     ahead, behind = step - n, on_circle(start - (step - n) + 1, params)
@@ -95,6 +99,7 @@ def send_circle(node, root, since, step, params):
             return SILENT
         if digit == following:
             return own_bus(k, params)
+        # Both neighbours of a row are the same row there. The first phase has informed it already.
         if n == 2:
             return SILENT
         return lower_bus(k, following if digit == root_left % params[LEFT_RADIX] else digit, params)
@@ -110,6 +115,8 @@ def listen_circle(node, root, since, step, params):
     k, left, right = label_parts(node + first_row(params), params)
     start, root_left, root_right = label_parts(root + first_row(params), params)
     if step <= n:
+        # A processor that listens everywhere would hear several busses at once. The port model then
+        # refuses the step.
         if k != on_circle(start + step, params):
             return SILENT
         return lower_bus(k, digit_at(start, root_left, root_right, k, params), params)
@@ -141,6 +148,8 @@ def send(node, root, since, step, params):
     at, phase = stage(step, start, params)
     if phase < 2:
         row = start + 1 - at if phase == 0 else 1
+        # Only the processor informed last moves the message left. Others on its busses have heard
+        # it too, and keep silent.
         return lower_bus(k, 0, params) if k == row and since == step - 1 else SILENT
     if phase == 2:
         in_front = k == at and right == root_right % right_power(params[LEVEL] - k, params)

@@ -7,6 +7,7 @@ member of a bus) are here, too.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import ClassVar
 
 import numpy as np
@@ -43,6 +44,8 @@ class BusNetwork(Topology):
         busses = rule(nodes[:, np.newaxis], np.arange(self.places)[np.newaxis, :])
         rows, places = np.nonzero(busses >= 0)
         pairs = np.stack([nodes[rows], busses[rows, places]], axis=1)
+        # A bus with one member left makes no port. It still counts for loads and costs, so that
+        # places are asked instead of ports.
         return pairs[np.lexsort((pairs[:, 1], pairs[:, 0]))]
 
     def busses_of(self, node: int) -> list[int]:
@@ -69,6 +72,43 @@ class BusNetwork(Topology):
             raise NodeError(f"Bus {bus} is not in {self.name}: busses are 0..{self.busses - 1}.")
 
 
+class BusClusters(BusNetwork):
+    """Base of p^n processors in clusters of clusters, p of which some busses join at each level.
+
+    Parameters
+    ----------
+    p, n : int
+        Clusters that are joined, and the number of levels.
+    joints : int
+        Number of busses that join p clusters.
+    more : sequence of int
+        Parameters of the family behind those of `LEVEL` and `POWERS`.
+    stated : dict, optional
+        As in `Topology`.
+    """
+
+    def __init__(
+        self,
+        p: int,
+        n: int,
+        joints: int,
+        more: Sequence[int] = (),
+        stated: dict[str, int] | None = None,
+    ):
+        firsts = [p ** (n - 1)]
+        for level in range(1, n):
+            firsts.append(firsts[-1] + joints * p ** (n - 1 - level))
+        self.places, self.seats = min(n, 2), p
+        super().__init__(
+            f"{p},{n}",
+            size=p**n,
+            ports=self.places * (p - 1),
+            params=[p, n, *(p**i for i in range(n + 1)), *firsts[: n - 1], *more],
+            busses=firsts[-1],
+            stated=stated,
+        )
+
+
 @inlined
 def digit_at(node, level, params):
     """Base-p digit number `level` of a node, the last digit being number 0."""
@@ -81,8 +121,21 @@ def first_bus(level, params):
     return params[POWERS + params[LEVEL] + level]
 
 
-# A family's rule `bus_at`, and the members of bus number `joint` of a level: `bind` gives both.
-bus_at_place = joined_at = open_part
+# What `bind` gives of a family: its rule `bus_at`, the members of bus number `joint` of a level,
+# and the level of the clusters that a processor's second bus joins, -1 if it has none.
+bus_at_place = joined_at = joint_level = open_part
+
+
+@rule
+def cluster_reverse(node, port, params):
+    """The own digit's place among the others, on the bus that the port is on."""
+    p = params[RADIX]
+    first = 0 if port < p - 1 else p - 1
+    level = 0 if first == 0 else joint_level(node, params)
+    if level < 0:
+        return -1
+    digit = digit_at(node, level, params)
+    return first + (digit if digit <= port - first else digit - 1)
 
 
 @rule
@@ -98,6 +151,8 @@ def cluster_member(bus, seat, params):
     if bus < params[POWERS + n - 1]:
         return bus * p + seat
     level = 1
+    # There are at most 62 levels. A loop over their first numbers is cheaper than a logarithm of
+    # the bus's number.
     while level < n - 1 and bus >= first_bus(level + 1, params):
         level += 1
     return joined_at(bus - first_bus(level, params), level, seat, params)

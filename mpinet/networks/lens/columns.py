@@ -64,6 +64,8 @@ def kept_members(k, d, place, params):
     """Count the kept processors of row k that agree with (k, d) but for the digit at `place`."""
     m = params[tail_at(params)]
     weight = left_power(params[LEVEL] - place, params)
+    # Kept members of a bus are always the first ones. So a count describes them, and no list is
+    # needed.
     if d + (params[LEFT_RADIX] - 1) * weight < m:
         return params[LEFT_RADIX]
     base = d - d // weight % params[LEFT_RADIX] * weight
@@ -103,6 +105,8 @@ def kept_before(row, d, params):
     """
     n, at = params[LEVEL], tail_at(params)
     m = params[at]
+    # Whole columns keep all their busses. Only the blocks around the tail have to be counted with
+    # care.
     if d <= m:
         return d
     weight = left_power(n - row - 1, params)
@@ -129,6 +133,8 @@ def bus_row_and_column(bus, params):
         row -= 1
     low, high = 0, left_power(n, params) - 1
     while low < high:
+        # Bus numbers ascend with the column, but with gaps. Bisection inverts the count without a
+        # table.
         middle = (low + high + 1) // 2
         if bus_number(row, middle, params) <= bus:
             low = middle

@@ -59,6 +59,8 @@ def start(source, target, header, params):
         return
     n, a = params[LEVEL], right_arc(k, row, params)
     rightwards, leftwards = agreement(k, value, goal, params)
+    # Plans are tried by length, because the shortest one may use a processor that is not kept. The
+    # first kept one is then the shortest.
     for length in range(1, 2 * n + 1):
         for turn in range(2):
             goes_left = (1 - turn) if 2 * a >= n else turn
@@ -87,6 +89,8 @@ def kept_plan(word, a, goes_left, length, k, value, row, header, params):
         saved = 1 if (x > 0 if goes_left else x + run < a) else 0
         if length != base - saved:
             continue
+        # Zeros at free crossings lead through low columns, which are kept. They are tried where the
+        # target's digits lead out of the kept part.
         for choice in (AS_TARGET, ZERO):
             plan = arc_plan(goes_left, x, run, a, row, choice, params)
             header[1] = plan
@@ -139,6 +143,7 @@ def detour(k, value, row, goal, params):
     """The next move, and the digit that it writes, without a plan."""
     at = tail_at(params)
     n, tail, first = params[LEVEL], params[at], params[at + 2]
+    # The tail is a part of a column's circle without gaps. A way along it needs no other column.
     if value == tail and goal == tail:
         if k == row:
             return ARRIVED, 0
@@ -155,6 +160,8 @@ def detour(k, value, row, goal, params):
     elif k == row and value == goal:
         return ARRIVED, 0
     here, there = digit_at(value, place, params), digit_at(goal, place, params)
+    # Raising a digit could leave the kept columns. As long as some digit is too large, others are
+    # kept low.
     if here < there and has_larger_digit(value, goal, params):
         return RIGHT, here
     return RIGHT, there

@@ -45,6 +45,8 @@ def lens_params(R: int, S: int, n: int, completed: bool) -> list[int]:
     for k in range(n):
         rows.append(rows[-1] + R**k * S ** (n - k))
     powers = [radix**i for radix in (S, R) for i in range(n + 1)]
+    # Chunks below 2^15 can be divided by a multiplication with a factor of 31 bits, exactly. Larger
+    # ones could be off by one.
     digits = max([1, *(i for i in range(1, 16) if R**i <= 2**15)])
     chunk = [R**digits, digits, 2**31 // R + 1]
     return [R, S, n, int(completed), 1, 0, 0, *chunk, *rows, *powers]
@@ -73,6 +75,8 @@ def row_of(label, params):
     """The number k of digits left of the dot; searched from the side where the rows are long."""
     if params[LEFT_RADIX] == params[RIGHT_RADIX]:
         return label // first_row(params)
+    # Rows grow or shrink geometrically. Searching from the long side finds most labels in the first
+    # look.
     if params[LEFT_RADIX] < params[RIGHT_RADIX]:
         k = 0
         while k < params[LEVEL] and label >= params[ROWS + k + 1]:
@@ -119,6 +123,8 @@ def next_digit(k, left, right, params):
 @inlined
 def right_of(k, left, right, digit, params):
     """The processor one to the right, with the digit that is crossed set."""
+    # On the circle row n is row 0 with the word on the other side of the dot. So one rule serves
+    # both lenses.
     if k == params[LEVEL]:
         k, left, right = 0, 0, left
     rest = right % right_power(params[LEVEL] - k - 1, params)
@@ -141,6 +147,7 @@ def bus_at_place(k, left, right, place, params):
     if place == 0:
         if k < n:
             return params[ROWS + k] + left * right_power(n - k, params) + right
+        # The own bus of the last row closes the circle. The uncompleted lens has none there.
         return left if params[COMPLETED] else -1
     above = left // params[LEFT_RADIX] * right_power(n - k + 1, params)
     return params[ROWS + k - 1] + above + (place - 1) * right_power(n - k, params) + right
@@ -168,6 +175,7 @@ def read_port(port, own, owners, members, params):
     port -= owners * members
     if port >= (params[RIGHT_RADIX] - owners) * (members - 1):
         return -1, 0, 0
+    # Behind the busses with an owner come those without one, which have a port less.
     c = port // (members - 1)
     return ACROSS, owners + c, port - c * (members - 1)
 

@@ -6,13 +6,9 @@ number of the switch on its left and on its right. Every switch is a node; the l
 
 from __future__ import annotations
 
-from collections.abc import Callable
-
 from mpinet.compiled import inlined, rule
 from mpinet.errors import TopologyError
 from mpinet.networks.parameters import Parameter, whole_number
-from mpinet.networks.routing import Routing
-from mpinet.networks.shortest import table_routing
 from mpinet.networks.topology import Topology
 
 KIND, STAGES = 2, 3
@@ -47,13 +43,13 @@ class Multistage(Topology):
             raise TopologyError(
                 f"multistage: kind must be one of {', '.join(KINDS)}, not {kind!r}."
             )
-        self.checked("n", n)
         self.radices = (n, 1 << (n - 1))
         super().__init__(
             f"{kind},{n}",
             size=n << (n - 1),
             ports=PORTS if n > 1 else 0,
             params=[KINDS.index(kind), n],
+            stated={"degree": PORTS},
         )
 
     @rule
@@ -78,20 +74,12 @@ class Multistage(Topology):
             return 2 + (line >> right_bit(stage, params)) % 2
         return (line >> left_bit(stage - 1, params)) % 2
 
-    @property
-    def stated(self) -> dict[str, int]:
-        """Degree 4: two lines on either side."""
-        return {"degree": 4}
-
-    @property
-    def routings(self) -> dict[str, Callable[[], Routing]]:
-        """Shortest paths by a table."""
-        return {"shortest": lambda: table_routing(self)}
-
 
 @inlined
 def left_bit(gap, params):
     """The bit of a line that does not matter on the left of gap 0..n-2."""
+    # Two lines share a switch if they differ in one bit only. Omega, cube and banyan networks
+    # differ in that bit alone.
     if params[KIND] == CUBE:
         return gap
     return params[STAGES] - 1 - gap if params[KIND] == BANYAN else 0
@@ -143,6 +131,8 @@ def left_switch(line, gap, params):
 @inlined
 def right_switch(line, gap, params):
     """The switch at a line's right end."""
+    # These two rotate the line's number instead of skipping a bit. Taking out a bit would give them
+    # another order of switches.
     if params[KIND] == FLIP or params[KIND] == BASELINE:
         return rotated(line, turning_width(gap, params), 1) >> 1
     return without_bit(line, right_bit(gap, params))

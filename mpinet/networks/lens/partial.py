@@ -59,8 +59,10 @@ class PartialLens(BusNetwork):
     specification = "papers/lens 9"
 
     def __init__(self, p: int, size: int, n: int | None = None):
-        R = self.checked("p", p) - 1
+        R = p - 1
         require_integer("plens", "size", size, 2)
+        # The least level has the shortest ways for this size. Larger ones are allowed, because the
+        # paper's idea is to grow a network.
         least = next(level for level in range(2, size + 1) if level * R**level >= size)
         self.level = least if n is None else require_integer("plens", "n", n, 2)
         if not self.level <= size or self.level < least:
@@ -124,6 +126,7 @@ class PartialLens(BusNetwork):
         if move < 0:
             return -1
         if move == RIGHT:
+            # Row n, seen from a bus, is row 0. The bus belongs to that label.
             return bus_number(0 if k == params[LEVEL] else k, d, params)
         return bus_number(k - 1, with_digit(d, k, c, params), params)
 
@@ -180,5 +183,7 @@ def partial_params(R: int, n: int, size: int) -> list[int]:
     params = [*lens_params(R, R, n, completed=True), m, r, k0, *[0] * (n + 1)]
     for row in range(n):
         before = params[-n - 1 + row]
+        # Counts of a row need those of the rows before. The list is filled while it is already used
+        # as parameters.
         params[-n + row] = before + kept_before(row, R**n, [0, 0, *params])
     return params

@@ -52,6 +52,8 @@ def plan_word(goes_left, first, second, third, row, choice, params):
 def target_digit(place, header, params):
     """The target's digit at a place 1..n."""
     n, row = params[LEVEL], header[1] >> ROW & FIELD
+    # Digits left and right of the target's dot have different radices. With equal ones a single
+    # power serves.
     if place > row or params[LEFT_RADIX] == params[RIGHT_RADIX]:
         return header[0] // right_power(n - place, params) % params[RIGHT_RADIX]
     above = header[0] // right_power(n - row, params)
@@ -76,6 +78,7 @@ def next_move(k, header, params):
     if runs == 0:
         return ARRIVED, 0, 0
     flags = word & 3
+    # Runs may be empty, and directions alternate. Skipping one flips the direction bit.
     while runs & FIELD == 0:
         runs >>= BITS
         flags ^= 2
@@ -91,6 +94,8 @@ def next_move(k, header, params):
     place = k if flags & 2 else right_row(k, params)
     radix = params[RIGHT_RADIX] if flags & 2 else params[LEFT_RADIX]
     # The next run comes back over this position and writes its final digit: this one is free.
+    # A later run that is at least as long comes back over this position. Until then the digit is
+    # free, which spreads the load.
     if second >= first and word >> CHOICE != AS_TARGET:
         digit = free_digit(radix, to_go, header, params)
         if digit >= 0:
@@ -102,6 +107,8 @@ def next_move(k, header, params):
 @inlined
 def across_bus(digit, to_go, header, params):
     """The lower bus for a move across: by the digit, or random."""
+    # All lower busses of the box lead across. Drawing one spreads the load, the digit keeps it
+    # deterministic.
     if header[1] >> CHOICE == DRAWN:
         return draw32(int(header[2]), int(to_go), 1, 4) % params[RIGHT_RADIX]
     return digit % params[RIGHT_RADIX]
@@ -112,6 +119,8 @@ def free_digit(radix, to_go, header, params):
     """The digit of a crossing that is not final; -1 = the target's."""
     choice = header[1] >> CHOICE
     if choice == DRAWN:
+        # The draw is keyed by the hops that are left. So a node needs no generator, and every rank
+        # draws the same.
         return draw32(int(header[2]), int(to_go), 0, 4) % radix
     if choice == ZERO:
         return 0

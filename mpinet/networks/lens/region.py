@@ -10,7 +10,6 @@ from __future__ import annotations
 
 from mpinet.compiled import inlined
 from mpinet.networks.lens.labels import (
-    LEFT_RADIX,
     LEVEL,
     RIGHT_RADIX,
     first_row,
@@ -57,6 +56,8 @@ def region(k, left, right, row, above, below, params):
     """(lo, hi) of the region between two different processors (k, left, right)."""
     near, far = min(k, row), max(k, row)
     one, other = left // left_power(k - near, params), above // left_power(row - near, params)
+    # The region must hold both dots. If nothing differs left of the nearer one, it begins right
+    # behind that dot.
     lo = min(first_difference(one, other, near, params), near + 1)
     power = right_power(params[LEVEL] - far, params)
     hi = max(last_difference(right % power, below % power, far, params), far)
@@ -69,6 +70,8 @@ def region_distance(k, left, right, row, above, below, params):
     if k == row and left == above and right == below:
         return 0
     lo, hi = region(k, left, right, row, above, below, params)
+    # Pattern B saves a hop if the walk turns from left to right inside the region. Without a run to
+    # the left there is no such turn.
     saved = 1 if min(k, row) >= lo else 0
     return 2 * (hi - lo + 1) - abs(k - row) - saved
 
@@ -83,6 +86,8 @@ def region_plan(source, target, right_first, choice, header, params):
         header[1] = plan_word(0, 0, 0, 0, row, AS_TARGET, params)
         return
     lo, hi = region(k, left, right, row, above, below, params)
+    # Pattern A cannot rewrite the first digit, because the dot never passes the left end of a
+    # processor's word. Only a move across can.
     if lo == 1 and not params[PATTERN_B]:
         header[1] = plan_word(0, 0, 0, 0, row, NO_WAY, params)
         return
@@ -91,23 +96,3 @@ def region_plan(source, target, right_first, choice, header, params):
         header[1] = plan_word(0, size - i, size, j, row, choice, params)
     else:
         header[1] = plan_word(1, i, size, size - j, row, choice, params)
-
-
-@inlined
-def region_path_count(source, target, params):
-    """Number of shortest paths, alternating between processors and busses.
-
-    Every digit of a crossing that is not final is free, and so is the bus of a move across.
-    """
-    if source == target:
-        return 1
-    k, left, right = label_parts(source + first_row(params), params)
-    row, above, below = label_parts(target + first_row(params), params)
-    lo, hi = region(k, left, right, row, above, below, params)
-    size, i, j = hi - lo + 1, k - lo + 1, row - lo + 1
-    count = 1
-    for _ in range(min(i, j)):
-        count *= params[RIGHT_RADIX]
-    for _ in range(size - max(i, j)):
-        count *= params[LEFT_RADIX]
-    return 2 * count if i == j and 0 < i < size else count

@@ -14,13 +14,7 @@ from mpinet.compiled import Rule, rule
 from mpinet.draws import draw, draw32
 from mpinet.errors import UsageError
 from mpinet.networks.arithmetic import ceil_log2
-from mpinet.networks.lens.arcs import (
-    circle_path_counts,
-    circle_plan,
-    random_circle_plan,
-    regular_circle_plan,
-    split,
-)
+from mpinet.networks.lens.arcs import circle_plan, regular_circle_plan
 from mpinet.networks.lens.labels import (
     COMPLETED,
     Labelled,
@@ -40,23 +34,9 @@ from mpinet.networks.lens.plans import (
     SUPPLIED,
     next_move,
 )
-from mpinet.networks.lens.region import region_path_count, region_plan
+from mpinet.networks.lens.region import region_plan
 from mpinet.networks.lens.stateless import decide as decide_stateless
 from mpinet.networks.routing import ARRIVED, STUCK, Routing
-
-
-def routings_of(lens: Labelled) -> dict[str, Callable[[], Routing]]:
-    """The routings of a lens by name."""
-    return {
-        "plans": lambda: by_plans(lens),
-        "patternA": lambda: by_plans(lens, pattern_b=False),
-        "stateless": lambda: without_plans(lens),
-    }
-
-
-def random_routings_of(lens: Labelled) -> dict[str, Callable[[int], Routing]]:
-    """The routings of a lens that draw random numbers, by name."""
-    return {"fair": lambda seed: fair(lens, seed), "regular": lambda seed: regular(lens, seed)}
 
 
 def by_plans(lens: Labelled, pattern_b: bool = True, first: Sequence[int] = ()) -> Routing:
@@ -92,6 +72,8 @@ def by_plans(lens: Labelled, pattern_b: bool = True, first: Sequence[int] = ()) 
         decide=decide,
         start=start,
         params=routing_params(lens, pattern_b=pattern_b, first=first),
+        # On the real machine a header has the target and three lengths. The emulator's words are
+        # larger, and are not counted.
         header_bits=plan_bits(lens),
         words=3 if first else 2,
         shortest=pattern_b,
@@ -132,6 +114,8 @@ def routing_params(
     lens: Labelled, pattern_b: bool = True, seed: int = 0, first: Sequence[int] = ()
 ) -> Ints:
     """The topology's parameters with the routing's own, supplied digits at the end."""
+    # Supplied digits stand at the end. Their number tells rules where they begin, so that all other
+    # places stay fixed.
     params = np.append(lens.params, np.array(first, np.int64))
     params[PATTERN_B], params[SEED], params[SUPPLIED] = pattern_b, seed, len(first)
     return params
@@ -149,22 +133,12 @@ def plan_bits(lens: Labelled) -> Callable[[int, int], int]:
     return lambda source, target: bits
 
 
-def path_count(lens: Labelled, source: int, target: int) -> int:
-    """Number of shortest paths between two processors, different busses counting as different."""
-    lens.require_node(source)
-    lens.require_node(target)
-    if not lens.params[COMPLETED]:
-        return int(region_path_count(source, target, lens.params))
-    ends = split(source, lens.params) + split(target, lens.params)
-    return int(sum(circle_path_counts(*ends, lens.params)))
-
-
 @rule
 def start(source, target, header, params):
     """Write the canonical plan as the header."""
     choice = GIVEN if params[SUPPLIED] else AS_TARGET
     if params[COMPLETED]:
-        circle_plan(source, target, choice, header, params)
+        circle_plan(source, target, -1, choice, header, params)
     else:
         region_plan(source, target, 0, choice, header, params)
 
@@ -172,10 +146,12 @@ def start(source, target, header, params):
 @rule
 def start_fair(source, target, header, params):
     """A random one of the least plans."""
+    # One key per message is drawn at the source. All later draws derive from it and from the hops
+    # to go.
     header[2] = draw(int(params[SEED]), int(source), int(target))
     chosen = draw32(int(header[2]), 0, 2, 4)
     if params[COMPLETED]:
-        random_circle_plan(source, target, chosen, DRAWN, header, params)
+        circle_plan(source, target, chosen, DRAWN, header, params)
     else:
         region_plan(source, target, chosen & 1, DRAWN, header, params)
 
@@ -197,6 +173,8 @@ def decide(node, header, params):
     k, left, _ = label_parts(node + first_row(params), params)
     move, digit, c = next_move(k, header, params)
     if move == ARRIVED:
+        # Pattern A alone cannot join all pairs. Such messages stop at their source, with a mark
+        # instead of a plan.
         return STUCK if header[1] >> CHOICE == NO_WAY else ARRIVED
     own, owners, members = layout(k, params)
     return port_of(move, digit, c, left, own, owners, members, params)

@@ -40,6 +40,8 @@ def decide(node, header, params):
 @inlined
 def first_digit(radix, wanted, wanted_is_closer, others_are_closer):
     """The least digit that leads closer, -1 if none does."""
+    # The lowest port is wanted. A digit that is not the target's may be lower than it, and just as
+    # good.
     if others_are_closer and wanted != 0:
         return 0
     if wanted_is_closer:
@@ -63,9 +65,13 @@ def circle_port(node, target, params):
         return 0 if 2 * a <= n else left_port(0, 1, 1)
     rightwards, leftwards = agreement(k, value, goal, params)
     closer = circle_distance(rightwards, leftwards, a, params) - 1
+    # Moving the dot rotates the words of agreement by one bit. The new bit says if the crossed
+    # digit was set to the target's.
     top, right_a = 1 << (n - 1), a - 1 if a > 0 else n - 1
     read, back = rightwards >> 1, (leftwards << 1) & (2 * top - 1)
     others = circle_distance(read, back, right_a, params) == closer
+    # Distances depend on digits only by agreement. So two tries stand for all R neighbours on the
+    # bus.
     wanted = circle_distance(read | top, back | 1, right_a, params) == closer
     place = k + 1 if k < n else 1
     digit = first_digit(radix, goal // left_power(n - place, params) % radix, wanted, others)
@@ -95,6 +101,8 @@ def region_port(node, target, params):
     if k < n:
         rest, pushed = right % right_power(n - k - 1, params), left * R
         digit = above // left_power(row - k - 1, params) % R if k < row else 0
+        # Right of the target's dot no left digit is wanted. All digits are then alike, and one try
+        # is enough.
         other = any_but(digit) if k < row and R > 1 else digit
         wanted = region_distance(k + 1, pushed + digit, rest, row, above, below, params) == closer
         others = region_distance(k + 1, pushed + other, rest, row, above, below, params) == closer

@@ -10,6 +10,7 @@ In the completed lens the word is a circle: row n, seen from a bus, is row 0.
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 
 from mpinet.compiled import rule
 from mpinet.errors import NodeError, TopologyError
@@ -39,6 +40,7 @@ from mpinet.networks.lens.labels import (
     right_row,
     seat_among_others,
 )
+from mpinet.networks.lens.routing import by_plans, fair, regular, without_plans
 from mpinet.networks.parameters import whole_number
 from mpinet.networks.routing import Routing
 from mpinet.networks.schedule import Schedule
@@ -62,6 +64,8 @@ class LensNetwork(BusNetwork):
         self.radices, self.level, self.completed = (R, S), n, completed
         self.places, self.seats = S + 1, R + 1
         rows = [R**k * S ** (n - k) for k in range(n + 1)]
+        # The last row's own busses join nothing in the uncompleted lens. They are left out, so that
+        # its ports are fewer.
         own = [R if completed or k < n else 0 for k in range(1, n + 1)]
         lower = [S * (R if completed or k > 1 else R - 1) for k in range(1, n + 1)]
         super().__init__(
@@ -177,6 +181,8 @@ class LensNetwork(BusNetwork):
         NodeError
             No bus has this address.
         """
+        # A dot at either end names the same bus of the completed lens. One spelling is chosen
+        # before both are compared.
         try:
             number = self._read(self._bus_spelling(address))
         except ValueError:
@@ -194,6 +200,8 @@ class LensNetwork(BusNetwork):
     def _written(self, label: int) -> str:
         k, left, right = map(int, label_parts(label, self.params))
         digits = []
+        # Digits come out from the right, so that the right side is taken first. The list is turned
+        # round at the end.
         for value, radix, count in (
             (right, self.radices[1], self.level - k),
             (left, self.radices[0], k),
@@ -222,9 +230,11 @@ class LensNetwork(BusNetwork):
         ``plans``: the header has the runs to go, with pattern B; ``patternA``: without it;
         ``stateless``: to the first neighbour that is closer.
         """
-        from mpinet.networks.lens.routing import routings_of
-
-        return routings_of(self)
+        return {
+            "plans": lambda: by_plans(self),
+            "patternA": lambda: by_plans(self, pattern_b=False),
+            "stateless": lambda: without_plans(self),
+        }
 
     def schedules(self, root: int) -> dict[str, Callable[[], Schedule]]:
         """The sweep (section 7)."""
@@ -237,9 +247,7 @@ class LensNetwork(BusNetwork):
         ``fair``: a random one of the least plans with random digits; ``regular``: each shortest
         path with the same probability.
         """
-        from mpinet.networks.lens.routing import random_routings_of
-
-        return random_routings_of(self)
+        return {"fair": partial(fair, self), "regular": partial(regular, self)}
 
 
 class Lens(LensNetwork):
@@ -255,9 +263,6 @@ class Lens(LensNetwork):
     specification = "papers/lens 1-5"
 
     def __init__(self, p: int, q: int, n: int):
-        self.checked("p", p)
-        self.checked("q", q)
-        self.checked("n", n)
         super().__init__(f"{p},{q},{n}", p - 1, q - 1, n, completed=False)
 
     @property
@@ -278,8 +283,6 @@ class CompletedLens(LensNetwork):
     specification = "papers/lens 1-3, 6"
 
     def __init__(self, p: int, n: int):
-        self.checked("p", p)
-        self.checked("n", n)
         super().__init__(f"{p},{n}", p - 1, p - 1, n, completed=True)
 
     def node(self, address: str) -> int:

@@ -30,6 +30,8 @@ def candidate_routing(topology: Topology) -> Routing:
         decide=follow,
         start=choose,
         params=topology.params,
+        # The paper's message carries its ports, two bits each. That size is reported, although the
+        # emulator stores only the walk's number.
         header_bits=lambda source, target: list_bits(source, target, topology.size) + bits,
         shortest=False,
         stateless=False,
@@ -45,6 +47,8 @@ def list_bits(source: int, target: int, size: int) -> int:
 def chosen_walk(source, target, size):
     """The number of the walk that arrives first (the highest on a tie), and its hops."""
     ahead = (target - source) % size
+    # The highest walk is tried first and others must be shorter. So ties go to the highest number,
+    # as in the paper.
     walk, hops = BACK, (source - target) % size
     if ahead < hops:
         walk, hops = ON, ahead
@@ -62,6 +66,8 @@ def onward_hops(source, target, size):
     """Length of the walk that starts with +4: up by chords and steps, or down by steps."""
     place = source + 4 if source + 4 < size else source + 4 - size
     way = target - place
+    # The paper's comparison never goes round the end of the numbers. A lower target is reached by
+    # single steps down.
     return 1 + (way // 4 + way % 4 if way >= 0 else -way)
 
 
@@ -95,6 +101,7 @@ def follow(node, header, params):
     walk = (word >> WALK) & 3
     if walk >= ON:
         return walk
+    # The first hop is fixed by the walk's number. Later ones depend on how far the target is.
     if (word >> FIRST) & 1:
         header[0] = word - 1
         return walk

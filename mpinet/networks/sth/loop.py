@@ -29,13 +29,8 @@ class ChordedLoop(JumpNetwork):
     specification = "papers/sth 3"
 
     def __init__(self, m: int):
-        self.m = self.checked("m", m)
-        super().__init__(f"{m}", 8 * m, (-4, 1))
-
-    @property
-    def stated(self) -> dict[str, int]:
-        """Degree 4, diameter m+1, 16m links (section 3, lemma 3)."""
-        return {"degree": 4, "diameter": self.m + 1, "links": 16 * self.m}
+        self.m = m
+        super().__init__(f"{m}", 8 * m, (-4, 1), {"degree": 4, "diameter": m + 1, "links": 16 * m})
 
     def address(self, node: int) -> str:
         """Format an address: ``PE_u``."""
@@ -66,6 +61,8 @@ def decide(node, header, params):
     if offset == 0:
         return ARRIVED
     ahead = offset if offset > 0 else offset + params[0]
+    # Three or more steps are dearer than a chord and one step back. So a chord is taken from
+    # distance 3 on.
     if 2 * ahead <= params[0]:
         return ON_4 if ahead >= 3 else ON
     return BACK_4 if params[0] - ahead >= 3 else BACK
@@ -80,6 +77,8 @@ def loop_schedule(topology: Topology, root: int) -> Schedule:
 @inlined
 def chords_and_rest(offset, size):
     """Chords k and rest e of an offset 4k+e to the source, with k in -(m-1)..m and e in -1..2."""
+    # Each chord's end serves the nodes from one below to two above it. Shifting by one makes these
+    # groups of four.
     place = offset + 1 if offset + 1 < size else 0
     chords = place // 4
     return chords if 8 * chords <= size else chords - size // 4, place % 4 - 1
@@ -92,6 +91,8 @@ def send(node, root, since, step, params):
     chords, rest = chords_and_rest((node - root) % size, size)
     turn = step - since
     if node == root:
+        # The root has two chords to serve, and its neighbours come last. Chords first double the
+        # front of the broadcast.
         return chord_then_sides(turn - 1, BACK_4) if turn > 1 else ON_4
     if rest == 0:
         if chords > 0 and 8 * chords < size:

@@ -7,18 +7,21 @@ from dataclasses import replace
 from functools import partial
 
 from mpinet.errors import TopologyError
-from mpinet.networks.addresses import address_text, parts_of
-from mpinet.networks.namedproduct import NamedProduct
-from mpinet.networks.parameters import Parameter, integer, whole_number
+from mpinet.networks.parameters import Parameter, integer, require_ranges, whole_number
+from mpinet.networks.product import NamedProduct
 from mpinet.networks.routing import Routing
 from mpinet.networks.schedule import Schedule
-from mpinet.networks.sth.binary import BinaryCube
 from mpinet.networks.sth.candidates import list_bits
-from mpinet.networks.sth.crossed import CrossedCube
-from mpinet.networks.sth.cube import Cube, dimensions_schedule
-from mpinet.networks.sth.hilbers import HilbersCube
+from mpinet.networks.sth.cube import (
+    BinaryCube,
+    CrossedCube,
+    Cube,
+    HilbersCube,
+    TwistedCube,
+    dimensions_schedule,
+)
 from mpinet.networks.sth.loop import ChordedLoop, loop_schedule
-from mpinet.networks.sth.twisted import TwistedCube
+from mpinet.networks.topology import Topology
 
 CUBES: dict[str, type[Cube]] = {
     "tq": TwistedCube,
@@ -41,29 +44,25 @@ class ScalableTwistedHypercube(NamedProduct):
     example = "sth:3,3"
     paper = "STH"
     specification = "papers/sth 2-6"
+    brackets, lowest_first = ("(", ")"), True
+    address, read_address = Topology.address, Topology.read_address
 
     def __init__(self, m: int, n: int, kind: str = "tq"):
-        self.m = self.checked("m", m)
+        self.m = m
+        # The paper's STH has the twisted cube. Its name stays short, and other kinds are variants
+        # of ours.
         arguments = f"{m},{n}" if kind == "tq" else f"{m},{n},{kind}"
         super().__init__(arguments, ChordedLoop(m), cube_of_kind(kind, n))
+        self.radices = (self.second.size, self.first.size)
 
     @property
     def stated(self) -> dict[str, int]:
         """Degree n+4; diameter m+1+ceil((n+1)/2); m 2^(n+2) (n+4) links (lemmas 2, 3; table 4)."""
         m, n = self.m, self.second.ports
+        # Lemma 3 adds the diameters of loop and cube. Its cube has ceil((n+1)/2), which is not that
+        # of definition 8.
         diameter = m + 1 + (n + 2) // 2
         return {"degree": n + 4, "diameter": diameter, "links": (n + 4) * m << (n + 2)}
-
-    def address(self, node: int) -> str:
-        """``(u,v)``: the place in the loop, and the cube's label in decimal."""
-        self.require_node(node)
-        v, u = divmod(node, self.first.size)
-        return address_text(u, v)
-
-    def read_address(self, address: str) -> int:
-        """Put place and label together."""
-        u, v = parts_of(address)
-        return v * self.first.size + u
 
     @property
     def routings(self) -> dict[str, Callable[[], Routing]]:
@@ -79,6 +78,8 @@ class ScalableTwistedHypercube(NamedProduct):
         size, dimensions = self.first.size, self.second.ports
 
         def header_bits(source: int, target: int) -> int:
+            # The loop's part is a list of ports, the cube's part the target's label. Both travel
+            # with the message in the paper.
             return list_bits(source % size, target % size, size) + dimensions
 
         return replace(self._by_loop("paper"), header_bits=header_bits)
@@ -101,5 +102,5 @@ def cube_of_kind(kind: str, n: int) -> Cube:
     """
     if not isinstance(kind, str) or kind not in CUBES:
         raise TopologyError(f"sth: kind must be tq, cq, hkv or q, not {kind!r}.")
-    CUBES[kind].require_dimensions(f"sth with kind {kind}", n)
+    require_ranges(f"sth with kind {kind}", CUBES[kind].parameters, {"n": n})
     return CUBES[kind](n)

@@ -1,9 +1,7 @@
 """The claims of the paper on block shift networks, each measured on the emulator."""
 
 from mpinet.claims import Paper, PaperTable
-from mpinet.papers.gbsn.causes import CAUSES
 from mpinet.papers.gbsn.construction import leans_on_completion
-from mpinet.papers.gbsn.findings import FINDINGS
 from mpinet.papers.gbsn.plots import PLOTS
 
 PAPER = Paper(
@@ -30,9 +28,7 @@ PAPER = Paper(
             (("hypercube, n bits", ("GBSN-T1-hypercube",)),),
         ),
     ),
-    causes=CAUSES,
     degenerate=leans_on_completion,
-    findings=FINDINGS,
     plots=PLOTS,
     citation="Yuzhong Sun, Xiaola Lin, Yi Pan, Rynson W. H. Lau, David A. Bader, Paul Y. S. "
     "Cheung: Generalized block shift network for clusters. IEEE Transactions on Circuits and "

@@ -18,6 +18,8 @@ CLOSE = 0.05
 
 def crossings(b: int, n: int) -> Fraction:
     """The bracket that (1) to (4) share: n/b - (1/2^b) / (1 - 1/2^b)."""
+    # Exact fractions: the comparison with lock-step routing is an equality, which rounding would
+    # spoil.
     part = Fraction(1, 2**b)
     return Fraction(n, b) - part / (1 - part)
 
@@ -118,6 +120,8 @@ def mean_lockstep(topology: str) -> str:
     a, b, n = words(topology)
     steps = 0
     for difference in range(1, 2**n):
+        # Sections below the highest one that differs are passed in any case, so they cost steps
+        # even if they agree.
         highest = max(t for t in range(n // b) if difference >> t * b & (2**b - 1))
         steps += (2 * a + b) * (highest + 1) if highest else b
     return str(Fraction(steps, a * 2**n))

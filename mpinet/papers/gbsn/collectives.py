@@ -23,6 +23,7 @@ def stated_steps(topology: str) -> dict[str, int]:
     """The step counts of docs/papers/gbsn, 4."""
     a, b, n = words(topology)
     p, rho = -(-n // b), n // gcd(n, b)
+    # After a pass the word is turned by p - 1 shifts; it is turned back the shorter way round.
     realign = min(p - 1, rho - (p - 1)) if p > 1 else 0
     steps = {
         "ascend": n + p - 1 + realign,
@@ -62,6 +63,7 @@ def steps_of_collectives(topology: str) -> dict[str, int]:
 def of_pass(topology: str, operator: str, kind: str, algorithm: str) -> int:
     """Steps of a pass with one port."""
     found = ascend.run(Machine(network(topology), "one"), operator, kind, algorithm=algorithm)
+    # Steps of a wrong result would be worth nothing, and may well be the stated ones.
     return found.steps if found.correct else WRONG
 
 

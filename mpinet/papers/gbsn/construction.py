@@ -37,6 +37,8 @@ def complementary(topology: str) -> Measured | bool:
     of, words = blocks(topology), np.array(addresses(topology))
     shifting = words[(ports(topology).shift >= 0).any(axis=1)]
     found = set(zip((shifting >> of.place_bits).tolist(), (shifting & 1).tolist(), strict=True))
+    # Step 3 asks for both kinds of nodes in each block: they are the block's ways out by either
+    # shift.
     for block in range(len(of.m)):
         for bit in range(2):
             if (block, bit) not in found:
@@ -139,6 +141,8 @@ SECTION_2 = (
 
 def cut_out() -> Grid:
     """Block vectors of F with n <= 8, shift amount w, a_i = min(a, w_i) for each divisor a of w."""
+    # The comparison with the BSN does not depend on the a_i of F, so each block vector is taken
+    # once.
     vectors = dict.fromkeys(blocks(topology).m for topology in every())
     listed = [
         {"topology": name(w, m, tuple(min(a, ceil_lg(size)) for size in m)), "a": a}

@@ -9,6 +9,7 @@ Link = tuple[int, int]
 
 def rotated_left(word: int, places: int, n: int) -> int:
     """The n-bit word, shifted cyclically to the left, on its text."""
+    # Shifted as text, unlike the emulator's rule, so that one mistake cannot be in both.
     text = format(word, f"0{n}b")
     places %= n
     return int(text[places:] + text[:places], 2)

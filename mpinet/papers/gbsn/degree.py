@@ -26,6 +26,7 @@ def stated_largest(topology: str) -> float:
     """The largest degree of the GBSN as printed."""
     of = blocks(topology)
     widths = map(ceil_lg, of.m)
+    # Divided exactly, as printed: rounding would hide that b need not be a multiple of the width.
     return max((2**width - 1) * of.b / width + 2 for width in widths)
 
 

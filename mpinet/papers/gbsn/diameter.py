@@ -36,6 +36,7 @@ PROPOSITION_3_1 = few(has_distinct_blocks, " (N <= 10, and drawn), k >= 2, 2 <= 
 def lower_sum(topology: str) -> float:
     """The largest sum of b / lg m'_i over ceil(n/b) - 1 different blocks: the smallest ones."""
     of = blocks(topology)
+    # The bound holds for any blocks on the way, and the smallest ones make it largest.
     return sum(of.b / log2(size) for size in sorted(of.m)[: of.sections - 1])
 
 
@@ -132,6 +133,8 @@ def diameter_against_bsn(topology: str, a: int) -> Measured:
 )
 def diameter_against_hypercube(n: int) -> int:
     """Flood BSN(b,b) from all nodes."""
+    # The claim is about all n > 8, and its truth beyond is left open rather than taken from a
+    # formula.
     if n > LARGEST_BITS:
         raise OutOfReach(f"BSN(b,b) on {n} bits has 2^{n} nodes: too many to flood from all")
     b = max(b for b in range(1, n) if 2**b + 1 <= n)

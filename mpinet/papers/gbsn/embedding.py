@@ -65,6 +65,7 @@ claim_prop_4_2 = section(place="Prop. 4.2", grid=HOSTS, relation="<=", cause="em
 def two_circles(topology: str) -> bool:
     """Try all halves of the nodes."""
     others = range(1, 8)
+    # Node 0 is in one of the two circles, so every division is tried once.
     halves = [{0, *three} for three in combinations(others, 3)]
     found = links(topology)
     return any(
@@ -96,6 +97,7 @@ def path_of_shift_links(topology: str, a: int) -> float:
     hamming = [
         (block[x] ^ block[y]).bit_count() for x, y in shift_links(of.b, of.size.bit_length() - 1)
     ]
+    # The proposition's c counts shifts by b bits: a link that changes fewer bits still takes one.
     c = max([1, *(-(-bits // of.b) for bits in hamming)])
     return sum(sorted(of.m, reverse=True)[:c]) / 2
 
@@ -130,6 +132,7 @@ def congestion(topology: str, a: int) -> Measured:
     table, first = neighbor_table(network(topology)), first_ports(topology)
     ends = np.array(sorted(links(guest_of(topology, a))))
     size, (nodes, goals) = len(table), ends.T.copy()
+    # A guest link that is a host link as well keeps it: a route round it would only add congestion.
     direct = (table[nodes] == goals[:, np.newaxis]).any(axis=1)
     counts = np.zeros(size * size, np.int64)
     for _ in range(size):

@@ -151,12 +151,14 @@ IRREGULAR = 48
 
 def drawn(number: int) -> str:
     """An irregular GBSN, drawn for its number in 0..47."""
+    # Seeded by text, so that drawn networks stay the same when others are added.
     draw = random.Random(f"irregular {number}")
     N, largest = 11 + 5 * number, draw.choice([3, 4, 5, 8, 11, 16, 33, 64])
     m: list[int] = []
     while sum(m) < N:
         rest = N - sum(m)
         size = min(draw.choice([2, largest, draw.randint(2, largest)]), rest)
+        # A block of one node has no partial links, so a rest of one joins the last block.
         m.append(rest if rest - size == 1 else size)
     widths = largest_parts(tuple(m))
     b = draw.choice([1, max(widths), draw.randint(1, max(widths))])

@@ -108,6 +108,8 @@ def shift_links(topology: str) -> Ints:
     shift = ports(topology).shift
     nodes, sides = np.nonzero(shift >= 0)
     made = np.stack([nodes, shift[nodes, sides]], axis=1)
+    # A shift link that both ends make is one link, and one that a single end makes counts at the
+    # other.
     both_ends = np.unique(np.concatenate([made, made[:, ::-1]]), axis=0)
     return np.bincount(both_ends[:, 0], minlength=len(shift))
 

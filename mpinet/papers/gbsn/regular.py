@@ -93,4 +93,5 @@ def sequential_links(b: int, n: int) -> set[Link]:
 def shift_links_of_nodes(topology: str) -> Measured:
     """The fewest that a node has: more than two it cannot have."""
     counts = shift_links_of(topology)
+    # The claim is an equality for all nodes: any count above two refutes it as well as one below.
     return least(counts) if counts.max() <= 2 else Measured(int(counts.max()))

@@ -47,6 +47,8 @@ def twsr_delivers(topology: str) -> Measured | bool:
 
 def crossing(a: int, b: int, k: int) -> int:
     """The hops that section k+1 of an address adds to the longest two-way shift route."""
+    # The difference of two networks isolates one section: a single route mixes its cost with the
+    # ends.
     longest = [int(route_lengths(bsn(a, b, n), "twsr").max()) for n in (k * b, (k + 1) * b)]
     return longest[1] - longest[0]
 

@@ -46,6 +46,7 @@ def is_spanning_subgraph(guest: str, host: str) -> bool:
     It makes no distance larger. So where fewer nodes of the host than of the guest are near some
     node, there is none; else a solver looks for one.
     """
+    # The cheap counts decide nearly all pairs, before a solver is asked.
     if len(links(guest)) > len(links(host)):
         return False
     own, there = distances(guest), distances(host)
@@ -71,6 +72,8 @@ def _is_mapped(own: Distances, there: Distances, allowed: Flags) -> bool:
             reached = (images[v, y] for y in beside[x] if allowed[v, y])
             model.add_bool_or(images[u, x].negated(), *reached)
     solver = cp_model.CpSolver()
+    # One worker and a fixed seed: the answer is the same without them, but its time would not
+    # repeat.
     solver.parameters.num_workers = 1
     solver.parameters.random_seed = 0
     return bool(solver.solve(model) == cp_model.OPTIMAL)

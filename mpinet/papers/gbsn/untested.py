@@ -69,6 +69,8 @@ def no_cycle(topology: str) -> Measured:
         taken = (shifts[going] * size + here) * ports + port
         arcs.append(np.stack([held[going], taken])[:, held[going] >= 0])
         held[going] = taken
+        # The reading of the text's virtual channels: a message changes to the next one after each
+        # shift link.
         shifts[going] += port >= shifting[here]
         nodes[going] = table[here, port]
     cycle = measure.channel_dependency_cycle(topology, "gbsn", classes="none")
@@ -79,6 +81,7 @@ def no_cycle(topology: str) -> Measured:
 
 def has_cycle(arcs: Ints) -> bool:
     """Tell if arcs, shape (2, k), lead round in a circle."""
+    # Channels that wait for none are taken away. A circle is what is left when none can go.
     while arcs.shape[1]:
         left = arcs[:, np.isin(arcs[1], arcs[0])]
         if left.shape == arcs.shape:

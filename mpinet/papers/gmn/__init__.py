@@ -1,8 +1,6 @@
 """The claims of the paper on G(m,N), each measured on the emulator."""
 
 from mpinet.claims import Paper, PaperTable
-from mpinet.papers.gmn.causes import CAUSES
-from mpinet.papers.gmn.findings import FINDINGS
 from mpinet.papers.gmn.plots import PLOTS
 
 SIZES = (96, 256, 640, 1536, 3584)
@@ -41,8 +39,6 @@ PAPER = Paper(
             tuple((f"N = {N}", tuple(f"GMN-TB1-{N}-{cell}" for cell in CELLS)) for N in SIZES),
         ),
     ),
-    causes=CAUSES,
-    findings=FINDINGS,
     plots=PLOTS,
     citation="Srabani Sen Gupta, Rajib K. Das, Krishnendu Mukhopadhyaya, Bhabani P. Sinha: A "
     "family of network topologies with multiple loops and logarithmic diameter. Indian Statistical"

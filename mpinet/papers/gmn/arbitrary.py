@@ -17,6 +17,8 @@ def numbers_below(bound: int) -> Grid:
     """All N from 8 on that exist; the others are those of GMN-C-exists."""
     return over(
         f"N in 8..{bound - 1} that exist",
+        # For 17 nodes no G(m,N) has enough nodes of degree 2 to leave out (GMN-C-exists counts such
+        # N).
         N=[N for N in range(8, bound) if N != 17],
     ).quick(lambda N: N <= 150)
 

@@ -35,6 +35,8 @@ class Tangle(Operator):
 
     def oper(self, j: int, i: Ints, low: Array, high: Array) -> tuple[Array, Array]:
         """Two linear forms modulo 65537 that depend on the pair and the dimension."""
+        # Forms that depend on the pair and the dimension: any element that meets a wrong partner
+        # changes the result.
         return (3 * low + 5 * high + i * j) % MODULUS, (7 * low - high * i + j + 1) % MODULUS
 
     def expected(self, values: Array) -> Array:
@@ -69,6 +71,8 @@ def run(topology: str, kind: str) -> tuple[bool, dict[str, int], int]:
 
 def both_kinds(topology: str, read: Callable[[Any], int]) -> Measured | int:
     """The value that `read` takes from the ASCEND pass, if DESCEND gives the same; else both."""
+    # The paper states one number for both kinds, so a difference between them is a witness in
+    # itself.
     up, down = (read(run(topology, kind)) for kind in KINDS)
     return up if up == down else Measured(down, {"ascend": up, "descend": down})
 

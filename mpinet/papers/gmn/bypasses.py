@@ -6,8 +6,9 @@ ends at the same nodes as what replaces it. Both signs of the hops are tried.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from itertools import pairwise
+from typing import NamedTuple
 
 from mpinet.claims import Claim, Grid, Measured, claim, over, points, section
 from mpinet.claims.statement import Predicate
@@ -17,11 +18,47 @@ from mpinet.papers.gmn.numbers import hop_types_used
 from mpinet.papers.gmn.structure import hop_types, position_of
 from mpinet.papers.gmn.walks import Walk, bypassed, compare
 
-Piece = tuple[Walk, Walk, set[int]]
-"""A piece of the path, its replacement, and the nodes of which one is dead."""
+Moves = tuple[tuple[int, int], ...]
+"""Moves of a walk: along the sector to the node of a hop type, counted from the hop type of the
+point, and then so many hops of that type, backwards if negative; 0 hops for the way alone."""
 
-Pieces = Callable[[str, int, int], Iterator[Piece]]
-"""``pieces(topology, hop type, sign of the hops)``."""
+
+class Bypass(NamedTuple):
+    """A case of the paper: a piece of the path that meets the fault, and its replacement."""
+
+    start: int
+    """The hop type at whose node both begin, counted from that of the point."""
+    before: Moves
+    """Moves of the piece up to the fault."""
+    after: Moves
+    """Moves of the piece behind it, which a path without the fault would make."""
+    instead: Moves
+    """Moves of the replacement."""
+    faults: tuple[int, ...] = (-1,)
+    """Places of the nodes among those up to the fault of which one is dead: the last one."""
+
+    @property
+    def types(self) -> tuple[int, ...]:
+        """The hop types that have to exist beside that of the point."""
+        moves = (*self.before, *self.after, *self.instead, (self.start, 0))
+        return tuple(sorted({kind for kind, _ in moves} - {0}))
+
+    def walks(self, topology: str, hop: int, sign: int) -> Iterator[tuple[Walk, Walk, set[int]]]:
+        """Yield the piece, its replacement and the dead node, for hops of this sign."""
+        start = position_of(hop + self.start, topology)
+        # Where two hops are replaced together, the dead node may be behind either of them.
+        for place in self.faults:
+            path = moved(Walk(topology, start), self.before, hop, sign)
+            dead = {path.nodes[place]}
+            bypass = moved(Walk(topology, start), self.instead, hop, sign)
+            yield moved(path, self.after, hop, sign), bypass, dead
+
+
+def moved(walk: Walk, moves: Moves, hop: int, sign: int) -> Walk:
+    """Let a walk make moves."""
+    for kind, times in moves:
+        walk.to_hop(hop + kind).hop(hop + kind, times * sign)
+    return walk
 
 
 def with_hops(*offsets: int) -> Grid:
@@ -48,75 +85,11 @@ MISPRINT = (
 )
 
 
-def case_1(topology: str, r: int, sign: int) -> Iterator[Piece]:
-    """The node of h_r is dead: four hops of type r-2 where their node is passed."""
-    start = position_of(r - 2, topology)
-    path = Walk(topology, start).to_hop(r)
-    dead = {path.nodes[-1]}
-    bypass = Walk(topology, start).hop(r - 2, 4 * sign).to_hop(r)
-    yield path.hop(r, sign), bypass, dead
-
-
-def case_2(topology: str, r: int, sign: int) -> Iterator[Piece]:
-    """The node to which h_r leads is dead: three hops back, one of type r+2."""
-    start = position_of(r, topology)
-    path = Walk(topology, start).hop(r, sign)
-    dead = {path.nodes[-1]}
-    bypass = Walk(topology, start).hop(r, -3 * sign).to_hop(r + 2).hop(r + 2, sign)
-    yield path.to_hop(r + 2), bypass, dead
-
-
-def case_2_twice(topology: str, r: int, sign: int) -> Iterator[Piece]:
-    """One of the nodes to which two hops of type r lead is dead: six back, two of type r+2."""
-    start = position_of(r, topology)
-    for landing in (1, 2):
-        path = Walk(topology, start).hop(r, 2 * sign)
-        dead = {path.nodes[landing]}
-        bypass = Walk(topology, start).hop(r, -6 * sign).to_hop(r + 2).hop(r + 2, 2 * sign)
-        yield path.to_hop(r + 2), bypass, dead
-
-
-def case_3a(topology: str, lower: int, sign: int) -> Iterator[Piece]:
-    """The node between those of the types l and l+2 is dead."""
-    start = position_of(lower, topology)
-    path = Walk(topology, start).to_hop(lower + 2)
-    bypass = Walk(topology, start).hop(lower, -4 * sign).to_hop(lower + 2).hop(lower + 2, sign)
-    yield path, bypass, {path.nodes[1]}
-
-
-def case_3b(topology: str, middle: int, sign: int) -> Iterator[Piece]:
-    """The node of type l, between those of l-2 and l+2, is dead."""
-    start = position_of(middle - 2, topology)
-    path = Walk(topology, start).to_hop(middle)
-    dead = {path.nodes[-1]}
-    bypass = Walk(topology, start).hop(middle - 2, -4 * sign).to_hop(middle).hop(middle, -3 * sign)
-    yield path.to_hop(middle + 2), bypass.to_hop(middle + 2).hop(middle + 2, sign), dead
-
-
-def case_3b_enter(topology: str, middle: int, sign: int) -> Iterator[Piece]:
-    """The same, where the path has come by the hop of type l-2."""
-    start = position_of(middle - 2, topology)
-    path = Walk(topology, start).hop(middle - 2, sign).to_hop(middle)
-    dead = {path.nodes[-1]}
-    bypass = Walk(topology, start).hop(middle - 2, -3 * sign).to_hop(middle).hop(middle, -3 * sign)
-    yield path.to_hop(middle + 2), bypass.to_hop(middle + 2).hop(middle + 2, sign), dead
-
-
-def case_3b_leave(topology: str, middle: int, sign: int) -> Iterator[Piece]:
-    """The same, where the path leaves by the hop of type l+2."""
-    start = position_of(middle - 2, topology)
-    path = Walk(topology, start).to_hop(middle)
-    dead = {path.nodes[-1]}
-    bypass = Walk(topology, start).hop(middle - 2, 4 * sign).to_hop(middle).hop(middle, 3 * sign)
-    yield path.to_hop(middle + 2).hop(middle + 2, sign), bypass.to_hop(middle + 2), dead
-
-
 def bypass_claim(
     id: str,
     statement: str,
     edges: int,
-    pieces: Pieces,
-    offsets: tuple[int, ...],
+    case: Bypass,
     note: str = "",
     cause: str = "",
     fails_where: tuple[str, Predicate] | None = None,
@@ -125,8 +98,9 @@ def bypass_claim(
 
     def replaced(topology: str, hop: int) -> Measured:
         """Compare each piece with its replacement; the first that is not as claimed, if any."""
+        # Section 5 draws the hops in one direction only, and its replacements have to work in both.
         for sign in (1, -1):
-            for path, bypass, dead in pieces(topology, hop, sign):
+            for path, bypass, dead in case.walks(topology, hop, sign):
                 found = compare(path, bypass, dead)
                 if found != bypassed(edges):
                     return Measured(
@@ -139,7 +113,7 @@ def bypass_claim(
         place="5 A",
         statement=f"{statement}: same end, the fault avoided, {edges} edges more",
         claimed=bypassed(edges),
-        grid=with_hops(*offsets),
+        grid=with_hops(*case.types),
         note=note,
         measured=replaced,
         cause=cause,
@@ -148,21 +122,24 @@ def bypass_claim(
 
 
 CASES = [
-    bypass_claim("case1", "the node of h_r is dead: 4 h_(r-2) replace h_r", 3, case_1, (-2,)),
+    bypass_claim(
+        "case1",
+        "the node of h_r is dead: 4 h_(r-2) replace h_r",
+        3,
+        Bypass(-2, ((0, 0),), ((0, 1),), ((-2, 4), (0, 0))),
+    ),
     bypass_claim(
         "case2",
         "the node that h_r leads to is dead: 3 (-h_r), h_(r+2) replace h_r",
         3,
-        case_2,
-        (2,),
+        Bypass(0, ((0, 1),), ((2, 0),), ((0, -3), (2, 1))),
         MISPRINT,
     ),
     bypass_claim(
         "case2x2",
         "one of the nodes that two h_r lead to is dead: 6 (-h_r), 2 h_(r+2) replace them",
         6,
-        case_2_twice,
-        (2,),
+        Bypass(0, ((0, 2),), ((2, 0),), ((0, -6), (2, 2)), faults=(1, 2)),
         MISPRINT,
         cause="bypass",
         fails_where=(
@@ -174,31 +151,27 @@ CASES = [
         "case3a",
         "the node between those of h_l and h_(l+2) is dead: 4 (-h_l), h_(l+2) are added",
         5,
-        case_3a,
-        (2,),
+        Bypass(0, ((2, 0),), (), ((0, -4), (2, 1)), faults=(1,)),
         MISPRINT,
     ),
     bypass_claim(
         "case3b",
         "the node of h_l, passed by, is dead: 4 (-h_(l-2)), 3 (-h_l), h_(l+2) are added",
         8,
-        case_3b,
-        (-2, 2),
+        Bypass(-2, ((0, 0),), ((2, 0),), ((-2, -4), (0, -3), (2, 1))),
     ),
     bypass_claim(
         "case3b-q",
         "the same after q = l-2: 3 (-h_q), 3 (-h_l), h_(l+2) replace h_q",
         6,
-        case_3b_enter,
-        (-2, 2),
+        Bypass(-2, ((-2, 1), (0, 0)), ((2, 0),), ((-2, -3), (0, -3), (2, 1))),
         MISPRINT,
     ),
     bypass_claim(
         "case3b-r",
         "the same before r = l+2: 4 h_(l-2), 3 h_l replace h_r",
         6,
-        case_3b_leave,
-        (-2, 2),
+        Bypass(-2, ((0, 0),), ((2, 1),), ((-2, 4), (0, 3), (2, 0))),
     ),
 ]
 """Case A: the fault is neither in the source's nor in the target's sector."""
@@ -225,8 +198,12 @@ def leaves_three_out(types: list[int]) -> bool:
 def hops_without_three(m: int) -> Measured:
     """The most hops of such a difference, and the first difference that needs them."""
     most, half = Measured(0), m // 2
+    # Lemma 2 gives the largest number of m//2 digits: no larger difference is routed without a
+    # diagonal.
     for number in range(1, (2 * (2**half - 1) + half % 2) // 3 + 1):
         hops, types = hop_types_used(number)
+        # Case 3b assumes that the neighbouring hops are not used. Only such paths may grow by 8
+        # edges.
         if hops > most.value and leaves_three_out(types):
             most = Measured(hops, {"delta": number})
     return most
@@ -290,6 +267,8 @@ def pair_of_hops(topology: str, target: int) -> Measured:
     path.along(target - border)
     bypass = Walk(topology, start).along(beside - m if upper else beside).hop(kind, sign)
     bypass.to_hop(0).hop(0, sign).to_hop(kind).hop(kind, -sign).along(target - beside)
+    # Every node between the hop of type 0 and the target: the text allows any of them to be the
+    # faulty one.
     dead = set(path.nodes[landing:-1])
     return Measured(compare(path, bypass, dead), {"path": path.nodes, "bypass": bypass.nodes})
 

@@ -125,17 +125,21 @@ def judge_route(source, target, parts, hops, params, found):
     """Tell the hops of H from the other edges of a route, and subcase 1a from the others."""
     m, half = params[SECTOR], params[HALF]
     ahead = (target - source) % (2 * half * m)
+    # Within a sector's length the ring alone is the route: no set H of hops is chosen there.
     if ahead <= m or 2 * half * m - ahead <= m:
         book(WALKED, parts[CYCLIC], source, target, found)
         return
     first, last = min(source % m, target % m), max(source % m, target % m)
     sectors = (target // m - source // m) % (2 * half)
     sectors = min(sectors, 2 * half - sectors)
+    # The routing's own condition, so that the census tells H from the diagonal as the routes were
+    # made.
     diagonal = not 0 < sectors <= params[RANGE]
     number = half - sectors if diagonal else sectors
     kind = cheaper_class(number)
     above = (kind == EVEN) == (params[EVEN_ABOVE] != 0)
     count_hops(number, kind, hops)
+    # Section 3.2 allows one additional hop of type 0, and counts it with the edges of the ring.
     besides = parts[CYCLIC] + max(0, parts[HOPS_0] - abs(hops[0]))
     book(WALKED, besides, source, target, found)
     border = position_of(0, params)

@@ -33,10 +33,14 @@ def distance_up_to(topology: str, alike: int, most: int) -> int:
         Floods stop after this number of steps.
     """
     network = open_topology(topology)
+    # The translation is checked link by link. An assumed symmetry would make the comparison
+    # worthless.
     every = floods.looks_alike(network, alike)
     sources = np.arange(alike if every else network.size)
     reached = found = 0
     for wave in Floods(network).waves(sources):
+        # A candidate that is no better than the best one is left at once: most chords end after a
+        # few waves.
         if wave.distance > 0 and wave.distance >= most:
             return most
         reached += wave.total
@@ -191,6 +195,7 @@ def cell_claim(N: int, column: tuple[str, str, str, dict[int, int], Any, str]) -
         relation=relation,
         claimed={heading: printed[N]},
         grid=once(f"N = {N} {what}".strip()),
+        # All chords are tried, a flood for each, while the other columns only count links.
         cost=(lambda: N**2 * 1.5) if measure in (best_chord, best_jump) else None,
         measured=cell,
         cause="comparison" if measure is best_chord and N > 96 else "",

@@ -14,6 +14,7 @@ from mpinet.machine.machine import Machine
 from mpinet.networks import open as open_topology
 from mpinet.papers.gmn.grids import HALF_ROUND, listed, name, parameters, sectors_of, size_of
 from mpinet.papers.gmn.structure import hop_types, position_of
+from mpinet.papers.grids import of
 from mpinet.programs.operators.operator import ASCEND
 from mpinet.programs.schedules.gmn import Loops
 from mpinet.programs.schedules.pipeline import EXTRA, HELD
@@ -42,9 +43,7 @@ claim_6 = section(place="6")
 dimensions = claim_6(
     "GMN-A-q",
     statement="where N = 2^q and m = 2^r, q = 2^(r-1) + r + 1",
-    claimed=lambda topology: (
-        parameters(topology)[0] // 2 + (parameters(topology)[0].bit_length() - 1) + 1
-    ),
+    claimed=of(lambda m, N: m // 2 + (m.bit_length() - 1) + 1),
     grid=points("m = 4, 8, 16 and all N = 2^q", POWERS),
     measured=lambda topology: Loops(Machine(topology)).dimensions,
     cause="powers",
@@ -55,6 +54,8 @@ dimensions = claim_6(
 def renumbered(topology: str) -> Ints:
     """The node with each new number: they begin at the hop of type 0 of sector 0."""
     N = size_of(topology)
+    # Section 6 numbers the nodes from a hop of type 0 on, because there one cycle ends and the next
+    # begins.
     return (np.arange(N) + position_of(0, topology)) % N
 
 
@@ -66,6 +67,8 @@ def cycles(topology: str) -> list[list[int]]:
     found = []
     for start in renumbered(topology)[::m].tolist():
         nodes = [start, network.neighbor(start, 0)]
+        # A hop of type 0 leads one sector on, which is how the end of a cycle is recognised without
+        # the formulas.
         while network.neighbor(nodes[-1], 2) != (nodes[-1] + m) % N:
             nodes.append(network.neighbor(nodes[-1], 0))
         closed = start in network.neighbor(nodes[-1], range(network.ports))
@@ -240,6 +243,7 @@ def shifts_of_dimension(topology: str) -> dict[str, int]:
     """Shifts of the elements on the machine, by distance."""
     m, _ = parameters(topology)
     seen = shifted(topology, 2 * m + 2)
+    # Measured and not taken from the paper: the claim is that this takes m + 1 shifts.
     lap = next(t for t in range(1, 2 * m + 3) if np.array_equal(seen[0][HELD], seen[t][HELD]))
     met = types_met(topology)
     slots = [0, *linked_slots(topology)]

@@ -14,6 +14,7 @@ from mpinet.papers.gmn.grids import ALL, MID, each_m, is_small, listed, paramete
 from mpinet.papers.gmn.orders import best_orders
 from mpinet.papers.gmn.routing import CHOSEN, PRINTED_ORDER, cost_of_pairs, longest_stated
 from mpinet.papers.gmn.structure import position_of
+from mpinet.papers.grids import of
 from mpinet.papers.witness import farthest
 
 
@@ -78,6 +79,7 @@ def farthest_in_one_half(topology: str) -> Measured:
     found = floods.sector_distances(topology)
     border = position_of(0, topology)
     first, last = np.arange(len(found))[:, np.newaxis] % m, np.arange(found.shape[1]) % m
+    # The node of type 0 belongs to both halves, as the paper's remark counts it.
     lower = (first <= border) & (last <= border)
     upper = (first >= border) & (last >= border)
     return farthest(np.where(lower | upper, found, -1))
@@ -105,9 +107,7 @@ THEOREM_1 = (
     claim_th_1(
         "GMN-T1-mod",
         statement="the diameter is at most 11m//8, and 1 more where m mod 8 is 2, 4 or 5",
-        claimed=lambda topology: (
-            11 * sector_length(topology) // 8 + (sector_length(topology) % 8 in (2, 4, 5))
-        ),
+        claimed=of(lambda m, N: 11 * m // 8 + (m % 8 in (2, 4, 5))),
         grid=ALL,
         cost=size_of,
         measured=floods.diameter,

@@ -32,6 +32,8 @@ from mpinet.papers.witness import largest
 
 def bound_1(m: int) -> int:
     """The printed B1."""
+    # The larger of two cases of section 3.2: odd differences have digit 0 as one hop more than
+    # their other digits.
     return 3 * (m // 4) // 2 if m % 8 in (0, 1) else 3 * ((m - 2) // 4) // 2 + 1
 
 
@@ -94,6 +96,7 @@ def unique() -> Measured | bool:
     rows = words(11)
     numbers = values(rows)
     different, counts = np.unique(numbers, return_counts=True)
+    # Two words for one number would refute uniqueness before the routing's own word is compared.
     if counts.max() > 1:
         return Measured(False, {"number": int(different[counts > 1][0])})
     for row, number in zip(rows.tolist(), numbers.tolist(), strict=True):
@@ -193,6 +196,7 @@ def left_over(topology: str) -> Measured:
     """Count the sector differences that neither range has, and name the first."""
     half = parameters(topology)[0] // 2
     length = numbers_read(0, half_round(topology))[:, LENGTH]
+    # Reversed: what the diagonal leaves of a difference is counted down from half the round.
     left = np.flatnonzero((length > half) & (length[::-1] > half - 1))
     return Measured(len(left), {"delta": int(left[0])} if len(left) else {})
 
@@ -314,5 +318,6 @@ def has_odd_half(topology: str) -> bool:
 )
 def highest_beyond_print(topology: str) -> Measured | int:
     """The routing's range is replaced by the printed one."""
+    # The algorithm rounds down where Lemma 2 has a third more for an odd number of digits.
     printed = 2 * (2 ** (parameters(topology)[0] // 2) - 1) // 3
     return highest_after_diagonal(topology, min(printed, half_round(topology)))

@@ -58,6 +58,7 @@ def worst_diameter(topology: str) -> Measured:
     network = open_topology(topology)
     m, N = parameters(topology)
     worst = Measured(-1)
+    # By the checked symmetry the dead nodes of one sector stand for all others.
     for dead in range(m if floods.looks_alike(network, m) else N):
         found = farthest(checked_distances(topology, dead=(dead,)))
         if found.value > worst.value:
@@ -103,6 +104,8 @@ def longest_around(topology: str, routing: str) -> Measured:
         pairs = pairs_without(N, dead)
         lengths = lengths_around(network, around, dead, pairs)
         if lengths.min() == LOST:
+            # A lost route must refute any bound on lengths, so it counts as longer than all routes
+            # there are.
             lengths = np.where(lengths == LOST, 4 * N, lengths)
         at = int(lengths.argmax())
         if lengths[at] > worst.value:
@@ -123,6 +126,8 @@ def moved_alike(network: Topology, routing: Routing, dead: int, m: int) -> bool:
     generator = np.random.default_rng(dead)
     pairs = pairs_without(network.size, dead)
     pairs = pairs[generator.integers(len(pairs), size=SAMPLE)]
+    # Routing is code and may treat sectors differently by mistake, which the wiring's symmetry does
+    # not exclude.
     by = m * int(generator.integers(1, network.size // m))
     other, moved = (dead + by) % network.size, (pairs + by) % network.size
     here = lengths_around(network, routing.around([dead]), dead, pairs)

@@ -18,6 +18,7 @@ def looks_alike(network: Topology, by: int) -> bool:
     nodes = np.arange(network.size)[:, np.newaxis]
     behind = network.neighbor(nodes, np.arange(network.ports))
     moved = np.where(behind < 0, behind, (behind + by) % network.size)
+    # Equality port by port is stricter than a symmetry of links, and needs no search.
     return bool(np.array_equal(np.roll(moved, by, axis=0), behind))
 
 

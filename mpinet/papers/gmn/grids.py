@@ -20,6 +20,7 @@ def smallest_above(m: int) -> int:
 
 def largest_size(m: int) -> int:
     """The size m 2^(m//2 + 1): the printed exponent m//2 - 1 is a misprint."""
+    # With the printed exponent the largest size of an m would be below its smallest (GMN-S-unique).
     return m * 2 ** (m // 2 + 1)
 
 

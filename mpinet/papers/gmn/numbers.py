@@ -66,6 +66,7 @@ def words(length: int) -> NDArray[np.int8]:
     """All words of digits -1, 0, 1, lowest first, in which no two neighbours are nonzero."""
     rows = np.zeros((1, 0), np.int8)
     for _ in range(length):
+        # No two neighbours are nonzero: after a nonzero digit only a zero may follow.
         free = rows if not rows.shape[1] else rows[rows[:, -1] == 0]
         grown = [np.insert(rows, rows.shape[1], 0, axis=1)]
         grown += [np.insert(free, free.shape[1], digit, axis=1) for digit in (-1, 1)]

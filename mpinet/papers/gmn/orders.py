@@ -57,6 +57,7 @@ def judge_best_orders(params: Ints, found: Table) -> None:
             ahead = (target - source) % size
             ring = min(ahead, size - ahead)
             length = besides = ring
+            # Nearer pairs are joined by the ring, where no order of hops can be chosen.
             if ring > m:
                 length, besides = best_order(source, target, hops, needed, params)
             for kind, value in ((LENGTH, length), (BESIDES, besides)):
@@ -78,6 +79,8 @@ def best_order(source, target, hops, needed, params):
     for hop_type in range(1, types):
         others += abs(hops[hop_type])
     length = besides = params[LOOPS]
+    # The paper may add one hop of type 0 in either direction, and the best choice is what has to
+    # fail.
     for added in range(-ADDITIONAL, ADDITIONAL + 1):
         zeros = abs(hops[0] + added)
         needed[:] = False
@@ -98,6 +101,8 @@ def shortest_walk(start, end, needed, m):
     """Return the fewest edges of a walk on the line that passes each needed position modulo m."""
     low, high = min(start, end), max(start, end)
     best = 4 * m
+    # Positions repeat with period m, so a stretch never has to reach further than one sector below
+    # the ends.
     for first in range(low, low - m, -1):
         last = high
         while not passes_all(first, last, needed, m):

@@ -24,6 +24,8 @@ class OneWindow(Loops):
 
     def __init__(self, machine: Machine):
         super().__init__(machine)
+        # With the printed window the last exchange comes one shift later, so the schedule has to be
+        # longer.
         self._exchanges = 2 * self.length + 1
 
     def _opens(self, place: int) -> int:

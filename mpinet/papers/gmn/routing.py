@@ -184,6 +184,7 @@ def signed_types(topology: str) -> int:
 def header_bits(topology: str) -> Measured:
     """Bits of the header of the longest route, in units of m log2 m."""
     network = open_topology(topology)
+    # The bound is on the longest header, and the longest route has it: a digit per hop.
     ends = census(topology).longest.where
     bits = network.routing("source").header_bits(ends["source"], ends["target"])
     m, _ = parameters(topology)

@@ -41,6 +41,8 @@ def some_sectors(topology: str) -> list[int]:
     if m > WIDEST_MADE:
         raise OutOfReach(f"the ports of G({m},{N}) have numbers of more than 64 bits")
     sectors = N // m
+    # Wrap-around and the diagonal show at the ends and in the middle; sectors between are
+    # translations of the first.
     return sorted({0, 1, sectors // 2 - 1, sectors - 1})
 
 
@@ -104,6 +106,8 @@ def links_of(topology: str) -> Links:
 
 def keys(pairs: Ints) -> Links:
     """A number for every pair (u, v) of nodes."""
+    # One number for a pair: sets of links are then compared by sorted arrays instead of Python
+    # sets.
     return pairs @ np.array([MOST_SECTORS, 1])
 
 

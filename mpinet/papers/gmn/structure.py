@@ -67,6 +67,8 @@ def adjacent_ranges(m: int) -> dict[str, tuple[bool, ...]]:
     border = largest_size(m)
     found = {}
     for label, sector in (("of m", m), ("of m+1", m + 1)):
+        # Condition (d) of section 2 asks for multiples of 2m, so the border itself need not be a
+        # size.
         last = border // (2 * sector) * 2 * sector
         found[label] = tuple(exists(name(sector, N)) for N in (last, last + 2 * sector))
     return found
@@ -134,6 +136,8 @@ def doubled_period(topology: str) -> int:
     jumps = np.sort(
         np.where(behind < 0, -1, (behind - nodes[:, np.newaxis]) % network.size), axis=1
     )
+    # The interval 2m is measured by the wiring alone: a period read off the name would compare the
+    # claim with itself.
     period = next(t for t in range(1, network.size) if np.array_equal(jumps[t:], jumps[:-t]))
     return 2 * period
 

@@ -52,6 +52,8 @@ class Walk:
         """Take the link that jumps so far."""
         node = self.nodes[-1]
         other = (node + jump) % self._size
+        # The printed sequences are checked hop by hop: a jump that no link makes is an error of the
+        # reading.
         if other not in self._network.neighbor(node, range(self._network.ports)):
             raise WiringError(f"{self.topology} has no link from {node} to {other}.")
         self.nodes.append(other)

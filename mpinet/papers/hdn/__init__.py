@@ -4,8 +4,6 @@ Its modules follow the paper's sections; the last one has what docs/papers/hdn, 
 """
 
 from mpinet.claims import Paper, PaperTable
-from mpinet.papers.hdn.causes import CAUSES
-from mpinet.papers.hdn.findings import FINDINGS
 from mpinet.papers.hdn.plots import PLOTS
 
 SIZES = (1, 2, 3, 5, 6, 10, 15, 30)
@@ -96,8 +94,6 @@ PAPER = Paper(
             ),
         ),
     ),
-    causes=CAUSES,
-    findings=FINDINGS,
     plots=PLOTS,
     citation="Yamin Li, Shietung Peng, Wanming Chu: Hierarchical dual-net: a flexible "
     "interconnection network and its routing algorithm. International Journal of Networking"

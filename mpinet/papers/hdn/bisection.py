@@ -12,7 +12,7 @@ from mpinet.claims.remembered import remembered
 from mpinet.measure.bisection import Bisection
 from mpinet.papers.hdn.grids import listed, net, nodes_of, of_r1, size_of
 from mpinet.papers.hdn.measured import cross_port, dual_net
-from mpinet.papers.hdn.sweeps import pieces
+from mpinet.papers.sweeps import pieces
 from mpinet.papers.widths import CERTIFIED, certified
 
 EFFORT = 4.0
@@ -65,6 +65,7 @@ def aligned_width(topology: str, choice: int) -> Measured:
     """Count the links between the halves."""
     network, k = dual_net(topology), net(topology).k
     cluster = pieces(network, cross_port(network, k, k))
+    # The first half of the nodes are the clusters of class 0, in the paper's order of addresses.
     first = np.unique(cluster[: network.size // 2])
     inside = np.zeros(cluster.max() + 1, bool)
     random = np.random.default_rng(choice)
@@ -109,6 +110,7 @@ def width(topology: str) -> Measured:
     found, claimed = bisection(topology), quarter(topology)
     if found.exact:
         return Measured(found.upper, certified(topology, {"exact": True, "side": found.side}))
+    # A cut that is narrower than N/4 refutes the claim, though the width itself stays unknown.
     if found.upper < claimed:
         return Measured(found.upper, {"at most, by this side of a cut": found.side})
     if found.lower > claimed:

@@ -50,14 +50,19 @@ def slowest(topology: str) -> Measured:
     N + 1 if a broadcast does not inform all nodes.
     """
     found = runs(topology, MENDED)
-    if found.fewest_informed.value < size_of(topology):
-        return Measured(size_of(topology) + 1, {"not all are informed from": found.fewest_informed})
-    return found.most_last
+    # An incomplete broadcast must not pass for a quick one: it counts as longer than any complete
+    # one.
+    if found.least("informed").value < size_of(topology):
+        return Measured(
+            size_of(topology) + 1, {"not all are informed from": found.least("informed")}
+        )
+    return found.most("last")
 
 
 def slowest_one_port(topology: str) -> Measured:
     """Measure as `slowest`, after the one-port machine has run it from every root."""
     network = open_topology(topology)
+    # The machine refuses a second send or reception in a step, so every root has to be tried.
     for root in range(network.size):
         broadcast(Machine(network, "one"), root, MENDED)
     return slowest(topology)
@@ -121,8 +126,8 @@ def one_port(topology: str) -> Measured:
     """Most messages of a node and step; the one-port machine runs it from node 0, too."""
     on_machine(topology, MENDED, "one")
     found = runs(topology, MENDED)
-    values = {"sent": found.sent.value, "received": found.received.value}
-    return Measured(values, found.received.where)
+    values = {"sent": found.most("sent").value, "received": found.most("received").value}
+    return Measured(values, found.most("received").where)
 
 
 R1_AND_FIGURES = points(
@@ -135,6 +140,8 @@ def left_informed(topology: str) -> int:
     found = net(topology)
     share = 1
     for low, high in pairwise(found.members):
+        # Algorithm 2 calls itself twice for each level, so what a level below leaves out is lost in
+        # both calls.
         share = share**2 * prod(found.base[j][1] for j in set(low) - set(high))
     return found.nodes(found.k) // share
 
@@ -151,7 +158,7 @@ complete = claim_algorithm_2_as_printed(
     "of the paper's own Figure 11 it informs 6,000 of the 12,000 nodes (above N = 1100: from 18 "
     "sources).",
     degenerate=covers_base,
-    measured=lambda topology: runs(topology, PRINTED).fewest_informed,
+    measured=lambda topology: runs(topology, PRINTED).least("informed"),
     fails_where=("some SN^i is not contained in SN^(i+1)", is_not_nested),
     corrected=Corrected(
         "HDN-C-printed-broadcast",
@@ -160,7 +167,7 @@ complete = claim_algorithm_2_as_printed(
         "SN^(i+1) lacks: every node only if each super-node is contained in the next "
         "level's",
         claimed=left_informed,
-        measured=lambda topology: runs(topology, PRINTED).fewest_informed,
+        measured=lambda topology: runs(topology, PRINTED).least("informed"),
     ),
 )
 
@@ -193,8 +200,8 @@ def outweighs_first(topology: str) -> bool:
 def printed_steps(topology: str) -> Measured:
     """The step of the last reception, of informed nodes too, over all sources."""
     found = runs(topology, PRINTED)
-    where = {"fewest informed": found.fewest_informed.value, "nodes": size_of(topology)}
-    return Measured(found.most_ended.value, found.most_ended.where | where)
+    where = {"fewest informed": found.least("informed").value, "nodes": size_of(topology)}
+    return Measured(found.most("ended").value, found.most("ended").where | where)
 
 
 mended_steps = claim(
@@ -216,6 +223,7 @@ def printed_recurrence(found: Net) -> int:
     """T_k = T(SN^{k-1}) + 2 T_{k-1} + 2, T_1 = 2 (T(B) - T(SN^1)) + 2."""
     steps = 2 * (found.broadcast(found.all) - found.broadcast(found.members[0])) + 2
     for level in range(2, found.k + 1):
+        # The recurrence of the proof as printed; its two crossings of level k are the 2.
         steps = found.broadcast(found.members[level - 2]) + 2 * steps + 2
     return steps
 
@@ -293,12 +301,12 @@ def exact(topology: str) -> dict[str, Any]:
     """Broadcast from every source; from node 0 on the one-port machine, too."""
     found = runs(topology, MENDED)
     return {
-        "informed": found.fewest_informed.value,
-        "messages": found.messages.value,
-        "to nodes that had one": found.again.value,
-        "steps": found.most_steps.value,
+        "informed": found.least("informed").value,
+        "messages": found.most("messages").value,
+        "to nodes that had one": found.most("again").value,
+        "steps": found.most("length").value,
         "steps on the machine": on_machine(topology, MENDED, "one").steps,
-        "last reception": found.last.value,
+        "last reception": found.least("last").value,
     }
 
 
@@ -347,6 +355,8 @@ def quickest(topology: str) -> int:
     behind = neighbor_table(open_topology(topology)).tolist()
     all_nodes, steps = frozenset(range(len(behind))), 0
     reached = {frozenset([0])}
+    # Sets instead of schedules: what can still happen depends on who is informed, not on how it
+    # came about.
     while all_nodes not in reached:
         reached = {after for before in reached for after in next_sets(before, behind)}
         steps += 1
@@ -366,4 +376,5 @@ def next_sets(informed: frozenset[int], behind: list[list[int]]) -> set[frozense
             for after in found
             for other in [v for v in behind[node] if v >= 0 and v not in after] or [node]
         }
+    # An informed node more never delays a broadcast, so smaller sets need not be followed.
     return {after for after in found if not any(after < other for other in found)}

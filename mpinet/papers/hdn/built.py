@@ -4,14 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-import networkx
 import numpy as np
 
 from mpinet.base.arrays import Ints
 from mpinet.claims.remembered import remembered
 from mpinet.measure import edges
 from mpinet.networks import open as open_topology
-from mpinet.networks.graph import from_networkx
+from mpinet.networks.graph import StoredGraph
 from mpinet.networks.topology import Topology
 from mpinet.papers.hdn.measured import dual_net
 
@@ -41,6 +40,7 @@ def dual_construction(links: Ints, size: int, number: Sequence[int] | None = Non
     node_with = np.empty(size, np.int64)
     node_with[named] = np.arange(size)
     cluster, i = np.divmod(np.arange(size * size), size)
+    # Section 2 joins node i of cluster j to node j of cluster i in the other class.
     first = cluster * size + node_with[i]
     second = (size + i) * size + node_with[cluster]
     return np.concatenate([copies, np.stack([first, second], axis=1)])
@@ -48,10 +48,7 @@ def dual_construction(links: Ints, size: int, number: Sequence[int] | None = Non
 
 def as_network(links: Ints, name: str) -> Topology:
     """The network that has these links."""
-    graph = networkx.Graph()
-    graph.add_nodes_from(range(int(links.max()) + 1))
-    graph.add_edges_from(links.tolist())
-    return from_networkx(graph, name)
+    return StoredGraph(name, range(int(links.max()) + 1), np.unique(np.sort(links), axis=0))
 
 
 @remembered(most=8)
@@ -79,5 +76,6 @@ def quotient(topology: str, members: tuple[int, ...]) -> Topology | None:
         rest = tuple(d for at, d in enumerate(network.digits(node)) if at not in inside)
         of[node] = number.setdefault(rest, len(number))
     between = of[edges(network)]
+    # Links within a super-node vanish where it becomes a single node.
     between = between[between[:, 0] != between[:, 1]]
     return as_network(between, f"quotient of {topology}") if len(between) else None

@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
+from itertools import product
 from math import ceil, log2, prod
 from typing import Any
 
 from mpinet.claims import Claim, Corrected, Measured, claim, once, over, points, section, unsettled
 from mpinet.networks import open as open_topology
 from mpinet.papers import measured
-from mpinet.papers.hdn.grids import listed, net, number_in, rdns, size_of, sized, swept_of
+from mpinet.papers.grids import of
+from mpinet.papers.hdn.grids import listed, net, rdns, size_of, sized, swept_of
 from mpinet.papers.hdn.measured import degree
 from mpinet.papers.hdn.ratio import ROWS, TABLE_3, PrintedRatio, cells, cost_ratio, ratio_of
-from mpinet.papers.hdn.sweeps import reached
+from mpinet.papers.sweeps import reached
 
 TORI_OF_BLOCK = {1: "torus:10x10x10", 2: "torus:80x80x80"}
 """The 3D tori of Table 3's blocks, by the k of the HDNs."""
@@ -32,10 +34,17 @@ def floored(topology: str) -> dict[str, int]:
     }
 
 
-def of_ccc(topology: str) -> dict[str, int]:
+def of_ccc(n: int) -> dict[str, int]:
     """2n + floor(n/2) - 2, 6 for n = 3."""
-    n = number_in(topology)
     return {"n": n * 2**n, "d": 3, "D": 2 * n + n // 2 - 2 if n > 3 else 6}
+
+
+def of_rdn(topology: str) -> dict[str, int]:
+    """Table 2's row of RDN(m,k), its degree as that of a simple graph."""
+    found = net(topology)
+    base, k = found.diameter(found.all), found.k
+    diameter = 2**k * base + 2 ** (k + 1) - 2
+    return {"n": (2 * found.nodes(0)) ** (2**k) // 2, "d": found.degree + k, "D": diameter}
 
 
 claim_table_2 = section(place="Table 2")
@@ -52,12 +61,7 @@ TABLE_2 = (
         grid=points(
             "x, y, z in 2..7",
             sorted(
-                (
-                    {"topology": f"torus:{x}x{y}x{z}"}
-                    for x in range(2, 8)
-                    for y in range(2, 8)
-                    for z in range(2, 8)
-                ),
+                ({"topology": f"torus:{x}x{y}x{z}"} for x, y, z in product(range(2, 8), repeat=3)),
                 key=lambda p: prod(sides(p["topology"])),
             ),
         ),
@@ -78,41 +82,29 @@ TABLE_2 = (
     claim_table_2(
         "HDN-Tab2-cube",
         statement="an n-cube has 2^n nodes, degree n and diameter n",
-        claimed=lambda topology: {
-            "n": 2 ** number_in(topology),
-            "d": number_in(topology),
-            "D": number_in(topology),
-        },
+        claimed=of(lambda n: {"n": 2**n, "d": n, "D": n}),
         grid=points("n = 1..10", [{"topology": f"hypercube:{n}"} for n in range(1, 11)]),
         measured=cells,
     ),
     claim_table_2(
         "HDN-Tab2-ccc",
         statement="CCC(n) has n 2^n nodes, degree 3 and diameter 2n",
-        claimed=lambda topology: {
-            "n": number_in(topology) * 2 ** number_in(topology),
-            "d": 3,
-            "D": 2 * number_in(topology),
-        },
+        claimed=of(lambda n: {"n": n * 2**n, "d": 3, "D": 2 * n}),
         grid=points("n = 3..9", [{"topology": f"ccc:{n}"} for n in range(3, 10)]),
         measured=cells,
         cause="ccc-diameter",
-        fails_where=("n > 5", lambda topology: number_in(topology) > 5),
+        fails_where=("n > 5", of(lambda n: n > 5)),
         corrected=Corrected(
             "HDN-C-ccc",
             "CCC(n) has n 2^n nodes, degree 3 and the diameter 2n + floor(n/2) - 2, 6 for n = 3",
-            claimed=of_ccc,
+            claimed=of(of_ccc),
         ),
     ),
     claim_table_2(
         "HDN-Tab2-dualcube",
         statement="the dual-cube(n), made of (n-1)-cubes, has 2^(2n-1) nodes, degree n and "
         "diameter 2n",
-        claimed=lambda topology: {
-            "n": 2 ** (2 * number_in(topology) - 1),
-            "d": number_in(topology),
-            "D": 2 * number_in(topology),
-        },
+        claimed=of(lambda n: {"n": 2 ** (2 * n - 1), "d": n, "D": 2 * n}),
         grid=points("n = 2..7", [{"topology": f"dualcube:{n}"} for n in range(2, 8)]),
         measured=cells,
     ),
@@ -135,13 +127,7 @@ TABLE_2 = (
         "HDN-Tab2-rdn",
         statement="RDN(m,k) has (2m)^(2^k)/2 nodes, degree d_0 + k (as a simple graph) and "
         "diameter 2^k D_0 + 2^(k+1) - 2",
-        claimed=lambda topology: {
-            "n": (2 * net(topology).nodes(0)) ** (2 ** net(topology).k) // 2,
-            "d": net(topology).degree + net(topology).k,
-            "D": 2 ** net(topology).k * net(topology).diameter(net(topology).all)
-            + 2 ** (net(topology).k + 1)
-            - 2,
-        },
+        claimed=of_rdn,
         grid=points(
             "R3: bases K2, C3..C7, K4, K2^2, K2^3, C3xC3, 2x3x5, k = 1, 2, N <= 20000",
             lambda: listed(rdns()),
@@ -239,6 +225,7 @@ def degrees() -> dict[str, Any]:
 )
 def better(topology: str) -> Measured:
     """Compare measured degrees and diameters, the degrees as those of simple graphs."""
+    # The hypercube has to hold at least as many nodes: a smaller one would win by its size.
     dimension = ceil(log2(reached(topology)))
     block = TORI_OF_BLOCK[net(topology).k]
     own, torus = cells(topology, "d", "D"), cells(block, "d", "D")

@@ -20,8 +20,8 @@ from mpinet.papers.hdn.grids import (
     size_of,
     sub_products,
 )
-from mpinet.papers.hdn.sweeps import reached
 from mpinet.papers.measured import alike
+from mpinet.papers.sweeps import reached
 
 DUAL_BASES = ("2", "3", "4", "5", "K4", "2x3", TORUS)
 
@@ -105,6 +105,7 @@ dual_symmetric = claim_2(
 def rdn_size(m: int, k: int) -> int:
     """Count what node 0 reaches."""
     base = "2x2x2" if m == 8 else str(m)
+    # With k = 3 networks have up to 2 * 10^9 nodes, for which no array of marks fits into memory.
     if open_topology(f"rdn:{base},{k}").size > MOST_COUNTED:
         return counted_by_clusters(base, k)
     return reached(f"rdn:{base},{k}")
@@ -147,6 +148,8 @@ def rdn_special(topology: str) -> bool:
     base = Net(found.base, ())
     links, size = measure.edges(base.name), base.nodes(0)
     for _ in range(found.k):
+        # Built from the definition as a stored graph: the emulator's rules are what is compared
+        # with it.
         links, size = built.dual_construction(links, size), 2 * size**2
     links = links[np.lexsort((links[:, 1], links[:, 0]))]
     rdn = f"rdn:{base.name.removeprefix('hdn:')},{found.k}"
@@ -223,7 +226,7 @@ product_symmetric = claim_2(
 def supernode_sizes() -> list[object]:
     """Cross-edges of a pair of clusters, for all super-nodes."""
     names = [f"hdn:{TORUS},super={members_text(members)}" for members in sub_products(TORUS)]
-    return sorted(measured.dissection(name).joined for name in names)
+    return sorted(measured.dissection(name)["links of joined super-nodes"] for name in names)
 
 
 clusters = claim_2(
@@ -260,13 +263,15 @@ clusters = claim_2(
 )
 def cross_count(topology: str) -> dict[str, object]:
     """Compare the degrees of network and cluster; count what the cross-edges join."""
-    found = measured.dissection(topology)
     own, lower = measured.degree(topology), measured.degree(net(topology).lower.name)
     return {
         "links of a node": own - lower if isinstance(own, int) and isinstance(lower, int) else own,
-        "links of joined super-nodes": found.joined,
-        "pairs of super-nodes that join two clusters": found.pairs,
-        "other clusters not joined": found.partners,
+        **measured.counts(
+            topology,
+            "links of joined super-nodes",
+            "pairs of super-nodes that join two clusters",
+            "other clusters not joined",
+        ),
     }
 
 
@@ -277,7 +282,7 @@ no_intra_class = claim(
     claimed=0,
     grid=R1,
     cost=nodes_of,
-    measured=lambda topology: measured.dissection(topology).same_class,
+    measured=lambda topology: measured.dissection(topology)["links within a class"],
 )
 
 

@@ -8,10 +8,10 @@ from typing import Any
 import numpy as np
 
 from mpinet import measure
-from mpinet.claims import Corrected, Measured, claim, once, points, section
+from mpinet.claims import Corrected, Measured, once, section
 from mpinet.claims.remembered import remembered
 from mpinet.papers.hdn.grids import FIG10, FIG11
-from mpinet.papers.hdn.measured import counts, cross_port, dual_net
+from mpinet.papers.hdn.measured import cross_port, described, dual_net
 from mpinet.papers.hdn.reindexing import BY_NUMBER
 from mpinet.papers.hdn.routing import ALGORITHM_1
 
@@ -51,18 +51,16 @@ INSIDE: tuple[Label, ...] = ((0, 0), (2, 0), (2, 4))
 """The printed walk from u'' to v', in coordinates of the 3x5 torus."""
 
 FIGURES = (
-    claim(
+    described(
         "HDN-EX-fig10",
         place="Sec 4 example, Fig 10",
         statement="HDN(B,1,(6)) over the 2x3x5 torus: 300 nodes, 5 clusters a class, 6 links "
         "between joined super-nodes",
         claimed={"nodes": 300, "clusters of a class": 5, "links of joined super-nodes": 6},
-        grid=points("B = C2xC3xC5", [{"topology": FIG10}]),
-        measured=lambda topology: counts(
-            topology, "nodes", "clusters of a class", "links of joined super-nodes"
-        ),
+        text="B = C2xC3xC5",
+        topology=FIG10,
     ),
-    claim(
+    described(
         "HDN-EX-fig11",
         place="Sec 4 example, Fig 11",
         statement="HDN(B,2,(6,15)) over the 2x3x5 torus: 12000 nodes, 20 super-nodes a cluster, "
@@ -73,14 +71,8 @@ FIGURES = (
             "clusters of a class": 20,
             "links of joined super-nodes": 15,
         },
-        grid=points("B = C2xC3xC5", [{"topology": FIG11}]),
-        measured=lambda topology: counts(
-            topology,
-            "nodes",
-            "super-nodes of a cluster",
-            "clusters of a class",
-            "links of joined super-nodes",
-        ),
+        text="B = C2xC3xC5",
+        topology=FIG11,
     ),
 )
 
@@ -99,6 +91,7 @@ def route() -> tuple[list[int], int, int]:
     network = dual_net(FIG11)
     nodes = measure.walk(network, node_at(U), node_at(V), ALGORITHM_1)
     far = network.neighbor(np.array(nodes), cross_port(network, 2, 2))
+    # The one hop over level 2 marks u' and u'', which the paper names but does not number.
     u2 = next(i + 1 for i, node in enumerate(nodes[1:]) if node == far[i])
     home = network.level_address(nodes[u2], 2)[:3]
     v1 = u2

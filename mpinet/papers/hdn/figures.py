@@ -8,11 +8,8 @@ from mpinet import measure
 from mpinet.claims import Corrected, Measured, claim, once, points
 from mpinet.papers.hdn.beyond import contains_next
 from mpinet.papers.hdn.grids import FIG11, listed, net, nodes_of, r1, size_of
-from mpinet.papers.hdn.measured import counts, diameter
+from mpinet.papers.hdn.measured import described, diameter
 from mpinet.papers.measured import alike
-
-DRAWN = ("nodes", "clusters of a class", "degree")
-"""Quantities that can be counted in Figures 4 to 6."""
 
 
 def grows(topology: str) -> bool:
@@ -43,7 +40,7 @@ symmetric = claim(
 )
 
 FIGURES_4_AND_5 = (
-    claim(
+    described(
         "HDN-Fig4",
         place="Fig 4",
         statement="over the 2-cube with s_1 = 2: 16 nodes of degree 3, two clusters a class with "
@@ -55,18 +52,16 @@ FIGURES_4_AND_5 = (
             "super-nodes of a cluster": 2,
             "nodes of a super-node": 2,
         },
-        grid=points("S = ({0})", [{"topology": "hdn:2x2,super=0"}]),
-        measured=lambda topology: counts(
-            topology, *DRAWN, "super-nodes of a cluster", "nodes of a super-node"
-        ),
+        text="S = ({0})",
+        topology="hdn:2x2,super=0",
     ),
-    claim(
+    described(
         "HDN-Fig5",
         place="Fig 5",
         statement="over the 2-cube with s_1 = s_2 = 2: 256 nodes of degree 4, 8 clusters a class",
         claimed={"nodes": 256, "clusters of a class": 8, "degree": 4},
-        grid=points("S = ({0},{0})", [{"topology": "hdn:2x2,super=0/0"}]),
-        measured=lambda topology: counts(topology, *DRAWN),
+        text="S = ({0},{0})",
+        topology="hdn:2x2,super=0/0",
     ),
 )
 
@@ -91,11 +86,11 @@ def figure_5_unique() -> Measured:
     return Measured(measure.isomorphic(*names), where)
 
 
-figure_6 = claim(
+figure_6 = described(
     "HDN-Fig6",
     place="Fig 6",
     statement="over the 2-cube with s_1 = 2, s_2 = 4: 128 nodes of degree 4, 4 clusters a class",
     claimed={"nodes": 128, "clusters of a class": 4, "degree": 4},
-    grid=points("S = ({0},{0,1})", [{"topology": "hdn:2x2,super=0/0.1"}]),
-    measured=lambda topology: counts(topology, *DRAWN),
+    text="S = ({0},{0,1})",
+    topology="hdn:2x2,super=0/0.1",
 )

@@ -51,6 +51,7 @@ class Net:
     @property
     def degree(self) -> int:
         """d_0, of B as a simple graph."""
+        # A ring of two nodes is one link. The paper counts both of its directions in its tables.
         return sum(size - 1 if kind == "K" or size == 2 else 2 for kind, size in self.base)
 
     def diameter(self, members: Members) -> int:
@@ -165,6 +166,7 @@ def nets_over(base: str, k: int, most: int) -> Iterator[str]:
 
 def listed(names: Iterator[str] | list[str]) -> list[dict[str, str]]:
     """Networks as points, the smallest first."""
+    # Smallest first, as a witness should be one that a reader can draw.
     return [{"topology": name} for name in sorted(set(names), key=lambda n: (size_of(n), n))]
 
 

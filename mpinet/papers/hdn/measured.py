@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -11,7 +10,7 @@ from numpy.typing import NDArray
 
 from mpinet import measure
 from mpinet.base.arrays import Ints
-from mpinet.claims import Measured
+from mpinet.claims import Claim, Measured, claim
 from mpinet.claims.remembered import remembered
 from mpinet.compiled import inlined
 from mpinet.measure.pairs import Pairs
@@ -19,9 +18,10 @@ from mpinet.networks import open as open_topology
 from mpinet.networks.hdn.wiring import DualNet
 from mpinet.networks.topology import Topology
 from mpinet.networks.walks import rules, walk
+from mpinet.papers.grids import networks
 from mpinet.papers.hdn.grids import MOST
-from mpinet.papers.hdn.sweeps import pieces, reach, reached
 from mpinet.papers.measured import common, counted, degrees, distances
+from mpinet.papers.sweeps import pieces, reach, reached
 from mpinet.papers.witness import at_pair, farthest
 
 Lengths = NDArray[np.int16]
@@ -43,6 +43,7 @@ def lengths(topology: str, routing: str) -> Lengths:
 @remembered(most=256)
 def diameter(topology: str) -> Measured:
     """The diameter with a pair: by floods, in large networks by sweeps from each class of nodes."""
+    # Up to R1's sizes all pairs are flooded, so that the diameter rests on no symmetry at all.
     if open_topology(topology).size <= MOST:
         return farthest(distances(topology))
     return reach(topology).measured
@@ -71,33 +72,12 @@ def across(network: Topology, port: int) -> Ints:
     return network.neighbor(np.arange(network.size), port)
 
 
-@dataclass(frozen=True, eq=False)
-class Dissection:
-    """A network without its cross-edges of the highest level, and what these join."""
-
-    clusters: int
-    """Pieces that are left."""
-    per_class: Any
-    """Pieces of a class: the number, if it is the same for both."""
-    supernodes: Any
-    """Super-nodes (C, U, SN) of a cluster."""
-    inside: Any
-    """Nodes of a super-node."""
-    joined: Any
-    """Cross-edges between two super-nodes that are joined."""
-    pairs: Any
-    """Pairs of super-nodes that join two clusters of different class."""
-    partners: Any
-    """Clusters of the other class that a cluster is not joined to."""
-    same_class: int
-    """Cross-edges between clusters of one class."""
-    whole: Any
-    """Nodes of a cluster."""
-
-
 @remembered
-def dissection(topology: str) -> Dissection:
-    """Take the cross-edges of the highest level away and look what they joined."""
+def dissection(topology: str) -> dict[str, Any]:
+    """Take the cross-edges of the highest level away, and count what is left and what they joined.
+
+    A number that is not the same everywhere is a text that says how often which one is found.
+    """
     network = dual_net(topology)
     k = network.levels.count
     cluster = pieces(network, cross_port(network, k, k))
@@ -112,36 +92,44 @@ def dissection(topology: str) -> Dissection:
     supernodes, inside = np.unique(own, axis=0, return_counts=True)
     joined, links = np.unique(np.hstack([own, own[behind]]), axis=0, return_counts=True)
     _, pairs = np.unique(joined[:, [0, 1, 3, 4]], axis=0, return_counts=True)
-    return Dissection(
-        clusters=count,
-        per_class=counted(np.bincount(sides, minlength=2)),
-        supernodes=counted(np.unique(supernodes[:, :2], axis=0, return_counts=True)[1]),
-        inside=counted(inside),
-        joined=counted(links),
-        pairs=counted(pairs),
-        partners=counted(np.bincount(sides, minlength=2)[1 - sides] - leads),
-        same_class=int((side == side[behind]).sum()) // 2,
-        whole=counted(np.bincount(cluster)),
-    )
+    of_class = np.bincount(sides, minlength=2)
+    return {
+        "clusters": count,
+        "clusters of a class": counted(of_class),
+        "of a class": counted(of_class),
+        "super-nodes of a cluster": counted(
+            np.unique(supernodes[:, :2], axis=0, return_counts=True)[1]
+        ),
+        "nodes of a super-node": counted(inside),
+        "links of joined super-nodes": counted(links),
+        "pairs of super-nodes that join two clusters": counted(pairs),
+        "other clusters not joined": counted(of_class[1 - sides] - leads),
+        "links within a class": int((side == side[behind]).sum()) // 2,
+        "nodes of a cluster": counted(np.bincount(cluster)),
+    }
 
 
-COUNTS: dict[str, Callable[[str], Any]] = {
-    "nodes": reached,
-    "degree": degree,
-    "clusters": lambda topology: dissection(topology).clusters,
-    "clusters of a class": lambda topology: dissection(topology).per_class,
-    "of a class": lambda topology: dissection(topology).per_class,
-    "nodes of a cluster": lambda topology: dissection(topology).whole,
-    "super-nodes of a cluster": lambda topology: dissection(topology).supernodes,
-    "nodes of a super-node": lambda topology: dissection(topology).inside,
-    "links of joined super-nodes": lambda topology: dissection(topology).joined,
-}
-"""The numbers by which the paper's text and figures describe a network."""
+WHOLE: dict[str, Callable[[str], Any]] = {"nodes": reached, "degree": degree}
+"""Numbers of a network that need no dissection."""
 
 
 def counts(topology: str, *names: str) -> dict[str, Any]:
-    """Some of `COUNTS`, as measured."""
-    return {name: COUNTS[name](topology) for name in names}
+    """Some of the numbers by which the paper's text and figures describe a network, measured."""
+    return {
+        name: WHOLE[name](topology) if name in WHOLE else dissection(topology)[name]
+        for name in names
+    }
+
+
+def described(id: str, *, topology: str, text: str, claimed: dict[str, int], **said: Any) -> Claim:
+    """A claim of the numbers by which the paper describes one network; `text` names its grid."""
+    return claim(
+        id,
+        claimed=claimed,
+        grid=networks(text, [topology]),
+        measured=lambda topology: counts(topology, *claimed),
+        **said,
+    )
 
 
 @remembered
@@ -176,6 +164,8 @@ def note_legs(visit, header, notes):
     Legs that a node writes and removes before it sends count, too.
     """
     legs, most = header.size - 1, notes.most
+    # Words are only ever written from the front, so the first touched one from behind ends the
+    # stack.
     while header[legs] == UNTOUCHED:
         legs -= 1
     if legs > most[0]:

@@ -45,6 +45,7 @@ def difference() -> list[str]:
             [network.level_address(node, level)[3] for node in (0, int(network.neighbor(0, port)))]
             for level in (1, 2)
         )
+        # A factor of the difference moves the node within SN^1 and leaves its number in SN^2.
         if first[0] != first[1] and other[0] == other[1]:
             found.append(name)
     return found

@@ -127,6 +127,8 @@ def mended_route(topology: str) -> Measured:
     size = size_of(topology)
     if size <= ALL_PAIRS:
         return farthest(lengths(topology, LANDING))
+    # Each route with a chosen landing tries all of them, so all pairs are only walked in small
+    # networks.
     sources = np.random.default_rng(0).choice(size, SOURCES, replace=False)
     pairs = np.stack([np.repeat(sources, size), np.tile(np.arange(size), SOURCES)], axis=1)
     found = measure.route_lengths(topology, LANDING, pairs[pairs[:, 0] != pairs[:, 1]])

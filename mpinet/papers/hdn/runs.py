@@ -51,6 +51,7 @@ def run(
     for step in range(1, steps + 1):
         receptions[:] = 0
         for u in range(since.size):
+            # A node that is informed in a step sends from the next one on: store-and-forward.
             if since[u] < 0 or since[u] == step:
                 continue
             answer = send(u, root, since[u], step, params)
@@ -72,36 +73,35 @@ def run(
                     counts[AGAIN] += 1
 
 
-@dataclass(frozen=True)
-class Runs:
-    """The extremes of broadcasts from several roots, each with the first root that has it."""
+COLUMNS = ("messages", "informed", "last", "ended", "sent", "received", "again", "length")
+"""Names of the counts; behind them comes the length of the schedule, in steps."""
 
-    steps: Measured
-    """Length of the shortest schedule, in steps."""
-    most_steps: Measured
-    """Length of the longest schedule, in steps."""
-    last: Measured
-    """Earliest step in which the last node was informed."""
-    most_last: Measured
-    """Latest step in which the last node was informed."""
-    most_ended: Measured
-    """Latest step in which any node, informed or not, received something."""
-    fewest_informed: Measured
-    """Informed nodes."""
-    messages: Measured
-    """Most messages."""
-    sent: Measured
-    """Most messages that a node sent in a step."""
-    received: Measured
-    """Most messages that a node received in a step."""
-    again: Measured
-    """Most messages to nodes that had one already."""
+
+@dataclass(frozen=True, eq=False)
+class Runs:
+    """Broadcasts from several roots; an extreme is told with the first root that has it."""
+
+    roots: list[int]
+    """The roots."""
+    counts: Ints
+    """A row for each root, with the columns `COLUMNS`."""
+
+    def most(self, column: str) -> Measured:
+        """Return the largest value of a column."""
+        values = self.counts[:, COLUMNS.index(column)]
+        return Measured(int(values.max()), {"root": self.roots[int(values.argmax())]})
+
+    def least(self, column: str) -> Measured:
+        """Return the smallest value of a column."""
+        values = self.counts[:, COLUMNS.index(column)]
+        return Measured(int(values.min()), {"root": self.roots[int(values.argmin())]})
 
 
 def roots_of(size: int) -> list[int]:
     """All nodes; in large networks the first, the last and some random ones."""
     if size <= MOST:
         return list(range(size))
+    # Keyed by the size, so that a network has the same roots in every claim about it.
     drawn = np.random.default_rng(size).choice(size, ROOTS, replace=False)
     return sorted({0, size - 1, *drawn.tolist()})
 
@@ -114,23 +114,7 @@ def runs(topology: str, algorithm: str) -> Runs:
     found = np.empty((len(roots), COUNTS + 1), np.int64)
     for row, root in zip(found, roots, strict=True):
         row[:COUNTS], _, row[COUNTS] = broadcast_from(network, root, algorithm)
-
-    def extreme(column: int, place: int) -> Measured:
-        return Measured(int(found[place, column]), {"root": roots[place]})
-
-    highest, lowest = found.argmax(axis=0), found.argmin(axis=0)
-    return Runs(
-        steps=extreme(COUNTS, lowest[COUNTS]),
-        most_steps=extreme(COUNTS, highest[COUNTS]),
-        last=extreme(LAST, lowest[LAST]),
-        most_last=extreme(LAST, highest[LAST]),
-        most_ended=extreme(ENDED, highest[ENDED]),
-        fewest_informed=extreme(INFORMED, lowest[INFORMED]),
-        messages=extreme(MESSAGES, highest[MESSAGES]),
-        sent=extreme(SENT, highest[SENT]),
-        received=extreme(RECEIVED, highest[RECEIVED]),
-        again=extreme(AGAIN, highest[AGAIN]),
-    )
+    return Runs(roots, found)
 
 
 def broadcast_from(

@@ -20,7 +20,7 @@ from mpinet.papers.hdn.grids import (
     table_1,
 )
 from mpinet.papers.hdn.measured import degree
-from mpinet.papers.hdn.sweeps import reached
+from mpinet.papers.sweeps import reached
 
 SIZES = (1, 2, 3, 5, 6, 10, 15, 30)
 """The super-node sizes of Table 1."""

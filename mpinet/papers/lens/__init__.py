@@ -6,8 +6,6 @@ the network of the hops that move the dot; the whole network has pattern B, too.
 """
 
 from mpinet.claims import Paper, PaperTable
-from mpinet.papers.lens.causes import CAUSES
-from mpinet.papers.lens.findings import FINDINGS
 from mpinet.papers.lens.plots import PLOTS
 
 PAPER = Paper(
@@ -41,8 +39,6 @@ PAPER = Paper(
             ),
         ),
     ),
-    causes=CAUSES,
-    findings=FINDINGS,
     plots=PLOTS,
     citation="Raphael A. Finkel, Marvin H. Solomon: The lens interconnection strategy. Computer "
     "Sciences Technical Report 387, University of Wisconsin-Madison, April 1980. A version "

@@ -146,6 +146,7 @@ def star_diameter(topology: str) -> Measured:
     """Flood from 0 and from the node farthest from it: enough in a tree."""
     if pieces_and_cycles(topology)["cycles"]:
         return Measured(measure.diameter(topology))
+    # In a tree the node farthest from any node ends a longest path; cycles would break this.
     far = int(measure.distance_matrix(topology, [0])[0].argmax())
     hops = measure.distance_matrix(topology, [far])[0]
     return Measured(int(hops.max()), {"source": far, "target": int(hops.argmax())})

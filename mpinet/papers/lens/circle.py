@@ -69,6 +69,7 @@ def about_runs(topology: str, direction: int, a: Matrix, agree: Flags) -> Matrix
         words = run_words(direction, a[here], np.full(len(sources), x), b[here], n)
         hops = walk(topology, sources, targets, words)
         before = found[here]
+        # Section 5 promises one length for every choice of B: two lengths make the pair a failure.
         found[here] = np.where((before == ASTRAY) | (before == hops), hops, ASTRAY)
         if (hops == ASTRAY).any():
             found[sources[hops == ASTRAY], targets[hops == ASTRAY]] = ASTRAY
@@ -136,6 +137,7 @@ def by_rule(topology: str) -> Matrix:
     """
     right, first, second = arc_numbers(topology)
     n = digits(topology).shape[1]
+    # The paper calls the longer arc A. Its rule is not symmetric in the two.
     swap = 2 * right < n
     a = np.where(swap, n - right, right)
     b, c = np.where(swap, second, first), np.where(swap, first, second)
@@ -165,6 +167,8 @@ def least_words(a: int, agree: tuple[bool, ...]) -> frozenset[Word]:
         Whether the ends agree in the circle's positions, read rightwards from the source's dot.
     """
     words = arc_words(RIGHT, agree[:a], len(agree)) | arc_words(LEFT, agree[a:][::-1], len(agree))
+    # With equal dots one arc is empty and the other the whole circle, which may be passed in either
+    # direction.
     if a == 0:
         words |= arc_words(RIGHT, agree, len(agree))
     least = min(map(len, words))

@@ -32,6 +32,7 @@ def steps_from(topology: str, ports: str, algorithm: str) -> Measured:
     found: dict[int, int] = {}
     for root in range(size_of(topology)):
         result = broadcast(Machine(topology, ports), root, algorithm)
+        # All roots are tried: that processors are alike is itself a claim of the paper.
         steps = result.steps if result.informed == size_of(topology) else -1
         found.setdefault(steps, root)
     return Measured(sorted(found), {"root of each": [found[steps] for steps in sorted(found)]})

@@ -64,6 +64,7 @@ FORMULA = claim_8(
 def half_floor(factor: int, N: int, n: int, R: int) -> int:
     """floor(factor log_R(N/n) / 2): the largest m with R^(2m) <= (N/n)^factor."""
     m = 0
+    # In whole numbers, since a floating logarithm of an exact power may round to either side.
     while R ** (2 * (m + 1)) * n**factor <= N**factor:
         m += 1
     return m
@@ -127,6 +128,8 @@ def comparisons(n: int) -> Measured:
         network = lens(f"clens:3,{n}")
     except TopologyError as too_large:
         raise OutOfReach("its n 2^n processors have no numbers of 64 bits.") from too_large
+    # The rule is plain Python here and its divisions are counted: two of them read one digit of
+    # both ends.
     divisions = [0]
 
     @inlined

@@ -43,6 +43,7 @@ LEVEL_ONE = claim_3(
 
 def constructed(p: int, q: int, n: int) -> Counter[frozenset[str]]:
     """The busses of the paper's recursive construction, each as its processors' addresses."""
+    # Section 3's recursion, on addresses as text: nothing of the emulator's numbering is used.
     outermost = [f"{b}." for b in range(p - 1)]
     joined = [list(outermost) for _ in range(q - 1)]
     for _ in range(n - 1):

@@ -108,6 +108,7 @@ def walked(moves: tuple[int, ...]) -> int:
         k = (k + move - 1) % n + 1
         address = "".join(map(str, digits))
         following = network.node(f"{address[:k]}.{address[k:]}")
+        # The listed hops have to be links of the emulator, or their number would prove nothing.
         if following not in network.neighbor(node, range(network.ports)):
             return ASTRAY
         node = following

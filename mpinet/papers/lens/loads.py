@@ -34,8 +34,11 @@ def expected_processor_loads(topology: str) -> Amounts:
     loads = np.zeros(len(hops))
     for node in range(len(hops)):
         through = hops[:, node, np.newaxis] + hops[node] == hops
+        # Section 6 counts what a processor passes on for others, so its own messages are left out.
         through[node], through[:, node] = False, False
         np.fill_diagonal(through, False)
+        # The part of a pair's shortest paths that passes a node is the product of the counts on
+        # both sides.
         share = counts[:, node, np.newaxis] * counts[node] / counts
         loads[node] = share[through].sum()
     return loads

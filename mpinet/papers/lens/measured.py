@@ -124,5 +124,6 @@ def path_counts(topology: str) -> NDArray[np.float64]:
     counts = np.eye(len(hops))
     for length in range(1, int(hops.max()) + 1):
         reached = np.where(hops == length - 1, counts, 0.0) @ steps
+        # Doubles hold the counts exactly up to 2^53, beyond any network of these grids.
         counts = np.where(hops == length, reached, counts)
     return counts

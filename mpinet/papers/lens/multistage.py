@@ -164,6 +164,8 @@ def alike(one: tuple[list[int], Lines], other: tuple[list[int], Lines]) -> bool:
     graphs = []
     for stages, lines in (one, other):
         size = len(stages)
+        # igraph's search takes no parallel edges, and vertices of their own keep parallel lines
+        # apart.
         ends = [(end, size + i) for i, line in enumerate(lines) for end in line]
         graphs.append(library("igraph").Graph(n=size + len(lines), edges=ends))
     colors = [stages + [-1] * len(lines) for stages, lines in (one, other)]

@@ -156,6 +156,8 @@ def group(topology: str) -> dict[str, int]:
     generators = [image(topology, name) for name in ("H", "G")]
     identity = np.arange(size_of(topology))
     elements, fresh = {identity.tobytes(): identity}, [identity]
+    # A group that acts regularly has as many elements as points. Twice as many are enough to refute
+    # it.
     while fresh and len(elements) <= 2 * len(identity):
         made = [generator[element] for element in fresh for generator in generators]
         fresh = [e for e in {e.tobytes(): e for e in made}.values() if e.tobytes() not in elements]
@@ -274,6 +276,8 @@ def follow(
     crossed = crossings(plan, int(dots(topology)[source]), len(goal))
     here = {source: weight}
     for i, (move, place) in enumerate(zip(plan, crossed, strict=True)):
+        # A position that is crossed again gets its final digit later, so any digit may be written
+        # now.
         free = place in crossed[i + 1 :]
         written = range(table.right.shape[1]) if free else [int(goal[place])]
         following: dict[int, float] = defaultdict(float)

@@ -47,6 +47,8 @@ def pairs_claim(
         pair = found.shape[-2:]
         wanted, found = wanted.reshape(-1, *pair), found.reshape(-1, *pair)
         wrong = (wanted != found).any(axis=0)
+        # A wrong pair refutes the claim; without one, the longest route is the most instructive
+        # example.
         source, target = largest_pair(wrong if wrong.any() else found.sum(axis=0))
         return source, target, *(value(m[:, source, target]) for m in (wanted, found))
 

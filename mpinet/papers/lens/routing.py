@@ -206,6 +206,7 @@ def diameter_a(topology: str) -> Measured:
 def saved(topology: str) -> Measured:
     """2k - |i-j| less the distance over the busses, where it is farthest from 0 .. 1."""
     saving = stated_lengths(topology) - distances(topology)
+    # The claim allows 0 and 1, so the witness is the pair that lies farthest outside of both.
     beyond = np.maximum(saving - 1, -saving)
     source, target = largest_pair(beyond)
     return Measured(int(saving[source, target]), ends(topology, source, target))

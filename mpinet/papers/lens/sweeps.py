@@ -22,6 +22,7 @@ def combined(dimension: int, digit: Ints, operands: Ints) -> Ints:
     count = operands.shape[1]
     weights = 1 + dimension + (digit[:, np.newaxis] + 2) * np.arange(1, count + 1) ** 2
     total = (operands * weights).sum(axis=1) % PRIME
+    # Not linear: a linear function could hide dimensions that are carried out in the wrong order.
     return (total * total + digit + 3 * dimension) % PRIME
 
 

@@ -129,6 +129,7 @@ def brought(names: tuple[str, ...], turn: Ints, grow: Ints, source: int, target:
     n, node = len(goal), source
     for _ in range(n):
         node = int(turn[node])
+        # Bounded: a G that does not run through all digits would otherwise never end.
         for _ in range(len(names)):
             dot, digits = word(names[node])
             if digits[-1] == goal[(row + n - 1 - dot) % n]:

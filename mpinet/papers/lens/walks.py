@@ -59,6 +59,7 @@ def moves(topology: str) -> Moves:
     member_at = Mapped(type(network).member_at, network.params, network.busses, network.seats)
     at = bus_at(nodes, np.arange(network.places))
     seats = member_at(np.maximum(at, 0)[:, :, np.newaxis], np.arange(network.seats))
+    # `member_at` was asked for bus 0 where there is none, as rules take no negative numbers.
     seats[at < 0] = -1
     return Moves(seats[:, 0, 1:], seats[:, 1:, 0], at[:, 0], at[:, 1:])
 

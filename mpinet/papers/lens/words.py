@@ -59,6 +59,8 @@ def regions(topology: str) -> tuple[Matrix, Matrix]:
     lo, hi = np.zeros(differ.shape[:2], np.int64), np.zeros(differ.shape[:2], np.int64)
     found = ~differ.any(axis=2) & (source == target)
     lo[found], hi[found] = (source + 0 * target)[found] + 1, (source + 0 * target)[found]
+    # Tried by the definition of section 4, the shortest first: the routing's closed form is not
+    # used.
     for length in range(1, n + 1):
         for first in range(1, n - length + 2):
             last = first + length - 1

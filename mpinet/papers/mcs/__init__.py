@@ -1,7 +1,6 @@
 """The claims of a chapter on switching networks, each measured."""
 
 from mpinet.claims import Paper, PaperTable
-from mpinet.papers.mcs.causes import CAUSES
 
 PAPER = Paper(
     "mcs",
@@ -18,7 +17,6 @@ PAPER = Paper(
             ),
         ),
     ),
-    causes=CAUSES,
     citation="Eric Lehman, F. Thomson Leighton, Albert R. Meyer: Mathematics for Computer "
     "Science, chapter 10, pages 279 to 297 of the revision that was read. Open courseware "
     "(Creative Commons).",

@@ -118,6 +118,7 @@ def rightward(N: int) -> Measured:
 )
 def lower_left(N: int) -> Measured:
     """List all ways of both packets: each passes the switch in the lower left corner."""
+    # The two packets of the proof both pass this switch, whichever ways they take.
     corner = N * (N - 1)
     found = ways("array", N)
     walks = (*found[0, 0], *found[N - 1, N - 1])

@@ -251,6 +251,8 @@ def routed(N: int) -> Measured:
     for problem in problems(N):
         passed: Counter[int] = Counter()
         for walk in looped(N, problem):
+            # The proof's ways are made by formula, so they have to be seen to lie on the wires of
+            # the network.
             assert wires.issuperset(pairwise(walk))
             passed.update(walk)
         most = max(passed.values())

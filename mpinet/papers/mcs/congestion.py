@@ -49,6 +49,7 @@ def ways(name: str, inputs: int) -> Ways:
             walk = walks.pop()
             for end in ends[walk[-1]]:
                 found[place, end].append(walk)
+            # The 2-layer array has no unique ways, and congestion is the least over all of them.
             walks.extend((*walk, head) for head in onward[walk[-1]] if head not in walk)
     return found
 
@@ -86,6 +87,8 @@ def _fits(choices: Sequence[Collection[Path]], passed: Counter[int], most: int) 
     if not choices:
         return True
     for walk in choices[0]:
+        # Backtracking ends at the first packet that cannot pass, so trying all routings stays short
+        # for eight inputs.
         if all(passed[switch] < most for switch in walk):
             passed.update(walk)
             if _fits(choices[1:], passed, most):
@@ -125,6 +128,8 @@ def unique_congestion(name: str, inputs: int) -> Measured:
     for switch, pairs in sorted(through.items()):
         graph = networkx.Graph((("in", start), ("out", end)) for start, end in pairs)
         tops = [node for node in graph if node[0] == "in"]
+        # A problem is a permutation: packets through one switch need different inputs and different
+        # outputs.
         packets = len(networkx.bipartite.maximum_matching(graph, tops)) // 2
         if packets > best.value:
             best = Measured(packets, {"switch": switch})

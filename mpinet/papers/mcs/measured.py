@@ -42,6 +42,8 @@ def diameter(name: str, inputs: int) -> Measured:
 def switch_sizes(name: str, inputs: int) -> Counter[tuple[int, int]]:
     """The numbers of switches by their numbers of wires in and out."""
     made = network(name, inputs)
+    # Terminals count as wires: a switch at the tree's bottom has its parent and its terminal in
+    # each direction.
     into = Counter([*(head for _, head in made.arcs), *made.inputs])
     out = Counter(
         [*(tail for tail, _ in made.arcs), *(switch for ends in made.outputs for switch in ends)]

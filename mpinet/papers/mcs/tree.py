@@ -86,6 +86,8 @@ SIZES = (
 def levels(N: int) -> tuple[int, ...]:
     """Count the switches by their distance from the root."""
     graph = networkx.Graph(network("tree", N).arcs)
+    # Levels are measured by distance from the root: the numbers of switches would only repeat the
+    # wiring.
     far = list(networkx.single_source_shortest_path_length(graph, 0).values())
     return tuple(far.count(level) for level in range(max(far) + 1))
 

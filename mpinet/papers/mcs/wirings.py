@@ -35,6 +35,8 @@ def tree(inputs: int) -> Switching:
         (above, below) for above in range(inputs - 1) for below in (2 * above + 1, 2 * above + 2)
     ]
     leaves = tuple(range(inputs - 1, 2 * inputs - 1))
+    # A packet climbs to the lowest common ancestor and comes down again, so tree wires go both
+    # ways.
     both = (*inner, *((below, above) for above, below in inner))
     return Switching(2 * inputs - 1, leaves, tuple((leaf,) for leaf in leaves), both)
 

@@ -90,6 +90,7 @@ def combined(k: int) -> Measured:
         for other in organization("butterfly", k).neighbors(node):
             joined[node % (k * rows)].add(other % (k * rows))
     degrees = {node: len(found - {node}) for node, found in joined.items()}
+    # The first node whose degree is not four is the witness; if all are, node 0 is named.
     least = min(degrees, key=lambda node: (degrees[node] == 4, node))
     return Measured(degrees[least], {"node": least})
 

@@ -244,6 +244,7 @@ def pyramid_interior(k: int) -> Measured:
         side = 2 ** (k - level)
         if 0 < level < k and min(row, column) > 0 and max(row, column) < side - 1:
             levels = [places[other][0] - level for other in network.neighbors(node)]
+            # Levels count from the base, so children are at -1 and the parent at +1.
             if sorted(levels) != [-1] * 4 + [0] * 4 + [1]:
                 return Measured(False, {"node": node})
     return Measured(True)

@@ -16,6 +16,7 @@ SHUFFLES = sizes(2, 9, 7)
 
 def shuffled(node: int, k: int) -> int:
     """The node behind the shuffle connection: twice its number modulo n - 1, n - 1 of itself."""
+    # Section 3.1.8 shuffles modulo n - 1, which would take the last node to 0 and not to itself.
     last = 2**k - 1
     return node if node == last else 2 * node % last
 

@@ -10,8 +10,6 @@ from collections.abc import Callable
 from functools import partial
 
 from mpinet.claims.paper import Column, MeasuredTable, Paper, PaperTable, labelled
-from mpinet.papers.sth.causes import CAUSES
-from mpinet.papers.sth.findings import FINDINGS
 from mpinet.papers.sth.grids import dlh_of, hypercube_of, sth_of
 from mpinet.papers.sth.plots import PLOTS
 from mpinet.papers.sth.printed import ROWS, TOLERANCES
@@ -44,9 +42,7 @@ PAPER = Paper(
         "faults",
         "routing",
         "table4",
-        "table5",
-        "table6",
-        "table7",
+        "tables",
         "table8",
         "discussion",
         "figures",
@@ -157,8 +153,6 @@ PAPER = Paper(
             ),
         ),
     ),
-    causes=CAUSES,
-    findings=FINDINGS,
     citation="Jahangir Alam, Rajesh Kumar: STH: a highly scalable and economical topology for "
     "massively parallel systems. Indian Journal of Science and Technology, 2011.",
     plots=PLOTS,

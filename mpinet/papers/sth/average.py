@@ -14,7 +14,8 @@ from mpinet import measure
 from mpinet.claims import Claim, Corrected, claim, section
 from mpinet.papers.grids import of, up_to
 from mpinet.papers.sth.grids import KINDS, SMALL, VALID, beyond, factors, family, sths
-from mpinet.papers.sth.measured import average, extent, nodes
+from mpinet.papers.sth.measured import average, extent
+from mpinet.papers.sweeps import reached
 
 ROUNDING = 1e-9
 """Far more than the rounding error of an average."""
@@ -24,7 +25,7 @@ def first_node(m: int) -> dict[str, object]:
     """A row of table 2: how far the nodes of LST(m) are from node 0."""
     profile = measure.distance_profile(f"lst:{m}", 0)
     return {
-        "N": nodes(f"lst:{m}"),
+        "N": reached(f"lst:{m}"),
         "nodes at distance 1, 2, ..": ", ".join(map(str, profile[1:])),
         "sum": sum(d * count for d, count in enumerate(profile)),
     }
@@ -108,6 +109,7 @@ def sth_average(m: int, n: int) -> float:
     """Means that count a node itself add up in a product; then over different nodes."""
     size = m * 2 ** (n + 3)
     mean = m * (4 * m + 7) / (8 * m) + cube_distances(n) / 4**n
+    # The paper divides by N - 1: a node's distance to itself is no distance.
     return mean * size / (size - 1)
 
 

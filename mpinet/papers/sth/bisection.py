@@ -14,7 +14,8 @@ from mpinet import measure
 from mpinet.claims import Claim, Corrected, Measured, claim
 from mpinet.papers.grids import networks, numbers, of, up_to
 from mpinet.papers.sth.grids import VALID, factors, family, sth, sths
-from mpinet.papers.sth.measured import bisection, nodes, width
+from mpinet.papers.sth.measured import bisection, width
+from mpinet.papers.sweeps import reached
 from mpinet.papers.widths import CERTIFIED
 
 
@@ -43,7 +44,7 @@ def width_corrected(id: str, statement: str, claimed: Callable[[str], float]) ->
 def table_1_row(m: int, printed: int) -> Measured:
     """A row of table 1."""
     cut = width(f"lst:{m}", printed)
-    return Measured({"N": nodes(f"lst:{m}"), "width": cut.value}, cut.where)
+    return Measured({"N": reached(f"lst:{m}"), "width": cut.value}, cut.where)
 
 
 LOOP_WIDTHS = [
@@ -111,10 +112,12 @@ PRODUCT_WIDTH = width_claim(
 def product_cut(topology: str) -> int:
     """Width of the cut that halves every copy of the loop as the loop's narrowest cut does."""
     loop, _ = factors(topology)
+    # One cut of the loop in every copy: the cube's links stay whole, so the width is that of the
+    # loop times 2^n.
     inside = set(bisection(loop).side)
-    size = nodes(loop)
+    size = reached(loop)
     return measure.cut_width(
-        topology, [node for node in range(nodes(topology)) if node % size in inside]
+        topology, [node for node in range(reached(topology)) if node % size in inside]
     )
 
 
@@ -149,4 +152,4 @@ STH_WIDTH = width_claim(
 def forms(topology: str) -> list[int]:
     """The second and the third form; N is counted."""
     (m, n), (loop, _) = numbers(topology), factors(topology)
-    return [(3 * m - 1) * 2 ** (n + 1), (3 * nodes(loop) - 8) * 2 ** (n - 2)]
+    return [(3 * m - 1) * 2 ** (n + 1), (3 * reached(loop) - 8) * 2 ** (n - 2)]

@@ -42,8 +42,8 @@ from mpinet.papers.sth.measured import (
     plain_cut,
 )
 from mpinet.papers.sth.printed import ROWS, TOLERANCES
-from mpinet.papers.sth.table6 import broadcast_costs
 from mpinet.papers.sth.table8 import available, percentage
+from mpinet.papers.sth.tables import broadcast_costs
 
 ROWS_OF_STH = rows(sth_of)
 
@@ -183,6 +183,8 @@ def product_bound(topology: str) -> float:
     N^2/4 pairs in each direction, and none of its links carries more than the busiest.
     """
     loop, cube = factors(topology)
+    # A message crosses loop links in its source's copy of the loop and cube links in its target's
+    # column.
     busiest = max(size_of(cube) * loop_load(loop), size_of(loop) * cube_load(cube))
     return size_of(topology) ** 2 / 4 / busiest
 

@@ -50,6 +50,7 @@ claim_lemma_7 = section(place="lemma 7")
 )
 def xu(topology: str) -> Measured:
     """Remove k1 + k2 - 1 nodes of the product."""
+    # Definition 6 counts k - 1 failures for D_k, and Xu's theorem is about k1 + k2.
     faults = sum(measure.connectivity(factor) for factor in factors(topology)) - 1
     return fault_diameter(topology, faults)
 

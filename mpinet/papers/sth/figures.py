@@ -23,8 +23,8 @@ from mpinet.papers.sth.measured import (
 )
 from mpinet.papers.sth.printed import TABLE_5, TABLE_6, TABLE_7, TABLE_8, TOLERANCES, PrintedRow
 from mpinet.papers.sth.table4 import cost, cost_factor
-from mpinet.papers.sth.table6 import PRINTED, broadcast_costs
 from mpinet.papers.sth.table8 import FAMILIES, SIZES_ARE, WITH_SINGLE_LINK, percentage
+from mpinet.papers.sth.tables import PRINTED, broadcast_costs
 from mpinet.papers.widths import CERTIFIED
 
 Series = dict[str, tuple[int, Callable[[int], str]]]
@@ -41,6 +41,7 @@ def printed_cells(
     topology: str, table: dict[int, PrintedRow], column: str, series: Series
 ) -> dict[str, float]:
     """A figure's points at the size of an STH, from the table."""
+    # Rows of the tables are keyed by their number of nodes, which the network itself has.
     row = table[size_of(topology)][column]
     return {name: row[at] for name, (at, _) in series.items()}
 

@@ -15,7 +15,8 @@ from mpinet.papers.grids import networks, of, up_to
 from mpinet.papers.measured import degrees
 from mpinet.papers.sth.formulas import sth_diameter, sth_diameter_by_kind, twisted_diameter
 from mpinet.papers.sth.grids import KINDS, SMALL, VALID, beyond, factors, family, sth, sths
-from mpinet.papers.sth.measured import common_degree, diameter, extent, nodes
+from mpinet.papers.sth.measured import common_degree, diameter, extent
+from mpinet.papers.sweeps import reached
 from mpinet.papers.witness import first_pair
 
 NODES = claim(
@@ -24,7 +25,7 @@ NODES = claim(
     statement="STH(m,n) has m 2^(n+3) nodes",
     claimed=of(lambda m, n: m * 2 ** (n + 3)),
     grid=SMALL,
-    measured=nodes,
+    measured=reached,
 )
 
 DEGREE = claim(
@@ -134,6 +135,7 @@ SUM = claim_lemma_3(
 def antipodal(topology: str) -> Measured:
     """Compare the pairs at the largest distance with those of the factors."""
     loop, cube = (measure.distance_matrix(factor) for factor in factors(topology))
+    # Nodes of the product are numbered with the loop's part fastest, which is the order of `kron`.
     both = np.kron(cube == cube.max(), loop == loop.max())
     matrix = measure.distance_matrix(topology)
     wrong = both != (matrix == matrix.max())
@@ -199,6 +201,8 @@ def cayley(topology: str) -> Measured:
     if not measure.vertex_transitive(topology):
         return transitive(topology)
     group = _closure([tuple(g) for g in measure.automorphism_group(topology).generators.tolist()])
+    # A regular group has no element but the identity that fixes a node, so only such generators can
+    # do.
     moving = sorted(g for g in group if all(g[node] != node for node in range(size)))
     for count in (1, 2, 3):
         for chosen in combinations(moving, count):

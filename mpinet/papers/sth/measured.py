@@ -12,8 +12,6 @@ from mpinet import measure
 from mpinet.base.arrays import Flags, Ints
 from mpinet.claims import Measured, OutOfReach
 from mpinet.claims.remembered import remembered
-from mpinet.machine import Machine
-from mpinet.machine.beep import wired
 from mpinet.measure.bisection import Bisection
 from mpinet.measure.distance import disconnected
 from mpinet.networks.catalogue import open_topology
@@ -21,6 +19,7 @@ from mpinet.networks.product import Product
 from mpinet.networks.shortest import neighbor_table
 from mpinet.networks.topology import Topology
 from mpinet.papers.measured import common, degrees, links
+from mpinet.papers.sweeps import reached, swept
 from mpinet.papers.widths import certified
 from mpinet.papers.witness import at_pair
 
@@ -83,25 +82,17 @@ def extent(topology: str) -> Extent:
 
 
 def levels(network: Topology, root: int) -> tuple[list[int], int]:
-    """Flood from one node: numbers of nodes informed in step 0, 1, 2, .., and the last of them."""
-    machine = Machine(network, "all")
-    informed = np.zeros(network.size, bool)
-    informed[root] = True
-    fresh, last, counts = np.array([root]), root, []
-    while len(fresh):
-        counts.append(len(fresh))
-        last = int(fresh[0])
-        inbox = machine.step(*wired(network, fresh))
-        came = inbox.nodes[~informed[inbox.nodes]]  # in ascending order
-        fresh = came[np.flatnonzero(np.diff(came, prepend=-1))]
-        informed[fresh] = True
-    return counts, last
+    """Sweep from one node: numbers of nodes at distance 0, 1, 2, .., and the first farthest one."""
+    _, hops = swept(network, root)
+    return np.bincount(hops[hops >= 0]).tolist(), int(hops.argmax())
 
 
 def classes(network: Topology) -> Ints:
     """Lowest node of each node's class under automorphisms, each checked link by link."""
     table = neighbor_table(network)
     nodes = np.arange(network.size)
+    # Unwired ports would be moved like node -1: irregular networks are flooded from all nodes
+    # instead.
     if (table < 0).any():
         return nodes
     wiring = np.sort(table, axis=1)
@@ -133,12 +124,6 @@ def supposed(network: Topology) -> list[Ints]:
     return list(measure.automorphism_group(network).generators)
 
 
-@remembered
-def nodes(topology: str) -> int:
-    """Nodes that a flood from node 0 informs."""
-    return sum(levels(open_topology(topology), 0)[0])
-
-
 def degree(topology: str) -> int:
     """Largest degree."""
     return max(degrees(topology))
@@ -158,7 +143,7 @@ def diameter(topology: str) -> Measured:
 def properties(*names: str) -> Callable[[str], dict[str, Any]]:
     """Several of a network's basic numbers: nodes, degree, links, diameter."""
     measures: dict[str, Callable[[str], Any]] = {
-        "nodes": nodes,
+        "nodes": reached,
         "degree": common_degree,
         "links": links,
         "diameter": lambda topology: extent(topology).diameter,
@@ -173,7 +158,7 @@ def average(topology: str) -> float:
 
 def density(topology: str) -> float:
     """Traffic density: average distance, times nodes, by links."""
-    return average(topology) * nodes(topology) / links(topology)
+    return average(topology) * reached(topology) / links(topology)
 
 
 @remembered
@@ -190,6 +175,7 @@ def bisection(topology: str) -> Bisection:
     cut, side = plain_cut(topology)
     sparse = topology.startswith("hexcell")
     found = measure.bisection_width(topology, SPARSE_EFFORT if sparse else EFFORT)
+    # The obvious cut is often narrower than the one that a short search finds in large networks.
     if found.upper <= cut:
         return found
     return Bisection(found.lower, cut, found.lower == cut, side)

@@ -16,7 +16,7 @@ from mpinet.networks.topology import Topology
 from mpinet.papers.grids import networks, numbers, up_to
 from mpinet.papers.measured import size_of
 from mpinet.papers.sth.grids import KINDS, VALID, family, sth, sths
-from mpinet.papers.sth.measured import nodes
+from mpinet.papers.sweeps import reached
 from mpinet.papers.witness import at_pair, largest_pair
 from mpinet.programs.broadcast import broadcast
 
@@ -31,6 +31,7 @@ def candidate_walks(topology: str, source: int, target: int, hops: int) -> list[
     network = open_topology(topology)
     routing = network.routing("paper")
     machine = Machine(network, "all")
+    # Headers as the paper's routing writes them at the source, one for each of its four candidates.
     words = [target << TARGET | walk << WALK | 1 << FIRST for walk in range(4)]
     headers = np.array(words, np.int64).reshape(4, 1)
     walks = [[source] for _ in range(4)]
@@ -208,7 +209,7 @@ def sth_example() -> dict[str, object]:
     turn = next((i for i, (_, label) in enumerate(places) if label != 6), len(places))
     rest = {place for place, _ in places[turn:]}
     return {
-        "nodes": nodes("sth:3,3"),
+        "nodes": reached("sth:3,3"),
         "LST part": " ".join(network.address(node) for node in route[:turn]),
         "cube part in place": rest.pop() if len(rest) == 1 else sorted(rest),
         "end": network.address(route[-1]),
@@ -219,6 +220,7 @@ def sources_of(size: int, count: int) -> list[int]:
     """Choose so many nodes of a network, spread by a fixed stride; all if there are no more."""
     if size <= count:
         return list(range(size))
+    # Knuth's multiplier spreads few sources over the whole network, the same ones in every run.
     return [(7 + 2654435761 * i) % size for i in range(count)]
 
 

@@ -25,7 +25,8 @@ from mpinet.papers.sth.grids import (
     family,
     sths,
 )
-from mpinet.papers.sth.measured import common_degree, degree, diameter, extent, nodes, width
+from mpinet.papers.sth.measured import common_degree, degree, diameter, extent, width
+from mpinet.papers.sweeps import reached
 from mpinet.papers.widths import CERTIFIED
 
 NETWORKS = {
@@ -126,10 +127,10 @@ def _width_cell(
 SEVERAL_LEVELS = ("i > 1", of(lambda i: i > 1))
 
 CELLS = [
-    _cell("nodes-dlh", nodes, "DLH(m,n) has m 2^(n+2) nodes", lambda m, n: m * 2 ** (n + 2)),
+    _cell("nodes-dlh", reached, "DLH(m,n) has m 2^(n+2) nodes", lambda m, n: m * 2 ** (n + 2)),
     _cell(
         "nodes-hx",
-        nodes,
+        reached,
         "a Hex-Cell has 6(2i-1) nodes",
         lambda i: 6 * (2 * i - 1),
         cause="hexcell",
@@ -138,10 +139,10 @@ CELLS = [
             "STH-C-nodes-hx",
             "a Hex-Cell of i levels has 6i^2 nodes",
             claimed=of(lambda i: 6 * i * i),
-            measured=nodes,
+            measured=reached,
         ),
     ),
-    _cell("nodes-sth", nodes, "STH(m,n) has m 2^(n+3) nodes", lambda m, n: m * 2 ** (n + 3)),
+    _cell("nodes-sth", reached, "STH(m,n) has m 2^(n+3) nodes", lambda m, n: m * 2 ** (n + 3)),
     _cell("degree-dlh", common_degree, "DLH(m,n) is regular of degree 3+n", lambda m, n: 3 + n),
     _cell("degree-hx", degree, "a Hex-Cell has degree 3 at most", lambda i: 3, relation="<="),
     _cell("degree-sth", common_degree, "STH(m,n) is regular of degree 4+n", lambda m, n: 4 + n),

@@ -91,12 +91,14 @@ def near_sizes(offered: Sequence[int] | np.ndarray, psi: int) -> int:
     wanted, offered = np.arange(1, WANTED + 1), np.asarray(offered)
     above = np.searchsorted(offered, wanted)
     near = np.abs(offered[np.minimum(above, len(offered) - 1)] - wanted)
+    # The nearest offered size is one of the two beside the wanted one, as sizes ascend.
     near = np.minimum(near, np.abs(offered[np.maximum(above - 1, 0)] - wanted))
     return int((100 * near < psi * wanted).sum())
 
 
 def percentage(family: str, psi: int) -> float:
     """`available` as a percentage with two decimals."""
+    # Two decimals, as printed; the table itself cuts some cells and rounds others.
     return round(100 * available(family, psi) / WANTED, 2)
 
 

@@ -52,16 +52,9 @@ def rehearse_ascend(
     dry.arrivals = np.copy
     began = time.process_time()
     run(machine, operator, kind, seed, algorithm)
-    messages, volume = machine.meters.crossed, machine.meters.crossed_bytes
-    return Rehearsal(
-        rank=dry.rank,
-        ranks=ranks,
-        processors=machine.placement.count,
-        steps=machine.steps,
-        messages=messages,
-        bytes=volume,
-        all_messages=ranks * messages,
-        all_bytes=ranks * volume,
-        partners=int((dry.records_sent > 0).sum()),
-        computing=time.process_time() - began - dry.making,
-    )
+    meters = machine.meters
+    every = {
+        "all_messages": ranks * meters.crossed,
+        "all_bytes": ranks * meters.crossed_bytes,
+    }
+    return Rehearsal.played(machine, dry, began, **every)

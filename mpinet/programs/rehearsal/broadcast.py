@@ -14,6 +14,7 @@ from mpinet.errors import UsageError
 from mpinet.machine import Machine
 from mpinet.machine.dry import Dry
 from mpinet.machine.placement import owner_of
+from mpinet.machine.step import record_type
 from mpinet.networks.schedule import SPAN, SPAN_BITS, Schedule
 from mpinet.programs.broadcast import inform_all, require_algorithm
 from mpinet.programs.rehearsal.rehearsal import Rehearsal, require_rehearsable
@@ -21,7 +22,7 @@ from mpinet.programs.rehearsal.rehearsal import Rehearsal, require_rehearsable
 MOST = 2**30
 """Most processors of a machine whose tree is walked."""
 
-MESSAGE_BYTES = 24
+MESSAGE_BYTES = record_type(np.dtype(np.int64), ()).itemsize
 """Receiver, port, and the broadcast's content."""
 
 
@@ -61,18 +62,8 @@ def rehearse_broadcast(
     del arrivals
     began = time.process_time()
     inform_all(machine, root, name, schedule)
-    return Rehearsal(
-        rank=dry.rank,
-        ranks=dry.size,
-        processors=machine.placement.count,
-        steps=last,
-        messages=machine.meters.crossed,
-        bytes=machine.meters.crossed_bytes,
-        all_messages=int(sent.sum()),
-        all_bytes=int(sent.sum()) * MESSAGE_BYTES,
-        partners=int((dry.records_sent > 0).sum()),
-        computing=time.process_time() - began - dry.making,
-    )
+    every = {"all_messages": int(sent.sum()), "all_bytes": int(sent.sum()) * MESSAGE_BYTES}
+    return Rehearsal.played(machine, dry, began, steps=last, **every)
 
 
 def walk_schedule(

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from contextlib import suppress
+from dataclasses import replace
 from functools import partial
 
 import numpy as np
@@ -23,8 +24,11 @@ from mpinet.programs.rehearsal.walks import walk
 SAMPLE = 2**16
 """Processors of the whole machine that are asked how far they are and where their links lead."""
 
-MESSAGE_BYTES = 8
+MESSAGE_BYTES = np.dtype(np.int64).itemsize
 """A beep is the receiver's number."""
+
+SAMPLED = ("steps", "messages", "bytes", "all_messages", "all_bytes", "partners")
+"""Fields that rest on the routing's paths, or on a sample of the processors."""
 
 
 def rehearse_flood(machine: Machine, dry: Dry, root: int) -> Rehearsal:
@@ -53,24 +57,15 @@ def rehearse_flood(machine: Machine, dry: Dry, root: int) -> Rehearsal:
     steps = int(max(own.max(initial=0), others.max(initial=0)))
     began = time.process_time()
     _play(machine, dry, own, steps)
-    seconds = time.process_time() - began - dry.making
+    found = Rehearsal.played(machine, dry, began, steps=steps, all_messages=0, all_bytes=0)
     away = _links_away(topology, placement, some[others < steps])
     every = round(away * topology.size / len(some))
     exact = routing.shortest and len(some) == topology.size
-    return Rehearsal(
-        rank=dry.rank,
-        ranks=dry.size,
-        processors=placement.count,
-        steps=steps,
-        messages=machine.meters.crossed,
-        bytes=machine.meters.crossed_bytes,
+    return replace(
+        found,
         all_messages=every,
         all_bytes=every * MESSAGE_BYTES,
-        partners=int((dry.records_sent > 0).sum()),
-        computing=seconds,
-        modelled=()
-        if exact
-        else ("steps", "messages", "bytes", "all_messages", "all_bytes", "partners"),
+        modelled=() if exact else SAMPLED,
     )
 
 

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import time
 from dataclasses import dataclass
+from typing import Any
 
 from mpinet.errors import UsageError
 from mpinet.machine import Machine
+from mpinet.machine.dry import Dry
 from mpinet.machine.meeting import FIXED, rounds
 
 
@@ -36,6 +39,29 @@ class Rehearsal:
     modelled: tuple[str, ...] = ()
     """Names of the attributes that rest on a model of other ranks or on a sample of them;
     ``memory`` is this process's need."""
+
+    @classmethod
+    def played(cls, machine: Machine, dry: Dry, began: float, **others: Any) -> Rehearsal:
+        """Return the findings of a rank that has been played since `began` (`process_time`).
+
+        Parameters
+        ----------
+        machine : Machine
+            On `dry`; it has counted the rank's messages.
+        began : float
+            Seconds of this process before the rank was played.
+        others : Any
+            Attributes that the machine has not counted, or counted for one rank alone.
+        """
+        own = {
+            "processors": machine.placement.count,
+            "steps": machine.steps,
+            "messages": machine.meters.crossed,
+            "bytes": machine.meters.crossed_bytes,
+            "partners": int((dry.records_sent > 0).sum()),
+            "computing": time.process_time() - began - dry.making,
+        }
+        return cls(dry.rank, dry.size, **{**own, **others})
 
 
 @dataclass(frozen=True)

@@ -14,17 +14,13 @@ from mpinet.machine import Machine, hop
 from mpinet.machine.dry import Dry
 from mpinet.machine.router import Router, hosting
 from mpinet.networks.routing import Routing
+from mpinet.programs.rehearsal.flood import SAMPLED
 from mpinet.programs.rehearsal.rehearsal import Rehearsal, require_rehearsable
 from mpinet.programs.rehearsal.walks import AT_ONCE, walk
 from mpinet.programs.traffic import Traffic
 
 SAMPLE = 2**20
 """Most messages whose paths are walked."""
-
-WORD_BYTES = 8
-
-ROUGHLY = ("steps", "messages", "bytes", "all_messages", "all_bytes", "partners")
-"""Fields estimated from a sample of the paths."""
 
 
 def rehearse_route(
@@ -56,7 +52,7 @@ def rehearse_route(
     require_rehearsable(machine, "routing")
     if machine.model.send is not None or machine.model.half_duplex:
         raise UsageError("predict knows routing with all ports and full-duplex links.")
-    width = hop.WORDS + routing.words + (policy == "fifo")
+    row = (hop.WORDS + routing.words + (policy == "fifo")) * np.dtype(np.int64).itemsize
     router = Router(machine, routing, mode, policy)
     dry.arrivals = Mirror(machine, routing)
     numbers = traffic.sent_by(machine)
@@ -78,20 +74,19 @@ def rehearse_route(
     hops = paths.hops.sum() / part / dry.size / max(machine.meters.messages, 1)
     messages = round(int(paths.crossing[dry.rank]) / part)
     every = round(int(paths.crossing.sum()) / part)
-    return Rehearsal(
-        rank=dry.rank,
-        ranks=dry.size,
-        processors=machine.placement.count,
+    sampled = () if count == traffic.total else SAMPLED
+    return Rehearsal.played(
+        machine,
+        dry,
+        began,
         steps=int(paths.hops.max(initial=0)),
         messages=messages,
-        bytes=messages * width * WORD_BYTES,
+        bytes=messages * row,
         all_messages=every,
-        all_bytes=every * width * WORD_BYTES,
+        all_bytes=every * row,
         partners=int(paths.partners.sum()),
         computing=seconds * max(1.0, float(hops)),
-        modelled=("steps", "computing", "memory")
-        if count == traffic.total
-        else (*ROUGHLY, "computing", "memory"),
+        modelled=(*(sampled or ("steps",)), "computing", "memory"),
     )
 
 

@@ -7,7 +7,7 @@ A timetable comes from a search that saw the whole network, or from a file; it i
 from __future__ import annotations
 
 import json
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field, fields, replace
 from functools import cached_property
 from math import prod
 from typing import Any
@@ -176,6 +176,21 @@ class Timetable:
             port=None,
             add=add,
         ).ordered()
+
+
+def table_columns(table: Timetable) -> dict[str, Any]:
+    """Return a timetable as JSON, which rank 0 shares; see `table_of`."""
+    values = {each.name: getattr(table, each.name) for each in fields(table)}
+    return {name: [*map(int, v)] if hasattr(v, "dtype") else v for name, v in values.items()}
+
+
+def table_of(columns: dict[str, Any]) -> Timetable:
+    """Return the timetable of which these are the columns."""
+    values = dict(columns)
+    for name, column in columns.items():
+        if isinstance(column, list):
+            values[name] = np.array(column, bool if name == "add" else np.int64)
+    return Timetable(**values)
 
 
 EXTRA = ("bus", "port", "since")

@@ -69,6 +69,7 @@ def plotted(
         knee, and the other points are filled.
     """
     matplotlib = library()
+    # Settings of the user's own matplotlibrc would change the bytes of the file.
     with matplotlib.rc_context({**matplotlib.rcParamsDefault, **FONTS, "backend": "agg"}):
         made = partial(_figure, curves, width, labels, log, knees)
         return written(made, kind, dpi=200, bbox_inches="tight")
@@ -91,6 +92,7 @@ def _figure(
         for curve in curves:
             if curve.panel == panel:
                 _draw(axes, curve, names.index(curve.label), knees)
+        # Names of networks are long, and level labels would overlap.
         if any(isinstance(dot.x, str) for curve in curves for dot in curve.dots):
             axes.tick_params(axis="x", labelrotation=30)
         axes.set_title(panel, fontsize=9)
@@ -113,6 +115,8 @@ def _show_knees(axes: Any, curves: Sequence[Curve], log: Sequence[str]) -> None:
     """Set the ends of y, which all panels share."""
     stable = [dot.high for curve in curves for dot in curve.dots if not dot.hollow]
     every = [dot.high for curve in curves for dot in curve.dots]
+    # Beyond saturation latency grows without bound, and would press the stable part of the curve
+    # flat.
     if stable and max(every) > ROOM * max(stable) > 0:
         axes.set_ylim(top=ROOM * max(stable))
     if "y" not in log and min(every) >= 0:
@@ -123,6 +127,7 @@ def _scale_by_log(axes: Any, curves: Sequence[Curve]) -> None:
     """Make x logarithmic; a few values have ticks of their own."""
     axes.set_xscale("log")
     values = sorted({dot.x for curve in curves for dot in curve.dots})
+    # A logarithmic axis marks powers of ten alone, and would name none of the sizes 16, 32, 64.
     if len(values) <= MOST_NAMED:
         axes.set_xticks(values, [f"{value:g}" for value in values])
         axes.set_xticks([], minor=True)

@@ -94,6 +94,7 @@ def written(made: Callable[[], Any], kind: str, **settings: Any) -> bytes:
         Arguments of ``savefig``.
     """
     file = BytesIO()
+    # A missing glyph is only a warning in matplotlib, but to the reader it is a box in the picture.
     with warnings.catch_warnings(record=True) as told:
         warnings.simplefilter("always")
         made().savefig(file, format=kind, metadata=PLAIN[kind], **settings)
@@ -170,6 +171,8 @@ def _draw_links(made: Any, axes: Any, shown: Scene, beside: float) -> None:
     count = max(1, len(shown.links))
     thick = float(np.clip(28 / np.sqrt(count), 0.25, 1.3))
     options: dict[str, Any] = {"facecolors": "none", "zorder": 1}
+    # A vector file with tens of thousands of lines takes viewers minutes to open; pixels of the
+    # same look do not.
     options["rasterized"] = is_many(shown)
     if shown.loads is None:
         for kind in np.unique(shown.kinds):
@@ -195,6 +198,8 @@ def _add_lines(axes: Any, shown: Scene, which: Ints, **style: Any) -> None:
     """Add links of one look: straight lines, curves, and pairs of stubs."""
     path = library("matplotlib.path").Path
     paths = []
+    # One path per link costs a Python object each, and matplotlib's renderer refuses a path of too
+    # many lines.
     for begin in range(0, len(which), AT_ONCE):
         those = which[begin : begin + AT_ONCE]
         ends, bent = shown.points[shown.links[those]], shown.bends[those] != 0

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from html import escape
-from importlib.resources import files
 from itertools import pairwise
 
 import numpy as np
 
+from mpinet.report import html
 from mpinet.report.drawing.figure import HEAT, KINDS, ROUTES
 from mpinet.report.drawing.scene import Scene, pulled
+from mpinet.report.html import part
 from mpinet.report.shapes import Points, nearest
 
 SIDE = 1000
@@ -22,26 +23,14 @@ DOWN = np.array([1.0, -1.0])
 def page(shown: Scene) -> str:
     """Return a picture as a page that needs no other file."""
     title = escape(shown.name)
-    return f"""<!doctype html>
-<html lang="en">
-<head>
-<meta charset="utf-8">
-<meta name="viewport" content="width=device-width, initial-scale=1">
-<title>{title}</title>
-<style>
-{_part("page.css")}</style>
-</head>
-<body>
-<header><h1>{title}</h1>
+    body = f"""<header><h1>{title}</h1>
 <p>{_caption(shown)}</p>
 <form><input type="search" placeholder="address or number" aria-label="find a node"></form>
 <output></output></header>
 {drawing(shown)}
 <script>
-{_part("page.js")}</script>
-</body>
-</html>
-"""
+{part("drawing", "page.js")}</script>"""
+    return html.page(shown.name, part("drawing", "page.css"), body)
 
 
 def drawing(shown: Scene, width: int | None = None) -> str:
@@ -57,6 +46,7 @@ def drawing(shown: Scene, width: int | None = None) -> str:
     low, high = shown.points.min(axis=0) - shown.aside, shown.points.max(axis=0) + shown.aside
     scale = SIDE / max(float((high - low).max()), 1e-9)
     points = (shown.points - low) * scale
+    # SVG counts y downwards, and layouts count it upwards.
     points[:, 1] = (high[1] - low[1]) * scale - points[:, 1]
     box = (high - low) * scale
     radius = float(np.clip(0.22 * nearest(points[: shown.nodes]), 1.2, 14))
@@ -87,10 +77,6 @@ OWN = (
 """Colours of a drawing outside a page, for light and dark backgrounds."""
 
 
-def _part(name: str) -> str:
-    return files("mpinet.report.drawing").joinpath(name).read_text()
-
-
 def _caption(shown: Scene) -> str:
     """Describe the picture in a line."""
     parts = [f"{shown.hosts:,} processors"]
@@ -109,6 +95,7 @@ def _lines(shown: Scene, points: Points, scale: float) -> list[str]:
     cut = [bool(stub.any()) for stub in shown.stubs]
     most = int(shown.loads.max(initial=0)) if shown.loads is not None else 0
     lines = []
+    # Links of special kinds come last, so that they are painted over the plain ones.
     for at in np.argsort(shown.kinds, kind="stable").tolist():
         (u, v), (start, end) = shown.links[at].tolist(), ends[at]
         way = f"M{_at(start)}L{_at(end)}"

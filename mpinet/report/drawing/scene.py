@@ -73,6 +73,7 @@ class Scene:
 
     def way(self, u: int, v: int) -> tuple[float, Points]:
         """Swerve of the link to the left on the way from u to v, and its stub at u (or zeros)."""
+        # A link is stored once, and its swerve is to the left: on the way back it is on the right.
         for sign, ends in ((1, (u, v)), (-1, (v, u))):
             for at in np.flatnonzero((self.links == ends).all(axis=1)):
                 return sign * float(self.bends[at]), sign * self.stubs[at]
@@ -121,6 +122,7 @@ def scene(
         There is too much to show.
     """
     network = open_topology(topology)
+    # Refused before the layout, which takes the longest of all parts of a picture.
     require_scene(network, routes, label, seed)
     points, lines, aside, ring_ends, kinds = _wiring(network)
     found: Loads | None = None
@@ -197,6 +199,7 @@ def _bus_places(points: Points, pairs: Ints) -> Points:
     for bus, middle in enumerate(np.round(middles, 6).tolist()):
         before = taken.get(tuple(middle), 0)
         taken[tuple(middle)] = before + 1
+        # About the golden angle: dots of any number of equal busses come to lie apart.
         turn = 2.4 * before
         middles[bus] += room * np.sqrt(before) * np.array([np.cos(turn), np.sin(turn)])
     return middles

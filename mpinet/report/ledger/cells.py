@@ -78,6 +78,8 @@ def _row(label: str, row: Mapping[str, Any]) -> Iterator[Cell]:
     """Yield the cells of a claim whose values are objects with a field a cell."""
     claimed, measured = row["claimed"], row["measured"]
     if isinstance(claimed, Mapping) and isinstance(measured, Mapping):
+        # A verdict keeps the failing fields with its witness alone; a row without one agrees in all
+        # cells.
         wrong = row["witness"]["where"].get("fields", ()) if row["witness"] else ()
         yield from _fields(label, "", row, claimed, measured, wrong)
 

@@ -61,6 +61,7 @@ def _printed(text: str) -> str:
 def _replaced(pattern: re.Pattern[str], by: Callable[[re.Match[str]], str], text: str) -> str:
     """Replace what a pattern finds, and then what it finds within that."""
     found = 1
+    # Scripts stand within scripts, as in 2^(2^k), and one pass only finds the outer ones.
     while found:
         text, found = pattern.subn(by, text)
     return text

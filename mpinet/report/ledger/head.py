@@ -83,6 +83,7 @@ CODE = ("commit", "digest", "command")
 
 def _rerun(command: str, commit: str | None) -> str:
     """Return the commands from a fresh checkout to this result."""
+    # A plus marks a changed checkout: only the commit below it can be checked out.
     at = commit.rstrip("+") if commit else "COMMIT"
     words = command if "--out" in command.split() else f"{command} --out ledger.json"
     return (

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from html import escape
-from importlib.resources import files
 from itertools import groupby
 from pathlib import Path
 from typing import Any
@@ -14,6 +13,8 @@ from mpinet.claims.ledger import ROOMS, paper
 from mpinet.claims.paper import Paper
 from mpinet.claims.summary import tally
 from mpinet.claims.verdict import VERDICTS
+from mpinet.report import html
+from mpinet.report.html import part
 from mpinet.report.ledger.cells import LedgerRows
 from mpinet.report.ledger.formulas import typeset
 from mpinet.report.ledger.head import counts, findings, head, reading
@@ -59,34 +60,17 @@ def page(document: Mapping[str, Any]) -> str:
 </form>
 {parts}
 <script>
-{_part("page.js")}</script>"""
+{part("ledger", "page.js")}</script>"""
     return html_page("The ledger: what papers on interconnection networks claim, measured", body)
 
 
 def html_page(title: str, body: str) -> str:
     """Return a page in the ledger's style, which needs no other file."""
-    return f"""<!doctype html>
-<html lang="en">
-<head>
-<meta charset="utf-8">
-<meta name="viewport" content="width=device-width, initial-scale=1">
-<title>{escape(title)}</title>
-<style>
-{_part("page.css")}</style>
-</head>
-<body>
-{body}
-</body>
-</html>
-"""
+    return html.page(title, part("ledger", "page.css"), body)
 
 
 def _paper(name: str) -> Paper:
     return paper(name) if name in ROOMS else Paper(name, "claims of one's own", ())
-
-
-def _part(name: str) -> str:
-    return files("mpinet.report.ledger").joinpath(name).read_text()
 
 
 def _choice(name: str, values: Iterable[str]) -> str:

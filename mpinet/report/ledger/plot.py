@@ -32,8 +32,9 @@ def drawn(plot: Plot, rows: Mapping[str, Mapping[str, Any]]) -> str:
     rows : mapping
         Verdicts as JSON knows them, by their ids.
     """
-    curves = [(curve, _points(curve, plot.against, rows)) for curve in plot.curves]
+    curves = [(curve, points_of(curve, plot.against, rows)) for curve in plot.curves]
     curves = [(curve, points) for curve, points in curves if points]
+    # One point has no axis to scale, and quick runs often leave a curve with no more.
     if max((len(points) for _, points in curves), default=0) < 2:
         if not any(claim in rows for curve in plot.curves for claim in curve.claims()):
             return ""
@@ -69,7 +70,7 @@ def drawn(plot: Plot, rows: Mapping[str, Mapping[str, Any]]) -> str:
 </figure>"""
 
 
-def _points(curve: Curve, against: str, rows: Mapping[str, Mapping[str, Any]]) -> Points:
+def points_of(curve: Curve, against: str, rows: Mapping[str, Mapping[str, Any]]) -> Points:
     """Points of a curve, from left to right."""
     return sorted(
         {
@@ -122,6 +123,7 @@ class _Axis:
     def __init__(self, values: Sequence[float], begin: float, end: float):
         least, most = min(values), max(values)
         self._log = is_wide(values)
+        # A linear axis begins at 0, because a cut axis would make small differences look large.
         low = self._of(least) if self._log else 0.0
         self._low = floor(low)
         self._high = ceil(self._of(most)) if self._log else most * 1.05
@@ -183,6 +185,7 @@ def _labels(plot: Plot) -> Iterable[str]:
 
 def _diagonal(across: _Axis, up: _Axis) -> str:
     """Draw the line on which measured equals claimed."""
+    # The line ends where both axes do, or it would leave the frame.
     most = min(max(v for v, _ in across.ticks()), max(v for v, _ in up.ticks()))
     least = max(min(v for v, _ in across.ticks()), min(v for v, _ in up.ticks()))
     ends = f'x1="{across.at(least)}" y1="{up.at(least)}" x2="{across.at(most)}" y2="{up.at(most)}"'

@@ -39,6 +39,8 @@ def unbroken(commands: str) -> str:
     """Set commands so that no line breaks at their hyphens, except in long words."""
     return "\n".join(
         " ".join(
+            # Browsers break lines at hyphens, which would tear an option such as --at apart on a
+            # phone.
             f"<span>{escape(word)}</span>" if len(word) <= UNBROKEN else escape(word)
             for word in line.split(" ")
         )

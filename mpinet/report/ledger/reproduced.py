@@ -12,7 +12,15 @@ from mpinet.claims.paper import Curve, MeasuredTable, Paper, PaperTable, Plot, i
 from mpinet.claims.summary import tally
 from mpinet.report.ledger.cells import Cell, LedgerRows, cells_of, digits_of
 from mpinet.report.ledger.page import claims_table, doi_link, errors_list, html_page
-from mpinet.report.ledger.plot import along, drawn, is_number, is_wide, places_of, value_of
+from mpinet.report.ledger.plot import (
+    along,
+    drawn,
+    is_number,
+    is_wide,
+    places_of,
+    points_of,
+    value_of,
+)
 from mpinet.report.ledger.remade import command_html, remade
 from mpinet.report.rows import Row
 from mpinet.report.tables import cell_text, table
@@ -69,6 +77,8 @@ def items_of(paper: Paper) -> list[Item]:
 def _points(plot: Plot, rows: LedgerRows) -> list[Cell]:
     """Points of a plot's series: of what is measured, then of what is only printed."""
     series: dict[tuple[Any, ...], Curve] = {}
+    # Measured series come first: a printed one is only shown by itself where nothing was measured
+    # beside it.
     for curve in sorted(plot.curves, key=lambda curve: curve.value == "claimed"):
         series.setdefault((curve.claims(), curve.key, curve.of and curve.name), curve)
     measured = {key[:2] for key, curve in series.items() if curve.value == "measured"}
@@ -107,6 +117,8 @@ def text_of(rows: Sequence[Row]) -> str:
         lines: dict[str | float, dict[str, str]] = {}
         for cell in cells:
             lines.setdefault(cell.row, {})[cell.column] = _both(cell, digits.get(cell.column, 0))
+        # Points of several claims come claim by claim; only numbers can be brought into the order
+        # of the axis.
         numbers = all(is_number(label) for label in lines)
         shown = [
             [cell_text(label), *(lines[label].get(column, "") for column in columns)]
@@ -160,13 +172,8 @@ def picture_of(plot: Plot, rows: LedgerRows, kind: str, width: float = 5.0) -> b
 
     curves = []
     for curve in plot.curves:
-        found = {
-            (x, y)
-            for _, x, value in places_of(curve, plot.against, rows)
-            if is_number(x) and is_number(y := value_of(curve, value, curve.value))
-        }
-        if found:
-            dots = [Dot(x, y, y, y, 1) for x, y in sorted(found)]
+        dots = [Dot(x, y, y, y, 1) for x, y in points_of(curve, plot.against, rows)]
+        if dots:
             curves.append(Line("", curve.name.replace(", ", " – "), dots))
     if max((len(curve.dots) for curve in curves), default=0) < 2:
         return None

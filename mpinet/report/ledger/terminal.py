@@ -126,6 +126,7 @@ def _in_values(row: Mapping[str, Any]) -> str:
 def _in_common(row: Mapping[str, Any], failing: int, others: int) -> str:
     """Common property of the failing points, if other points do not fail."""
     common = row["common"]
+    # Where every point fails there is nothing to tell apart by a property.
     if not others:
         return ""
     if common is None:

@@ -5,12 +5,13 @@ from __future__ import annotations
 import json
 from collections.abc import Sequence
 from html import escape
-from importlib.resources import files
 from pathlib import Path
 from typing import Any
 
 from mpinet.base.files import whole_file
 from mpinet.base.version import __version__
+from mpinet.report import html
+from mpinet.report.html import part
 from mpinet.report.player.scene import scene
 from mpinet.report.recordings import Recording
 
@@ -51,17 +52,7 @@ def page(recording: Recording, title: str | None = None, pauses: Sequence[int] =
     keys = " ".join(f"<kbd>{key}</kbd> {escape(what)}" for key, what in KEYS)
     text = json.dumps(shown).replace("<", "\\u003c")
     rows = "node" if shown["group"] is None else "group of nodes"
-    return f"""<!doctype html>
-<html lang="en">
-<head>
-<meta charset="utf-8">
-<meta name="viewport" content="width=device-width, initial-scale=1">
-<title>{heading}</title>
-<style>
-{_part("player.css")}</style>
-</head>
-<body>
-<header>
+    body = f"""<header>
 <h1>{heading}</h1>
 <p class="quiet">{about}. Played by mpinet {escape(__version__)}.</p>
 </header>
@@ -96,10 +87,8 @@ there.</figcaption></figure>
 <p class="keys quiet">{keys}. The page's address is that of the step: <code>#step=7</code>.</p>
 <script type="application/json" id="scene">{text}</script>
 <script>
-{_part("player.js")}</script>
-</body>
-</html>
-"""
+{part("player", "player.js")}</script>"""
+    return html.page(title or shown["title"], part("player", "player.css"), body)
 
 
 def _counts(shown: dict[str, Any]) -> str:
@@ -123,7 +112,3 @@ def _legend(shown: dict[str, Any]) -> str:
     if shown["numbered"]:
         marks.append(("queue", "waiting messages"))
     return " ".join(f'<i class="{kind}"></i>{what}' for kind, what in marks)
-
-
-def _part(name: str) -> str:
-    return files("mpinet.report.player").joinpath(name).read_text()

@@ -65,6 +65,7 @@ def places_of(network: Topology | None, nodes: int, moved: Ints) -> Places:
     if network is not None:
         return Places(each, layout(network), network)
     links = np.unique(np.sort(moved, axis=1), axis=0)
+    # Too few links for one piece: a layout by distances would only show the pieces side by side.
     if len(links) < nodes - 1:
         return Places(each, circle(nodes))
     points = stress_layout(nodes, links)
@@ -98,6 +99,7 @@ def _coarse_grid(network: Topology, family: str) -> Places:
     """Show blocks of a torus or mesh as the nodes of a smaller one."""
     sides: list[int] = list(getattr(network, "sides", ()))
     block = 1
+    # Blocks of equal sides keep the shape of the grid: a torus of blocks is a torus again.
     while prod(-(-side // block) for side in sides) > GROUPS:
         block += 1
     fewer = [-(-side // block) for side in sides]

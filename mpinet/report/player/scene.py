@@ -56,6 +56,7 @@ def scene(recording: Recording, pauses: Sequence[int] = ()) -> dict[str, Any]:
     drawn = _evenly(links, MOST_LINKS)
     ways = np.stack([channels // max(shown, 1), channels % max(shown, 1)], axis=1)
     informed = informed_at(recording)
+    # Nodes in the order of learning: the page draws any step by a prefix of this list.
     learnt = np.argsort(informed, kind="stable") if informed is not None else np.zeros(0, int)
     learnt = learnt[informed[learnt] <= steps] if informed is not None else learnt
     calls = {name: column[:MOST_CALLS] for name, column in recording.calls.items()}
@@ -142,6 +143,7 @@ def informed_at(recording: Recording) -> Ints | None:
     """
     header, moves = recording.header, recording.moves
     limits = header.get("recorded") or {}
+    # In a run that is recorded in part the first message seen may not be the first one that came.
     if header["command"] not in INFORMING or any(limits.values()) or not len(moves["step"]):
         return None
     never = header["steps"] + 1
@@ -169,6 +171,7 @@ def waits(recording: Recording) -> tuple[Ints, Ints, Ints]:
     """
     moves = recording.moves
     numbered = np.flatnonzero(moves["message"] >= 0)
+    # Sorted by message, then step: the wait before a hop is the gap to the row above.
     order = numbered[np.lexsort((moves["step"][numbered], moves["message"][numbered]))]
     message, step = moves["message"][order], moves["step"][order]
     node, fresh = moves["sender"][order], np.ones(len(order), bool)
@@ -190,6 +193,7 @@ def _queue_events(groups: Ints, begin: Ints, end: Ints) -> tuple[Ints, Ints]:
 
 def small(numbers: Ints) -> Array:
     """Pack whole numbers >= 0 into as few bytes each as hold them all."""
+    # Recordings have millions of entries, and most of them fit into one or two bytes.
     most = int(numbers.max(initial=0))
     kinds: list[tuple[int, str]] = [(1 << 8, "u1"), (1 << 16, "<u2"), (1 << 32, "<u4")]
     return numbers.astype(next((kind for limit, kind in kinds if most < limit), "<f8"))

@@ -8,6 +8,9 @@ import sys
 from pathlib import Path
 
 from mpinet.cli.commands import parse
+from mpinet.cli.help import examples
+from mpinet.commands import function_of
+from mpinet.commands.algorithms import COLLECTIVES
 from mpinet.jobs import module_of
 from mpinet.machine.transport import Local, world
 from mpinet.report.envelope import digest
@@ -132,6 +135,8 @@ MAPPED = [
     "run mpinet.examples.oddeven:odd_even_sort --on ring:7 --ports one",
     "embed bsn:2,2,4 gbsn:2,m=4-4-4-3-7,a=1 --ports one",
     "embed hypercube:4 torus:5x4 --program ascend --operator fft",
+    # Every collective by the first example of its docstring, so that a new one is among them.
+    *(examples(function_of(name).__doc__ or "")[0].removeprefix("mpinet ") for name in COLLECTIVES),
 ]
 
 UNMAPPED = [

@@ -15,7 +15,7 @@ from mpinet.machine.machine import Machine
 from mpinet.machine.router import Router
 from mpinet.machine.traffic import run as run_module
 from mpinet.machine.traffic import tables
-from mpinet.machine.traffic.ahead import LARGE
+from mpinet.machine.traffic.prefetching import LARGE
 from mpinet.machine.traffic.results import results
 from mpinet.machine.traffic.step import advance, advance_ahead, advance_plain
 from mpinet.measure.deadlock import counted_classes

@@ -15,7 +15,7 @@ from mpi.machine.timedruns import (
 )
 
 import mpinet
-from mpinet.machine.timed.chain import Chain
+from mpinet.machine.timed.critical_path import Chain
 from mpinet.machine.timed.moments import Moments, accounts, gathered
 from mpinet.machine.timed.results import result_of
 

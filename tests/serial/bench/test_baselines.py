@@ -9,7 +9,7 @@ import pytest
 import mpinet
 from mpinet.bench import kernels
 from mpinet.bench.benchmark import Absent
-from mpinet.bench.distances import edges_of, kernel_sum
+from mpinet.bench.distances import kernel_sum
 from mpinet.bench.libraries import (
     by_igraph,
     by_networkx,
@@ -22,6 +22,7 @@ from mpinet.bench.passes import OwnSort, sort_with_numpy
 from mpinet.bench.permutation import headers_of, make_router, route_by_sorting, targets_of
 from mpinet.bench.rules import next_uniform, parity_first, set_out, shift_in_digits, wander
 from mpinet.bench.threads import run_bare
+from mpinet.measure.wiring import edges
 from mpinet.networks.routing import path, stateless
 from mpinet.programs import ascend
 
@@ -184,7 +185,7 @@ LIBRARIES = {
 def test_all_sum_the_same_distances():
     """In a hypercube of n dimensions the distances from a node add up to n 2^(n-1)."""
     everything = (1 << N) * N << (N - 1)
-    graph = networkx.Graph(edges_of(CUBE).tolist())
+    graph = networkx.Graph(edges(CUBE).tolist())
     assert networkx.is_isomorphic(graph, networkx.hypercube_graph(N))
     assert kernel_sum(CUBE, CUBE.size)() == everything
     assert kernel_sum(CUBE, 5)() == 5 * N << (N - 1)
@@ -193,7 +194,7 @@ def test_all_sum_the_same_distances():
             one = if_installed(name, lambda: 0.0)
             assert isinstance(one, Absent) and name in one.reason
         else:
-            assert make(CUBE.size, edges_of(CUBE), CUBE.size)() == everything
+            assert make(CUBE.size, edges(CUBE), CUBE.size)() == everything
 
 
 def test_the_kernel_floods_from_several_groups_of_sources():

@@ -7,6 +7,7 @@ import pytest
 from serial.programs.bruteforce import SMALL, fewest
 
 import mpinet
+from mpinet.certify.claims import Claim
 from mpinet.certify.network import Network
 from mpinet.certify.weights import require_weighted_cuts
 from mpinet.cli.session import Session
@@ -18,7 +19,7 @@ from mpinet.networks.graph import from_networkx
 def steps_of(topology):
     needed, entering, body = weighted_cuts(topology)
     steps = -(-needed // entering)
-    require_weighted_cuts(Network.of(topology), "gossip", True, steps - 1, 1, body)
+    require_weighted_cuts(Claim("gossip", "one", None, steps - 1), Network.of(topology), body)
     return steps
 
 
@@ -76,7 +77,7 @@ def test_neither_busses_nor_large_networks_are_looked_at():
     assert weighted_cuts(mpinet.open("torus:16x16")) is None
     network = Network.of(mpinet.open("clens:3,2"))
     with pytest.raises(CertificateError, match="one port over links"):
-        require_weighted_cuts(network, "gossip", True, 1, 1, {})
+        require_weighted_cuts(Claim("gossip", "one", None, 1), network, {})
 
 
 def test_a_reduce_scatter_of_items_has_them_too():

@@ -12,7 +12,7 @@ import mpinet
 from mpinet.errors import NodeError, UsageError
 from mpinet.machine import Machine
 from mpinet.machine.faults import Faults
-from mpinet.networks.gmn.detours import detour_tokens
+from mpinet.networks.gmn.repairs import detour_tokens
 from mpinet.networks.routing import path
 from mpinet.programs.route import route
 from mpinet.programs.traffic import traffic

@@ -4,6 +4,8 @@ import ast
 import re
 from pathlib import Path
 
+from trees import tree_of
+
 import mpinet
 import mpinet.compiled
 from mpinet.base.native.kept import Kept
@@ -22,7 +24,7 @@ def decorated() -> set[str]:
     found = set()
     for path in PACKAGE.rglob("*.py"):
         module = ".".join(path.relative_to(PACKAGE.parent).with_suffix("").parts)
-        for node in ast.parse(path.read_text()).body:
+        for node in tree_of(path.read_text()).body:
             if isinstance(node, ast.FunctionDef):
                 names = {getattr(each, "id", "") for each in node.decorator_list}
                 found |= {f"{module}:{node.name}"} if "kernel" in names else set()

@@ -217,7 +217,7 @@ def test_wrong_settings_are_refused_with_a_sentence(wrong, sentence):
 
 @pytest.mark.parametrize("p", [3, 4, 5, 6])
 def test_connectors_of_the_star(p):
-    from mpinet.networks.lens.star import connectors
+    from mpinet.networks.lens.clusters import connectors
 
     listed = reference.CONNECTORS[p]
     assert connectors(p, len(listed) + 1) == listed
@@ -225,7 +225,7 @@ def test_connectors_of_the_star(p):
 
 @pytest.mark.parametrize("p", [3, 4, 7, 11])
 def test_first_connectors_of_the_star_are_the_first_numbers(p):
-    from mpinet.networks.lens.star import connectors
+    from mpinet.networks.lens.clusters import connectors
 
     assert connectors(p, p + 1) == list(range(p))
 

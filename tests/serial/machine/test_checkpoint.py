@@ -23,6 +23,8 @@ from mpinet.machine import Machine, checkpoint
 from mpinet.machine import transport as transports
 from mpinet.machine.checkpoint import MANIFEST, Checkpointer, read_manifest
 from mpinet.machine.checkpointfiles import FolderLock
+from mpinet.machine.hop import SEAL_MASK
+from mpinet.machine.ledger import Ledger, restore
 from mpinet.machine.state import Numbered, State
 from mpinet.machine.transport import STOP, Local
 
@@ -354,11 +356,18 @@ def test_a_job_whose_folder_was_taken_over_writes_nothing_there_any_more(
     assert not tmp_path.exists()
 
 
+def test_one_rank_takes_up_the_seals_of_many():
+    seals = [SEAL_MASK - k for k in range(12)]  # together more than 63 bits
+    ledger = Ledger.counted()
+    restore(ledger, Ledger, {**dict.fromkeys(Ledger.kept, 0), "arrivals_seal": sum(seals)})
+    assert ledger.arrivals_seal % 2**61 == sum(seals) % 2**61
+
+
 WRITING = """
 import sys
 from pathlib import Path
 from mpinet.machine.checkpointfiles import FolderLock
-EMPTY = {"format": 1, "state": None, "ranks": 1, "frames": [], "parts": []}
+EMPTY = {"format": 2, "state": None, "ranks": 1, "frames": [], "parts": []}
 hold = FolderLock(Path(sys.argv[1]), again=True)
 hold.begin()
 number = 0

@@ -13,6 +13,7 @@ from mpinet.claims.verdict import judge
 from mpinet.errors import ConservationError, NodeError, OutOfReach, UsageError
 from mpinet.measure import broadcasttime
 from mpinet.networks.graph import from_networkx
+from mpinet.programs.holdings import MarkedChunks
 from mpinet.report.ledger.terminal import ledger
 
 
@@ -88,7 +89,7 @@ def test_switches_hold_no_message():
 
 
 def test_a_schedule_that_leaves_somebody_out_is_not_believed(monkeypatch):
-    monkeypatch.setattr(broadcasttime.Message, "informed", lambda self: 3)
+    monkeypatch.setattr(MarkedChunks, "short", lambda self: 5)
     with pytest.raises(ConservationError, match="does not inform every processor"):
         measure.broadcast_time("ring:8")
 

@@ -207,3 +207,14 @@ def test_rules_of_each_kind_get_what_kernels_give(kind: str) -> None:
             arrays_given["header"][0] = 0
             assert run(told.native, *args) == expected
     told.native.address = native
+
+
+def test_the_place_of_the_header_tells_rules_of_as_many_arguments_apart() -> None:
+    def classes(u, p, by, before, header, params):
+        return 0
+
+    def candidates(u, by, before, header, ways, params):
+        return 0
+
+    assert rule(classes).kind == "class_rule"
+    assert rule(candidates).kind == "candidates_rule"

@@ -1,15 +1,18 @@
 """What is true of every family: the catalogue against networks that are built without it."""
 
+import re
+
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from serial.networks.families import LISTED, REFERENCES, reference
+from serial.networks.plain import compiled_and_plain
 
 import mpinet
 from mpinet.compiled import map_rule
 from mpinet.errors import NodeError, TopologyError
-from mpinet.networks.catalogue import FAMILIES
+from mpinet.networks.catalogue import FAMILIES, family_class
 from mpinet.networks.shortest import neighbor_table
 
 PLAIN = 4096
@@ -49,18 +52,19 @@ def test_ports_lead_where_the_reference_says(family):
 
 @pytest.mark.costly
 @pytest.mark.parametrize("name", LISTED)
-def test_the_contract_is_kept(name):
-    report = mpinet.check(mpinet.open(name))
-    assert report.exhaustive
-    assert report.ports == sum(v is not None for row in reference(name).wiring for v in row)
-
-
-@pytest.mark.costly
-@pytest.mark.parametrize("name", LISTED)
-def test_a_channel_is_a_link_with_two_ends_or_a_bus_with_its_members(name):
+def test_contract_channels_and_compiled_rules_are_kept(name):
+    """Three statements about one network, which is opened once."""
     topology, expected = mpinet.open(name), reference(name)
-    if topology.ports == 0:
-        return
+    report = mpinet.check(topology)
+    assert report.exhaustive
+    assert report.ports == sum(v is not None for row in expected.wiring for v in row)
+    if topology.ports > 0:
+        require_channels(topology, expected)
+        require_compiled_rules(topology, padded(expected.wiring, topology.ports) >= 0)
+
+
+def require_channels(topology, expected):
+    """A channel is a link with two ends, or a bus with its members."""
     behind = topology.channel(np.arange(topology.size)[:, np.newaxis], np.arange(topology.ports))
     ends: dict[int, list[tuple[int, int]]] = {}
     for u, row in enumerate(expected.wiring):
@@ -76,6 +80,17 @@ def test_a_channel_is_a_link_with_two_ends_or_a_bus_with_its_members(name):
             members.setdefault(bus, set()).add(u)
     found = [frozenset(u for u, _ in pairs) for pairs in ends.values()]
     assert sorted(map(sorted, found)) == sorted(map(sorted, members.values()))
+
+
+def require_compiled_rules(topology, wired):
+    """Compiled rules give the values of plain Python at wired ports."""
+    step = 1 + topology.size * topology.ports // PLAIN
+    nodes, ports = map(np.ascontiguousarray, np.nonzero(wired[::step]))
+    for mapped in (topology.neighbor, topology.reverse_port, topology.channel):
+        compiled, plain = compiled_and_plain(
+            map_rule, [mapped.rule], [nodes * step, ports], topology.params
+        )
+        assert compiled == plain
 
 
 @pytest.mark.parametrize("family", REFERENCES)
@@ -104,22 +119,6 @@ def test_addresses_and_numbers_that_no_node_has_are_refused(family):
                 topology.neighbor(node, 0)
 
 
-@pytest.mark.costly
-@pytest.mark.parametrize("name", LISTED)
-def test_compiled_rules_do_as_plain_python(name):
-    topology = mpinet.open(name)
-    step = 1 + topology.size * topology.ports // PLAIN
-    nodes = np.repeat(np.arange(0, topology.size, step), topology.ports)
-    ports = np.tile(np.arange(topology.ports), nodes.size // max(topology.ports, 1))
-    for mapped in (topology.neighbor, topology.reverse_port, topology.channel):
-        values = np.empty(nodes.size, np.int64)
-        map_rule(mapped.native, nodes, ports, topology.params, values)
-        wired = padded(reference(name).wiring, topology.ports)[nodes, ports] >= 0
-        pairs = zip(nodes[wired].tolist(), ports[wired].tolist(), strict=True)
-        plain = [int(mapped.rule(u, p, topology.params)) for u, p in pairs]
-        assert values[wired].tolist() == plain
-
-
 @pytest.mark.parametrize(("family", "parameter"), WHOLE_NUMBERS)
 def test_a_parameter_that_is_no_whole_number_of_its_range_is_refused(family, parameter):
     cls = type(mpinet.open(next(iter(REFERENCES[family]))))
@@ -131,6 +130,37 @@ def test_a_parameter_that_is_no_whole_number_of_its_range_is_refused(family, par
     for wrong in beyond:
         with pytest.raises(TopologyError, match=f"must be .*not {wrong}"):
             cls.checked(parameter.name, wrong)
+
+
+LIMITED = {
+    "bh:4,2,4": "h must be 1..3, not 4", "bsn:2,9,8": "b must be 1..8, not 9",
+    "chordalring:16,9": "w must be 3..8, not 9", "chordalring:15,5": "N must be even, not 15",
+    "chordalring:16,4": "w must be odd, not 4", "doubleloop:9,5": "s must be 2..4, not 5",
+    "gpetersen:8,4": "k must be 1..3, not 4", "arrangement:5,5": "k must be 1..4, not 5",
+    "arrstar:3,4,4": "k must be 1..3, not 4", "hkv:4": "n must be odd, not 4",
+    "bh:2,2,6": "s must be a power of two, not 6",
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", LIMITED)
+def test_limits_by_other_parameters_and_conditions_are_checked_before_a_network_is_made(name):
+    """The sentence has the number that the formula in the range comes to."""
+    family, _, arguments = name.partition(":")
+    cls = family_class(family)
+    with pytest.raises(TopologyError, match=re.escape(LIMITED[name])):
+        cls(*map(int, arguments.split(",")))
+
+
+def test_all_limits_and_conditions_are_tried():
+    declared = {
+        (family, parameter.name)
+        for family in FAMILIES
+        for parameter in family_class(family).parameters
+        if parameter.limit is not None or parameter.kind is not None
+    }
+    assert declared == {
+        (name.partition(":")[0], sentence.split()[0]) for name, sentence in LIMITED.items()
+    }
 
 
 @given(st.data())

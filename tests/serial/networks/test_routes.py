@@ -4,6 +4,7 @@ from itertools import product
 
 import numpy as np
 import pytest
+from serial.networks.plain import compiled_and_plain
 from serial.networks.reference import EVERYTHING, digits, distances
 
 import mpinet
@@ -248,10 +249,8 @@ def test_compiled_decisions_are_those_of_plain_python(name):
     routing = topology.routing()
     pairs = np.array(list(hosts_of(topology)))
     sources, targets = np.ascontiguousarray(pairs[:, 0]), np.ascontiguousarray(pairs[:, 1])
-    ports, header = np.empty(len(pairs), np.int64), np.zeros(routing.words, np.int64)
-    rules = routing.start, routing.decide
-    first_ports(*(r.native for r in rules), sources, targets, header, routing.params, ports)
-    plain = np.empty_like(ports)
-    stand_ins = [type("Plain", (), {"call": staticmethod(r)}) for r in rules]
-    first_ports.function(*stand_ins, sources, targets, header, routing.params, plain)
-    assert ports.tolist() == plain.tolist()
+    header, rules = np.zeros(routing.words, np.int64), (routing.start, routing.decide)
+    compiled, plain = compiled_and_plain(
+        first_ports, rules, [sources, targets], header, routing.params
+    )
+    assert compiled == plain

@@ -18,7 +18,8 @@ from mpinet.machine.transport import Local
 from mpinet.measure.wiring import edges, without
 from mpinet.networks.hdn.wiring import DualNet
 from mpinet.networks.shortest import table_routing
-from mpinet.papers.hdn import built, grids, runs, sweeps
+from mpinet.papers import sweeps
+from mpinet.papers.hdn import built, grids, runs
 
 IDS = (Path(__file__).parents[1] / "claims" / "ids.txt").read_text().split()
 CLAIMS = {claim.id: claim for claim in claims_of("hdn")}

@@ -13,6 +13,7 @@ from serial.programs.bruteforce import SMALL, directed, fewest, later
 import mpinet
 from mpinet import Machine
 from mpinet.certify.certificate import certify
+from mpinet.certify.claims import Claim
 from mpinet.certify.joint import require_joint_cut
 from mpinet.certify.network import Network
 from mpinet.cli.session import Session
@@ -188,10 +189,11 @@ def test_what_a_cut_shows_of_groups_at_once_the_checker_confirms_and_not_a_step_
     for one_port, items in product((True, False), (1, 3)):
         demands = [Demand(collective, np.array(group), items) for group in groups]
         joint, inside = joint_cut(network, one_port, demands)
-        asked = Network.of(network), collective, root, one_port
+        ports = "one" if one_port else "all"
 
-        def check(steps, inside=inside, asked=asked, items=items):
-            require_joint_cut(*asked, steps, items, groups, {"inside": inside})
+        def check(steps, inside=inside, ports=ports, items=items):
+            claim = Claim(collective, ports, root, steps, items, groups=groups)
+            require_joint_cut(claim, Network.of(network), {"inside": inside})
 
         if joint > 0:
             check(int(joint) - 1)

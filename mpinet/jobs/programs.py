@@ -1,0 +1,189 @@
+"""Programs of the collectives: their functions, called with options by the names of parameters."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from importlib import import_module
+from inspect import signature
+from typing import Any
+
+from mpinet.commands.algorithms import COLLECTIVES, Program, fetching
+from mpinet.commands.options import CollectiveOptions, ItemOptions, ManyOptions
+from mpinet.errors import UsageError
+from mpinet.jobs.opening import port_model, routing_of
+from mpinet.machine.model import PortModel
+from mpinet.networks.routing import Routing
+from mpinet.networks.schedule import Schedule
+from mpinet.networks.topology import Topology
+from mpinet.programs.kinds import OF_EACH
+from mpinet.programs.pipelines.switching import COPY, FORWARD, behavior, only_forwards
+from mpinet.programs.schedules.schedule import PassSchedule
+
+
+def called(name: str, values: Mapping[str, Any]) -> Any:
+    """Call ``module:function`` with those of the values that its parameters name."""
+    module, _, function = name.partition(":")
+    # Modules of programs are loaded by name, so that a command loads the program that it runs and
+    # no other one.
+    made = getattr(import_module(module), function)
+    return made(**{one: values[one] for one in signature(made).parameters if one in values})
+
+
+class Prepared:
+    """A program with the options that it gets, after it has refused what cannot run.
+
+    Parameters
+    ----------
+    program : Program
+        The program's row.
+    values : dict
+        Values by the names of parameters.
+
+    Raises
+    ------
+    MpinetError
+        The options cannot be run there.
+    """
+
+    def __init__(self, program: Program, values: dict[str, Any]):
+        found = called(program.require, values)
+        found = found if isinstance(found, tuple) else (found,)
+        self._program, self._given = program, values
+        self._known = values | dict(zip(program.finds, found, strict=True))
+
+    def run(self, **more: Any) -> Any:
+        """Move the items (collective)."""
+        # A program that compares algorithms would take the one that was found for a wish.
+        given = self._given if self._program.chooses else self._known
+        return called(self._program.run, given | more)
+
+    def rehearse(self, **more: Any) -> Any:
+        """Play one rank of many."""
+        return called(self._program.rehearse, self._known | more)
+
+    def needs(self, share: Any) -> int:
+        """Bytes that the rank with this share of the network needs."""
+        return int(called(self._program.needs, self._known | {"share": share}))
+
+    def once(self, share: Any) -> int:
+        """Bytes of these that one rank alone needs."""
+        if not self._program.once:
+            return 0
+        return int(called(self._program.once, self._known | {"share": share}))
+
+
+def values_of_parameters(
+    options: CollectiveOptions, topology: Topology, root: int | None
+) -> dict[str, Any]:
+    """Return the values that functions of programs get by the names of their parameters."""
+    collective = options.command
+    return vars(options) | {
+        "topology": topology,
+        "root": root,
+        "collective": collective,
+        "command": collective,
+        "what": collective,
+        "model": port_model(options.ports, options.duplex),
+        "half_duplex": options.duplex == "half",
+    }
+
+
+def is_pipeline(options: CollectiveOptions, topology: Topology) -> bool:
+    """Return whether the program for several items runs.
+
+    It runs for several items, for collectives without another one, and where switches only forward,
+    so that the programs for one item, whose switches multiply messages, do not apply.
+    """
+    from mpinet.networks.members import Members
+
+    row = COLLECTIVES[options.command]
+    if row.many is None or not isinstance(options, ManyOptions):
+        return False
+    if row.one is None or options.items != 1:
+        return True
+    switches = options.switches if isinstance(options, ItemOptions) else COPY
+    if only_forwards(topology, behavior(options.command, switches)):
+        return True
+    if not row.is_planned_in_parts:
+        return False
+    if options.algorithm is None:
+        # A part has no schedule of its own, so the whole is compared by the same program.
+        return isinstance(topology, Members) or options.beside
+    return only_forwards(topology, FORWARD) and options.algorithm in fetching()
+
+
+def require_pipeline(
+    topology: Topology,
+    collective: str,
+    root: int | None,
+    items: int,
+    model: PortModel,
+    algorithm: str | None,
+    switches: str = COPY,
+    routing: str | None = None,
+) -> tuple[int, bool, PortModel | None]:
+    """Refuse several items that cannot be moved; return the arguments of `needs.pipeline`.
+
+    Raises
+    ------
+    UsageError
+        So many items cannot be moved there in this way.
+    """
+    from mpinet.programs.collective import require_processor
+    from mpinet.programs.exchange import FARTHEST
+    from mpinet.programs.pipelines.bounds import EXCHANGE
+    from mpinet.programs.pipelines.collectives import require_exchange as require_items
+    from mpinet.programs.pipelines.spreading import DIMENSIONS, require_spread
+
+    # The root is checked before the limits of items: a switch as root is the error that a user can
+    # see in the words typed.
+    if root is not None:
+        require_processor(topology, root)
+    rooted, twice = collective not in OF_EACH, collective == "allreduce"
+    # Limits count different items on the whole machine. Without a root every processor brings items
+    # of its own.
+    number = items if rooted else items * topology.hosts
+    if collective == EXCHANGE:
+        if routing is not None or algorithm not in (None, FARTHEST):
+            raise UsageError(
+                f"A total exchange of many items goes by {FARTHEST!r}, without --routing."
+            )
+        require_items(topology, model, items)
+    else:
+        turning = behavior(collective, switches)
+        require_spread(topology, model, number, rooted, algorithm, turning, twice)
+    exchanged = twice and algorithm in (None, DIMENSIONS)
+    return number, twice, model if exchanged and (number == 1 or algorithm) else None
+
+
+def require_exchange(
+    topology: Topology, algorithm: str | None, model: PortModel, routing: str | None
+) -> tuple[str, Routing | None]:
+    """Return algorithm and routing of a total exchange of one item of each pair."""
+    from mpinet.programs.exchange import FARTHEST, require_algorithm
+
+    name = require_algorithm(topology, algorithm, model)
+    if name == FARTHEST and routing is not None:
+        raise UsageError("--routing does not apply to total exchange 'farthest'.")
+    return name, None if name == FARTHEST else routing_of(topology, routing)
+
+
+def require_reduction(
+    topology: Topology, root: int, algorithm: str | None, model: PortModel
+) -> tuple[str, Schedule | None]:
+    """Return name and schedule of the broadcast that a reduction runs backwards."""
+    from mpinet.programs.broadcast import require_algorithm
+    from mpinet.programs.reduce import turned_round
+
+    return require_algorithm(topology, root, algorithm, turned_round(model))
+
+
+def require_circulation(
+    topology: Topology, dimensions: int | None, algorithm: str | None
+) -> type[PassSchedule]:
+    """Return the schedule by which items circulate."""
+    from mpinet.programs.circulate import require_dimensions
+    from mpinet.programs.schedules import find_schedule
+
+    require_dimensions(topology, dimensions)
+    return find_schedule(topology, algorithm)

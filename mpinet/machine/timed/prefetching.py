@@ -1,0 +1,94 @@
+"""Prefetching of processors, servers and messages that are needed soon.
+
+They do not fit into a core's cache, and each is found by a chain of dependent loads. Many chains
+are followed side by side, so that their misses overlap. No result depends on it.
+"""
+
+import numpy as np
+
+from mpinet.compiled import phase, prefetch, routine
+from mpinet.machine.timed.layout import AHEAD, KIND_BITS, NONE, RECV
+from mpinet.machine.timed.matching import place_of_hash
+from mpinet.machine.timed.processor import peer_of
+
+
+@phase
+def fetch_processors(head, state, rules):
+    """Ask for what the next processors of a bucket need.
+
+    These are their CPUs, the first message that comes and the receive that waits for it, the first
+    operation that ends.
+    """
+    processors, messages, cpus = state.processors, state.messages, state.cpus
+    # The list itself must be walked, one dependent load a step. `further` was recorded to break
+    # that chain.
+    count, slot = 0, head
+    while slot != NONE and count < AHEAD:
+        processor = processors[slot]
+        prefetch(processors, np.int64(processor.further))
+        prefetch(cpus, slot * rules.cpus)
+        prefetch(messages, np.int64(processor.coming))
+        prefetch(messages, np.int64(processor.ended))
+        count += 1
+        slot = np.int64(processor.next)
+    # Two levels of indirection, so two passes: the first pass's data have come when the second one
+    # reads them.
+    for stage in range(2):
+        slot = head
+        for _ in range(count):
+            processor = processors[slot]
+            if processor.coming != NONE:
+                # Hash places are computed without reading the table: the address of an entry is
+                # known before its line is.
+                at = place_expected(slot, np.int64(processor.coming), state)
+                if stage == 0:
+                    prefetch(state.entries, at)
+                else:
+                    prefetch(state.operations, np.int64(state.entries[at].head))
+            if stage == 0:
+                if processor.ended != NONE:
+                    ended = np.int64(messages[processor.ended].index)
+                    prefetch(state.operations, processor.first + ended % rules.span)
+                cpu = cpus[slot * rules.cpus]
+                if cpu.running != NONE:
+                    fetch_followers(slot, np.int64(cpu.running), state)
+                prefetch(state.operations, processor.first + cpu.running % rules.span)
+                prefetch(state.operations, np.int64(cpu.send))
+            slot = np.int64(processor.next)
+
+
+@routine
+def fetch_lists(slot, state, rules):
+    """Ask for the lists of the receives that a processor posts first, which require nothing."""
+    script = np.int64(state.processors[slot].script)
+    for number in range(min(np.int64(state.processors[slot].count), rules.span)):
+        said, behind = state.statements[script + number], state.statements[script + number + 1]
+        # Only receives without requirements are posted at once, by the millions, at time 0.
+        if said.needs == behind.needs:
+            fetch_list(slot, said, state)
+
+
+@routine
+def fetch_followers(slot, number, state):
+    """Ask for the lists of the receives that wait for an operation of a processor."""
+    at = state.processors[slot].script + number
+    for place in range(state.statements[at].followers, state.statements[at + 1].followers):
+        follower = np.int64(state.followers[place]) >> 1
+        fetch_list(slot, state.statements[at - number + follower], state)
+
+
+@phase
+def fetch_list(slot, said, state):
+    """Ask for the list of a statement, if it is a receive."""
+    if said.what & KIND_BITS == RECV:
+        source, tag = peer_of(slot, said, state), np.int64(said.tag)
+        prefetch(state.entries, place_of_hash(slot, source, tag, state.entries.size - 1))
+
+
+@phase
+def place_expected(slot, m, state):
+    """Return where the search for the receives begins that a message may be for."""
+    message = state.messages[m]
+    return place_of_hash(
+        slot, np.int64(message.source), np.int64(message.tag), state.entries.size - 1
+    )

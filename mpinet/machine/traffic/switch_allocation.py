@@ -1,0 +1,305 @@
+"""Phase 2 of a step, switch allocation: each node grants bids of its lanes for its outputs.
+
+With busses the granted bids become claims, which all members of a bus compare
+(`bus_arbitration.settle`).
+"""
+
+import numpy as np
+
+from mpinet.compiled import part, phase, sweep
+from mpinet.machine.traffic.allocators import allocate, lead, sort_grants
+from mpinet.machine.traffic.layout import (
+    AHEAD,
+    DETAILED,
+    FIFO,
+    FOREVER,
+    NONE,
+    ROTATING,
+    UNLIMITED,
+    WORMHOLE,
+)
+from mpinet.machine.traffic.places import add_all, clear, first_from, make_empty, set_bit
+from mpinet.machine.traffic.prefetching import fetch_soon
+from mpinet.machine.traffic.vc_allocation import bid
+from mpinet.networks.arithmetic import lowest_one
+
+
+@sweep
+def grant(begin, end, routes, rules, state, busses, bidding, scratch, ledger):
+    """Phase 2: let lanes bid, and choose among the bids: write the places of those granted.
+
+    The lanes are those of the nodes `begin` to `end`, without the last.
+    """
+    bids, chosen = bidding.bids, bidding.chosen
+    outputs, lanes, messages, leads = state.outputs, state.lanes, state.messages, busses.leads
+    ports, policy, words = rules.ports, rules.policy, rules.words
+    # By output and input the last node (slot) in which it was taken. A node compares these stamps
+    # with its own slot, so that no node has to clear them.
+    used_out, used_in, port_of = scratch.used_out, scratch.used_in, scratch.port_of
+    # Stamps are the slots of nodes, and slots begin anew with each tile: old stamps must not match.
+    used_out[:] = NONE
+    used_in[:] = NONE
+    scratch.used_vcs[:] = NONE
+    granted = last = 0
+    for slot in range(begin, end):
+        first = last
+        # Prefetches run ahead of the loop by a few nodes, about one memory latency.
+        if AHEAD:
+            fetch_soon(slot, routes, rules, state)
+        last, clash = bid(slot, first, routes, rules, state, busses, bidding, scratch, ledger)
+        if ledger.wrong != 0:
+            return
+        if UNLIMITED:
+            # Nobody else bids for a queue's channel, and there is no crossbar.
+            for b in range(first, last):
+                chosen[b] = b
+            granted = last
+            continue
+        if first == last:
+            continue
+        if DETAILED:
+            before = granted
+            granted = allocate(
+                first, last, granted, slot, ledger.now, rules, state, bidding, scratch, leads
+            )
+            sort_grants(before, granted, chosen)
+            continue
+        # Messages in transit come first: virtual cut-through never interleaves flits of two
+        # messages on an output.
+        if rules.switching != WORMHOLE:
+            granted = grant_begun(
+                first, last, granted, slot, used_out, used_in, port_of, rules, bids, chosen,
+                outputs, leads,
+            )  # fmt: skip
+        # Without a conflict every bid wins, whatever the policy. This is the common case by far.
+        if clash == 0 if words == 1 else last == first + 1:
+            for b in range(first, last):
+                granted = grant_alone(
+                    b, granted, slot, used_out, used_in, port_of, rules, bids, chosen, outputs,
+                    leads,
+                )  # fmt: skip
+        elif policy == ROTATING:
+            granted = grant_in_turn(
+                first, last, granted, slot, used_out, used_in, ledger.now % (ports + 1), rules,
+                bids, chosen, outputs, leads, scratch,
+            )  # fmt: skip
+        else:
+            granted = grant_in_order(
+                first, last, granted, slot, used_out, used_in, rules, bids, chosen, lanes, messages,
+                leads,
+            )  # fmt: skip
+    ledger.granted = granted
+
+
+@part
+def grant_begun(
+    first, last, granted, slot, used_out, used_in, port_of, rules, bids, chosen, outputs, leads
+):  # fmt: skip
+    """Grant the bids of messages that have begun to cross, which keep output and input.
+
+    Only wormhole switching shares an output among messages, flit by flit. Where the keeper has no
+    bid in this step its output stays idle.
+    """
+    ports = rules.ports
+    # Held outputs and inputs are blocked even when their message has no flit here in this step.
+    for o in range(ports + 1):
+        keeper = outputs[slot * (ports + 1) + o].keeper
+        if keeper != NONE:
+            used_out[lead(leads, slot, o, ports)] = used_in[port_of[keeper]] = slot
+    for b in range(first, last):
+        each = bids[b]
+        each.granted = outputs[slot * (ports + 1) + each.out].keeper == each.lane
+        if each.granted != 0:
+            chosen[granted] = b
+            granted += 1
+    return granted
+
+
+@part
+def pass_turn(output, lane, count):
+    """Let an output's next search begin behind the lane that was served."""
+    output.pointer = lane + 1 if lane + 1 < count else 0
+
+
+@part
+def grant_alone(
+    bid, granted, slot, used_out, used_in, port_of, rules, bids, chosen, outputs, leads
+):  # fmt: skip
+    """Grant a bid whose output and input nobody else asks for, unless what crosses keeps them.
+
+    So are most bids: this is `grant_in_turn` and `grant_in_order` without their searches.
+    """
+    each, ports = bids[bid], rules.ports
+    if rules.switching != WORMHOLE:
+        if each.granted != 0 or (rules.one_input and used_in[port_of[each.lane]] == slot):
+            return granted
+        many = each.out == ports and not rules.one_eject
+        if used_out[lead(leads, slot, each.out, ports)] == slot and not many:
+            return granted
+    if rules.policy == ROTATING and (leads.size == 0 or each.out == ports):
+        pass_turn(outputs[slot * (ports + 1) + each.out], each.lane, rules.lanes)
+    chosen[granted] = bid
+    return granted + 1
+
+
+@part
+def grant_in_turn(
+    first, last, granted, slot, used_out, used_in, turn, rules, bids, chosen, outputs, leads,
+    scratch,
+):  # fmt: skip
+    """Let each output grant the next lane in turn, starting at another output in every step.
+
+    The rotating start matters where an input port sends one flit per step: the first output to
+    choose finds all inputs free. Lanes are bits of words, so that the next in turn is found without
+    a look at every bid.
+    """
+    ports, words, port_of = rules.ports, rules.words, scratch.port_of
+    asked, barred, whole, bid_of = scratch.asked, scratch.barred, scratch.whole, scratch.bid_of
+    left = 0
+    # Lanes as bit sets: the next in turn is found by masks and a bit scan, without a loop over
+    # bids.
+    make_empty(barred, 0, words)
+    if rules.switching != WORMHOLE and rules.one_input:
+        for port in range(ports + 1):
+            if used_in[port] == slot:
+                add_all(barred, 0, whole, port, words)
+    for b in range(first, last):
+        each = bids[b]
+        if rules.switching == WORMHOLE or each.granted == 0:
+            bid_of[each.lane] = b
+            set_bit(asked, np.int64(each.out), np.int64(each.lane), words)
+            # A set of the outputs that somebody bids for, so that idle outputs cost nothing.
+            left |= 1 << np.int64(each.out) if words == 1 else 0  # type: ignore[assignment]
+    for i in range(ports + 1):
+        if words == 1:
+            # There are as many outputs as inputs, so that these are bits of one word, too.
+            if left == 0:
+                break
+            ahead = left & -(1 << turn)
+            out = lowest_one(ahead if ahead != 0 else left)
+            left &= ~(1 << out)
+        else:
+            out = turn + i if turn + i <= ports else turn + i - (ports + 1)
+        output, to = outputs[slot * (ports + 1) + out], lead(leads, slot, out, ports)
+        many = out == ports and not rules.one_eject
+        # Ejection may take several flits a step; every other output takes one.
+        while many or used_out[to] != slot:
+            lane = first_from(np.int64(output.pointer), asked, out, barred, words)
+            if lane == NONE:
+                break
+            clear(asked, out, lane, words)
+            port = port_of[lane]
+            used_out[to] = used_in[port] = slot
+            if rules.one_input:
+                add_all(barred, 0, whole, port, words)
+            if leads.size == 0 or out == ports:
+                # A port on a bus passes its turn on when it has won the bus: see `keep_winners`.
+                pass_turn(output, lane, rules.lanes)
+            chosen[granted] = bid_of[lane]
+            granted += 1
+        make_empty(asked, out, words)
+    return granted
+
+
+@part
+def grant_in_order(
+    first, last, granted, slot, used_out, used_in, rules, bids, chosen, lanes, messages, leads
+):  # fmt: skip
+    """Grant bids as outputs and inputs allow, the oldest message first (`fifo`: first come).
+
+    A message's number grows with its birth, so that the least number is the oldest; no two are
+    equal. Each round takes the best bid that is left, and drops it where output or input are taken.
+    """
+    ports, base = rules.ports, slot * rules.lanes
+    # The field may hold marks of an earlier step; other switchings have set it in `grant_begun`.
+    if rules.switching == WORMHOLE:
+        for b in range(first, last):
+            bids[b].granted = 0
+    while True:
+        winner = NONE
+        came = number = 0
+        for b in range(first, last):
+            each = bids[b]
+            if each.granted != 0:
+                continue
+            when = 0
+            if rules.policy == FIFO:
+                when = int(lanes[base + each.lane].came)
+            which = messages[each.message].number
+            if winner == NONE or when < came or (when == came and which < number):
+                winner, came, number = b, when, which
+        if winner == NONE:
+            return granted
+        # Marked as seen even if it loses: with output or input taken it cannot win in this step any
+        # more.
+        each = bids[winner]
+        each.granted = 1
+        to, port = lead(leads, slot, each.out, ports), each.lane // rules.vcs
+        if used_out[to] == slot and (to < ports or rules.one_eject):
+            continue
+        if rules.one_input and used_in[port] == slot:
+            continue
+        used_out[to] = used_in[port] = slot
+        chosen[granted] = winner
+        granted += 1
+
+
+@phase
+def claim(rules, state, busses, bidding, ledger):
+    """Write a claim on a bus for every bid that was granted a port on one.
+
+    `bus_arbitration.settle` compares them with the claims of the bus's other members.
+    """
+    nodes, lanes, messages = state.nodes, state.lanes, state.messages
+    of_ports, rows, claims, bids, chosen = (
+        busses.of_ports, busses.rows, busses.claims, bidding.bids, bidding.chosen
+    )  # fmt: skip
+    claimed = 0
+    for i in range(ledger.granted):
+        each = bids[chosen[i]]
+        # Ejection uses no bus, so no other rank needs to agree.
+        if each.out == rules.ports:
+            continue
+        message = messages[each.message]
+        node, bus = nodes[each.slot].number, rows[of_ports[each.slot * rules.ports + each.out]]
+        own = claims[claimed]
+        claimed += 1
+        own.node, own.bus, own.claimant = node, bus.number, node * rules.lanes + each.lane
+        own.first_key, own.second_key = 0, message.number
+        if UNLIMITED:
+            own.first_key = message.came if rules.policy == FIFO else 0
+            own.until = ledger.now + message.length
+            continue
+        lane = lanes[each.slot * rules.lanes + each.lane]
+        # Members behind the pointer sort first, then by number: the least keys are the next member
+        # round the bus.
+        if rules.policy == ROTATING:
+            own.first_key, own.second_key = node < bus.pointer, node
+        elif rules.policy == FIFO:
+            own.first_key = lane.came
+        # As `Output.keeper` keeps an output, the message keeps the bus until its tail claims it.
+        keeps = rules.keeps and lane.sent + 1 < message.length
+        own.until = FOREVER if keeps else 0
+    ledger.claims, ledger.claimed = claimed, 1
+
+
+@phase
+def keep_winners(rules, state, busses, bidding, ledger):
+    """Drop the granted bids that lost their bus; pass the turn of those that won."""
+    nodes, outputs, bids, chosen = state.nodes, state.outputs, bidding.bids, bidding.chosen
+    of_ports, rows, ports = busses.of_ports, busses.rows, rules.ports
+    kept = 0
+    # Compacted in place: kept bids move forward, and their order stays that of the nodes.
+    for i in range(ledger.granted):
+        each = bids[chosen[i]]
+        if each.out < ports:
+            claimant = nodes[each.slot].number * rules.lanes + each.lane
+            if rows[of_ports[each.slot * ports + each.out]].won != claimant:
+                continue
+            if rules.policy == ROTATING:
+                output = outputs[each.slot * (ports + 1) + each.out]
+                if rules.switching == WORMHOLE or output.keeper != each.lane:
+                    pass_turn(output, each.lane, rules.lanes)
+        chosen[kept] = chosen[i]
+        kept += 1
+    ledger.granted, ledger.claimed = kept, 0

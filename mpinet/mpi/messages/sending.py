@@ -1,0 +1,92 @@
+"""Modes of sends, and the calls that are made of each: blocking, begun, and started repeatedly."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from inspect import signature
+from typing import Any
+
+from mpinet.mpi.messages.bsend_buffers import claim
+from mpinet.mpi.messages.buffers import Buffer
+from mpinet.mpi.messages.persistent import Prequest
+from mpinet.mpi.messages.requests import Request
+from mpinet.mpi.real import PROC_NULL
+from mpinet.mpi.world.calls import put_call, running
+from mpinet.mpi.world.endpoint import Endpoint
+from mpinet.mpi.world.events import Event
+
+Mode = Callable[[Endpoint, int, int, bytes], Event]
+"""Sends a body to a rank with a tag; returns the event that completes the send."""
+
+
+def standard(comm: Endpoint, dest: int, tag: int, body: bytes) -> Event:
+    """Send as the run wants standard sends; a ready send is one, too."""
+    return running.mail.send_standard(comm._scope, dest, tag, body)
+
+
+def synchronous(comm: Endpoint, dest: int, tag: int, body: bytes) -> Event:
+    """Send a body whose send is complete when a receive has matched."""
+    return running.mail.send_synchronously(comm._scope, dest, tag, body)
+
+
+def buffered(comm: Endpoint, dest: int, tag: int, body: bytes) -> Event:
+    """Send a body from the attached buffer."""
+    if dest != PROC_NULL:
+        claim(comm._context, len(body))
+    return running.mail.send(comm._scope, dest, tag, body)
+
+
+def body_of(buf: Any, dest: int) -> bytes:
+    """The body that is sent of memory."""
+    return b"" if dest == PROC_NULL else Buffer(buf).read()
+
+
+def _taken(self: Any, buf: Any, dest: int, tag: int = 0) -> None:
+    """Nothing: its parameters are those of all sends."""
+
+
+class Sending:
+    """The calls of a communicator that send in one mode.
+
+    Of those that are called `Ssend` they are `Ssend`, which waits until the send is complete;
+    `Issend`, which gives a request of that; and, for memory, `Ssend_init`, which gives one to be
+    started.
+
+    Parameters
+    ----------
+    mode : callable
+        The mode.
+    dumps : callable, optional
+        Pickles the object that is sent (default: memory is sent).
+    """
+
+    def __init__(self, mode: Mode, dumps: Callable[[Any], bytes] | None = None):
+        self._mode, self._dumps = mode, dumps
+
+    def __set_name__(self, owner: type[Any], name: str) -> None:
+        mode, dumps = self._mode, self._dumps
+        this, what, *address = signature(_taken).parameters.values()
+        taken = this, what if dumps is None else what.replace(name="obj"), *address
+
+        def event(comm: Endpoint, what: Any, dest: int, tag: int) -> Event:
+            body = body_of(what, dest) if dumps is None else dumps(what)
+            return mode(comm, dest, tag, body)
+
+        def send(*given: Any) -> None:
+            running.turns.wait(event(*given))
+
+        def begin(*given: Any) -> Request:
+            return Request._of(event(*given))
+
+        def prepare(comm: Endpoint, buf: Any, dest: int, tag: int) -> Prequest:
+            buffer = None if dest == PROC_NULL else Buffer(buf)
+
+            def start() -> Request:
+                return Request._of(mode(comm, dest, tag, b"" if buffer is None else buffer.read()))
+
+            return Prequest._repeating(start)
+
+        put_call(owner, name, send, *taken)
+        put_call(owner, ("i" if dumps else "I") + name.lower(), begin, *taken)
+        if dumps is None:
+            put_call(owner, f"{name}_init", prepare, *taken)

@@ -1,0 +1,308 @@
+"""Routing around one dead node of the loops (docs/papers/gmn, 5): detours, repair, planned routes.
+
+Every two links of a dead node have a detour. The rules that know a dead node f have the topology's
+parameters and behind them f, the length of a row, and for every (port of f towards the node before,
+port of f towards the node behind) a row: the number of tokens, then these.
+
+Online, the node before a dead one rewrites the list of tokens (5.1). The dead node is known to its
+neighbours only: a node asks for it where it is the next one. Planned, the source knows the dead
+node (5.2): it takes the first shortest of the paper's path and its variants, each with its detour.
+A variant whose walk ends elsewhere than at the target is no candidate.
+"""
+
+from __future__ import annotations
+
+from collections import deque
+
+import numpy as np
+
+from mpinet.base.arrays import Ints
+from mpinet.compiled import Rule, inlined, rule
+from mpinet.errors import UsageError
+from mpinet.networks.gmn.parameters import (
+    DOWN,
+    HALF,
+    JUMPS,
+    MOST,
+    NO_TOKEN,
+    SECTOR,
+    TYPES,
+    UP,
+    behind,
+    inverse,
+    token_at,
+)
+from mpinet.networks.gmn.routing import (
+    decide,
+    drop_token,
+    listed_routing,
+    next_token,
+    port_of,
+    start,
+    write_list,
+)
+from mpinet.networks.gmn.walk import (
+    NODES,
+    ROWS,
+    TOKENS,
+    count_hops,
+    emit,
+    erase_loops,
+    find_path,
+    is_new,
+    place_of,
+    span,
+)
+from mpinet.networks.routing import Routing
+from mpinet.networks.topology import Topology
+
+PORTS = 4
+
+
+def around_one_node(
+    name: str, topology: Topology, start_around: Rule, decide_around: Rule
+) -> Routing:
+    """The paper's routing, with other rules where a node is dead.
+
+    Parameters
+    ----------
+    name : str
+        The routing's name.
+    topology : Topology
+        The loops.
+    start_around, decide_around : Rule
+        The rules that know of a dead node.
+    """
+
+    def repaired(dead: tuple[int, ...], cut: tuple[tuple[int, int], ...]) -> Routing:
+        node = require_one_node(topology, dead, cut)
+        params, longer = params_with_detours(topology, node)
+        return listed_routing(
+            name, topology, params, start_around, decide_around, longer, dead=(node,)
+        )
+
+    return listed_routing(name, topology, topology.params, start, decide, repaired=repaired)
+
+
+def require_one_node(
+    topology: Topology, dead: tuple[int, ...], cut: tuple[tuple[int, int], ...]
+) -> int:
+    """Return the one dead node; refuse anything else.
+
+    Raises
+    ------
+    UsageError
+        Something else is dead.
+    """
+    if cut or len(dead) != 1:
+        raise UsageError(
+            f"The routings online and planned of {topology.name} go around one dead node, not "
+            f"around {len(dead)} nodes and {len(cut)} links (both directions counted)."
+        )
+    topology.require_node(dead[0])
+    return dead[0]
+
+
+def params_with_detours(topology: Topology, dead: int) -> tuple[Ints, int]:
+    """The parameters of rules that know of a dead node, and the longest detour's length."""
+    rows = [
+        detour_tokens(topology, dead, before, behind)
+        for before in range(PORTS)
+        for behind in range(PORTS)
+    ]
+    longest = max(map(len, rows))
+    table = np.zeros((len(rows), 1 + longest), np.int64)
+    for line, row in zip(table, rows, strict=True):
+        line[: 1 + len(row)] = [len(row), *row]
+    head = np.array([dead, 1 + longest])
+    return np.concatenate([topology.params, head, table.ravel()]), longest
+
+
+def detour_tokens(topology: Topology, dead: int, before: int, behind: int) -> list[int]:
+    """The detour between the nodes behind two ports of a dead node; nothing if there are none."""
+    source, target = topology.neighbor(dead, [before, behind]).tolist()
+    if source < 0 or target < 0 or source == target:
+        return []
+    came: dict[int, tuple[int, int]] = {source: (-1, -1)}
+    queue = deque([source])
+    # Each pair of links of one dead node needs a detour, 16 at most. A breadth-first search finds
+    # them once, before any message moves.
+    while (node := queue.popleft()) != target:
+        for port, other in enumerate(topology.neighbor(node, range(PORTS)).tolist()):
+            if other >= 0 and other != dead and other not in came:
+                came[other] = node, port
+                queue.append(other)
+    tokens = []
+    while node != source:
+        node, port = came[node]
+        tokens.append(token_of(node, port, topology.params))
+    return tokens[::-1]
+
+
+@inlined
+def token_of(node, port, params):
+    """The token that names a wired port of a node of the loops."""
+    return port if port < UP else token_at(node % params[SECTOR], params) + (port == DOWN)
+
+
+@inlined
+def dead_at(params):
+    """Return the index of the dead node in the parameters."""
+    return JUMPS + 2 * params[SECTOR] + params[TYPES]
+
+
+@inlined
+def go_round(tokens, count, place, detoured, params):
+    """Replace the tokens to the dead node (at `place`) and from it by the detour.
+
+    Writes the list of tokens to `detoured` and returns their number.
+    """
+    at = dead_at(params)
+    dead = params[at]
+    # The detour is looked up by the dead node's own ports. So the table does not depend on the path
+    # that met it.
+    before = port_of(dead, inverse(tokens[place]), params)
+    behind = port_of(dead, tokens[place + 1], params)
+    row = at + 2 + (PORTS * before + behind) * params[at + 1]
+    length = params[row]
+    for at in range(place):
+        detoured[at] = tokens[at]
+    for at in range(length):
+        detoured[place + at] = params[row + 1 + at]
+    for at in range(place + 2, count):
+        detoured[at + length - 2] = tokens[at]
+    return count + length - 2
+
+
+def online_routing(topology: Topology) -> Routing:
+    """The paper's routing, repaired on the way where a node is dead."""
+    return around_one_node("online", topology, start, decide_online)
+
+
+@rule
+def decide_online(node, header, params):
+    """Take the hop of the first token; repair the path first if it crosses the dead node next."""
+    token = next_token(header, params)
+    if token != NO_TOKEN and behind(node, token, params) == params[dead_at(params)]:
+        repair(node, header, params)
+    return decide(node, header, params)
+
+
+@inlined
+def repair(node, header, params):
+    """Put the detour in the place of the first two tokens and erase loops in what is left."""
+    room = params[MOST] + params[dead_at(params) + 1]
+    scratch = np.empty((ROWS + 1, room), np.int64)
+    tokens, count = scratch[TOKENS], 0
+    while next_token(header, params) != NO_TOKEN:
+        tokens[count] = next_token(header, params)
+        count += 1
+        drop_token(header, params)
+    if count < 2:
+        write_list(tokens, count, header, params)
+        return
+    count = go_round(tokens, count, 0, scratch[ROWS], params)
+    # A detour may pass nodes that come again later on the path. Without loops the repaired path is
+    # never longer than needed.
+    count = erase_loops(node, ROWS, count, scratch, params)
+    write_list(scratch[ROWS], count, header, params)
+
+
+DETOURED, BEST, MORE_ROWS = ROWS, ROWS + 1, ROWS + 2
+"""More rows of scratch: a candidate's tokens with the detour, the best ones."""
+
+
+def planned_routing(topology: Topology) -> Routing:
+    """The paper's routing; a path planned around the dead node where one is."""
+    return around_one_node("planned", topology, start_planned, decide)
+
+
+@rule
+def start_planned(source, target, header, params):
+    """Write the tokens of the first shortest candidate."""
+    room = 4 * params[SECTOR] + 4 * params[TYPES] + params[dead_at(params) + 1] + 8
+    scratch = np.empty((MORE_ROWS, room), np.int64)
+    hops = np.empty(params[TYPES] + 2, np.int64)
+    count = find_path(source, target, scratch, hops, params)
+    count = erase_loops(source, TOKENS, count, scratch, params)
+    # The paper's own path is the first candidate. So a planned path is never longer than it with
+    # its detour.
+    best = better(source, target, count, room, scratch, params)
+    # A path may end in the neighbouring sector and walk back over its border. The three shifts
+    # cover all ways in which the paper's walk turns.
+    for shift in (0, -1, 1):
+        for diagonal in (False, True):
+            sectors = sectors_left(source, target, shift, diagonal, params)
+            for kind in range(3):
+                best = best_variant(
+                    source, target, shift, diagonal, sectors, kind, best, scratch, hops, params
+                )
+    write_list(scratch[BEST], best, header, params)
+
+
+@inlined
+def sectors_left(source, target, shift, diagonal, params):
+    """The sectors that hops have to make, -k+1..k, beside `shift` borders and the diagonal."""
+    m, half = params[SECTOR], params[HALF]
+    sectors = target // m - source // m - shift
+    if diagonal:
+        sectors -= half
+    sectors %= 2 * half
+    return sectors if sectors <= half else sectors - 2 * half
+
+
+@inlined
+def best_variant(source, target, shift, diagonal, sectors, kind, best, scratch, hops, params):
+    """Try the ways of one set of hops; the number of tokens of the best path so far."""
+    m, types = params[SECTOR], params[TYPES]
+    if not is_new(kind, sectors):
+        return best
+    count_hops(sectors, kind, hops)
+    # Conversion between classes may need hop types beyond the largest. The network has none of
+    # these.
+    if hops[types] != 0 or hops[types + 1] != 0:
+        return best
+    least, most = span(hops, params)
+    for choice in range(4 if diagonal and shift == 0 else 2):
+        way = way_of(choice, shift, diagonal, least, most, source % m, target % m, m)
+        count = emit(source, way, hops, diagonal, scratch, params)
+        best = better(source, target, count, best, scratch, params)
+    return best
+
+
+@inlined
+def way_of(choice, shift, diagonal, least, most, first, last, m):
+    """The places where the walk turns, the end last."""
+    if shift == 0:
+        least, most = min(least, first, last), max(most, first, last)
+        if diagonal and choice < 2:
+            least = 0
+        elif diagonal:
+            most = m
+        return (least, most, last) if choice & 1 == 0 else (most, least, last)
+    end = last + shift * m
+    if choice == 0:
+        return min(first, least), end, end
+    turn = min(last, least) if shift < 0 else max(last, most)
+    return turn + shift * m, end, end
+
+
+@inlined
+def better(source, target, count, best, scratch, params):
+    """Keep the candidate, with its detour, if it is shorter than the best so far; its length."""
+    row, nodes = TOKENS, scratch[NODES]
+    # Some variants count hops for another sector. The walk is followed to its end instead of
+    # proving which ones fit.
+    if nodes[count] != target:
+        return best
+    dead = params[dead_at(params)]
+    place = place_of(dead, dead % params[SECTOR], scratch)
+    if 0 < place < count:
+        count = go_round(scratch[row], count, place - 1, scratch[DETOURED], params)
+        row = DETOURED
+        count = erase_loops(source, row, count, scratch, params)
+    if count >= best:
+        return best
+    for place in range(count):
+        scratch[BEST, place] = scratch[row, place]
+    return count
