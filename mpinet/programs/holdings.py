@@ -316,13 +316,9 @@ class KeyedChunks:
         self._total = sum(each.purpose.total for each in groups)
         kind, most = groups[0].purpose.kind, max(each.purpose.processors for each in groups)
         self._words = -(-most // BITS) if kind.adds else 0
-        hosted = [self._hosted(each) for each in groups]
-        pairs = zip(groups, hosted, strict=True)
-        first = [(each, *starts(each.purpose, nodes)) for each, nodes in pairs]
-        self._needed = [
-            needs(each.purpose, nodes) for each, nodes in zip(groups, hosted, strict=True)
-        ]
-        self._index(table, first)
+        first = [(each, *starts(each.purpose, self._hosted(each))) for each in groups]
+        self._needed = [(each, *needs(each.purpose, self._hosted(each))) for each in groups]
+        self._index(table, [self._seats(*each) for each in (*first, *self._needed)])
         require_memory(8 * (self._words + 2) * self._size, "Holding the chunks of the schedule")
         self._values = np.full(self._size, NEUTRAL[operator], np.uint64)
         self._givers = np.zeros((self._size, self._words), np.uint64)
@@ -349,14 +345,9 @@ class KeyedChunks:
         nodes = nodes if group.place is None else group.place[nodes]
         return self._machine.slots(nodes), chunks + group.first
 
-    def _index(self, table: Timetable, first: list[tuple[ChunkGroup, Ints, Ints]]) -> None:
+    def _index(self, table: Timetable, pairs: list[tuple[Ints, Ints]]) -> None:
         """Find the pairs that occur: all, if they are more than half of the grid."""
         count = self._machine.placement.count
-        pairs = [self._seats(*each) for each in first]
-        pairs += [
-            self._seats(group, *needed)
-            for group, needed in zip(self._groups, self._needed, strict=True)
-        ]
         for nodes in (table.sender, table.receiver):
             slots = self._machine.slots(nodes)
             here = (slots >= 0) & (slots < count)
@@ -445,7 +436,7 @@ class KeyedChunks:
 
     def short(self, which: int = 0) -> int:
         """Count a group's processors without the right value of a needed chunk (collective)."""
-        group, (nodes, chunks) = self._groups[which], self._needed[which]
+        group, nodes, chunks = self._needed[which]
         found = self._values[self._find(*self._seats(group, nodes, chunks))]
         wrong = found != results(group.purpose, self._seed, chunks, self._combine)
         return self._machine.sum(len(np.unique(nodes[wrong])))[0]

@@ -7,16 +7,14 @@ have the same colour, so that nobody sends or receives twice in a step.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 
-from mpinet.base.arrays import Flags, Ints, ShortRows
+from mpinet.base.arrays import Ints, ShortRows
 from mpinet.compiled import kernel
 from mpinet.machine import Machine
-from mpinet.machine.state import Fields, Numbered, State
+from mpinet.machine.state import Numbered, State
 from mpinet.programs.holdings import ChunkSends, MarkedChunks
 from mpinet.programs.playing import StepProgram
 from mpinet.programs.tree import Tree
@@ -33,19 +31,29 @@ def gossip_along_tree(
 ) -> StepProgram:
     """Send every processor's item to all processors, over links alone."""
     hosts = machine.nodes < machine.topology.hosts
-    queues = _Queues(machine, hosts)
     concerned = hosts | (tree.children > 0)
     # Switches without a processor below need nothing; all others get every item, their own aside.
     left = machine.sum(int(concerned.sum()) * machine.topology.hosts - int(hosts.sum()))[0]
     turns = [np.flatnonzero(arcs.turns == turn) for turn in range(arcs.period)]
     arcs_at = machine.nodes[arcs.slots] * machine.topology.ports + arcs.ports
     sent = Numbered(np.zeros(len(arcs.slots), np.int64), arcs_at)
-    with State(machine, "tree", held, queues, left=left, step=0, sent=sent) as state:
+    # Each node's queue: its chunks in the order in which they came, and the port of each.
+    chunks, came_by = np.empty((2, len(hosts), machine.topology.hosts), np.int32)
+    chunks[hosts, 0], came_by[hosts, 0] = machine.nodes[hosts], OWN
+    queues = {"chunks": chunks, "came_by": came_by, "count": hosts.astype(np.int64)}
+    kept = {name: Numbered(queue, machine.nodes) for name, queue in queues.items()}
+    with State(machine, "tree", held, left=left, step=0, sent=sent, **kept) as state:
         while state.left:
             turn = turns[state.step % arcs.period]
-            slots, ports, chunks = queues.next_over(arcs, turn, state.sent)
-            came = yield ChunkSends(slots, ports, chunks, word=len(slots))
-            queues.keep(came.slots, came.ports, came.payload[:, 0])
+            found = np.full(len(turn), NO_CHUNK)
+            places = (state.chunks, state.came_by, state.count)
+            find_next(turn, arcs.slots, arcs.ports, state.sent, *places, found)
+            sends = found != NO_CHUNK
+            over = turn[sends]
+            slots = arcs.slots[over]
+            came = yield ChunkSends(slots, arcs.ports[over], found[sends], word=len(slots))
+            new = np.ascontiguousarray(came.payload[:, 0])
+            keep_chunks(came.slots, came.ports, new, *places)
             state.left -= came.total
             state.step += 1
             state.boundary()
@@ -106,45 +114,6 @@ def _colors(tree: Tree, parents: Ints, ports: Ints, index: Ints) -> tuple[Ints, 
         informed[slots] = True
         fresh = informed[parents]
     return upward, colors
-
-
-class _Queues:
-    """Queues of items at this rank's nodes, in the order in which they came."""
-
-    def __init__(self, machine: Machine, hosts: Flags):
-        shape = (machine.placement.count, machine.topology.hosts)
-        self._nodes = machine.nodes
-        self._chunks = np.empty(shape, np.int32)
-        self._came_by = np.empty(shape, np.int32)
-        self._chunks[hosts, 0] = machine.nodes[hosts]
-        self._came_by[hosts, 0] = OWN
-        self._count = hosts.astype(np.int64)
-
-    def state(self) -> Fields:
-        """Return what a checkpoint holds of it."""
-        return {
-            "items": Numbered(self._chunks, self._nodes),
-            "came_by": Numbered(self._came_by, self._nodes),
-            "count": Numbered(self._count, self._nodes),
-        }
-
-    def restore(self, found: Mapping[str, Any]) -> None:
-        """Go on from what `state` gave on any ranks."""
-        self._chunks, self._came_by, self._count = found["items"], found["came_by"], found["count"]
-
-    def next_over(self, arcs: TreeArcs, turn: Ints, sent: Ints) -> tuple[Ints, Ints, Ints]:
-        """Return what goes over these of the arcs now: senders' slots, ports, chunks."""
-        chunks = np.full(len(turn), NO_CHUNK)
-        find_next(
-            turn, arcs.slots, arcs.ports, sent, self._chunks, self._came_by, self._count, chunks
-        )
-        sends = chunks != NO_CHUNK
-        return arcs.slots[turn[sends]], arcs.ports[turn[sends]], chunks[sends]
-
-    def keep(self, slots: Ints, ports: Ints, chunks: Ints) -> None:
-        """Put what came behind the rest."""
-        places = (self._chunks, self._came_by, self._count)
-        keep_chunks(slots, ports, np.ascontiguousarray(chunks), *places)
 
 
 @kernel
