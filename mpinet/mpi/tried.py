@@ -15,13 +15,13 @@ from typing import NamedTuple
 from mpinet.errors import Deadlock, ProgramError
 from mpinet.machine.transport import Local
 from mpinet.mpi.outcome import Outcome
-from mpinet.mpi.world.orders import Followed, Option, Place, Redundant, order_text
+from mpinet.mpi.world.orders import Option, Place, PrefixReplay, Redundant, order_text
 from mpinet.process.telling import agreed, gathered
 
 Told = dict[int, str]
 """Output of processors on the standard output, on rank 0."""
 
-Run = Callable[[Followed, Told, bool], Outcome]
+Run = Callable[[PrefixReplay, Told, bool], Outcome]
 """Makes a run in an order, which fills what is told; whether it is the first."""
 
 
@@ -97,7 +97,7 @@ def try_all(transport: Local, run: Run, most: int) -> tuple[Outcome, Found]:
     tried = 0
     for number in range(most):
         asleep = branches[-1].later if branches else set[Option]()
-        orders, told = Followed([branch.place for branch in branches], asleep), Told()
+        orders, told = PrefixReplay([branch.place for branch in branches], asleep), Told()
         end, outcome = _made(run, orders, told, number == 0)
         _branch(branches, transport, orders)
         if end is not None:
@@ -117,7 +117,7 @@ def try_all(transport: Local, run: Run, most: int) -> tuple[Outcome, Found]:
 
 
 def _made(
-    run: Run, orders: Followed, told: Told, is_first: bool
+    run: Run, orders: PrefixReplay, told: Told, is_first: bool
 ) -> tuple[End | None, Outcome | None]:
     """Make a run; no end if it can only end as another one."""
     try:
@@ -132,7 +132,7 @@ def _made(
     return End("", "", told, outcome.unreceived_at), outcome
 
 
-def _branch(branches: list[Branch], transport: Local, orders: Followed) -> None:
+def _branch(branches: list[Branch], transport: Local, orders: PrefixReplay) -> None:
     """Note the moments of a run behind those that are known (collective)."""
     known = len(branches)
     new = gathered(transport, orders.moments[known:])

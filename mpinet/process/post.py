@@ -47,7 +47,7 @@ class Post:
         return len(self._new)
 
     @property
-    def under_way(self) -> int:
+    def in_flight(self) -> int:
         """Number of messages here that have set out."""
         return self._made.live if self._made else 0
 

@@ -241,7 +241,7 @@ class Scheduler:
 
     def _agree_to_go_on(self) -> bool:
         """Tell if any rank needs a next step (collective); False at the end of all programs."""
-        new, old = self._post.handed_over > 0, self._post.under_way > 0
+        new, old = self._post.handed_over > 0, self._post.in_flight > 0
         acts = len(self._senders) + self._timed > 0
         failed, runs = self._failed is not None, bool(self._running.any())
         failed, new, old, acts, runs = self._anywhere(failed, new, old, acts, runs)

@@ -228,7 +228,7 @@ def _launch(
             programs[number], number, name, tuple(parents.members), children, account.number
         )
         account.sent += len(launch)
-        mail.access(here.id, child, account.number, place, 0, launch)
+        mail.send_active(here.id, child, account.number, place, 0, launch)
 
 
 def adopt(launch: Launch) -> None:

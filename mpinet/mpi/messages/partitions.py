@@ -171,7 +171,7 @@ class Sender(End):
             mail.to_self += 1
         else:
             account.sent += len(piece)
-        mail.access(here.id, self._receiver, account.number, place, piece.envelope[0], piece)
+        mail.send_active(here.id, self._receiver, account.number, place, piece.envelope[0], piece)
 
 
 class Receiver(End):
@@ -276,7 +276,7 @@ def _register(context: int, envelope: Envelope, receiver: Receiver) -> None:
     registered = kept.get((Registered, context))
     if registered is None:
         registered = kept[Registered, context] = Registered()
-        running.mail.on_access(context + ONE_SIDED, here.id, registered.come)
+        running.mail.on_active(context + ONE_SIDED, here.id, registered.come)
     registered.receivers[envelope] = receiver
     for piece in registered.early.pop(envelope, ()):
         receiver.come(piece)

@@ -196,7 +196,9 @@ class Exposure:
         answer = Answer(body.key, data, line.error)
         line.error = 0
         receiver, account = self._members[origin], body.account
-        running.mail.access(self._processor, receiver, account, self._context, self._rank, answer)
+        running.mail.send_active(
+            self._processor, receiver, account, self._context, self._rank, answer
+        )
 
 
 def _done(access: Access, part: Buffer, datatype: Any) -> bytes:

@@ -71,7 +71,7 @@ class Member:
         accesses."""
         self._seen = -1
         self._syncs = 0
-        running.mail.on_access(accesses, here.id, self._come)
+        running.mail.on_active(accesses, here.id, self._come)
 
     def _come(self, message: Message) -> None:
         """Take a message of another member's."""

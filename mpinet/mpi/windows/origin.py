@@ -112,7 +112,7 @@ class Origin:
     def _send(self, target: int, body: Access | Wish | Exposed) -> None:
         account = self._account
         account.sent += self._bytes(target, body)
-        running.mail.access(
+        running.mail.send_active(
             self._processor,
             self._members[target],
             account.number,

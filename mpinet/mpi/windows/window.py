@@ -233,7 +233,7 @@ class Win(Labels, Attributes, ErrorHandling, Synchronization, Numbered, np.ndarr
         member.origin.finish(member.origin.touched)
         Collective.of(self, "Win.Free").barrier()
         self._delete_all()
-        running.mail.on_access(context + ONE_SIDED, here.id, None)
+        running.mail.on_active(context + ONE_SIDED, here.id, None)
         running.world.one_sided.locks.pop((context + ONE_SIDED, here.id), None)
         running.world.contexts.close(context, here.id)
         running.world.collectives.end(here, context + COLLECTIVES)

@@ -94,7 +94,7 @@ class Desk:
         self._answers = contexts.number(("answers of the desk", ONE_SIDED))
         self._open: dict[int, Answered] = {}
         self._keys = count()
-        mail.on_access(self._questions, KEEPER, self._asked)
+        mail.on_active(self._questions, KEEPER, self._asked)
 
     # ---- who asks
 
@@ -105,10 +105,10 @@ class Desk:
         assert account is not None
         key, event = next(self._keys), Answered(here, about)
         self._open[key] = event
-        self._mail.on_access(self._answers, here.id, self._come)
+        self._mail.on_active(self._answers, here.id, self._come)
         question = Question(kind, [*words], here.id, key, account.number)
         account.sent += len(question) if here.id != KEEPER else 0
-        self._mail.access(here.id, KEEPER, account.number, self._questions, here.id, question)
+        self._mail.send_active(here.id, KEEPER, account.number, self._questions, here.id, question)
         if event.done and event.answer is None:  # no message: nobody else would have a turn
             self._turns.poll()
         self._turns.wait(event)
@@ -117,7 +117,7 @@ class Desk:
     def give_back(self, processor: int, account: int) -> None:
         """Say that a processor is free again, on the account that has taken it."""
         question = Question(GIVE, [processor], processor, -1, account)
-        self._mail.access(processor, KEEPER, account, self._questions, processor, question)
+        self._mail.send_active(processor, KEEPER, account, self._questions, processor, question)
 
     def _come(self, message: Message) -> None:
         """Let a processor have its answer."""
@@ -172,7 +172,9 @@ class Desk:
 
     def _reply(self, question: Question, words: list[Any] | None) -> None:
         reply = Reply(question.key, words)
-        self._mail.access(KEEPER, question.asker, question.account, self._answers, KEEPER, reply)
+        self._mail.send_active(
+            KEEPER, question.asker, question.account, self._answers, KEEPER, reply
+        )
 
 
 def _bytes(words: Iterable[Any]) -> int:

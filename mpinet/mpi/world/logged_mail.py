@@ -113,10 +113,10 @@ class LoggedMail(Mail):
         self._frontiers[here] = [number << 1 | BEGUN]
         return sending
 
-    def access(self, *args: Any) -> None:
-        """Send as `Mail.access` does."""
+    def send_active(self, *args: Any) -> None:
+        """Send as `Mail.send_active` does."""
         self.one_sided = True
-        super().access(*args)
+        super().send_active(*args)
 
     def receive(self, scope: Scope, source: int, tag: int) -> Message:
         """Receive as `Mail.receive` does."""

@@ -18,7 +18,7 @@ from mpinet.mpi.world.accounts import Account
 from mpinet.mpi.world.contexts import ONE_SIDED, PARTS, RECOVERY, SHORT, Contexts, Scope
 from mpinet.mpi.world.events import HAPPENED, Arrival, Awaited, Event, Receive
 from mpinet.mpi.world.exits import Exits
-from mpinet.mpi.world.matching import Posted, Unexpected
+from mpinet.mpi.world.matching import PostedQueue, UnexpectedQueue
 from mpinet.mpi.world.message import ACK, Ack, Message, Outbox
 from mpinet.mpi.world.processor import Fiber, Processor
 from mpinet.mpi.world.turns import Turns
@@ -26,7 +26,7 @@ from mpinet.mpi.world.turns import Turns
 ACKNOWLEDGEMENTS = ("acknowledgements", 0)
 """Name of the context in which synchronous sends are acknowledged; the tag is the send's key."""
 
-Act = Callable[[Message], None]
+Handler = Callable[[Message], None]
 """Function that is called with a message that no receive is for, when it comes."""
 
 
@@ -70,15 +70,15 @@ class Mail:
         self._unacknowledged: dict[int, Event] = {}
         self._keys = count()
         self._probes: dict[int, list[Arrival]] = {}
-        self._acts: dict[tuple[int, int], Act] = {}
+        self._handlers: dict[tuple[int, int], Handler] = {}
         self._early: dict[tuple[int, int], list[Message]] = {}
 
     @property
-    def undecided(self) -> int:
+    def choice_points(self) -> int:
         """Number of things to decide when nobody goes on: none, as messages come in their order."""
         return 0
 
-    def decide(self, machine: Machine) -> None:
+    def resolve_choices(self, machine: Machine) -> None:
         """Decide it (collective)."""
 
     def settle(self) -> None:
@@ -177,7 +177,7 @@ class Mail:
 
     # ---- accesses: messages that act where they come, whatever the processor there does
 
-    def on_access(self, context: int, processor: int, act: Act | None) -> None:
+    def on_active(self, context: int, processor: int, handler: Handler | None) -> None:
         """Let messages of a context that come to a processor act there from now on.
 
         Parameters
@@ -186,17 +186,17 @@ class Mail:
             The context, its part `ONE_SIDED`.
         processor : int
             The processor, one of this rank's.
-        act : callable or None
+        handler : callable or None
             What is done with each, also with those that have come before; None: they act no longer.
         """
-        if act is None:
-            self._acts.pop((context, processor), None)
+        if handler is None:
+            self._handlers.pop((context, processor), None)
             return
-        self._acts[context, processor] = act
+        self._handlers[context, processor] = handler
         for message in self._early.pop((context, processor), ()):
-            act(message)
+            handler(message)
 
-    def access(
+    def send_active(
         self, sender: int, receiver: int, account: int, context: int, source: int, body: Any
     ) -> None:
         """Send a message that acts at its receiver.
@@ -216,17 +216,17 @@ class Mail:
         """
         message = context, source, 0, body, None
         if sender == receiver:
-            self._act(receiver, message)
+            self._deliver_active(receiver, message)
         else:
             self.outbox.extend((sender, receiver, account, message))
 
-    def _act(self, processor: int, message: Message) -> None:
+    def _deliver_active(self, processor: int, message: Message) -> None:
         """Let a message act at a processor; one that is there before its window waits for it."""
         if message[0] % PARTS == RECOVERY:
             self.on_notice(processor, message)
             return
         where = message[0], processor
-        act = self._acts.get(where)
+        act = self._handlers.get(where)
         if act is None:
             self._early.setdefault(where, []).append(message)
         else:
@@ -290,7 +290,7 @@ class Mail:
             return
         here = self._turns.current
         if here.posted is None:
-            here.posted = Posted()
+            here.posted = PostedQueue()
         here.posted.add(receive)
 
     def cancel(self, receive: Receive) -> None:
@@ -355,7 +355,7 @@ class Mail:
         The usual case is written out in full, as it is on the path of every message: the processor
         blocks in a receive of just this message, with none posted before, and none to acknowledge.
         """
-        processors, ready = self._turns.processors, self._turns.ready
+        processors, ready = self._turns.processors, self._turns.runnable
         for slot, message in zip(slots, messages, strict=True):
             processor = processors[slot]
             if (
@@ -381,7 +381,7 @@ class Mail:
         """Deliver any message to what is in a slot: a processor that may have ended."""
         context, _, tag, _, _ = message
         if context % PARTS >= ONE_SIDED:
-            self._act(self._turns.numbers[slot] or 0, message)
+            self._deliver_active(self._turns.numbers[slot] or 0, message)
             return
         processor = self._turns.processors[slot]
         if context == self._acknowledgements:
@@ -396,7 +396,7 @@ class Mail:
         receive = self._receive_for(processor, message)
         if receive is None:
             if processor.unexpected is None:
-                processor.unexpected = Unexpected()
+                processor.unexpected = UnexpectedQueue()
             processor.unexpected.add(message)
             self._tell_probes(processor, message)
             return

@@ -1,7 +1,7 @@
-"""Orders: which of the processors that can get something get it first, and what.
+"""Orders: which choice points are resolved first, and how.
 
-`Drawn` draws by a seed. `Followed` lets one processor at a time get something: what a list says,
-and behind its end the first that there is, unless another run has shown what comes of that.
+`SeededOrder` draws by a seed. `PrefixReplay` resolves one choice point at a time: first as a given
+prefix says, then by the first option that no other run has covered.
 """
 
 from __future__ import annotations
@@ -29,18 +29,18 @@ class Option(NamedTuple):
     """The sender's rank, or the place of the request."""
 
 
-Deciding = Sequence[list[Option]]
+Choices = Sequence[list[Option]]
 """All that each of this rank's processors can get that can get something."""
 
 
 class Orders(Protocol):
     """Choice of the order."""
 
-    def decide(self, machine: Machine, deciding: Deciding) -> list[Option]:
+    def decide(self, machine: Machine, choices: Choices) -> list[Option]:
         """Choose what this rank's processors get now, of a processor one at most (collective)."""
 
 
-class Drawn:
+class SeededOrder:
     """An order that is drawn: about half of those that can get something do so at a time.
 
     Parameters
@@ -53,11 +53,11 @@ class Drawn:
         self._seed = seed
         self._moment = 0
 
-    def decide(self, machine: Machine, deciding: Deciding) -> list[Option]:
+    def decide(self, machine: Machine, choices: Choices) -> list[Option]:
         """Draw."""
         self._moment += 1
         chosen = []
-        for options in deciding:
+        for options in choices:
             draws = Random(f"{self._seed} {options[0].processor} {self._moment}")
             if draws.random() < 0.5:
                 chosen.append(options[draws.randrange(len(options))])
@@ -68,7 +68,7 @@ class Redundant(MpinetError):
     """A run that can only end as another one that has been made."""
 
 
-class Followed:
+class PrefixReplay:
     """An order of which the beginning is given.
 
     Parameters
@@ -86,7 +86,7 @@ class Followed:
         self._places = places
         self._asleep = set(asleep)
 
-    def decide(self, machine: Machine, deciding: Deciding) -> list[Option]:
+    def decide(self, machine: Machine, choices: Choices) -> list[Option]:
         """Choose the next.
 
         Raises
@@ -97,7 +97,7 @@ class Followed:
             All that is left was tried (on every rank).
         """
         moment = len(self.moments)
-        here = [option for options in deciding for option in options]
+        here = [option for options in choices for option in options]
         if moment < len(self._places):
             processor, place = self._places[moment]
             wanted = [option for option in here if option.processor == processor][place:][:1]
@@ -115,11 +115,11 @@ class Followed:
                 raise Redundant("All that is left was tried.")
             wanted = [option for option in awake if option.processor == lowest][:1]
             self._asleep = {one for one in self._asleep if one.processor != lowest}
-        self.moments.append((wanted[0] if wanted else NOBODYS, here))
+        self.moments.append((wanted[0] if wanted else ELSEWHERE, here))
         return wanted
 
 
-NOBODYS = Option(-1, -1, -1)
+ELSEWHERE = Option(-1, -1, -1)
 """Choice of another rank."""
 
 

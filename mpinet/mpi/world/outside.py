@@ -163,7 +163,7 @@ class Outside:
             here.account = self._world.accounts.at("select", line.tb_frame)
         try:
             while not found and (end is None or monotonic() < end):
-                turns.look_again(hopes=not listens)
+                turns.await_outside(hopes=not listens)
                 found = look()
         finally:
             here.account = None

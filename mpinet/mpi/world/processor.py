@@ -9,7 +9,7 @@ from typing import Any
 
 from mpinet.mpi.world.accounts import Account
 from mpinet.mpi.world.events import Event, Receive
-from mpinet.mpi.world.matching import Posted, Unexpected
+from mpinet.mpi.world.matching import PostedQueue, UnexpectedQueue
 from mpinet.mpi.world.process_state import ProcessState
 
 
@@ -30,16 +30,16 @@ class Processor:
     asked: int = 0
     """Number of times that the processor has asked for the time since other processors have
     run."""
-    in_vain: int = 0
+    idle_polls: int = 0
     """Number of polls without a new message since other processors have run."""
     since: int = 0
     """Step after which the processor began to wait."""
     awaited: Event | tuple[Event, ...] | None = None
     """Event that the processor waits for, or events of which it waits for one; None if it does
     not wait."""
-    posted: Posted | None = None
+    posted: PostedQueue | None = None
     """Posted receives that wait, except the receive that the processor itself waits for."""
-    unexpected: Unexpected | None = None
+    unexpected: UnexpectedQueue | None = None
     """Messages that no receive has waited for."""
     receiving: Receive | None = None
     """Receive that is used again whenever the processor waits for nothing but a message."""

@@ -249,7 +249,9 @@ class Recovery:
         account = sender.account
         if receiver != sender.id:
             account.sent += len(notice)
-        self._mail.access(sender.id, receiver, account.number, place + RECOVERY, sender.id, notice)
+        self._mail.send_active(
+            sender.id, receiver, account.number, place + RECOVERY, sender.id, notice
+        )
 
     def _come(self, processor: int, message: Message) -> None:
         """Take note of a notice that has come to a processor."""
@@ -284,7 +286,7 @@ class Recovery:
         for member, wish in sorted(wishes.items()):
             if member not in self.known:
                 decision = Notice(DECISION, number, *told)
-                self._mail.access(
+                self._mail.send_active(
                     decider, member, wish.account, place + RECOVERY, decider, decision
                 )
 

@@ -85,12 +85,12 @@ class Transit:
             self._machine.trace.idle += steps
 
     @property
-    def under_way(self) -> int:
+    def in_flight(self) -> int:
         """Messages on this rank that have set out."""
         return self.router.live
 
     def advance(
-        self, setting_out: Outbox, sent: int, under_way: int
+        self, setting_out: Outbox, sent: int, in_flight: int
     ) -> tuple[list[int], list[Message]]:
         """Make a step of the machine (collective).
 
@@ -98,7 +98,7 @@ class Transit:
         ----------
         setting_out : Outbox
             Messages on this rank that set out in this step.
-        sent, under_way : int
+        sent, in_flight : int
             Messages on all ranks that set out in this step, and those with all others.
 
         Returns
@@ -108,7 +108,7 @@ class Transit:
         messages : list of Message
             What has come for each, in the order in which the messages were sent.
         """
-        if sent == under_way:
+        if sent == in_flight:
             self.router.restart()
         if sent:
             self._set_out(setting_out)

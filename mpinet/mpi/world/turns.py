@@ -77,11 +77,11 @@ class Turns:
         """Processor in each slot; None for switches and for processors that have ended."""
         self.running: int = len(self.processors) - self.processors.count(None)
         """Processors that have not ended."""
-        self.ready: list[Processor] = []
+        self.runnable: list[Processor] = []
         """Processors that are ready to run, in the order of their turns."""
         self.polling: list[Processor] = []
         """Processors that poll, in the order of their turns."""
-        self.rounds_in_vain: int = 0
+        self.idle_rounds: int = 0
         """Number of the last rounds with polls and without progress."""
         self.now: int = 0
         """Steps of the machine before this round."""
@@ -135,7 +135,7 @@ class Turns:
                 one.thread.throw(GreenletExit)
         self.current = self._scheduler
         gone = {processor, *beside}
-        for line in (self.ready, self.polling, self._new):
+        for line in (self.runnable, self.polling, self._new):
             line[:] = [one for one in line if one not in gone]
 
     def doubt(self, event: Event) -> None:
@@ -160,23 +160,23 @@ class Turns:
                 if error is not None:
                     self._breaking[one] = error
                     one.awaited = None
-                    self.ready.append(one)
+                    self.runnable.append(one)
                     break
 
     # ---- rounds
 
     def run_until_all_block(self) -> None:
         """Run every processor until it blocks, polls or ends."""
-        while self._new or self.ready:
+        while self._new or self.runnable:
             new, self._new = self._new, []
             for processor in new:  # one by one: a first switch starts on the caller's stack
                 self._run_each([processor])
-            ready, self.ready = self.ready, []
+            ready, self.runnable = self.runnable, []
             self._run_each(ready)
 
     def next_round(self) -> None:
         """Begin a round: whoever polls runs again, whatever the machine's step brings."""
-        self.ready, self.polling = self.polling, []
+        self.runnable, self.polling = self.polling, []
 
     def _run_each(self, processors: list[Processor]) -> None:
         """Give turns to processors, one after another.
@@ -296,7 +296,7 @@ class Turns:
         awaited = owner.awaited
         if awaited is event or (type(awaited) is tuple and event in awaited):
             owner.awaited = None
-            self.ready.append(owner)
+            self.runnable.append(owner)
 
     def wait(self, event: Event) -> None:
         """Block the running processor until an event has happened.
@@ -318,14 +318,14 @@ class Turns:
     def poll(self) -> None:
         """Resume the running processor after the machine's next step."""
         here = self.current
-        here.in_vain += 1
-        if self.rounds_in_vain and here.in_vain < POLLS_A_ROUND:
+        here.idle_polls += 1
+        if self.idle_rounds and here.idle_polls < POLLS_A_ROUND:
             return
-        here.in_vain = 0
+        here.idle_polls = 0
         self.polling.append(here)
         self.sleep()
 
-    def look_again(self, hopes: bool) -> None:
+    def await_outside(self, hopes: bool) -> None:
         """Resume the running processor, which waits for something outside of MPI, in a round.
 
         Parameters

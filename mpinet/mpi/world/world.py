@@ -16,6 +16,7 @@ from mpinet.errors import Deadlock, ProgramError
 from mpinet.machine import Machine
 from mpinet.mpi.world import deadlock
 from mpinet.mpi.world.accounts import Accounts
+from mpinet.mpi.world.choice_points import ChoiceMail
 from mpinet.mpi.world.clock import Clock
 from mpinet.mpi.world.contexts import Contexts
 from mpinet.mpi.world.desk import Desk
@@ -30,7 +31,6 @@ from mpinet.mpi.world.onesided import OneSided
 from mpinet.mpi.world.options import PLAIN, ScriptOptions
 from mpinet.mpi.world.processor import Processor
 from mpinet.mpi.world.recovery import Recovery
-from mpinet.mpi.world.shaken import ShakenMail
 from mpinet.mpi.world.threads import Threads
 from mpinet.mpi.world.timedloops import in_timed_loop
 from mpinet.mpi.world.transit import Transit
@@ -58,7 +58,7 @@ class Totals(NamedTuple):
 
     sent: int
     """Messages that set out in this step."""
-    under_way: int
+    in_flight: int
     """Messages in flight, those that set out in this step included."""
     to_self: int
     """Messages that processors have sent to themselves."""
@@ -74,7 +74,7 @@ class Totals(NamedTuple):
     """Number of times that processors have asked for the time."""
     filed: int
     """Wishes of processors at files."""
-    undecided: int
+    choice_points: int
     """Decisions to make when all processors are blocked."""
     computing: int
     """Threads that may yet call."""
@@ -117,7 +117,7 @@ class World:
         self.turns.leave_free(set(self.contexts.spare))
         between = self.turns, self.contexts, self.exits, options.synchronous
         if options.arrivals is not None:
-            self.mail: Mail = ShakenMail(*between, options.arrivals)
+            self.mail: Mail = ChoiceMail(*between, options.arrivals)
             """Mail of this rank's processors."""
         elif options.compute is not None:
             self.mail = LoggedMail(*between, options.compute)
@@ -223,7 +223,7 @@ class World:
         sent = self.mail.outbox.messages
         return Totals(
             sent=sent,
-            under_way=sent + self.transit.under_way,
+            in_flight=sent + self.transit.in_flight,
             to_self=self.mail.to_self,
             polling=len(self.turns.polling),
             wanted=len(self.trees.wanted),
@@ -231,7 +231,7 @@ class World:
             unsettled=self.exits.unsettled,
             asked=self.clock.asked,
             filed=len(self.filing.wanted),
-            undecided=self.mail.undecided,
+            choice_points=self.mail.choice_points,
             computing=self.threads.computing,
             outside=self.turns.outside,
             hoping=self.turns.hoping + self.threads.let_go,
@@ -241,20 +241,20 @@ class World:
     def _step(self, total: Totals) -> bool:
         """Do what is next, and return whether there will be more to do."""
         if total.wanted:  # somebody needs a broadcast tree: no step
-            self.turns.ready += self.trees.grow()
+            self.turns.runnable += self.trees.grow()
             return True
         if total.filed:  # nor for files
             self.filing.settle()
             return True
-        if not total.under_way:
-            return self._nothing_moves(total)
-        self.turns.rounds_in_vain = self._looks = self._still = 0
+        if not total.in_flight:
+            return self._at_quiescence(total)
+        self.turns.idle_rounds = self._looks = self._still = 0
         self.threads.moved()
         self.clock.move()
-        self.mail.deliver(*self.transit.advance(self.mail.collect(), total.sent, total.under_way))
+        self.mail.deliver(*self.transit.advance(self.mail.collect(), total.sent, total.in_flight))
         return True
 
-    def _nothing_moves(self, total: Totals) -> bool:
+    def _at_quiescence(self, total: Totals) -> bool:
         """Tell what it is that no message is under way: idle time, polls, a deadlock or the end."""
         turns = self.turns
         if total.to_self:
@@ -262,25 +262,25 @@ class World:
             self.threads.moved()
         if total.running and self.recovery.learns:
             return True
-        if total.undecided and not total.to_self:
-            self.mail.decide(self.machine)
+        if total.choice_points and not total.to_self:
+            self.mail.resolve_choices(self.machine)
             return True
         if total.polling and total.asked and not total.to_self and self.clock.may_idle:
-            turns.rounds_in_vain = 0
+            turns.idle_rounds = 0
             self.clock.idle()
             return True
         others = total.computing or total.outside or total.hoping
-        if total.running and others and self._looks_again(total):
+        if total.running and others and self._may_yet_progress(total):
             return True
-        in_vain = 0 if total.to_self else turns.rounds_in_vain + (total.polling > 0)
-        turns.rounds_in_vain = in_vain
-        polls = in_vain * total.polling * POLLS_A_ROUND
-        starved = in_vain > PATIENCE or polls > POLLS_IN_VAIN
+        idle_rounds = 0 if total.to_self else turns.idle_rounds + (total.polling > 0)
+        turns.idle_rounds = idle_rounds
+        polls = idle_rounds * total.polling * POLLS_A_ROUND
+        starved = idle_rounds > PATIENCE or polls > POLLS_IN_VAIN
         if total.running and (starved or not total.polling):
-            if self._looks_again(total):
+            if self._may_yet_progress(total):
                 return True
             if self.recovery.idle():
-                turns.rounds_in_vain = 0
+                turns.idle_rounds = 0
                 return True
             text = self._explanation(total)
             if self._looks >= LOOKS_AT_SLEEPERS:
@@ -297,11 +297,11 @@ class World:
             self.machine, self.contexts, self.collectives, here, now, total.polling
         )
 
-    def _looks_again(self, total: Totals) -> bool:
+    def _may_yet_progress(self, total: Totals) -> bool:
         """Return whether something outside of MPI may let a processor go on (collective)."""
         with_children = total.polling + total.outside > 0
         own_computing, own_waiting = self.threads.at_work(with_children)
-        polling = [one for one in self.turns.ready if one.awaited is None]
+        polling = [one for one in self.turns.runnable if one.awaited is None]
         own_waiting += any(in_timed_loop(one.thread.gr_frame) for one in polling)
         computing, waiting = self.machine.sum(own_computing, own_waiting)
         if total.hoping:
