@@ -82,7 +82,11 @@ class ChoiceMail(Mail):
         """Number of receives that could have got another message, and the most candidates of one,
         by the account's number."""
         self._orders = orders
+        # Numbers count a processor's own choice points. They name the same point in every run that
+        # has the same past, whatever other processors do.
         self._numbers: dict[int, int] = {}
+        # This mail keeps open receives itself. The posted queue of plain mail matches at arrival,
+        # which is what has to wait here.
         self._open: dict[int, list[OpenReceive]] = {}
         self._points: dict[int, list[ChoicePoint]] = {}
 
@@ -90,6 +94,8 @@ class ChoiceMail(Mail):
 
     def receive(self, scope: Scope, source: int, tag: int) -> Message:
         """Block the running processor until it has received a message."""
+        # No reuse of the receive, unlike plain mail: it stays listed as open until quiescence
+        # chooses.
         receive = Receive(self._turns.current, scope.envelope(source, tag))
         self.post(receive)
         self._turns.wait(receive)
@@ -102,6 +108,8 @@ class ChoiceMail(Mail):
         here = self._turns.current
         one = OpenReceive(receive, self._number(here), here.account)
         self._open.setdefault(here.id, []).append(one)
+        # Exact receives have no choice, so they match at once. Delaying them would only make
+        # quiescence come later.
         self._match_exact(here)
 
     def cancel(self, receive: Receive) -> None:
@@ -120,9 +128,13 @@ class ChoiceMail(Mail):
         """
         here = self._turns.current
         found = self._candidates(here, receive)
+        # A probe that names its source has one possible answer. A wild one that finds nothing
+        # reports so, as a probe may.
         if not found or not _is_wild(receive):
             return found[0] if found else None
         source = self._chosen(lambda: _sources(self._candidates(here, receive)))
+        # Asked again after the wait: more messages may have come, but the first of the chosen
+        # source is still there.
         return next(one for one in self._candidates(here, receive) if one[SOURCE] == source)
 
     def choose(self, events: Mapping[int, Event]) -> int:
@@ -148,6 +160,8 @@ class ChoiceMail(Mail):
 
     def deliver(self, slots: list[int], messages: list[Message]) -> None:
         """Deliver what has arrived to the processors in slots."""
+        # The short path of plain mail matches at arrival. Here each message has to go through
+        # `_match`, which only keeps it.
         for slot, message in zip(slots, messages, strict=True):
             self._deliver_any(slot, message)
 
@@ -156,12 +170,16 @@ class ChoiceMail(Mail):
         if processor.unexpected is None:
             processor.unexpected = UnexpectedQueue()
         processor.unexpected.add(message)
+        # A message may complete an exact receive. It may not complete a wild one: another source's
+        # might have come first elsewhere.
         self._match_exact(processor)
         self._tell_probes(processor, message)
 
     def _match_exact(self, processor: Processor) -> None:
         """Match the receives that name their source, but none before an open one from any rank."""
         left: list[OpenReceive] = []
+        # In the order of posting, with the unmatched ones before each receive in `left`: these may
+        # claim a message first.
         for one in self._open.get(processor.id, ()):
             exact = not _is_wild(one.receive)
             found = self._candidates(processor, one.receive, left) if exact else ()
@@ -181,9 +199,15 @@ class ChoiceMail(Mail):
         first: dict[int, Message] = {}
         for message in processor.unexpected or ():
             if receive.matches(message):
+                # Messages of one source do not overtake each other. So of every source only the
+                # first is a candidate.
                 first.setdefault(message[SOURCE], message)
+        # Sorted by source: the options of a choice must not depend on the order of arrival, or a
+        # replay could mean another message.
         found = (first[source] for source in sorted(first))
         wild = [one.receive for one in before if _is_wild(one.receive)]
+        # An earlier wild receive could take any of these. MPI gives it the right of way, so they
+        # are not free for this one.
         return [one for one in found if not any(other.matches(one) for other in wild)]
 
     def _get(self, processor: Processor, receive: Receive, message: Message) -> None:
@@ -205,6 +229,8 @@ class ChoiceMail(Mail):
             if processor is None:
                 continue
             number, options = processor.id, list[Option]()
+            # Without unexpected messages no receive has an option, and most processors are spared
+            # the search.
             own = self._open.get(number, []) if processor.unexpected is not None else []
             for place, one in enumerate(own):
                 if _is_wild(one.receive):
@@ -217,6 +243,8 @@ class ChoiceMail(Mail):
 
     def resolve_choices(self, machine: Machine) -> None:
         """Let processors get what is chosen for them (collective)."""
+        # Options are fixed before the first choice: resolving one point may match messages that
+        # another point's list still names.
         choices = list(self._choices())
         most = {options[0].processor: options for options in choices}
         for chosen in self._orders.decide(machine, choices):
@@ -229,12 +257,16 @@ class ChoiceMail(Mail):
         for point in self._points.get(number, ()):
             if point.number == chosen.event:
                 self._points[number].remove(point)
+                # Only points with several options can make two runs differ. They are what the
+                # report on a race names.
                 self._note(point.account, many)
                 point.taken = chosen.label
                 self._turns.happened(point)
                 return
         one = next(one for one in self._open[number] if one.number == chosen.event)
         processor: Any = one.receive.owner
+        # No earlier receives are excluded here: the choice was made among options that had been
+        # filtered already.
         found = self._candidates(processor, one.receive)
         self._note(one.account, many)
         self._open[number].remove(one)
@@ -245,6 +277,7 @@ class ChoiceMail(Mail):
     def _note(self, account: Account | None, many: int) -> None:
         """Note that a call could have got another message."""
         if many > 1 and account is not None:
+            # By account, as the report is about lines of the script and not about single receives.
             times, most = self.drawn.get(account.number, (0, 0))
             self.drawn[account.number] = times + 1, max(most, many)
 

@@ -44,12 +44,15 @@ class Clock:
 
     def idle(self) -> None:
         """Pass time: nothing is under way, and somebody waits for a time."""
+        # Idle steps grow geometrically, so a loop until a far time needs logarithmically many
+        # rounds.
         steps = 1 + self._idled // HURRY
         self._idled += steps
         self._transit.idle(steps)
 
     def move(self) -> None:
         """Note that the machine makes a step, with all that has been sent."""
+        # Progress: the next idle time starts with single steps again, as an answer may be near.
         self._idled = self._seen = 0
         self._senders.clear()
 
@@ -68,6 +71,8 @@ class Clock:
     def is_urged_by(self, asker: Processor, patience: int) -> bool:
         """Tell if a processor, or its thread, has asked so often that time has to pass."""
         asker.asked += 1
+        # Once time has begun to pass idly, every question makes it pass. Each asker would otherwise
+        # need a thousand questions again.
         if asker.asked > patience or self._idled:
             asker.asked = 0
             return True
@@ -81,12 +86,16 @@ class Clock:
         turns = self._turns
         self.asked += 1
         turns.poll()
+        # A one-port processor is busy until its messages have left. A clock read in between would
+        # claim that sending is free.
         while self._is_sending(turns.current.id):
             turns.poll()
 
     def _is_sending(self, sender: int) -> bool:
         """Tell if something that a processor has sent has not left its port."""
         outbox = self._mail.outbox
+        # Only what was sent since the last question is looked at. A loop that asks would otherwise
+        # read the whole outbox each time.
         if self._seen < len(outbox):
             self._senders.update(outbox.senders(self._seen))
             self._seen = len(outbox)

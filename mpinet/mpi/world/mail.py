@@ -63,14 +63,21 @@ class Mail:
         self.to_self: int = 0
         """Messages since then that processors have sent to themselves: no progress of the
         machine."""
+        # MPI leaves open whether a standard send is eager or a rendezvous. Binding the choice once
+        # keeps it out of the path of every message.
         self.send_standard = self.send_synchronously if synchronous else self.send
         self._turns = turns
         self._exits = exits
+        # A context of their own: no receive of a script, however wild, can match an
+        # acknowledgement.
         self._acknowledgements = contexts.number(ACKNOWLEDGEMENTS)
         self._unacknowledged: dict[int, Event] = {}
         self._keys = count()
+        # A list for each processor, since several of its threads may probe for the same message.
         self._probes: dict[int, list[Arrival]] = {}
         self._handlers: dict[tuple[int, int], Handler] = {}
+        # Members enter a window at different steps. An access may come before its target has opened
+        # its own end, and must not be lost.
         self._early: dict[tuple[int, int], list[Message]] = {}
 
     @property
@@ -123,27 +130,37 @@ class Mail:
         Exception
             ``ERR_RANK``, ``ERR_TAG``: there is no such rank or tag.
         """
+        # In the whole world a rank is its processor's number. Then no table is asked, which is most
+        # of the cost of a lookup.
         receiver, others = target, scope.others
         if type(target) is not int or not 0 <= target < others.plain:
             if target == PROC_NULL:
                 self.nothing(scope)
                 return HAPPENED
             receiver = others.processor(as_int(target))
+        # The emulator's own tags may have any number of bits: collectives put their kind, root and
+        # operator into them.
         if scope.tags >= 0 and (type(tag) is not int or not 0 <= tag < SHORT):
             tag = scope.allowed(tag)
         here = self._turns.current
         sender, group = here.id, scope.group
         if self.require is not None:
             self.require(scope.context, receiver)
+        # The receiver needs the sender's rank in this communicator. Only the sender can tell it
+        # without knowing the receiver's group.
         source = sender if group.plain else group.rank_of(sender)
         message = scope.context, source, tag, data, ack
         if receiver == sender:
+            # It never enters the machine, which has no link from a processor to itself. MPI still
+            # delivers it, in order with others of the same source.
             self.to_self += 1
             # What comes is the processor's: it may itself block in the receive of this message.
             self._match(here.processor if type(here) is Fiber else here, message)
         else:
             account: Account = here.account  # type: ignore[assignment]
             account.sent += len(data)
+            # Eager: the body is a copy already, so the send is complete. Memory for it is the
+            # emulator's, as a real eager buffer is the library's.
             self.outbox.extend((sender, receiver, account.number, message))
         return HAPPENED
 
@@ -153,12 +170,18 @@ class Mail:
             return HAPPENED
         here = self._turns.current
         assert here.account is not None
+        # Keys are this rank's own. The acknowledgement comes back to the rank of the sender, so
+        # they need not be unique elsewhere.
         key = next(self._keys)
         event = Awaited(here, "rank {rank} to receive its message", as_int(target), scope.context)
+        # Registered before the send: a message to oneself may match at once, and its
+        # acknowledgement looks for the key.
         self._unacknowledged[key] = event
         try:
             self.send(scope, target, tag, data, (here.id, key, here.account.number))
         except Exception:
+            # A refused send is never acknowledged. Its event would stay for ever, and show up as a
+            # wait.
             del self._unacknowledged[key]
             raise
         return event
@@ -169,9 +192,12 @@ class Mail:
         if ack is None:
             return
         sender, key, account = ack
+        # There is no message to oneself, and so none back: the rendezvous ends within the step.
         if sender == processor.id:
             self._turns.happened(self._unacknowledged.pop(key))
         else:
+            # Empty, and on the sender's account: the line that chose the rendezvous pays for its
+            # second message.
             answer = self._acknowledgements, processor.id, key, b"", None
             self.outbox.extend((processor.id, sender, account, answer))
 
@@ -193,6 +219,8 @@ class Mail:
             self._handlers.pop((context, processor), None)
             return
         self._handlers[context, processor] = handler
+        # Early messages are handled first and in their order, as MPI orders accesses from one
+        # origin.
         for message in self._early.pop((context, processor), ()):
             handler(message)
 
@@ -222,6 +250,8 @@ class Mail:
 
     def _deliver_active(self, processor: int, message: Message) -> None:
         """Let a message act at a processor; one that is there before its window waits for it."""
+        # News of failures concern the processor, whatever communicators it still has. They must not
+        # wait for one to be opened.
         if message[0] % PARTS == RECOVERY:
             self.on_notice(processor, message)
             return
@@ -273,12 +303,17 @@ class Mail:
         receive = here.receiving
         if receive is None:
             receive = Receive(here, envelope)
+            # A fiber shares its processor's queues. Posting puts its receive in line with the
+            # others, as MPI's order of posting wants.
             if type(here) is Fiber:
                 self.post(receive)
                 turns.wait(receive)
                 return receive.message  # type: ignore[return-value]
             here.receiving = receive
+        # The object is used again, so a blocking receive allocates nothing. It is never in a queue,
+        # where a second use would corrupt the first.
         receive.envelope = envelope
+        # Without unexpected messages, as in most scripts, the receive blocks without a search.
         if here.unexpected is None or not self._take_unexpected(receive):
             turns.sleep(receive)
         message, receive.message = receive.message, None
@@ -296,6 +331,7 @@ class Mail:
     def cancel(self, receive: Receive) -> None:
         """Cancel a receive of the running processor that has not matched yet."""
         posted = self._turns.current.posted
+        # A receive that has matched cannot be cancelled any more. MPI then completes it as usual.
         if not receive.done and posted is not None:
             posted.cancel(receive)
             self._turns.happened(receive)
@@ -310,6 +346,8 @@ class Mail:
 
         A thread of the same processor may take the message first.
         """
+        # A loop, as the message that woke this probe may be gone by its turn: another thread's
+        # receive may have taken it.
         while (found := self.probe(probe)) is None:
             probe.done = False
             self._probes.setdefault(self._turns.current.id, []).append(probe)
@@ -333,6 +371,8 @@ class Mail:
         """Match an unexpected message of a processor."""
         assert processor.unexpected is not None
         processor.unexpected.take(message)
+        # Empty queues are dropped: their containers would take more memory than all else that an
+        # idle processor has.
         if not len(processor.unexpected):
             processor.unexpected = None
         self._acknowledge(processor, message)
@@ -356,6 +396,8 @@ class Mail:
         blocks in a receive of just this message, with none posted before, and none to acknowledge.
         """
         processors, ready = self._turns.processors, self._turns.runnable
+        # In the order in which the machine delivers them, which is the order of keys. MPI's rule
+        # that messages do not overtake rests on it.
         for slot, message in zip(slots, messages, strict=True):
             processor = processors[slot]
             if (
@@ -380,6 +422,8 @@ class Mail:
     def _deliver_any(self, slot: int, message: Message) -> None:
         """Deliver any message to what is in a slot: a processor that may have ended."""
         context, _, tag, _, _ = message
+        # Active messages need no receive and no turn of their target. So they work for a processor
+        # that is blocked, or has ended.
         if context % PARTS >= ONE_SIDED:
             self._deliver_active(self._turns.numbers[slot] or 0, message)
             return
@@ -406,6 +450,7 @@ class Mail:
 
     def _tell_probes(self, processor: Processor, message: Message) -> None:
         """Wake what probes for a message: the processor, and each of its threads that does."""
+        # Probing is rare, so the common path is one lookup in an empty table.
         if processor.id not in self._probes:
             return
         left = []
@@ -421,6 +466,8 @@ class Mail:
     def _receive_for(processor: Processor, message: Message) -> Receive | None:
         """The receive that a message is for: one posted earlier, or the one that blocks."""
         posted = processor.posted
+        # Receives that were posted earlier go first, even if the processor itself blocks in one
+        # that matches as well.
         if posted is not None:
             receive = posted.take(message)
             if not posted:

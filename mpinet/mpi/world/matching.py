@@ -25,6 +25,8 @@ class UnexpectedQueue:
     __slots__ = ("_come", "_messages", "_queues")
 
     def __init__(self) -> None:
+        # Numbers of arrival are the keys of the store. They stay in order when messages leave the
+        # middle, which positions in a list would not.
         self._come = 0
         self._messages: OrderedDict[int, Message] = OrderedDict()
         self._queues: dict[Envelope, int | deque[int]] = {}
@@ -43,14 +45,19 @@ class UnexpectedQueue:
 
     def find(self, receive: Receive) -> Message | None:
         """The earliest message that a receive may get."""
+        # Exact receives find their envelope's queue in constant time. Only wildcards pay for a
+        # search, by arrival.
         if receive.exact:
             line = self._queues.get(receive.envelope)
             return None if line is None else self._messages[_head(line)]
+        # The first that fits by arrival is also the first of its source. So taking it keeps MPI's
+        # order between two processors.
         return next((message for message in self if receive.matches(message)), None)
 
     def take(self, message: Message) -> None:
         """Give away a message that `find` has found: of its envelope the earliest."""
         envelope = envelope_of(message)
+        # Whatever the receive, it takes the earliest of an envelope: a later one would overtake.
         number = _head(self._queues[envelope])
         _dequeue(self._queues, envelope, number)
         del self._messages[number]
@@ -71,6 +78,8 @@ class PostedQueue:
 
     def add(self, receive: Receive) -> None:
         """Post a receive."""
+        # The number is the age among all posted receives, exact or wild. The two kinds live in
+        # different tables and have to be compared.
         receive.number = self._numbered
         self._numbered += 1
         if receive.exact:
@@ -85,6 +94,8 @@ class PostedQueue:
         found = None if line is None else _head(line)
         # Wildcard receives compete by age with the earliest exact one.
         for receive in self._wild:
+            # Wild receives are in the order of posting. Once they are younger than the exact
+            # candidate, none of them can win.
             if found is not None and found.number < receive.number:
                 break
             if receive.matches(message):
@@ -113,6 +124,7 @@ def _head(line: T | deque[T]) -> T:
 def _enqueue(lines: dict[Envelope, T | deque[T]], envelope: Envelope, entry: T) -> None:
     """Let something join the end of a line."""
     line = lines.setdefault(envelope, entry)
+    # Identity is enough: most envelopes have one entry, which then stands in place of its queue.
     if line is entry:
         return
     if type(line) is deque:

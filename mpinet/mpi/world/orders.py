@@ -58,7 +58,11 @@ class SeededOrder:
         self._moment += 1
         chosen = []
         for options in choices:
+            # Keyed by processor and moment, so that a draw does not depend on which rank hosts the
+            # processor or on other draws.
             draws = Random(f"{self._seed} {options[0].processor} {self._moment}")
+            # About half wait for a later moment. Otherwise all choices of a moment would happen
+            # together, and late arrivals would never compete.
             if draws.random() < 0.5:
                 chosen.append(options[draws.randrange(len(options))])
         return chosen
@@ -84,6 +88,8 @@ class PrefixReplay:
         """Choice of each moment, and the options of that moment: all options on the rank of the
         choice, this rank's options elsewhere."""
         self._places = places
+        # The sleep set of Godefroid's partial-order reduction: options whose exploration from here
+        # would repeat a run that was made.
         self._asleep = set(asleep)
 
     def decide(self, machine: Machine, choices: Choices) -> list[Option]:
@@ -100,7 +106,11 @@ class PrefixReplay:
         here = [option for options in choices for option in options]
         if moment < len(self._places):
             processor, place = self._places[moment]
+            # At most one rank hosts the processor. The others choose nothing, and learn of success
+            # by the sum.
             wanted = [option for option in here if option.processor == processor][place:][:1]
+            # Summed over the ranks: an order of another program fails on all of them with the same
+            # sentence.
             if not machine.sum(len(wanted))[0]:
                 raise UsageError(
                     f"The order cannot be followed: choice {moment + 1} is {processor}:{place}, "
@@ -109,11 +119,19 @@ class PrefixReplay:
         else:
             awake = [option for option in here if option not in self._asleep]
             none = machine.topology.size
+            # Beyond the prefix the lowest processor goes first. Any fixed rule would do, as the
+            # search returns to every choice point.
             own = min((option.processor for option in awake), default=none)
+            # A minimum over ranks by way of a maximum, the only reduction beside the sum that a
+            # step has.
             lowest = -machine.max(-own)[0]
             if lowest == none:
+                # Every remaining option commutes with what other runs did. Finishing this run could
+                # only repeat one of their outcomes.
                 raise Redundant("All that is left was tried.")
             wanted = [option for option in awake if option.processor == lowest][:1]
+            # Options of the chosen processor wake up: what they lead to may depend on this choice.
+            # Those of others commute with it and stay asleep.
             self._asleep = {one for one in self._asleep if one.processor != lowest}
         self.moments.append((wanted[0] if wanted else ELSEWHERE, here))
         return wanted

@@ -62,9 +62,13 @@ number_of: Callable[[Processor], int] = vars(Processor)["id"].__get__
 
 def _of_processor(name: str) -> Any:
     """A field of a fiber that is its processor's."""
+    # The slot's descriptor reaches the processor's own value. The property of the same name on the
+    # fiber would call itself.
     field = vars(Processor)[name]
 
     def put(fiber: Fiber, value: Any) -> None:
+        # The base's initialiser assigns all fields before the fiber knows its processor. Passing
+        # these on would empty the processor's queues.
         if hasattr(fiber, "processor"):
             field.__set__(fiber.processor, value)
 
@@ -81,6 +85,7 @@ class Fiber(Processor):
         self.processor: Processor = processor
         """Processor that the fiber works for; messages come to the processor."""
         self.main = processor.main
+        # The line that begins an operation pays for it, even after its call has returned.
         self.account = processor.account
 
     posted, unexpected, own = map(_of_processor, ("posted", "unexpected", "own"))

@@ -114,7 +114,11 @@ class World:
         numbers = [node if node < size else None for node in nodes]
         self.turns: Turns = Turns(numbers, self.exits, options.own)
         """Scheduler of this rank's processors."""
+        # Spare processors exist from the start, since the network's size is fixed. A spawn only
+        # gives one of them a script, so that no table of slots ever grows.
         self.turns.leave_free(set(self.contexts.spare))
+        # The kinds of mail differ in matching or in notes, never in transport. So a run takes one
+        # class, and the plain one pays no test for the others' work.
         between = self.turns, self.contexts, self.exits, options.synchronous
         if options.arrivals is not None:
             self.mail: Mail = ChoiceMail(*between, options.arrivals)
@@ -130,6 +134,8 @@ class World:
         calls = machine.trace.calls if machine.trace else None
         self.waits: Waits | None = Waits(calls) if options.metered else None
         """Steps in calls; None if these are not metered."""
+        # Waits pass each call on to the recording. So one object is notified per call, whether
+        # meters, a recording or both are wanted.
         self.recorded = self.waits or calls
         whole = self.turns, self.mail, self.contexts, self.transit
         self.recovery: Recovery = Recovery(*whole, options.faults or {})
@@ -169,6 +175,8 @@ class World:
 
     def go_on(self) -> None:
         """Run rounds until nothing is left to do (collective); raises what `run` raises."""
+        # Every turn puts the running script's `__main__` there, and the last one stays. Whoever
+        # called the run must find its own module again.
         main = sys.modules["__main__"]
         try:
             while self._round():
@@ -184,6 +192,8 @@ class World:
         ProgramError
             Members of a communicator have called different collectives, or not all of them one.
         """
+        # A run may end although members called different collectives, as a bcast sends nothing back
+        # to its root. Real MPI leaves such a program undefined.
         living = [one for one in self.turns.processors if one is not None]
         lines = unequal(self.machine, self.contexts, self.collectives, living)
         if lines and not self.recovery.faults:
@@ -192,6 +202,8 @@ class World:
 
     def end(self) -> None:
         """Stop those who have not come to their end, and give back what scripts have hidden."""
+        # Threads first: one that waits for an answer would keep the interpreter from its end.
+        # Greenlets next, as their `finally` blocks may still use files.
         self.threads.end()
         self.turns.close()
         self.filing.close()
@@ -202,19 +214,31 @@ class World:
 
         Returns whether anything is left to do, the same on all ranks.
         """
+        # Calls of threads begin before any turn, because processors of this round may block until
+        # such a call has been made.
         self.threads.begin_calls()
+        # A failure takes effect between two rounds. Inside a round it would depend on which of a
+        # rank's processors had its turn before.
         self.recovery.begin_round()
         self.turns.run_until_all_block()
         with self._foundation.restored():
             # The round's only agreement: all ranks see these totals, and so take the same branch.
             total = Totals(*self.machine.sum(*self._own_totals()))
+            # These counts are of one round. They are cleared after the sum, and before anything
+            # below can give a processor a turn.
             self.mail.to_self = self.clock.asked = self.turns.outside = self.turns.hoping = 0
             self.threads.mind_network(total.outside > 0)
             self.recovery.settle(total.old)
+            # Output is rare, and gathering it is one more collective operation. The sum above
+            # already tells all ranks whether it is needed.
             if total.unsettled:
                 self.exits.settle()  # prints; raises the lowest processor's failure
+            # Polling processors become runnable before the step, and those that the step wakes come
+            # behind them: an order that is the same on any number of ranks.
             self.turns.next_round()
             more = self._step(total)
+            # Turns keep a copy, because every wait notes the step in which it began. Asking the
+            # transit would cost each of them a chain of attributes.
             self.turns.now = self.transit.now
             return more
 
@@ -246,42 +270,64 @@ class World:
         if total.filed:  # nor for files
             self.filing.settle()
             return True
+        # Without a message in flight a step would change nothing, and counting it would charge the
+        # script for waiting. Time only passes in `Clock.idle`.
         if not total.in_flight:
             return self._at_quiescence(total)
+        # A message in flight is progress, so patience starts anew: the processors that poll may be
+        # waiting for just this one.
         self.turns.idle_rounds = self._looks = self._still = 0
         self.threads.moved()
         self.clock.move()
+        # Messages leave the outbox before delivery. What a delivery sends, such as an
+        # acknowledgement, belongs to the next step.
         self.mail.deliver(*self.transit.advance(self.mail.collect(), total.sent, total.in_flight))
         return True
 
     def _at_quiescence(self, total: Totals) -> bool:
         """Tell what it is that no message is under way: idle time, polls, a deadlock or the end."""
         turns = self.turns
+        # A message to oneself takes no step, but it may complete a receive of a thread. It counts
+        # as progress of the script, though not of the machine.
         if total.to_self:
             self._looks = self._still = 0
             self.threads.moved()
+        # A failure becomes known in the next round and may wake processors. Deadlock can only be
+        # judged after that.
         if total.running and self.recovery.learns:
             return True
+        # Quiescence: all processors are blocked and no message is in flight. Only now has every
+        # message come that an open receive could get, so the choice is complete.
         if total.choice_points and not total.to_self:
             self.mail.resolve_choices(self.machine)
             return True
+        # A loop that polls until a time is over ends only if time passes. So idle steps are made,
+        # although no message moves.
         if total.polling and total.asked and not total.to_self and self.clock.may_idle:
             turns.idle_rounds = 0
             self.clock.idle()
             return True
+        # Threads, child processes and sockets act in real time. While one of them may still help,
+        # neither deadlock nor starvation is certain.
         others = total.computing or total.outside or total.hoping
         if total.running and others and self._may_yet_progress(total):
             return True
         idle_rounds = 0 if total.to_self else turns.idle_rounds + (total.polling > 0)
         turns.idle_rounds = idle_rounds
+        # Two limits, because rounds are cheap with few processors and expensive with a million.
+        # Either one alone would be too hasty or take minutes.
         polls = idle_rounds * total.polling * POLLS_A_ROUND
         starved = idle_rounds > PATIENCE or polls > POLLS_IN_VAIN
         if total.running and (starved or not total.polling):
             if self._may_yet_progress(total):
                 return True
+            # A processor that is due to fail later may be the reason for the wait. Time passes up
+            # to that step, and then its peers are told.
             if self.recovery.idle():
                 turns.idle_rounds = 0
                 return True
+            # The explanation gathers from all ranks, so every rank takes this branch and raises the
+            # same text.
             text = self._explanation(total)
             if self._looks >= LOOKS_AT_SLEEPERS:
                 text += f"\nWhat might help has done nothing for {LOOKS_AT_SLEEPERS // 1000} s."
@@ -292,6 +338,8 @@ class World:
         """Return why processors wait, the same text on all ranks (collective)."""
         here = [processor for processor in self.turns.processors if processor is not None]
         now = self.transit.now
+        # A window's lock is held at its target, which may be on another rank. The waiting origin
+        # learns of the holder only here.
         deadlock.name_holders(self.machine, self.contexts, self.one_sided, here)
         return deadlock.explanation(
             self.machine, self.contexts, self.collectives, here, now, total.polling
@@ -299,13 +347,21 @@ class World:
 
     def _may_yet_progress(self, total: Totals) -> bool:
         """Return whether something outside of MPI may let a processor go on (collective)."""
+        # A child process helps only a processor that looks for it. One that is blocked in MPI
+        # cannot notice what a child does.
         with_children = total.polling + total.outside > 0
         own_computing, own_waiting = self.threads.at_work(with_children)
+        # A processor that polls in a loop with a time limit is not starved: the clock ends its
+        # loop. Its bytecode shows whether the loop reads a clock.
         polling = [one for one in self.turns.runnable if one.awaited is None]
         own_waiting += any(in_timed_loop(one.thread.gr_frame) for one in polling)
+        # All ranks have to agree, since one rank's thread may send what another rank's processor
+        # waits for.
         computing, waiting = self.machine.sum(own_computing, own_waiting)
         if total.hoping:
             self._looks = 0
+        # A warning rather than an error: a sleeping thread may be right to sleep. Ctrl-C is the
+        # user's decision.
         if waiting and not computing and self._looks == LOOKS:
             self._warn(total)
         if total.hoping or computing or waiting:
@@ -315,8 +371,12 @@ class World:
             self._still += 1
             is_over = self._still > (LOOKS_AT_LOCKS if total.computing else 0)
             is_over = is_over and (not total.outside or self._looks >= LOOKS)
+        # A computing thread uses up no patience, however long it takes. Only time without any
+        # activity counts.
         self._looks += not computing
         if not is_over:
+            # Threads of this process need the interpreter's lock, and other ranks need the core.
+            # Spinning here would delay exactly those that may help.
             time.sleep(0.001)
         return not is_over
 
@@ -330,6 +390,8 @@ class World:
 
     def tree(self, root: int) -> Any:
         """The machine's broadcast tree from a processor; blocks until it is there."""
+        # All ranks have to take part in growing a tree. So the processor blocks, and the trees that
+        # any rank wants grow together after the round.
         if root not in self.trees:
             self.trees.want(root, self.turns.current)
             self.turns.sleep()
