@@ -91,6 +91,8 @@ class PostedQueue:
         """The earliest receive that a message fits, which is then posted no longer."""
         envelope = envelope_of(message)
         line = self._queues.get(envelope)
+        # Of one envelope the receive that was posted first goes first, which is the head of its
+        # queue.
         found = None if line is None else _head(line)
         # Wildcard receives compete by age with the earliest exact one.
         for receive in self._wild:
