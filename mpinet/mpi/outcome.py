@@ -130,6 +130,7 @@ def _conflicts(shares: Shares, rows: Iterable[Sequence[Any]]) -> list[Conflictin
         here = conflict.target, conflict.begin, conflict.end
         known = found.get(key)
         if known is not None:
+            # The lowest place stands for all, since which one came first depends on the hosting.
             here = min(here, (known.target, known.begin, known.end))
             times += known.times
         found[key] = Conflicting(conflict.said, first, other, *here, times)

@@ -60,6 +60,8 @@ class Post:
 
         A message's number is that of its source among those that set out in the same step.
         """
+        # By source, as numbers give priority on channels. The order in which a rank's programs ran
+        # must not show.
         new, self._new = sorted(self._new, key=lambda message: message[0]), []
         sources, targets = (np.array([message[end] for message in new], np.int64) for end in (0, 1))
         first = self._router.inject(sources, targets, sources, self._machine.topology.size)
@@ -89,6 +91,8 @@ class Post:
         due = [self._due.pop(number, UNKNOWN) for number in ended.numbers.tolist()]
         if [target for target, _ in due] != ended.nodes.tolist():
             fail(router.delivered_elsewhere())
+        # Stable, so that messages of one target stay in the order of their numbers, the oldest
+        # first.
         order = np.argsort(ended.nodes, kind="stable")
         return ended.nodes[order], [due[place][1] for place in order.tolist()]
 

@@ -60,8 +60,8 @@ class Collective(CollectiveCall):
             The root's result; None for all others.
         """
         shape = self.shape(root)
-        # The child that was informed last has the smallest subtree and is ready first. The fixed
-        # order also fixes the rounding of sums.
+        # In a binomial tree the child that was informed last has the smallest subtree, and is ready
+        # first. The fixed order also fixes the rounding of sums.
         for child in reversed(shape.children):
             own = join(own, self.receive(child))
         if shape.parent < 0:

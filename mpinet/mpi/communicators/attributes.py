@@ -135,7 +135,8 @@ class Attributes(Endpoint):
 
     def _delete_all(self) -> None:
         """Take all values away, the last attached first."""
-        # Reverse order, as MPI 2.2 has it, so that later values may depend on earlier ones.
+        # Later values may depend on earlier ones, so the last goes first. MPI demands this order of
+        # `COMM_SELF` at its end.
         for keyval in reversed(list(self._state.attributes or {})):
             self.Delete_attr(keyval)
 

@@ -92,8 +92,8 @@ def new_topology_comm(
     """Make a communicator with a virtual topology, which is kept once on this rank."""
     made = new_comm(cls, name, lambda: (members,))
     place = running.world.contexts.shared(made._context)
-    # The first of the rank's members keeps its grid for all. A grid of a million ranks per member
-    # would not fit.
+    # The first of the rank's members keeps its arrangement for all. A graph of a million ranks
+    # would not fit once per member.
     place.topology = place.topology or topology
     made._state.topology = place.topology
     return made

@@ -43,8 +43,8 @@ def individual(opened: Opened, buffer: Buffer) -> Finding:
     """Find the processor's own position, which moves on."""
     if opened.amode & REAL.MODE_SEQUENTIAL:
         raise REAL.Exception(REAL.ERR_UNSUPPORTED_OPERATION)
-    # Taken when the call is made, not when it is carried out: begun accesses have to lie one behind
-    # the other in the order of the calls.
+    # Taken when the call is made, not when it is carried out. Begun accesses have to lie one behind
+    # the other, in the order of the calls.
     position = opened.position
     opened.position += opened.elements(buffer)
     return lambda: position

@@ -168,6 +168,7 @@ class Sender(End):
         account, place = here.account, self._context + ONE_SIDED
         assert account is not None
         if self._receiver == here.id:
+            # No step of the machine carries it, but it is progress for the script.
             mail.to_self += 1
         else:
             account.sent += len(piece)
@@ -188,6 +189,8 @@ class Receiver(End):
 
     def begin(self) -> Request:
         """Start it."""
+        # Pieces of the turn before are kept until then, because a status may be asked for after its
+        # end.
         self._come.pop(self._turn, None)
         event = self._begin("rank {rank} to have {missing} ready", self._source, self._context)
         if self._buffer is None:
@@ -199,6 +202,8 @@ class Receiver(End):
 
     def come(self, piece: Piece) -> None:
         """Take a piece, which may be one of a later turn."""
+        # A fast sender may start its next turn before the receiver does. Those pieces wait under
+        # their own turn.
         self._come.setdefault(piece.turn, {})[piece.place] = piece
         if piece.turn == self._turn:
             self._place()
@@ -224,6 +229,8 @@ class Receiver(End):
         """Places of the pieces that a partition shares elements with; none if nobody knows."""
         if not pieces:
             return range(0)
+        # The sender's number of partitions comes with its pieces. The two ends never agree on one
+        # beforehand.
         of, own = next(iter(pieces.values())).of, self.partitions
         return range(partition * of // own, -(-(partition + 1) * of // own))
 

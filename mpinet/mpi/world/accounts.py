@@ -110,6 +110,7 @@ class Accounts:
         place = kind, id(frame.f_code), frame.f_lasti
         account = self._places.get(place)
         if account is None:
+            # Ranks number their accounts without a message. The remainder tells which rank to ask.
             number = len(self.accounts) * self._ranks + self._rank
             account = Account(kind, self.naming(frame), frame.f_lineno, number)
             account.code = frame.f_code
@@ -198,6 +199,8 @@ class Arrivals:
         accounts, hops, born = map(np.concatenate, columns)
         now = np.array(steps, np.int64).repeat([len(one) for one in columns[0]])
         self._noted, self._messages = [], 0
+        # Sorted, so that sums per account and step are slices. A dictionary entry per message would
+        # be the dearest part of a step.
         order = np.lexsort((now, accounts))
         accounts, now = accounts[order], now[order]
         differs = (accounts[1:] != accounts[:-1]) | (now[1:] != now[:-1])

@@ -47,8 +47,7 @@ def of_thread(thread: int) -> Activity:
         # right.
         gone = Path("/proc/self/task").is_dir() and not folder.exists()
         return Activity.NONE if gone else Activity.WAITS
-    # The kernel shows no system call for a thread that computes or waits for the interpreter's
-    # lock.
+    # This is what the kernel shows of a thread that is on a core, or waits for one.
     if call[0] == "running":
         return Activity.COMPUTES
     return Activity.NONE if _waits_for_a_lock(call) else Activity.WAITS

@@ -72,8 +72,8 @@ class Scope:
         if source != ANY_SOURCE and (
             type(source) is not int or not 0 <= source < self.others.plain
         ):
-            # Enumerations and NumPy integers are ranks, too. Keys of dictionaries need plain
-            # integers, so the conversion happens once, here.
+            # Enumerations and NumPy integers are ranks, too. Envelopes hold plain integers, which
+            # compare and hash fastest.
             source = as_int(source)
             self.others.processor(source)
         if tag != ANY_TAG and (type(tag) is not int or not 0 <= tag < SHORT):

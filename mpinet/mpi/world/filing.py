@@ -218,7 +218,8 @@ class Filing:
         # Every rank learns all wishes, because the order of writes spans ranks. Bodies of files
         # stay where they are.
         rows = agreed(transport, gathered(transport, told)) if transport.size > 1 else [told]
-        # Pointers first: an access at a shared position needs it before it can be ordered.
+        # Pointers move before meetings end: a meeting reports the pointer, and all ranks have to
+        # see the same value.
         self._move_pointers(wanted, rows)
         self._assembled += [one for one in wanted if one.row[0] == "meet"]
         self._meet(rows)

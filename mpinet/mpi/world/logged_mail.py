@@ -89,8 +89,8 @@ class LoggedMail(Mail):
 
     def calling(self, here: Processor) -> None:
         """Note what a processor has computed since its last call."""
-        # Time before a processor's first call is start-up of the interpreter, which a real machine
-        # would do in parallel.
+        # Before its first call a processor has returned from none, so there is no moment to measure
+        # from.
         if self._compute and here in self._frontiers:
             # The thread's CPU time, since processors of a rank share one thread: only the running
             # one uses any between two calls.

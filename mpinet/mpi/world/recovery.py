@@ -309,8 +309,7 @@ class Recovery:
             wishes[message[1]] = notice
             self._decide(place, processor, notice.number)
         else:
-            # Two deciders may answer one wish, if the first failed after it had sent. The second
-            # answer finds nothing open.
+            # A second answer to one wish finds nothing open, and must change nothing.
             event = self._open.pop((place, processor, notice.number), None)
             if event is not None:
                 event.decision = notice

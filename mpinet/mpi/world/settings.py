@@ -203,6 +203,8 @@ def own_settings(world: World) -> Iterator[None]:
     def filters(*_: Any) -> Setting:
         """The filters of warnings: functions change the list, which has to be one's own."""
         changing(FILTERS)
+        # The functions change the list in place. Without a copy the change would reach every
+        # processor.
         if warnings.filters is world.turns.privacy.settings.get(FILTERS):
             vars(warnings)["filters"] = list(warnings.filters)
         return FILTERS
@@ -218,6 +220,8 @@ def own_settings(world: World) -> Iterator[None]:
 
     def flag(logged: logging.Logger, name: str, value: Any) -> Setting | None:
         """A logger, if it has a flag by now, which is to be another one."""
+        # Loggers set their attributes when they are made. Only a change of a flag makes the logger
+        # a processor's own.
         changes = name in ("disabled", "propagate") and vars(logged).get(name, value) != value
         return logger(logged) if changes else None
 

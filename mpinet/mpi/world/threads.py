@@ -252,8 +252,6 @@ class Threads:
         # Appended before the flag is set: the signalling thread sleeps only if it finds the list
         # empty after the flag.
         self._calls.append(call)
-        # Set again before the sleep. Clearing and leaving it would lose a call that comes between
-        # the look and the wait.
         self._needed.set()
         if not self._over:
             call.done.wait()
@@ -351,6 +349,8 @@ class Threads:
             calls = list(self._calls)
             if not (calls or self._interrupted or self._failed or self._network):
                 continue
+            # Set again before the sleep. Clearing and leaving it would lose a call that comes
+            # between the look and the wait.
             self._needed.set()
             if self._beginning or any(not call.begun for call in calls):
                 time.sleep(0.001)

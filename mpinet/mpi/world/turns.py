@@ -131,8 +131,8 @@ class Turns:
         processor = self.processors[slot] if slot >= 0 else None
         if processor is None:
             return
-        # The slot is empty before the script's `finally` blocks run. What these send is then sent
-        # by a processor that no longer exists, as after a crash.
+        # The slot is empty first: messages that come from now on find no processor, whatever the
+        # script's `finally` blocks do.
         self.processors[slot] = None
         self.running -= 1
         beside = [fiber for fiber in self._fibers if fiber.processor is processor]
@@ -188,8 +188,8 @@ class Turns:
             new, self._new = self._new, []
             for processor in new:  # one by one: a first switch starts on the caller's stack
                 self._run_each([processor])
-            # The list is taken whole: processors that become runnable meanwhile get their turns
-            # after all of these. That is the same order on any number of ranks.
+            # The list is taken whole: a processor that is woken meanwhile has its turn after all of
+            # these. Two that wake each other could keep others waiting otherwise.
             ready, self.runnable = self.runnable, []
             self._run_each(ready)
 
@@ -253,7 +253,7 @@ class Turns:
         A script may catch what ends it, and go on to its next call; there it stays.
         """
         self._round = iter(())
-        # Fibers first: a fiber uses its processor's queues, which the script's end may take apart.
+        # Fibers first: they work for their processors, whose ends would leave them without one.
         for processor in [*self._fibers, *self.processors]:
             if processor is not None and processor.thread:
                 self.current = processor

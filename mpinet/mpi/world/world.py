@@ -233,8 +233,8 @@ class World:
             # already tells all ranks whether it is needed.
             if total.unsettled:
                 self.exits.settle()  # prints; raises the lowest processor's failure
-            # Polling processors become runnable before the step, and those that the step wakes come
-            # behind them: an order that is the same on any number of ranks.
+            # Polling processors become runnable before the step. Those that the step wakes come
+            # behind them, so that the order is fixed.
             self.turns.next_round()
             more = self._step(total)
             # Turns keep a copy, because every wait notes the step in which it began. Asking the
