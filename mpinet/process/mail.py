@@ -139,7 +139,7 @@ def carry(machine: Machine, letters: Letters, step: Callable[..., Inbox]) -> Arr
     """
     ranks = machine.transport.size
     # The key names the sender's rank and the value there. So a step carries one integer per
-    # message, whatever it holds.
+    # message, for values of any size.
     payload = letters.keys * ranks + machine.transport.rank
     keys, counts = letters.leaving(machine)
     inbox = step(letters.senders, letters.ports, payload, word=len(keys))

@@ -229,7 +229,7 @@ class Comm(
             Orders the members; those with the same key keep their order.
         """
         color = _known_color(color)
-        # Also members without a color take part: nobody knows beforehand who will be left out.
+        # Also members without a color take part: before the gather no member knows who is left out.
         agreed, rows = agreed_and_gathered(next_agreement(self), (color, as_int(key)))
         if color == UNDEFINED:
             return Intracomm()
@@ -540,7 +540,7 @@ def whole() -> Intracomm:
     world: Intracomm = constant(Intracomm, WORLD, lambda: (contexts.world,))
     if contexts.spare:
         # With spawned processors there are several worlds, while scripts of a rank share one
-        # `COMM_WORLD` object. So it asks who is calling.
+        # `COMM_WORLD` object. So it asks for the caller's.
         world._scope = CallersWorld()
     return world
 

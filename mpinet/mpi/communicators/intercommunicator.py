@@ -171,8 +171,8 @@ def agreed_at_port(
         if not known:
             return None
         if server is None:
-            # Whoever comes to the port first is accepted. The answer goes back to that one, with
-            # another tag, so that no client takes it for a rival's question.
+            # The first client at the port is accepted. The answer has another tag, so that no
+            # client takes it for a rival's question.
             _, client, _, theirs, _ = mail.receive(leaders, ANY_SOURCE, 0)
             mail.send(leaders, client, 1, own)
         else:

@@ -117,7 +117,7 @@ class File(Accesses, Shared, ErrorHandling, Numbered, REAL.File):  # type: ignor
         # Rank 0 creates the file alone. With `MODE_EXCL` all others would find it there and fail.
         number = opened.open(created) if opened.rank == 0 else 0
         # Two meetings: the others may open only what rank 0 has created, and all must learn of an
-        # error of anybody's.
+        # error on any rank.
         first = opened.meet("Open", [number, amode]).given
         if any(given[1] != amode for given in first):
             number = -1
@@ -125,7 +125,7 @@ class File(Accesses, Shared, ErrorHandling, Numbered, REAL.File):  # type: ignor
             number = opened.open(flags)
         numbers = [number for number, *_ in opened.meet("Open", [number]).given]
         if any(numbers):
-            # Whoever succeeded has to give its descriptor back, since the call fails for all.
+            # A member that succeeded has to give its descriptor back, since the call fails for all.
             if not number:
                 opened.close()
             wrong = next(filter(None, numbers))
@@ -152,8 +152,8 @@ class File(Accesses, Shared, ErrorHandling, Numbered, REAL.File):  # type: ignor
         running.turns.current.storage().pop(self._context, None)
         running.world.contexts.close(self._context, running.turns.current.id)
         if deleted:
-            # Deleted once, and after everybody has closed: some file systems keep busy files under
-            # another name.
+            # Deleted once, and after all members have closed: some file systems keep busy files
+            # under another name.
             opened.done_by_first("Close", lambda: os.unlink(opened.path))
         self._scope, self._holding = NO_FILE, None
 

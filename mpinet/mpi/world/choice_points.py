@@ -83,7 +83,7 @@ class ChoiceMail(Mail):
         by the account's number."""
         self._orders = orders
         # Numbers count a processor's own choice points. They name the same point in every run that
-        # has the same past, whatever other processors do.
+        # has the same past.
         self._numbers: dict[int, int] = {}
         # This mail keeps open receives itself. The posted queue of plain mail matches at arrival,
         # which is what has to wait here.

@@ -256,8 +256,7 @@ class Contexts:
 
     def members(self, number: int, processor: int) -> Sequence[int]:
         """The processors of the ranks that a member's messages go to; none if nobody knows."""
-        # Each processor's own communicator has one context for all. Its only member is whoever
-        # asks.
+        # Each processor's own communicator has one context for all. Its only member is the caller.
         if self._names[number // PARTS] == SELF:
             return (processor,)
         place = self._places.get(number - number % PARTS)

@@ -53,8 +53,8 @@ def explanation(
     polling : int
         Processors, on all ranks, that ask again and again whether something has come.
     """
-    # A bit per processor, combined over the ranks. Whom one waits for is usually on another rank,
-    # and gathering all waits would be large.
+    # A bit per processor, combined over the ranks. A peer is usually on another rank, and gathering
+    # all waits would be large.
     stuck = all_waiting(machine, [processor.id for processor in here])
     # Asked first: mismatched collectives look like a cycle of receives, which would blame lines
     # that are right.
@@ -89,7 +89,7 @@ def name_holders(
         This rank's processors that have not ended.
     """
     transport = machine.transport
-    # Sorted, so that the text names the same holders whatever the ranks.
+    # Sorted, so that the text names the same holders on any number of ranks.
     rows = sorted(row for rows in gathered(transport, one_sided.held(contexts)) for row in rows)
     held = {(name, processor): holders for name, processor, holders in agreed(transport, rows)}
     for processor in here:
@@ -114,8 +114,8 @@ def _chain(waits: dict[int, tuple[int, bool]]) -> tuple[list[int], bool]:
         Of each processor: whom it waits for, and whether it asks again and again instead.
     """
     chain, closed = cycle_or_chain({waiter: following for waiter, (following, _) in waits.items()})
-    # A processor that polls ends any chain: it waits for nobody in particular. If none of the chain
-    # polls, the polling ones are told instead.
+    # A processor that polls ends any chain: it waits for no peer in particular. If none of the
+    # chain polls, the polling ones are reported instead.
     asking = sorted(waiter for waiter, (_, asks) in waits.items() if asks)
     if closed or not asking or not set(asking).isdisjoint(chain):
         return chain, closed

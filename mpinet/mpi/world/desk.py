@@ -85,8 +85,8 @@ class Desk:
 
     def __init__(self, turns: Turns, mail: Mail, contexts: Contexts):
         self._turns, self._mail = turns, mail
-        # Processors that come back are taken again in this order, so a program's placement does not
-        # depend on who ended first.
+        # Processors that come back are taken again in this order. So a program's placement does not
+        # depend on the order of their ends.
         self._places = {processor: place for place, processor in enumerate(contexts.spare)}
         self._free = [*contexts.spare]
         self._waiting: deque[tuple[int, Question]] = deque()

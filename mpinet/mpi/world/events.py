@@ -44,7 +44,8 @@ class Event:
         raise NotImplementedError
 
 
-# One shared object for all eager sends. It has no owner, because nobody will ever be woken by it.
+# One shared object for all eager sends. It needs no owner, because no processor is ever woken by
+# it.
 HAPPENED = Event.__new__(Event)
 """Event that has happened already."""
 HAPPENED.done = True

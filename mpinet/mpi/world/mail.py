@@ -250,7 +250,7 @@ class Mail:
 
     def _deliver_active(self, processor: int, message: Message) -> None:
         """Let a message act at a processor; one that is there before its window waits for it."""
-        # News of failures concern the processor, whatever communicators it still has. They must not
+        # News of failures concern the processor and not one of its communicators. They must not
         # wait for one to be opened.
         if message[0] % PARTS == RECOVERY:
             self.on_notice(processor, message)
@@ -396,8 +396,8 @@ class Mail:
         blocks in a receive of just this message, with none posted before, and none to acknowledge.
         """
         processors, ready = self._turns.processors, self._turns.runnable
-        # In the order in which the machine delivers them, which is the order of keys. MPI's rule
-        # that messages do not overtake rests on it.
+        # In the order in which the machine delivers them, which is that of their numbers. MPI's
+        # rule that messages do not overtake rests on it.
         for slot, message in zip(slots, messages, strict=True):
             processor = processors[slot]
             if (

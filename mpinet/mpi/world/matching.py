@@ -57,7 +57,7 @@ class UnexpectedQueue:
     def take(self, message: Message) -> None:
         """Give away a message that `find` has found: of its envelope the earliest."""
         envelope = envelope_of(message)
-        # Whatever the receive, it takes the earliest of an envelope: a later one would overtake.
+        # Also a wildcard takes the earliest message of an envelope: a later one would overtake it.
         number = _head(self._queues[envelope])
         _dequeue(self._queues, envelope, number)
         del self._messages[number]

@@ -71,7 +71,7 @@ class Calls:
     def end(self, processor: Processor, context: int) -> None:
         """Note what a processor has called in a context that it leaves."""
         called = processor.storage().pop(context, None)
-        # A communicator of one has nobody to differ from.
+        # A communicator of one has no other member to differ from.
         if called is None or self.among[context] == 1:
             return
         ends = self._ends.setdefault(context, Counter())

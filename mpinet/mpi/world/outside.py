@@ -126,7 +126,7 @@ class Outside:
     @property
     def _others(self) -> bool:
         """True if others may wait for their turns; never in a child of this process."""
-        # A processor alone may block as in any program: nobody else has a turn to lose.
+        # A processor alone may block as in any program: no other one has a turn to lose.
         others = self._world.turns.running > 1 or self._world.machine.transport.size > 1
         return others and os.getpid() == self._process
 

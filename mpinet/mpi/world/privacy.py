@@ -64,7 +64,7 @@ class Privacy:
         """Let the running processor have a setting of its own, which is about to be changed."""
         own = processor.own = processor.own or ProcessState()
         if setting not in own.settings:
-            # The value before the change is everybody else's. It comes back when the processor
+            # The value before the change is that of all others. It comes back when the processor
             # stops.
             self.settings[setting] = setting.get()
             own.settings[setting] = None

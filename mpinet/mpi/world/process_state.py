@@ -95,7 +95,7 @@ class ProcessState:
             settings = {setting: setting.get() for setting in self.settings}
             for setting in settings:
                 setting.put(shared[setting])
-            # A setting that is as everybody's again is dropped. Then the processor pays nothing for
+            # A setting that is the shared one again is dropped. Then the processor pays nothing for
             # it at later switches.
             self.settings = {each: own for each, own in settings.items() if own != shared[each]}
 

@@ -133,8 +133,8 @@ class Recovery:
             self._turns.fail(processor)
             kept: tuple[dict[Any, Any], ...] = self._wishes, self._open
             for mine in kept:
-                # A dead member decides nothing. Wishes that it had gathered go to the next decider,
-                # which asks for them anew.
+                # A dead member neither decides nor waits. The other members repeat their wishes to
+                # the next decider.
                 for key in [key for key in mine if key[1] == processor]:
                     del mine[key]
 
@@ -210,8 +210,8 @@ class Recovery:
         here, part = self._turns.current, place % PARTS
         if (place - part, here.id) in self._revoked:
             raise _error(REAL.ERR_REVOKED)
-        # Only messages of scripts are refused. Collectives find out by their receives, at whatever
-        # point of the pattern the dead member stood.
+        # Only messages of scripts are refused. In a collective the dead member may stand anywhere
+        # in the pattern, and the receives find out.
         if receiver in self.known and part == PAIRS:
             raise _error(REAL.ERR_PROC_FAILED)
 
@@ -297,8 +297,7 @@ class Recovery:
     def _come(self, processor: int, message: Message) -> None:
         """Take note of a notice that has come to a processor."""
         place, notice = message[0] - RECOVERY, message[BODY]
-        # Links of a failed processor go on, and so messages still reach it. Nobody is there to act
-        # on them.
+        # Links of a failed processor go on, so messages still reach it. It must not act on them.
         if processor in self._fallen:
             return
         if notice.kind == REVOKE:

@@ -192,8 +192,8 @@ class Threads:
         calls, alive = list(self._calls), self._alive()
         if alive or with_children:
             found.append(activity.of_children(self._children))
-        # A call that has not begun will change something in the next round, whatever the operating
-        # system says of its thread.
+        # A call that has not begun will change something in the next round, even if its thread
+        # seems to sleep.
         if self._beginning or any(not call.begun for call in calls):
             found.append(Activity.COMPUTES)
         waiting = {call.thread for call in calls}

@@ -145,7 +145,7 @@ class Transit:
         if self._packet is not None:
             packets = np.array([self._packets(message) for message in messages], np.int64)
             # Packets share one key. The message is complete when as many have come as its body
-            # needs, in whatever order.
+            # needs, in any order.
             sources, payload = np.repeat(sources, packets), np.repeat(payload, packets, axis=0)
         if count > 1:
             # A key's number on the machine is its sender and its place among the sender's messages,
@@ -231,7 +231,7 @@ class Transit:
         if (ended.nodes != payload[:, TARGET]).any():
             self._machine.transport.fail(self.router.delivered_elsewhere())
         # Costs are booked where a message ends, because only there its hops and steps are known.
-        # The account's number says whom to charge.
+        # The account's number names the line that pays.
         self.arrivals.note(payload[:, ACCOUNT], ended.hops, payload[:, BORN], self.now)
         if self.counts:
             self._count(payload[:, BORN], -1)

@@ -95,8 +95,8 @@ class Turns:
         self._round: Iterator[Processor] = iter(())
         self._fibers: dict[Fiber, None] = {}
         self._breaking: dict[Processor, Exception] = {}
-        # The scheduler is a processor with no number. So code that asks who is running needs no
-        # special case between turns.
+        # The scheduler is a processor with no number. So code that asks for the running one needs
+        # no special case between turns.
         self._scheduler = self.current = Processor(-1, -1)
         self._scheduler.thread = getcurrent()
 
@@ -131,15 +131,15 @@ class Turns:
         processor = self.processors[slot] if slot >= 0 else None
         if processor is None:
             return
-        # The slot is empty first: messages that come from now on find no processor, whatever the
-        # script's `finally` blocks do.
+        # The slot is empty first. Messages that come from now on find no processor, even while the
+        # script's `finally` blocks run.
         self.processors[slot] = None
         self.running -= 1
         beside = [fiber for fiber in self._fibers if fiber.processor is processor]
         for one in (processor, *beside):
             self._fibers.pop(one, None)  # type: ignore[call-overload]
-            # Whatever the thrown GreenletExit runs, as `__del__` or `finally`, acts for the
-            # processor that fails and for no other.
+            # What GreenletExit runs, as `__del__` or `finally`, acts for the processor that fails
+            # and for no other.
             self.current = one
             if one.thread:
                 one.thread.throw(GreenletExit)
@@ -172,8 +172,8 @@ class Turns:
                 error = reason(one, event)
                 if error is not None:
                     self._breaking[one] = error
-                    # The event must find nobody if it happens after all, as a late message might
-                    # make it. Otherwise the processor would be runnable twice.
+                    # The event must find no waiter if it happens after all. Otherwise the processor
+                    # would be runnable twice.
                     one.awaited = None
                     self.runnable.append(one)
                     break
@@ -229,13 +229,12 @@ class Turns:
         """Run a program on a processor, to whatever end."""
         try:
             program(processor)
-        # The run is over, or the processor has failed: neither is an end of the script that anybody
-        # should see.
+        # The run is over, or the processor has failed: neither is an end of the script to report.
         except GreenletExit:
             release_objects(processor.main)
             return
-        # SystemExit and KeyboardInterrupt included: on a real machine each ends its process, and
-        # here it must not end the rank.
+        # SystemExit included: it ends a process on a real machine, and here it must not end the
+        # rank.
         except BaseException as error:
             self._exits.fail(processor, error, self.now)
         # Objects of the script die while its processor runs, so that a `__del__` that frees a
@@ -337,7 +336,7 @@ class Turns:
 
     def happened(self, event: Event) -> None:
         """Mark an event as done; if its owner awaits it, the owner is ready."""
-        # Marked even if nobody waits: a request that is tested later must find it complete.
+        # Marked even without a waiter: a request that is tested later must find it complete.
         event.done = True
         owner: Processor = event.owner  # type: ignore[assignment]
         awaited = owner.awaited
@@ -356,8 +355,8 @@ class Turns:
         completed by another call, which runs in a fiber of its own.
         """
         if not event.done:
-            # The request may have been begun by another fiber. The event wakes whoever waits for
-            # it, not whoever made it.
+            # The request may have been begun by another fiber. The event has to wake the one that
+            # waits, not the one that made it.
             event.owner = self.current
             self.sleep(event)
 
@@ -377,8 +376,8 @@ class Turns:
         if self.idle_rounds and here.idle_polls < POLLS_A_ROUND:
             return
         here.idle_polls = 0
-        # A polling processor is not blocked: it runs again whatever the step brings. That is why it
-        # counts as starved only after many idle rounds.
+        # A polling processor is not blocked: it runs again after any step. So it counts as starved
+        # only after many idle rounds.
         self.polling.append(here)
         self.sleep()
 
@@ -437,7 +436,7 @@ class Turns:
 
     def break_out(self, error: BaseException) -> None:
         """Raise an error where this rank's run was begun; the running processor does not go on."""
-        # The caller of the run must not find this processor's modules and streams, and nobody else
+        # The caller of the run must not find this processor's modules and streams. No later switch
         # will take them away.
         self.privacy.leave(self.current)
         self.current = self._scheduler

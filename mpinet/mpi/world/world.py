@@ -175,8 +175,8 @@ class World:
 
     def go_on(self) -> None:
         """Run rounds until nothing is left to do (collective); raises what `run` raises."""
-        # Every turn puts the running script's `__main__` there, and the last one stays. Whoever
-        # called the run must find its own module again.
+        # Every turn puts the running script's `__main__` there, and the last one stays. The caller
+        # of the run must find its own module again.
         main = sys.modules["__main__"]
         try:
             while self._round():
@@ -271,7 +271,7 @@ class World:
             self.filing.settle()
             return True
         # Without a message in flight a step would change nothing, and counting it would charge the
-        # script for waiting. Time only passes in `Clock.idle`.
+        # script for waiting.
         if not total.in_flight:
             return self._at_quiescence(total)
         # A message in flight is progress, so patience starts anew: the processors that poll may be
