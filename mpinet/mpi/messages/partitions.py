@@ -47,7 +47,7 @@ class Piece:
         return len(self.data)
 
 
-class Whole(Awaited):
+class AllPartitions(Awaited):
     """The moment in which all partitions of a send are ready, or all of a receive are there.
 
     Its words name the missing ones where they say ``{missing}``.
@@ -120,7 +120,7 @@ class End:
         """Start once more; the event of the end."""
         self._turn += 1
         self._left = set(range(self.partitions))
-        event = self._event = Whole(running.turns.current, words, *peer)
+        event = self._event = AllPartitions(running.turns.current, words, *peer)
         event.end = self
         return event
 

@@ -52,7 +52,7 @@ class ChoicePoint(Awaited):
         """Account of the call."""
 
 
-class OpenReceive(NamedTuple):
+class UnmatchedReceive(NamedTuple):
     """A receive that has not matched yet."""
 
     receive: Receive
@@ -87,7 +87,7 @@ class ChoiceMail(Mail):
         self._numbers: dict[int, int] = {}
         # This mail keeps open receives itself. The posted queue of plain mail matches at arrival,
         # which is what has to wait here.
-        self._open: dict[int, list[OpenReceive]] = {}
+        self._open: dict[int, list[UnmatchedReceive]] = {}
         self._points: dict[int, list[ChoicePoint]] = {}
 
     # ---- receives
@@ -106,7 +106,7 @@ class ChoiceMail(Mail):
     def post(self, receive: Receive) -> None:
         """Post a receive of the running processor, without blocking."""
         here = self._turns.current
-        one = OpenReceive(receive, self._number(here), here.account)
+        one = UnmatchedReceive(receive, self._number(here), here.account)
         self._open.setdefault(here.id, []).append(one)
         # Exact receives have no choice, so they match at once. Delaying them would only make
         # quiescence come later.
@@ -177,7 +177,7 @@ class ChoiceMail(Mail):
 
     def _match_exact(self, processor: Processor) -> None:
         """Match the receives that name their source, but none before an open one from any rank."""
-        left: list[OpenReceive] = []
+        left: list[UnmatchedReceive] = []
         # In the order of posting, with the unmatched ones before each receive in `left`: these may
         # claim a message first.
         for one in self._open.get(processor.id, ()):
@@ -190,7 +190,7 @@ class ChoiceMail(Mail):
         self._open[processor.id] = left
 
     def _candidates(
-        self, processor: Processor, receive: Receive, before: Sequence[OpenReceive] = ()
+        self, processor: Processor, receive: Receive, before: Sequence[UnmatchedReceive] = ()
     ) -> list[Message]:
         """The messages that a receive may get: of every source the first that it fits.
 

@@ -17,7 +17,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 
-class Kind(NamedTuple):
+class SettingKind(NamedTuple):
     """Kind of settings: how one is read and replaced, by its name among those of the kind."""
 
     get: Callable[[Any], Any]
@@ -29,7 +29,7 @@ class Kind(NamedTuple):
 class Setting(NamedTuple):
     """Something that can be changed for the whole interpreter."""
 
-    kind: Kind
+    kind: SettingKind
     """Kind of the setting."""
     name: Any
     """Name of the setting among those of its kind. Type: hashable."""
