@@ -34,7 +34,7 @@ ChainOf = Callable[[dict[int, Any]], tuple[list[int], bool]]
 
 
 def explain(machine: Machine, hosting: Hosting, nodes: Sequence[Node | None]) -> NoReturn:
-    """Explain why processors wait in vain (collective, when no message is under way).
+    """Explain why processors wait in vain (collective, when no message is in flight).
 
     Raises
     ------

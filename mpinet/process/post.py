@@ -97,7 +97,7 @@ class Post:
         return ended.nodes[order], [due[place][1] for place in order.tolist()]
 
     def finish(self) -> None:
-        """Check, with no message under way, that none was lost; restart numbering (collective)."""
+        """Check, with no message in flight, that none was lost; restart numbering (collective)."""
         self._router.check_conservation()
         self._router.restart()
 

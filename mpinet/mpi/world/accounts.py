@@ -36,7 +36,7 @@ class Account:
     hops: int = 0
     """Links that these messages have crossed."""
     intervals: array[int] = field(default_factory=lambda: array("q"))
-    """Steps in which such messages were under way: after the first number, up to the second, and so
+    """Steps in which such messages were in flight: after the first number, up to the second, and so
     on, ascending."""
     code: CodeType | None = None
     """The code that makes the calls, on the rank that has opened the account."""
@@ -57,7 +57,7 @@ class Account:
 
     @property
     def steps(self) -> int:
-        """Steps in which messages of this account were under way."""
+        """Steps in which messages of this account were in flight."""
         return sum(self.intervals[1::2]) - sum(self.intervals[::2])
 
     @property
@@ -72,7 +72,7 @@ class Account:
         return self.kind, self.file, self.line
 
     def cover(self, begin: int, end: int) -> None:
-        """Note that messages were under way; `end` is not before any earlier one."""
+        """Note that messages were in flight; `end` is not before any earlier one."""
         if begin == end:
             return
         # Intervals come by their ends; one that begins earlier swallows those it overlaps, so the

@@ -142,7 +142,7 @@ class ChoiceMail(Mail):
         return self._chosen(lambda: [place for place, one in events.items() if one.done])
 
     def settle(self) -> None:
-        """Let the running processor wait until nobody goes on."""
+        """Let the running processor wait for quiescence."""
         self._chosen(lambda: (0,))
 
     def _chosen(self, labels: Callable[[], Sequence[int]]) -> int:
@@ -216,7 +216,7 @@ class ChoiceMail(Mail):
         self._turns.happened(receive)
         self._take(processor, message)
 
-    # ---- when nobody goes on
+    # ---- at quiescence
 
     @property
     def choice_points(self) -> int:

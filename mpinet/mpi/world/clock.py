@@ -1,7 +1,8 @@
 """The clock that scripts read by ``MPI.Wtime``: a step of the machine is a unit of time.
 
 Computation takes no time, so a script that reads the clock in a loop would wait for ever. Time
-passes for whoever asks again and again, and while the asker's port is busy with what it has sent.
+passes for a processor that asks again and again, and while the asker's port is busy with what it
+has sent.
 """
 
 from __future__ import annotations
@@ -15,7 +16,7 @@ HURRY = 1000
 """Idling for so many steps makes the next idle round one step longer: so any time comes soon."""
 
 IDLE = 10**12
-"""Steps of idling, with nothing under way, after which those who wait for a time are starved."""
+"""Steps of idling, with no message in flight, after which those who wait for a time are starved."""
 
 
 class Clock:
@@ -24,7 +25,7 @@ class Clock:
     Parameters
     ----------
     turns, mail, transit : Turns, Mail, Transit
-        Who runs, what has been sent in this round, and what is under way.
+        The scheduler, what has been sent in this round, and the messages in flight.
     """
 
     def __init__(self, turns: Turns, mail: Mail, transit: Transit):
@@ -43,7 +44,7 @@ class Clock:
         return self._idled < IDLE
 
     def idle(self) -> None:
-        """Pass time: nothing is under way, and somebody waits for a time."""
+        """Pass time: no message is in flight, and a processor waits for a time."""
         # Idle steps grow geometrically, so a loop until a far time needs logarithmically many
         # rounds.
         steps = 1 + self._idled // HURRY
@@ -81,7 +82,7 @@ class Clock:
     def wait(self) -> None:
         """Resume the running processor after a step, when its port is no longer busy.
 
-        The step comes even if nothing is under way.
+        The step comes even if no message is in flight.
         """
         turns = self._turns
         self.asked += 1

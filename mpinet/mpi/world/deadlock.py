@@ -41,7 +41,7 @@ def explanation(
     Parameters
     ----------
     machine : Machine
-        The machine, on which nothing is under way.
+        The machine, on which no message is in flight.
     contexts : Contexts
         What numbers of contexts on this rank stand for.
     calls : Calls
@@ -80,7 +80,7 @@ def name_holders(
     Parameters
     ----------
     machine : Machine
-        The machine, on which nothing is under way.
+        The machine, on which no message is in flight.
     contexts : Contexts
         What numbers of contexts on this rank stand for.
     one_sided : OneSided

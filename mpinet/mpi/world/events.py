@@ -105,7 +105,7 @@ class Receive(Event):
 
 
 class Arrival(Receive):
-    """The arrival of a message that a receive would get; nobody gets it by that."""
+    """The arrival of a message that a receive would get, and that stays there."""
 
     __slots__ = ()
 

@@ -1,9 +1,10 @@
 """Mail: point-to-point messages of this rank's processors, from send to matching receive.
 
-A *standard* send puts the message into the outbox, from which it sets out in the machine's next
-step. A message that arrives gets the earliest *posted* receive that it matches; if there is none,
-it waits in the *unexpected* queue for its receive (`matching`). A *synchronous* send completes when
-its receive has matched: the receiver then sends an *acknowledgement*, a message like any other.
+A *standard* send is eager: it puts the message into the outbox, from which it sets out in the
+machine's next step. A message that arrives gets the earliest *posted* receive that it matches; if
+there is none, it waits in the *unexpected* queue for its receive (`matching`). A *synchronous* send
+is a rendezvous, complete when its receive has matched: the receiver then sends an
+*acknowledgement*, a message like any other.
 """
 
 from __future__ import annotations
@@ -40,7 +41,7 @@ class Mail:
     contexts : Contexts
         Keep communicators' messages apart.
     exits : Exits
-        Counts what nobody receives.
+        Counts messages that are never received.
     synchronous : bool
         Whether standard sends wait for their receives, as large messages do on real machines.
     """
@@ -82,14 +83,14 @@ class Mail:
 
     @property
     def choice_points(self) -> int:
-        """Number of things to decide when nobody goes on: none, as messages come in their order."""
+        """Number of open choice points: none, as messages are matched in the order of arrival."""
         return 0
 
     def resolve_choices(self, machine: Machine) -> None:
-        """Decide it (collective)."""
+        """Resolve open choice points at quiescence (collective)."""
 
     def settle(self) -> None:
-        """Let the running processor wait for all that could come before it goes on."""
+        """Let the running processor wait for quiescence, where orders are chosen."""
 
     def choose(self, events: Mapping[int, Event]) -> int:
         """The place of one of the running processor's requests that are complete: the first."""
@@ -112,7 +113,7 @@ class Mail:
         scope : Scope
             Where it is sent.
         target : int
-            The receiver's rank; `PROC_NULL`: nobody's.
+            The receiver's rank; `PROC_NULL`: no rank's.
         tag : int
             The tag.
         data : bytes

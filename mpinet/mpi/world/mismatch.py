@@ -149,7 +149,7 @@ def differing(
     Parameters
     ----------
     machine : Machine
-        The machine, on which nothing is under way.
+        The machine, on which no message is in flight.
     contexts : Contexts
         What tags on this rank stand for.
     calls : Calls
@@ -180,7 +180,7 @@ def unequal(
     Parameters
     ----------
     machine : Machine
-        The machine, on which nothing is under way.
+        The machine, on which no message is in flight.
     contexts : Contexts
         What tags on this rank stand for.
     calls : Calls

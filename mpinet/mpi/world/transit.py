@@ -35,7 +35,7 @@ AT_ONCE = 1 << 20
 
 
 class Transit:
-    """The messages under way.
+    """The messages in flight.
 
     Parameters
     ----------
@@ -63,7 +63,7 @@ class Transit:
         self.now: int = 0
         """Steps since the beginning."""
         self.counts: bool = False
-        """True if messages under way are counted by the step after which they set out."""
+        """True if messages in flight are counted by the step after which they set out."""
         # Only filled where processors fail: then it tells when all messages are in that a failed
         # processor may have sent.
         self._born: dict[int, int] = {}
@@ -84,7 +84,7 @@ class Transit:
         return sender not in senders
 
     def idle(self, steps: int) -> None:
-        """Let time pass while nothing is under way on any rank."""
+        """Let time pass while no message is in flight on any rank."""
         self.now += steps
         # A recording numbers its steps by the machine's, which does not move while a run is idle.
         if self._machine.trace is not None:
@@ -175,7 +175,7 @@ class Transit:
             self._born[int(step)] = self._born.get(int(step), 0) + sign * int(number)
 
     def born_by(self, step: int) -> int:
-        """This rank's share of the messages under way that had set out by a step."""
+        """This rank's share of the messages in flight that had set out by a step."""
         return sum(number for born, number in self._born.items() if born < step)
 
     def _give_bodies(self, targets: Ints, keys: Ints, messages: list[Message]) -> None:

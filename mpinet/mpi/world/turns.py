@@ -2,8 +2,8 @@
 
 The scheduler of a rank. Every processor is a greenlet, a coroutine with a stack of its own. Within
 a round each one that can go on has a turn: it runs until it blocks, and then switches straight to
-the next. Nobody is interrupted, so that the order of turns, and with it every result, depends on
-the script and the machine alone.
+the next. No processor is interrupted, so that the order of turns, and with it every result, depends
+on the script and the machine alone.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ frame above it, and a small program without room takes 8 KiB in all.
 class Turns:
     """The scheduler of this rank's processors.
 
-    A processor is *ready* (has a turn in this round), *polling* (has one in the next round,
+    A processor is *runnable* (has a turn in this round), *polling* (has one in the next round,
     whatever happens), or *blocked* (has one when an event that it awaits happens).
 
     Parameters
@@ -194,7 +194,7 @@ class Turns:
             self._run_each(ready)
 
     def next_round(self) -> None:
-        """Begin a round: whoever polls runs again, whatever the machine's step brings."""
+        """Begin a round: polling processors run again, after any step of the machine."""
         self.runnable, self.polling = self.polling, []
 
     def _run_each(self, processors: list[Processor]) -> None:

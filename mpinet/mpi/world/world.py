@@ -1,8 +1,9 @@
 """The run of a script on all processors, in rounds: the event loop.
 
-In a round every processor runs until it blocks (`Turns`). Then the ranks agree on what is next, and
-the machine makes one step with everything that has been sent (`Transit`); what arrives is matched
-with receives (`Mail`), and wakes processors up for the next round.
+In a round every runnable processor runs until it is blocked (`Turns`). Then the ranks agree on the
+next action. Usually the machine makes one step with everything that has been sent (`Transit`).
+Messages that arrive are matched with receives (`Mail`), and make processors runnable for the next
+round. At quiescence no processor is runnable and no message is in flight.
 """
 
 from __future__ import annotations
@@ -161,7 +162,7 @@ class World:
         ProgramError
             A program fails; has the processor's traceback.
         Deadlock
-            Processors wait for messages that nobody will send.
+            Processors wait for messages that no processor will send.
         """
         self.begin(program)
         try:
@@ -285,7 +286,7 @@ class World:
         return True
 
     def _at_quiescence(self, total: Totals) -> bool:
-        """Tell what it is that no message is under way: idle time, polls, a deadlock or the end."""
+        """Handle quiescence: choices, idle time, polls, a deadlock or the end."""
         turns = self.turns
         # A message to oneself takes no step, but it may complete a receive of a thread. It counts
         # as progress of the script, though not of the machine.
