@@ -40,7 +40,7 @@ if TYPE_CHECKING:
     from mpinet.mpi.outcome import Conflicting, Outcome
     from mpinet.mpi.source import Source
     from mpinet.mpi.world.accounts import Account
-    from mpinet.mpi.world.orders import Followed, Orders
+    from mpinet.mpi.world.orders import Orders, PrefixReplay
 
 PROCESSOR = 1 << 13
 """Least bytes of a processor with its script."""
@@ -106,7 +106,7 @@ class Exec(MachineJob):
     def run(self, transport: Local, watch: Watch) -> Row:
         """Run it."""
         from mpinet.mpi.tried import try_all
-        from mpinet.mpi.world.orders import Drawn, Followed, order_of
+        from mpinet.mpi.world.orders import PrefixReplay, SeededOrder, order_of
         from mpinet.programs.messages.writing import write_goal
 
         options = self.options
@@ -117,7 +117,9 @@ class Exec(MachineJob):
         orders: Orders | None = None
         if options.arrivals is not None:
             is_random = options.arrivals == "random"
-            orders = Drawn(options.seed) if is_random else Followed(order_of(options.arrivals))
+            orders = (
+                SeededOrder(options.seed) if is_random else PrefixReplay(order_of(options.arrivals))
+            )
         found = self._run(transport, watch, orders, self._out)
         if found.traced is not None and options.messages is not None:
             with whole_file(Path(options.messages)) as file:
@@ -132,7 +134,12 @@ class Exec(MachineJob):
         return (sys.stderr if as_json else sys.stdout) or io.StringIO()
 
     def _in_order(
-        self, transport: Local, watch: Watch, orders: Followed, told: dict[int, str], first: bool
+        self,
+        transport: Local,
+        watch: Watch,
+        orders: PrefixReplay,
+        told: dict[int, str],
+        first: bool,
     ) -> Outcome:
         """Run it in an order (collective); only the first run prints."""
         if first:

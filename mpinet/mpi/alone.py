@@ -80,6 +80,8 @@ def _begin() -> None:
             except Exception as error:
                 here = world.turns.current = next(filter(None, world.turns.processors))
                 here.awaited = None
+                # The world runs in a greenlet of its own. Its errors, such as a deadlock, belong to
+                # the call that waits.
                 caller.throw(error)
 
     world: World = greenlet(live).switch()

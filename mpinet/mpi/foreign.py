@@ -62,6 +62,7 @@ class Handles:
         if not thing:
             return int(REAL._handleof(cls()))
         own = thing.handle
+        # Operators of MPI's own keep their real handles, since compiled code has them as constants.
         if cls is REAL.Op and own in OPERATORS:
             return int(own)
         number = self._numbers.get((cls, own))
@@ -69,6 +70,8 @@ class Handles:
             number = len(self._behind) + 1
             self._behind.append(None)
             if type_of(cls) is ctypes.c_uint64:
+                # Where handles are addresses, a library that bypasses the emulator would follow
+                # them. This memory makes it fail cleanly and not crash.
                 self._behind[-1] = ctypes.create_string_buffer(b"\xff" * UNREADABLE)
                 number = ctypes.addressof(self._behind[-1])
             self._numbers[cls, own] = number
@@ -126,6 +129,8 @@ class Piece:
 
     def spec(self, blocks: int = 1) -> Any:
         """The argument of mpi4py's calls for as many such blocks, one behind the other."""
+        # `IN_PLACE` is an address that no buffer has. As a number it may be negative in Python and
+        # not in C.
         if self.address == ctypes.c_void_p(int(REAL.IN_PLACE)).value:
             return REAL.IN_PLACE
         count, datatype = self.count, self.datatype
@@ -135,6 +140,8 @@ class Piece:
             return [REAL.buffer.fromaddress(self.address, 0), 0, datatype]
         layout = layout_of(datatype)
         reach = layout.reach(count * blocks)
+        # C gives no length of the memory. What the datatype reaches is taken for it, and the first
+        # byte has to be inside.
         low, high = min(reach.low, 0), max(reach.high, (count * blocks - 1) * layout.extent + 1)
         memory = REAL.buffer.fromaddress(self.address + low, high - low)
         return [memory[-low:], count, datatype]
@@ -331,6 +338,8 @@ def _callback(name: str) -> Any:
         try:
             try:
                 if own:
+                    # There is no frame of Python for the call itself. The line that called the
+                    # compiled function pays.
                     with Booked(f"MPI_{name}"):
                         said = work(*_read(kinds, words))
                 else:
@@ -340,6 +349,8 @@ def _callback(name: str) -> Any:
                 return int(error.Get_error_code())
             except Exception as error:
                 if own:
+                    # An exception cannot pass through frames of C. In the script's own thread it
+                    # ends the run here instead.
                     running.turns.stop(error)
                 return int(REAL.ERR_OTHER)
         except BaseException as error:
@@ -375,6 +386,8 @@ def in_libraries() -> Iterator[None]:
         if short not in FUNCTIONS:
             refuse(name)
         callback = _callback(short)
+        # A new function object on each look-up: callers set `argtypes` on theirs, and must not
+        # change the shared one.
         return type(callback)(ctypes.cast(callback, ctypes.c_void_p).value)
 
     with replaced((ctypes.CDLL, "__getitem__", found)):

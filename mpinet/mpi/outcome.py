@@ -11,8 +11,8 @@ import numpy as np
 from mpinet.mpi.hot import hot
 from mpinet.mpi.traced import Traced, traced
 from mpinet.mpi.world.accounts import Account, Shares, books, numbered, union
+from mpinet.mpi.world.choice_points import ChoiceMail
 from mpinet.mpi.world.onesided import Conflict
-from mpinet.mpi.world.shaken import ShakenMail
 from mpinet.mpi.world.world import World
 from mpinet.process.telling import gathered
 
@@ -94,7 +94,7 @@ def outcome(world: World) -> Outcome:
     left_at = list(zip(machine.nodes[left].tolist(), unreceived[left].tolist(), strict=True))
     opened = [account.row for account in world.accounts.accounts]
     booked = [(number, account.row) for number, account in world.transit.arrivals.booked.items()]
-    shaken = world.mail.drawn if isinstance(world.mail, ShakenMail) else {}
+    shaken = world.mail.drawn if isinstance(world.mail, ChoiceMail) else {}
     draws = [(number, *counts) for number, counts in shaken.items()]
     own = opened, booked, sorted(left_at)[:NAMED], world.one_sided.conflicts, draws
     gathered_rows = gathered(machine.transport, own)
@@ -130,6 +130,7 @@ def _conflicts(shares: Shares, rows: Iterable[Sequence[Any]]) -> list[Conflictin
         here = conflict.target, conflict.begin, conflict.end
         known = found.get(key)
         if known is not None:
+            # The lowest place stands for all, since which one came first depends on the hosting.
             here = min(here, (known.target, known.begin, known.end))
             times += known.times
         found[key] = Conflicting(conflict.said, first, other, *here, times)

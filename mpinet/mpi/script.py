@@ -78,7 +78,7 @@ def _run(world: World, whole: Source, arguments: Sequence[str]) -> None:
 
     place = world.contexts.number(LAUNCHES)
     for processor in world.contexts.spare:
-        world.mail.on_access(place, processor, partial(launched, processor))
+        world.mail.on_active(place, processor, partial(launched, processor))
     with surroundings(world, whole.folder):
         world.run(program)
     world.require_matching_collectives()

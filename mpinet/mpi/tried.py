@@ -15,13 +15,13 @@ from typing import NamedTuple
 from mpinet.errors import Deadlock, ProgramError
 from mpinet.machine.transport import Local
 from mpinet.mpi.outcome import Outcome
-from mpinet.mpi.world.orders import Followed, Option, Place, Redundant, order_text
+from mpinet.mpi.world.orders import Option, Place, PrefixReplay, Redundant, order_text
 from mpinet.process.telling import agreed, gathered
 
 Told = dict[int, str]
 """Output of processors on the standard output, on rank 0."""
 
-Run = Callable[[Followed, Told, bool], Outcome]
+Run = Callable[[PrefixReplay, Told, bool], Outcome]
 """Makes a run in an order, which fills what is told; whether it is the first."""
 
 
@@ -96,10 +96,13 @@ def try_all(transport: Local, run: Run, most: int) -> tuple[Outcome, Found]:
     first: tuple[Outcome, End] | None = None
     tried = 0
     for number in range(most):
+        # The sleep set of the last choice point goes into the run. So it can stop as soon as only
+        # covered options are left.
         asleep = branches[-1].later if branches else set[Option]()
-        orders, told = Followed([branch.place for branch in branches], asleep), Told()
+        orders, told = PrefixReplay([branch.place for branch in branches], asleep), Told()
         end, outcome = _made(run, orders, told, number == 0)
         _branch(branches, transport, orders)
+        # A redundant run has no end of its own. It is neither counted nor compared.
         if end is not None:
             tried += 1
             if first is None:
@@ -117,7 +120,7 @@ def try_all(transport: Local, run: Run, most: int) -> tuple[Outcome, Found]:
 
 
 def _made(
-    run: Run, orders: Followed, told: Told, is_first: bool
+    run: Run, orders: PrefixReplay, told: Told, is_first: bool
 ) -> tuple[End | None, Outcome | None]:
     """Make a run; no end if it can only end as another one."""
     try:
@@ -132,7 +135,7 @@ def _made(
     return End("", "", told, outcome.unreceived_at), outcome
 
 
-def _branch(branches: list[Branch], transport: Local, orders: Followed) -> None:
+def _branch(branches: list[Branch], transport: Local, orders: PrefixReplay) -> None:
     """Note the moments of a run behind those that are known (collective)."""
     known = len(branches)
     new = gathered(transport, orders.moments[known:])
@@ -147,6 +150,8 @@ def _next(branches: list[Branch]) -> bool:
     """Go back to the last moment where something else can be, and choose that."""
     while branches:
         last = branches[-1]
+        # Depth first: everything behind this option has been explored, so it sleeps at this point
+        # from now on.
         last.asleep.add(last.taken)
         awake = (option for option in last.options if option not in last.asleep)
         taken = next(awake, None)
@@ -160,6 +165,8 @@ def _next(branches: list[Branch]) -> bool:
 def _told_apart(branches: Iterable[Branch]) -> list[Place]:
     """The places of an order up to the last that is not the first which there is."""
     places = [(branch.place, branch.taken == branch.options[0]) for branch in branches]
+    # Choices that any run would make need not be told. The shortest prefix that shows the
+    # difference is left.
     while len(places) > 1 and places[-1][1]:
         places.pop()
     return [place for place, _ in places]

@@ -34,7 +34,7 @@ ChainOf = Callable[[dict[int, Any]], tuple[list[int], bool]]
 
 
 def explain(machine: Machine, hosting: Hosting, nodes: Sequence[Node | None]) -> NoReturn:
-    """Explain why processors wait in vain (collective, when no message is under way).
+    """Explain why processors wait in vain (collective, when no message is in flight).
 
     Raises
     ------
@@ -104,12 +104,16 @@ def cycle_or_chain(following: Mapping[int, int]) -> tuple[list[int], bool]:
     seen: dict[int, int] = {}
     for first in sorted(following):
         way, node = [], first
+        # Every processor is visited once in all, because a way that meets an earlier one ends
+        # there.
         while node in following and node not in seen:
             seen[node] = first
             way.append(node)
             node = following[node]
         if node in following and seen[node] == first:
             cycle = way[way.index(node) :]
+            # A cycle has no first member. It is told from its lowest on, so that the text does not
+            # depend on where the search entered it.
             lowest = cycle.index(min(cycle))
             return cycle[lowest:] + cycle[:lowest], True
     way, node = [], min(following)
@@ -124,6 +128,8 @@ def all_waiting(machine: Machine, own: list[int]) -> Flags:
     size = machine.topology.size
     bits = np.zeros(size, bool)
     bits[own] = True
+    # A bit per processor; the sum is an or, since each processor is hosted once. Gathering names
+    # would take a hundred times more.
     everyone = machine.transport.sum(np.packbits(bits))
     return np.unpackbits(everyone, count=size).astype(bool)
 

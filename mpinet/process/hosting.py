@@ -39,6 +39,8 @@ class Hosting:
 
     def neighbors(self, slot: int) -> Ints:
         """Processors behind all ports of a hosted one; -1 for an unwired port."""
+        # A table for a very large machine would take gigabytes. Neighbours are then computed at
+        # each question.
         if len(self.nodes) * len(self._ports) > TABLE:
             behind: Ints = self.topology.neighbor(self.nodes[slot], self._ports)
             return behind

@@ -138,10 +138,14 @@ def carry(machine: Machine, letters: Letters, step: Callable[..., Inbox]) -> Arr
         As in `Machine.step`.
     """
     ranks = machine.transport.size
+    # The key names the sender's rank and the value there. So a step carries one integer per
+    # message, for values of any size.
     payload = letters.keys * ranks + machine.transport.rank
     keys, counts = letters.leaving(machine)
     inbox = step(letters.senders, letters.ports, payload, word=len(keys))
     tables: list[Any] = [{}] * ranks
+    # The step has told all ranks whether any value goes to another one. Without one the second
+    # exchange is left out everywhere.
     if inbox.total:
         tables = _shared_values(machine, keys, counts, letters.values)
     tables[machine.transport.rank] = letters.values
@@ -152,6 +156,7 @@ def _shared_values(machine: Machine, leaving: Ints, counts: Ints, values: list[A
     """Send every rank the values for its processors; return those of all ranks for this one."""
     texts = []
     for places in np.split(leaving, np.cumsum(counts)[:-1]):
+        # A value that goes to many processors of a rank travels there once.
         keys = np.unique(places).tolist()
         texts.append(to_bytes((keys, [values[key] for key in keys])) if keys else b"")
     return [

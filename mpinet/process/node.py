@@ -190,7 +190,7 @@ class Node:
     def route(self, target: int, value: Any = None) -> Action:
         """Hand a message to the router, which brings it to any processor, hop by hop.
 
-        It takes one step, in which the message may make its first hop. Messages under way wait
+        It takes one step, in which the message may make its first hop. Messages in flight wait
         for channels that the processors' own sends use; the oldest goes first. At its target
         `receive` takes it as a message from `ROUTED`.
 

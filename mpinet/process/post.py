@@ -47,7 +47,7 @@ class Post:
         return len(self._new)
 
     @property
-    def under_way(self) -> int:
+    def in_flight(self) -> int:
         """Number of messages here that have set out."""
         return self._made.live if self._made else 0
 
@@ -60,6 +60,8 @@ class Post:
 
         A message's number is that of its source among those that set out in the same step.
         """
+        # By source, as numbers give priority on channels. The order in which a rank's programs ran
+        # must not show.
         new, self._new = sorted(self._new, key=lambda message: message[0]), []
         sources, targets = (np.array([message[end] for message in new], np.int64) for end in (0, 1))
         first = self._router.inject(sources, targets, sources, self._machine.topology.size)
@@ -89,11 +91,13 @@ class Post:
         due = [self._due.pop(number, UNKNOWN) for number in ended.numbers.tolist()]
         if [target for target, _ in due] != ended.nodes.tolist():
             fail(router.delivered_elsewhere())
+        # Stable, so that messages of one target stay in the order of their numbers, the oldest
+        # first.
         order = np.argsort(ended.nodes, kind="stable")
         return ended.nodes[order], [due[place][1] for place in order.tolist()]
 
     def finish(self) -> None:
-        """Check, with no message under way, that none was lost; restart numbering (collective)."""
+        """Check, with no message in flight, that none was lost; restart numbering (collective)."""
         self._router.check_conservation()
         self._router.restart()
 

@@ -70,6 +70,7 @@ def run(
     >>> done.values, done.steps, done.messages
     ([3, 0, 1, 2], 1, 4)
     """
+    # Before a million processors start: each of them would fail with the same error.
     _require_fitting(program, arguments, named or {})
     with rare_collections(), machine.counted_anew(), machine.spending() as spent:
         scheduler = Scheduler(machine, program, arguments, named or {}, seed, routing)

@@ -128,6 +128,8 @@ class Scheduler:
         """Alternate: processors continue, the machine makes a step."""
         ready: Ready = [(node, COMPUTING) for node in self.nodes if node is not None]
         while True:
+            # Each processor runs up to its next step before any step is made. Computing takes no
+            # time, so their order does not matter to the results.
             for node, action in ready:
                 self._advance(node, action)
             if not self._agree_to_go_on():
@@ -146,6 +148,8 @@ class Scheduler:
                 return
             while True:
                 action: Any = thread.send(done.result)
+                # An action that was made and not yielded is a frequent mistake. It would be lost
+                # without a word.
                 if node._made is None or action is not node._made:
                     self._fail(node, suspended_at(thread), _no_action(action, node))
                     return
@@ -203,6 +207,7 @@ class Scheduler:
         node._action, node._since = action, self.hosting.step
         if steps is not None:
             self._timed += 1
+            # A table by step: time limits cost nothing in the steps in which none ends.
             self._timers.setdefault(self.hosting.step + steps, []).append((node, action))
 
     def _end(self, node: Node, value: Any) -> None:
@@ -241,9 +246,11 @@ class Scheduler:
 
     def _agree_to_go_on(self) -> bool:
         """Tell if any rank needs a next step (collective); False at the end of all programs."""
-        new, old = self._post.handed_over > 0, self._post.under_way > 0
+        new, old = self._post.handed_over > 0, self._post.in_flight > 0
         acts = len(self._senders) + self._timed > 0
         failed, runs = self._failed is not None, bool(self._running.any())
+        # One small collective decides on the next step for all ranks. A rank without work still has
+        # to take part in the step.
         failed, new, old, acts, runs = self._anywhere(failed, new, old, acts, runs)
         if failed:
             self._raise_failure()
@@ -260,6 +267,8 @@ class Scheduler:
         """Combine up to five flags by "or" over all ranks, in one small collective."""
         transport = self.machine.transport
         base = transport.size + 1
+        # Digits to a base above the number of ranks: their sum shows for each flag whether any rank
+        # has set it.
         word = sum(flag * base**place for place, flag in enumerate(flags))
         nobody = np.zeros(transport.size, np.int64)
         total = transport.exchange(np.empty((0, 0), np.uint8), nobody, word).total
@@ -284,8 +293,11 @@ class Scheduler:
         arrived = carry(self.machine, self._sent, step)
         self.hosting.step += 1
         ready: Ready = []
+        # Senders before receivers: an exchange whose answer comes in this very step must already be
+        # waiting for it.
         self._release_senders(ready)
         self._deliver(arrived, ready)
+        # Last, as a message that comes in the final step of a limit still counts as in time.
         self._release_timed(ready)
         return ready
 
@@ -349,6 +361,8 @@ class Scheduler:
     def _release_timed(self, ready: Ready) -> None:
         """Let processors whose time is over continue."""
         for node, action in self._timers.pop(self.hosting.step, ()):
+            # The wait may have ended by a message meanwhile. Its timer is then stale, and timers
+            # cannot be taken out of the table cheaply.
             if node._action is action:
                 node._action = COMPUTING
                 self._timed -= 1

@@ -29,6 +29,7 @@ def pack(value: Any) -> Any:
         The value cannot be pickled.
     """
     kind = type(value)
+    # Exact types: a subclass may hold state that a receiver could change.
     if kind in PLAIN or (kind is tuple and all(type(part) in PLAIN for part in value)):
         return value
     try:

@@ -2,8 +2,8 @@
 
 They are distributed algorithms over messages of the machine, which count its steps like all
 others. The files: a call as its members take part in it (`collective`), the trees that messages
-follow (`shapes`), the patterns of sending and receiving (`algorithms`) and what they carry
-(`bodies`), and a communicator's calls for objects and for buffers, which can also be begun and
+follow (`member_trees`), the patterns of sending and receiving (`algorithms`) and what they carry
+(`payloads`), and a communicator's calls for objects and for buffers, which can also be begun and
 prepared.
 """
 

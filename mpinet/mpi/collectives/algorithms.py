@@ -60,6 +60,8 @@ class Collective(CollectiveCall):
             The root's result; None for all others.
         """
         shape = self.shape(root)
+        # In a binomial tree the child that was informed last has the smallest subtree, and is ready
+        # first. The fixed order also fixes the rounding of sums.
         for child in reversed(shape.children):
             own = join(own, self.receive(child))
         if shape.parent < 0:
@@ -94,6 +96,8 @@ class Collective(CollectiveCall):
             partner = rank ^ bit
             self.send(partner, own)
             theirs = self.receive(partner)
+            # The lower ranks' part is always the left operand. So operators that do not commute are
+            # applied in order of ranks.
             own = join(own, theirs) if rank < partner else join(theirs, own)
             bit <<= 1
         if rank + most < self.size:
@@ -123,6 +127,8 @@ class Collective(CollectiveCall):
         if items is not None:
             bundle = [items[rank] for rank in shape.walk]
         else:
+            # One message carries the items of a whole subtree, and each child gets its slice. The
+            # walk puts them in that order.
             bundle = self.receive(shape.parent).items
         end = len(bundle)
         for child, weight in zip(shape.children, shape.weights, strict=True):
@@ -136,6 +142,8 @@ class Collective(CollectiveCall):
         In round k a member tells the one k ranks further on.
         """
         rank, size = self.rank, self.size
+        # Staggered: in each round every member sends to another one. If all began with rank 0, its
+        # port would be the bottleneck.
         for distance in range(1, size):
             there = (rank + distance) % size
             self.send(there, items[there])
@@ -194,6 +202,8 @@ class Collective(CollectiveCall):
         while bit < self.size:
             partner = rank ^ bit
             bit <<= 1
+            # The missing partners of an incomplete cube are higher ranks, and a prefix never needs
+            # those.
             if partner >= self.size:
                 continue
             self.send(partner, block)

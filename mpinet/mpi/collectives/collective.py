@@ -106,15 +106,22 @@ class CollectiveCall:
         Members call a communicator's collectives in one order, so that each can count them.
         """
         scope = comm._scope.part(COLLECTIVES)
+        # Sends nothing. It only raises the error of a communicator that is revoked, before the call
+        # is counted.
         running.mail.nothing(scope)
         here, calls = running.turns.current, running.world.collectives
         storage = here.storage()
         number, said = storage.get(scope.context, NO_CALLS)
         number += 1
         size = len(scope.others.members)
+        # Terms are part of the tag. So messages of calls that do not match never meet, and the
+        # mismatch shows as a wait that can be explained.
         tag = number if terms is NOTHING_ALIKE else paired(number, terms.number(size))
         tag = tag * len(KINDS) + KINDS[kind]
+        # A polynomial hash of all calls in their order. Comparing members at the end takes one
+        # number each and no list.
         storage[scope.context] = number, (said * FACTOR + tag) % PRIME
+        # The first of the rank's members notes the call for all of them: they would note the same.
         if (scope.context, tag) not in calls and here.account is not None:
             call = Call(number, here.id, here.account, terms.words)
             among = size if scope.group is scope.others else size + len(scope.group.members)
@@ -168,6 +175,8 @@ class CollectiveCall:
         trees = running.world.trees
         if trees.pattern is Pattern.DIRECT:
             return Star(self.rank, self.size, root)
+        # The network's tree covers all processors. A smaller communicator would have members whose
+        # parents are no members.
         if self._whole and trees.suit and trees.pattern in (None, Pattern.TREE):
             tree = running.world.tree(self._members.members[root])
             if tree is not None:

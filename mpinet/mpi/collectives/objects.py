@@ -149,4 +149,6 @@ def _predefined(handle: int) -> tuple[Fold, Kinds]:
     op = Op.fromhandle(handle)
     if not op.in_any_order:
         return Fold(combining(op)), ()
+    # Sums of numbers commute, but `+` of strings and lists does not. So the operand's type decides,
+    # and not the operator alone.
     return Fold(combining(op)), (object,) if op in (REAL.MAXLOC, REAL.MINLOC) else NUMERIC

@@ -45,6 +45,8 @@ class Items:
         end = -1
         for first, items in sorted(self.spans + others.spans):
             if first == end:
+                # Neighbouring spans merge, so a gather along a tree ends with one span. A table by
+                # rank would be built at every hop.
                 spans[-1][1].extend(items)
             else:
                 spans.append((first, list(items)))
@@ -123,6 +125,7 @@ class Fold:
 
     def join(self, one: Part, other: Part) -> Part:
         """The result of two parts."""
+        # Both may be combined in any order, so no ranks have to travel with them.
         if type(one) is bytes and type(other) is bytes:
             return self.combine(one, other)
         return _ranked(one).and_of(_ranked(other), self.combine)

@@ -53,6 +53,8 @@ class Planned:
         def prepare(comm: Endpoint, *arguments: Any) -> Prequest:
             # The last argument holds hints, which change nothing.
             planned = plan(comm, *with_own_datatypes(*arguments[:-1]))
+            # The call's number is drawn when it is prepared. Members may start their requests in
+            # different orders, but prepare them in one.
             part, starts = planned.part(comm, prepared), count()
             return Prequest._repeating(lambda: beside(planned, part.again(next(starts))))
 

@@ -46,6 +46,8 @@ def bcast(comm: CollectiveCalls, buf: Any, root: int = 0) -> Plan:
         body = call.broadcast(role.root, out_of and out_of.read())
         if into is not None:
             into.write(body)
+            # MPI calls it an error if lengths differ. A longer body is refused by the write; a
+            # shorter one would pass unseen.
             if len(body) < into.nbytes:
                 call.differs(f"with {into.nbytes} bytes of room, {len(body)} of them used")
 
@@ -171,6 +173,7 @@ def reduce_scatter(
         if numbers is None:
             numbers = gathered_counts(call.within, result.count)
             if call.within is call:
+                # Checked against the counts of all members, which are only known now.
                 require_counts(own, result, numbers, rank)
         sizes = [number * own.datatype.size for number in numbers]
         part = reduction.part(call, own.read())
@@ -251,6 +254,8 @@ def _operand(
     own = Buffer(sendbuf)
     require_alike(own, result)
     apart = apart and comm._group is comm._others
+    # Aliased buffers happen to work here, as bodies are copies. On a real machine they give wrong
+    # results.
     if apart and own.count and own.address == result.address:
         raise REAL.Exception(REAL.ERR_BUFFER)
     return own

@@ -119,6 +119,8 @@ class Attributes(Endpoint):
         if holding.attributes is None:
             holding.attributes = {}
         if keyval in holding.attributes:
+            # Replaced and not overwritten: MPI calls the delete function for a value that makes
+            # room for another.
             self.Delete_attr(keyval)
         holding.attributes[keyval] = key, attrval
 
@@ -133,6 +135,8 @@ class Attributes(Endpoint):
 
     def _delete_all(self) -> None:
         """Take all values away, the last attached first."""
+        # Later values may depend on earlier ones, so the last goes first. MPI demands this order of
+        # `COMM_SELF` at its end.
         for keyval in reversed(list(self._state.attributes or {})):
             self.Delete_attr(keyval)
 

@@ -167,6 +167,8 @@ class Comm(
     def Idup(self, info: Any = None) -> tuple[Any, Request]:
         """Begin to make a communicator of the same members."""
         made = null_comm(type(self))
+        # The number of the agreement is drawn now and the messages are sent by the fiber. Calls
+        # that follow must not draw the same number.
         name, groups, holding = self._naming(), self._groups(), CommState()
         self._inherit(holding)
         hints = info or self._state.info
@@ -227,6 +229,7 @@ class Comm(
             Orders the members; those with the same key keep their order.
         """
         color = _known_color(color)
+        # Also members without a color take part: before the gather no member knows who is left out.
         agreed, rows = agreed_and_gathered(next_agreement(self), (color, as_int(key)))
         if color == UNDEFINED:
             return Intracomm()
@@ -242,6 +245,8 @@ class Comm(
         """
         if not self._shares_memory(split_type, info):
             return self.Split(UNDEFINED, key)
+        # Hosts agree on no numbers. A hash of the host's identity is a color that all its ranks
+        # compute alike.
         return self.Split(int(sha256(host().encode()).hexdigest()[:7], 16), key)
 
     def _shares_memory(self, split_type: int, info: Any) -> bool:
@@ -268,9 +273,13 @@ class Comm(
         constant = constant_of(self._name_of_context) in CONSTANTS
         if constant or not contexts.held(context, here.id):
             raise REAL.Exception(REAL.ERR_COMM)
+        # Before the context is closed: functions of a script that delete attributes get the
+        # communicator and may still use it.
         self._delete_all()
         contexts.close(context, here.id)
         kept = here.storage()
+        # pkl5's hidden communicator has no owner but this one. Without this it would stay to the
+        # end of the run.
         companion = kept.pop((PKL5, context), None)
         if companion is not None:
             companion[0].Free()
@@ -443,6 +452,8 @@ class Intercomm(Leaders, InterCollectives, Comm):
             first of the two is before.
         """
         agreed, (one, other) = self._agreed((bool(high),), of_all=False)
+        # Both sides may say the same. Then the order that both know from the intercommunicator
+        # decides, as MPI leaves it open.
         first, last = self._sides if one[0] <= other[0] else self._sides[::-1]
         return new_comm(
             Intracomm, (*agreed, 0), lambda: (rank_table([*first.members, *last.members]),)
@@ -491,6 +502,7 @@ class Intercomm(Leaders, InterCollectives, Comm):
         return local
 
     def _free(self) -> None:
+        # Looked up before the intercommunicator is freed, since its name is made of that one's.
         local = self._local
         super()._free()
         local.Free()
@@ -527,6 +539,8 @@ def whole() -> Intracomm:
     contexts = running.world.contexts
     world: Intracomm = constant(Intracomm, WORLD, lambda: (contexts.world,))
     if contexts.spare:
+        # With spawned processors there are several worlds, while scripts of a rank share one
+        # `COMM_WORLD` object. So it asks for the caller's.
         world._scope = CallersWorld()
     return world
 

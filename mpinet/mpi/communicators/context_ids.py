@@ -30,6 +30,8 @@ def new_context_id() -> ContextId:
     """Allocate a context id on the running processor."""
     here = running.turns.current
     kept = here.storage()
+    # The pair of processor and count is unique without any agreement. Only its distribution to the
+    # members costs messages.
     kept[MADE] = kept.get(MADE, 0) + 1
     return here.id, kept[MADE]
 
@@ -64,6 +66,8 @@ def agreed_and_gathered(part: Collective, wish: Sequence[int]) -> tuple[ContextI
     rows : ndarray of int64, shape (members, wishes)
         What each member wishes, by rank.
     """
+    # Gather and broadcast, not an allgather: the id has to come from one member anyway, and it
+    # rides on the same broadcast.
     rows = part.gather(0, packed(wish))
     own = packed(new_context_id()) + b"".join(rows) if rows is not None else None
     numbers = unpacked(part.broadcast(0, own))

@@ -27,6 +27,8 @@ def null_comm(cls: type[Any]) -> Any:
     comm = REAL.Comm.__new__(cls, REAL.COMM_SELF)
     comm._scope = NOWHERE
     comm._constant = False
+    # Python's collector may free the object in any processor's turn. The holder says on whose
+    # behalf.
     comm._holder = running.turns.current
     return comm
 
@@ -69,6 +71,8 @@ def bind(comm: Any, name: Any, groups: Groups) -> None:
     contexts, here = running.world.contexts, running.turns.current.id
     context = contexts.open(name, groups, here)
     scope = contexts.scope(context, here)
+    # Collectives of an intercommunicator need one within the own group. It is opened along, because
+    # it could not be agreed on later by one side alone.
     if scope.group is not scope.others:
         local = local_context_name(name, contexts.shared(context).groups[0] is scope.group)
         contexts.open(local, lambda: (scope.group,), here)
@@ -88,6 +92,8 @@ def new_topology_comm(
     """Make a communicator with a virtual topology, which is kept once on this rank."""
     made = new_comm(cls, name, lambda: (members,))
     place = running.world.contexts.shared(made._context)
+    # The first of the rank's members keeps its arrangement for all. A graph of a million ranks
+    # would not fit once per member.
     place.topology = place.topology or topology
     made._state.topology = place.topology
     return made

@@ -19,6 +19,7 @@ class Caller(RankTable):
     __slots__ = ()
 
     def __init__(self) -> None:
+        # The base's table must not be built: the members depend on the caller.
         self._ranks = None
         self.plain = 0
 

@@ -17,7 +17,7 @@ NAMES = {WORLD: "MPI_COMM_WORLD", SELF: "MPI_COMM_SELF"}
 """The names that communicators have from the beginning."""
 
 
-class Shared(Endpoint):
+class MembersAndHints(Endpoint):
     """The members of something that several processors have, and the hints that scripts give it."""
 
     __slots__ = ()
@@ -45,7 +45,7 @@ class Shared(Endpoint):
     info = property(Get_info, Set_info)
 
 
-class Labels(Shared):
+class Labels(MembersAndHints):
     """A name for something that several processors have."""
 
     __slots__ = ()

@@ -67,6 +67,8 @@ def _agreed(
         own = packed(new_context_id()) + said
         theirs = swap(own)
         both = b"" if theirs is None else _both(own, theirs, leads)
+    # Within the group all go on from the leader's word, even if it is a refusal: the error has to
+    # be raised on every member.
     told = part.broadcast(leader, both)
     if not told:
         raise REAL.Exception(REAL.ERR_PORT)
@@ -79,6 +81,8 @@ def _agreed(
 def _both(own: bytes, theirs: bytes, leads: bool | None) -> bytes:
     """Put what two leaders say into one body."""
     if leads is None:
+        # Both leaders compare the same two numbers, so they agree on the first side without another
+        # message.
         leads = int(unpacked(own)[0]) <= int(unpacked(theirs)[0])
     first, last = (own, theirs) if leads else (theirs, own)
     return packed([len(first)]) + first + last
@@ -167,6 +171,8 @@ def agreed_at_port(
         if not known:
             return None
         if server is None:
+            # The first client at the port is accepted. The answer has another tag, so that no
+            # client takes it for a rival's question.
             _, client, _, theirs, _ = mail.receive(leaders, ANY_SOURCE, 0)
             mail.send(leaders, client, 1, own)
         else:
@@ -237,6 +243,7 @@ class Leaders(IntercommEndpoint):
         """The next agreement with the other group; called, it gives what `_agreed` does."""
         part, holding = next_agreement(self._local), self._state
         holding.agreed += 1
+        # Tagged with the number of the agreement, because a begun one may overlap with the next.
         swap = _swapping(self._scope.part(AGREEMENTS), 0, holding.agreed)
         leads = self._first
 

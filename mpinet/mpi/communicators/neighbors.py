@@ -64,8 +64,11 @@ class Neighborhood:
             Gets the place of a source, and its body.
         """
         mail, topology = running.mail, self.topology
+        # A tag for each kind of link: two neighbours on a ring of two exchange in both directions
+        # at once.
         first = paired(self.turn, self.start) * topology.ways
         targets = topology.targets(self.rank)
+        # All sends before any receive. They are eager, so no order of the neighbours can deadlock.
         for place, (target, body) in enumerate(zip(targets, bodies, strict=True)):
             if target != PROC_NULL:
                 mail.send(self.scope, target, first + topology.way(place), body)

@@ -193,6 +193,8 @@ def joined(alone: Joining, descriptor: int) -> Any:
     ends = [":".join(map(str, address[:2])) for address in (here, there)]
     met = running.world.desk.ask(MEET, ends, "the other end of its socket")
     assert met is not None
+    # The lower address waits and the other one comes. Both compute the same roles from the pair of
+    # addresses.
     return alone._met(0, True, "-".join(sorted(ends)), None if ends[0] < ends[1] else met[0])
 
 
@@ -200,6 +202,8 @@ def _taken(programs: list[Program], counts: list[int]) -> list[int]:
     """Processors for some programs; none if there never will be as many, or one cannot be read."""
     try:
         for program in programs:
+            # Read before any processor is taken, so that a script with an error of syntax fails in
+            # the parent and starts nothing.
             program.read()
     except FileError:
         return []
@@ -228,7 +232,8 @@ def _launch(
             programs[number], number, name, tuple(parents.members), children, account.number
         )
         account.sent += len(launch)
-        mail.access(here.id, child, account.number, place, 0, launch)
+        # An active message, because a free processor runs nothing that could receive.
+        mail.send_active(here.id, child, account.number, place, 0, launch)
 
 
 def adopt(launch: Launch) -> None:

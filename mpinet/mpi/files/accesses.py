@@ -43,6 +43,8 @@ def individual(opened: Opened, buffer: Buffer) -> Finding:
     """Find the processor's own position, which moves on."""
     if opened.amode & REAL.MODE_SEQUENTIAL:
         raise REAL.Exception(REAL.ERR_UNSUPPORTED_OPERATION)
+    # Taken when the call is made, not when it is carried out. Begun accesses have to lie one behind
+    # the other, in the order of the calls.
     position = opened.position
     opened.position += opened.elements(buffer)
     return lambda: position
@@ -58,6 +60,8 @@ def together(where: Where, verb: str) -> Where:
     """Begin at the place that another rule says, when all have called."""
 
     def together(opened: Opened, buffer: Buffer) -> Finding:
+        # Both numbers are drawn at the call. A begun access runs later in a fiber, when other calls
+        # may have drawn theirs.
         found, meet = where(opened, buffer), opened.meeting(verb)
 
         def find() -> int:
@@ -77,6 +81,8 @@ def ordered(verb: str) -> Where:
 
         def find() -> int:
             met = meet([elements], ADD)
+            # Every member knows all lengths, so each computes its own place. No rank has to wait
+            # for the one before it.
             return met.pointer + sum(before for before, *_ in met.given[:rank])
 
         return find
@@ -120,6 +126,8 @@ class Accessing:
             file._end(name, status)
 
         _, *where = signature(place).parameters.values()
+        # The parameters are taken from a call that is written out, so that names and defaults stand
+        # in one place.
         file, buf, status = signature(end_part).parameters.values()
         own = file, *where, buf
         put_call(owner, name, do, *own, status)
@@ -175,5 +183,6 @@ class Accesses:
         if opened.split is None or opened.split[0] != verb:
             raise REAL.Exception(REAL.ERR_OTHER)
         _, request = opened.split
+        # Cleared before the wait: an access that fails must not block the next one for ever.
         opened.split = None
         request.Wait(status)

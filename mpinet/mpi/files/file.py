@@ -10,7 +10,7 @@ from typing import Any
 from mpinet.mpi.communicators.communicator import Intracomm
 from mpinet.mpi.communicators.errhandlers import ErrorHandling
 from mpinet.mpi.communicators.groups import fixed
-from mpinet.mpi.communicators.inquiries import Shared
+from mpinet.mpi.communicators.inquiries import MembersAndHints
 from mpinet.mpi.constants import Numbered, instance_of
 from mpinet.mpi.files.accesses import Accesses
 from mpinet.mpi.files.opened import ACCESS_MODES, Opened, error_of, of_system
@@ -37,7 +37,7 @@ REPRESENTATIONS = ("native", "internal")
 NO_FILE = Nowhere(REAL.ERR_FILE)
 
 
-class File(Accesses, Shared, ErrorHandling, Numbered, REAL.File):  # type: ignore[misc]
+class File(Accesses, MembersAndHints, ErrorHandling, Numbered, REAL.File):  # type: ignore[misc]
     """A file that several processors have opened together, as `mpi4py.MPI.File`.
 
     Nothing of it is known to the real one below it, which is always the null one.
@@ -114,7 +114,10 @@ class File(Accesses, Shared, ErrorHandling, Numbered, REAL.File):  # type: ignor
         created = flags
         created |= os.O_CREAT if amode & REAL.MODE_CREATE else 0
         created |= os.O_EXCL if amode & REAL.MODE_EXCL else 0
+        # Rank 0 creates the file alone. With `MODE_EXCL` all others would find it there and fail.
         number = opened.open(created) if opened.rank == 0 else 0
+        # Two meetings: the others may open only what rank 0 has created, and all must learn of an
+        # error on any rank.
         first = opened.meet("Open", [number, amode]).given
         if any(given[1] != amode for given in first):
             number = -1
@@ -122,6 +125,7 @@ class File(Accesses, Shared, ErrorHandling, Numbered, REAL.File):  # type: ignor
             number = opened.open(flags)
         numbers = [number for number, *_ in opened.meet("Open", [number]).given]
         if any(numbers):
+            # A member that succeeded has to give its descriptor back, since the call fails for all.
             if not number:
                 opened.close()
             wrong = next(filter(None, numbers))
@@ -141,11 +145,15 @@ class File(Accesses, Shared, ErrorHandling, Numbered, REAL.File):  # type: ignor
         if opened.split is not None:
             raise REAL.Exception(REAL.ERR_OTHER)
         deleted = opened.amode & REAL.MODE_DELETE_ON_CLOSE
+        # All come first: a member that is still writing through the rank's descriptor would lose
+        # it.
         opened.meet("Close")
         opened.close()
         running.turns.current.storage().pop(self._context, None)
         running.world.contexts.close(self._context, running.turns.current.id)
         if deleted:
+            # Deleted once, and after all members have closed: some file systems keep busy files
+            # under another name.
             opened.done_by_first("Close", lambda: os.unlink(opened.path))
         self._scope, self._holding = NO_FILE, None
 
@@ -341,6 +349,8 @@ def _opening(comm: Intracomm, path: str, amode: int) -> Opened:
     kept = here.storage()
     key = OPENED, comm._context
     number = kept[key] = kept.get(key, 0) + 1
+    # The name follows from the communicator and a count, so members need no message to agree. They
+    # all open files in one order.
     known, _ = contexts.name(comm._context)
     name = (known, here.id if known == SELF else -1, "file", number)
     context = contexts.open(name, lambda: (fixed(comm._group),), here.id)

@@ -93,6 +93,8 @@ class Opened:
 
     def meeting(self, verb: str) -> Callable[..., Met]:
         """The processor's part in the next call of all; called, it waits for the others."""
+        # Calls on a file are collective and ordered. The count names a meeting for all members
+        # without a message.
         number, self._met = self._met, self._met + 1
         place = self.scope.context, self.size, self.rank
 
@@ -114,6 +116,8 @@ class Opened:
                 work()
             except OSError as error:
                 number = error.errno or errno.EIO
+        # A second meeting tells the outcome. An error that rank 0 kept to itself would leave the
+        # others believing in the file.
         (first, *_), *_ = self.meet(verb, [number]).given
         if first:
             raise error_of(first)
@@ -130,6 +134,8 @@ class Opened:
         opened = running.world.filing.opened
         found = opened.get(self.name)
         if found is not None:
+            # Processors of a rank share one descriptor. A thousand processors with a file each
+            # would exceed the limit of open files.
             found.holders += 1
             return 0
         try:
@@ -178,6 +184,7 @@ class Opened:
             found = []
             for begin, length in pieces:
                 found.append(_read(number, begin, length))
+                # A short read is the end of the file. Pieces behind it lie beyond the end as well.
                 if len(found[-1]) < length:
                     break
             return b"".join(found)
@@ -227,6 +234,8 @@ def _read(number: int, begin: int, length: int) -> bytes:
     found = bytearray()
     while len(found) < length:
         part = os.pread(number, length - len(found), begin + len(found))
+        # `pread` may return less than asked without being at the end, as on network file systems.
+        # Only nothing means the end.
         if not part:
             break
         found += part
@@ -237,4 +246,6 @@ def _write(number: int, begin: int, data: memoryview) -> None:
     """Write bytes to a file."""
     done = 0
     while done < len(data):
+        # A write may stop early, at a signal or a quota. The next try gets the rest done or raises
+        # the reason.
         done += os.pwrite(number, data[done:], begin + done)

@@ -38,6 +38,7 @@ class View:
         self.datarep = datarep
         self.unit: int = etype.size
         """Bytes of what positions count."""
+        # Flattened now, since the script may free its datatype as soon as the call returns.
         self._layout = flattened(filetype)
 
     def at(self, position: int) -> int:
@@ -51,6 +52,7 @@ class View:
             return []
         if self._layout.gapless:
             return [(self.displacement + position * self.unit, nbytes)]
+        # Copies of a file type may touch. Merged pieces need fewer calls of the system.
         begins, lengths = merged(*self._layout.pieces(position * self.unit, nbytes))
         return list(zip((begins + self.displacement).tolist(), lengths.tolist(), strict=True))
 

@@ -53,6 +53,8 @@ class Helpers:
 
     def do(self, task: Any) -> tuple[bool, Any]:
         """Let a worker do a task; whether it went well, and its result or its error."""
+        # The worker with the lowest rank is taken. Any free one would do, but a fixed choice makes
+        # runs alike.
         worker = self._take()
         try:
             return self._do(worker, task)
@@ -165,6 +167,8 @@ def serve(comm: Any, master: int) -> None:
         try:
             comm.send(found, master)
         except Exception as error:  # what cannot be pickled
+            # The result could not be pickled. Its error may hold the same objects, so only their
+            # texts are sent.
             comm.send((False, type(error)(*map(str, error.args))), master)
 
 

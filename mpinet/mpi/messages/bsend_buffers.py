@@ -52,10 +52,13 @@ class Attached:
         """
         if self._room is None:
             return
+        # Messages leave the buffer when they set out, with the machine's next step. So each step
+        # finds it empty.
         if step > self._step:
             self._step, self._used = step, 0
         self._used += size + REAL.BSEND_OVERHEAD
         if self._used > self._room:
+            # A refused message takes no room: a smaller one may still fit.
             self._used -= size + REAL.BSEND_OVERHEAD
             raise REAL.Exception(REAL.ERR_BUFFER)
 

@@ -68,6 +68,8 @@ class Buffer:
     def __init__(self, spec: Any, writable: bool = False, blocks: int = 1):
         self._whole = False
         if type(spec) is np.ndarray and blocks == 1:
+            # Whole arrays of known types are the usual argument. Parsing would cost more than all
+            # the rest of a small send.
             datatype = KNOWN_ARRAYS.get(spec.dtype)
             if datatype is not None:
                 self._whole = True  # no count or place that might not fit
@@ -143,10 +145,13 @@ class Buffer:
         layout, memory = self.layout, self._memory
         if memory is None:
             return layout.read(self.address, self.count)
+        # Memory of a device cannot be touched from here. The real MPI knows how to copy it, if it
+        # was built for that.
         if not _accessible(memory):
             return _read_elsewhere(self.address, layout, self.nbytes)
         if not layout.gapless:
             return layout.read(self.address, self.count)
+        # Slicing makes an object. It is worth it only where the elements are a part of the memory.
         if self.nbytes < memory.nbytes:
             memory = memory[self._offset : self._offset + self.nbytes]
         body = memory.tobytes()
@@ -160,6 +165,8 @@ class Buffer:
         Exception
             ``ERR_TRUNCATE``: it is too long.
         """
+        # Checked before anything is written: MPI leaves the buffer of a truncated receive
+        # undefined, but never what lies behind it.
         if len(data) > self.nbytes:
             raise REAL.Exception(REAL.ERR_TRUNCATE)
         if self._whole:
@@ -191,6 +198,8 @@ class Buffer:
         if low >= 0 and high <= memory.nbytes:
             return
         last = first + (self.count - 1) * layout.extent
+        # A column of an array ends behind its row, in memory of the same owner. That is legal,
+        # while a wrong count is not.
         begins_inside = min(first, last) >= 0 and max(first, last) < memory.nbytes
         if begins_inside and not layout.gapless:
             begin, end = _owned(memory)
@@ -244,6 +253,8 @@ def with_own_datatypes(*arguments: Any) -> list[Any]:
             return type(given)(map(owned, given))
         if not isinstance(given, REAL.Datatype) or given.is_predefined:
             return given
+        # One duplicate per datatype and call: arguments that were equal have to stay equal, as
+        # reductions compare them.
         if given.handle not in duplicates:
             duplicates[given.handle] = KeptDatatype(given)
         return duplicates[given.handle]
@@ -272,6 +283,7 @@ class Blocks:
 
     def __init__(self, spec: Any, size: int, writable: bool = False):
         self._first = Buffer(spec, writable, size)
+        # Equal blocks ascend, so that only the last one can exceed the memory.
         self._require_room(range(size)[-1:])
 
     def block(self, rank: int) -> Buffer:
@@ -402,6 +414,8 @@ def _owned(memory: Any) -> tuple[int, int]:
     """
     begin, end = memory.address, memory.address + memory.nbytes
     found = memory
+    # A view of a view: the owner of the memory is at the end of the chain, and knows how long it
+    # is.
     while (found := _shown(found)) is not None:
         try:
             whole = REAL.buffer.frombuffer(found, True)

@@ -78,6 +78,8 @@ class Layout:
         """True if a body is a copy of the elements, which have no gaps and are in its order."""
         steps, unit = np.diff(begins), int(np.gcd.reduce(lengths))
         step = int(steps[0]) if len(steps) else 0
+        # Vectors and sub-arrays are regular: three strides describe them, and NumPy copies them
+        # without a list of places.
         regular = bool((lengths == unit).all() and (steps == step).all())
         if not regular:
             unit = gcd(unit, extent, int(np.gcd.reduce(begins - self._low)))
@@ -147,6 +149,8 @@ class Layout:
     def write(self, address: int, body: bytes) -> None:
         """Put a body into elements at an address; the last element may be there in part."""
         count, rest = divmod(len(body), self.size)
+        # A shorter message than the receive allows is legal. Its last element may then be there in
+        # part.
         if rest:
             begins, lengths = self.pieces(count * self.size, rest)
             Layout(begins, lengths, self.extent).write(address, body[-rest:])
@@ -199,6 +203,8 @@ def layout_of(datatype: Any) -> Layout:
     layout: Layout | None = _predefined.get(datatype.handle)
     if layout is not None:
         return layout
+    # The attribute dies with the datatype. A table by handle would answer for another datatype that
+    # got the same handle later.
     layout = datatype.Get_attr(_keyval())
     if layout is None and datatype.is_predefined:
         layout = _predefined[datatype.handle] = flattened(datatype)
@@ -242,6 +248,8 @@ def _runs(datatype: Any) -> Runs:
         return merged(np.concatenate([_ints([]), *begins]), np.concatenate([_ints([]), *sizes]))
     finally:
         for part in parts:
+            # `decode` gives new references to derived parts, which have to be freed. Predefined
+            # ones must not be.
             if not part.is_predefined:
                 part.Free()
 
@@ -311,6 +319,8 @@ def _blocks(runs: Runs, extent: int, starts: Ints, lengths: Ints) -> Runs:
     begins, sizes = runs
     if len(begins) == 1 and sizes[0] == extent:
         return merged(starts + begins[0], lengths * extent)
+    # Asked before the arrays are made: a typing error in a count could ask for more memory than
+    # there is.
     _require_few(int(lengths.sum()) * len(begins))
     places = np.repeat(starts, lengths) + spread(np.zeros_like(lengths), lengths) * extent
     return merged((places[:, None] + begins).ravel(), np.tile(sizes, len(places)))

@@ -78,6 +78,8 @@ def at_hand(probe: Arrival) -> Body | None:
     """The message that a probe finds, after the machine's next step at the latest."""
     found = running.mail.probe(probe)
     if found is None:
+        # One step before the answer is no: a message may be in flight, and a loop of probes has to
+        # let time pass.
         running.turns.poll()
         found = running.mail.probe(probe)
     return found
@@ -179,6 +181,8 @@ class Message(Numbered):
             fill(status, message)
         if probe is None or message is None:
             return cls._of(NO_PROC)
+        # Out of the queue at once, so that no other receive, nor another thread's, can match it any
+        # more.
         running.mail.take(message)
         probe.message = message
         return cls._of(probe)
@@ -193,6 +197,7 @@ class Message(Numbered):
         received = self._received
         if received is None:
             raise REAL.Exception(REAL.ERR_REQUEST)
+        # A matched message is received once. The constant is shared and stays what it is.
         if self is not MESSAGE_NO_PROC:
             self._received = None
         return None if received is NO_PROC else received

@@ -47,7 +47,7 @@ class Piece:
         return len(self.data)
 
 
-class Whole(Awaited):
+class AllPartitions(Awaited):
     """The moment in which all partitions of a send are ready, or all of a receive are there.
 
     Its words name the missing ones where they say ``{missing}``.
@@ -120,7 +120,7 @@ class End:
         """Start once more; the event of the end."""
         self._turn += 1
         self._left = set(range(self.partitions))
-        event = self._event = Whole(running.turns.current, words, *peer)
+        event = self._event = AllPartitions(running.turns.current, words, *peer)
         event.end = self
         return event
 
@@ -168,10 +168,11 @@ class Sender(End):
         account, place = here.account, self._context + ONE_SIDED
         assert account is not None
         if self._receiver == here.id:
+            # No step of the machine carries it, but it is progress for the script.
             mail.to_self += 1
         else:
             account.sent += len(piece)
-        mail.access(here.id, self._receiver, account.number, place, piece.envelope[0], piece)
+        mail.send_active(here.id, self._receiver, account.number, place, piece.envelope[0], piece)
 
 
 class Receiver(End):
@@ -188,6 +189,8 @@ class Receiver(End):
 
     def begin(self) -> Request:
         """Start it."""
+        # Pieces of the turn before are kept until then, because a status may be asked for after its
+        # end.
         self._come.pop(self._turn, None)
         event = self._begin("rank {rank} to have {missing} ready", self._source, self._context)
         if self._buffer is None:
@@ -199,6 +202,8 @@ class Receiver(End):
 
     def come(self, piece: Piece) -> None:
         """Take a piece, which may be one of a later turn."""
+        # A fast sender may start its next turn before the receiver does. Those pieces wait under
+        # their own turn.
         self._come.setdefault(piece.turn, {})[piece.place] = piece
         if piece.turn == self._turn:
             self._place()
@@ -224,6 +229,8 @@ class Receiver(End):
         """Places of the pieces that a partition shares elements with; none if nobody knows."""
         if not pieces:
             return range(0)
+        # The sender's number of partitions comes with its pieces. The two ends never agree on one
+        # beforehand.
         of, own = next(iter(pieces.values())).of, self.partitions
         return range(partition * of // own, -(-(partition + 1) * of // own))
 
@@ -276,7 +283,7 @@ def _register(context: int, envelope: Envelope, receiver: Receiver) -> None:
     registered = kept.get((Registered, context))
     if registered is None:
         registered = kept[Registered, context] = Registered()
-        running.mail.on_access(context + ONE_SIDED, here.id, registered.come)
+        running.mail.on_active(context + ONE_SIDED, here.id, registered.come)
     registered.receivers[envelope] = receiver
     for piece in registered.early.pop(envelope, ()):
         receiver.come(piece)

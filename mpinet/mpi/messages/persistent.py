@@ -47,6 +47,7 @@ class Prequest(Request):
         """Begin the communication."""
         if self._begin is None or self._event is not None:
             raise REAL.Exception(REAL.ERR_REQUEST)
+        # Each start is a communication of its own. The request only takes over its event.
         begun = self._begin()
         self._event, self._finish = begun._event, begun._finish
 

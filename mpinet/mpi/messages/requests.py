@@ -100,6 +100,7 @@ class Request(Numbered):
             return not self and not other
         if self._begin is not None:
             return self._begin is other._begin
+        # Eager sends share one event. Two of them are still two requests.
         return self._event is other._event and self._event is not HAPPENED
 
     __hash__ = None
@@ -111,6 +112,8 @@ class Request(Numbered):
         """A number that stands for it as long as it exists; 0 for the null request."""
         if not self:
             return 0
+        # Weak, so a number is valid as long as its request. Compiled code may keep it longer, and
+        # then finds nothing.
         self._numbered[id(self)] = self
         return id(self)
 
@@ -332,6 +335,8 @@ class Request(Numbered):
         """Tell if it is complete or not active, after the machine's next step at the latest."""
         event = self._event
         if event is not None and not event.done:
+            # A test must fail where a wait would: after a failure it might otherwise be repeated
+            # for ever.
             running.turns.doubt(event)
             running.turns.poll()
             return event.done
@@ -345,6 +350,8 @@ class Request(Numbered):
         """Tell a status of it, give the object that has come, and be active no longer."""
         if self._event is None:
             return blank(status)
+        # The request is null before it is finished: an error of finishing, such as a truncation,
+        # must not leave it active.
         finish = self._finish
         running.mail.completed(self._event)
         self._event, self._finish = None, blank
@@ -415,7 +422,10 @@ def _wait_some(requests: Sequence[Request]) -> list[int] | None:
     if not events:
         return None
     running.turns.wait_any(tuple(events.values()))
+    # A single request leaves no choice, so it is no choice point.
     if len(events) > 1:
+        # With chosen orders all requests that could be complete are to be among the answers. That
+        # is known at quiescence only.
         running.mail.settle()
     return _done(events)
 
@@ -447,6 +457,7 @@ def _test_any(requests: Sequence[Request]) -> list[int] | None:
 
 def _wait_all(requests: Sequence[Request]) -> None:
     """Wait until all active ones are complete."""
+    # One after the other: the order of waiting does not matter, as all have to be complete.
     for event in _active(requests).values():
         running.turns.wait(event)
 
@@ -493,6 +504,8 @@ def _complete_all(requests: Sequence[Request], statuses: Sequence[Any]) -> list[
         try:
             found.append(request._complete(status))
         except REAL.Exception as error:
+            # The other requests are completed first. MPI reports all of them in their statuses, and
+            # then one error for the call.
             failed = error
             if status is not None:
                 status.Set_error(error.Get_error_code())

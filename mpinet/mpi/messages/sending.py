@@ -32,6 +32,8 @@ def synchronous(comm: Endpoint, dest: int, tag: int, body: bytes) -> Event:
 def buffered(comm: Endpoint, dest: int, tag: int, body: bytes) -> Event:
     """Send a body from the attached buffer."""
     if dest != PROC_NULL:
+        # The machine copies bodies and needs no buffer. The claim only finds programs that would
+        # fail elsewhere.
         claim(comm._context, len(body))
     return running.mail.send(comm._scope, dest, tag, body)
 
@@ -79,6 +81,8 @@ class Sending:
             return Request._of(event(*given))
 
         def prepare(comm: Endpoint, buf: Any, dest: int, tag: int) -> Prequest:
+            # Checked now, read at each start: MPI sends what the memory holds when the request is
+            # started.
             buffer = None if dest == PROC_NULL else Buffer(buf)
 
             def start() -> Request:

@@ -38,6 +38,8 @@ def parse(spec: Any, writable: bool, vector: bool = False) -> tuple[Any, Any, An
             found, count, displacement, datatype = spec
         else:
             raise ValueError("message: expecting 2 to 4 items")
+        # mpi4py reads a tuple as count and displacement. A list is that only where no list of
+        # counts is expected.
         pair = isinstance(count, tuple) or (isinstance(count, list) and not vector)
         if pair and len(spec) < 4:
             count, displacement = count
@@ -84,6 +86,8 @@ def _datatype_of(found: Any) -> Any:
     if code[0] == ">":
         raise BufferError(f"format string {code!r} with non-native byte order")
     datatype = _datatype(code[1:] if code[0] in "@<" else code)
+    # Only types without padding are remembered: for others the number of elements does not follow
+    # from the bytes.
     if type(found) is np.ndarray and layout_of(datatype).extent == found.itemsize:
         KNOWN_ARRAYS[found.dtype] = datatype
     return datatype

@@ -51,4 +51,5 @@ def _set(status: Any, source: int, tag: int, size: int) -> None:
     status.Set_tag(tag)
     status.Set_error(SUCCESS)
     status.Set_elements(BYTE, size)
+    # Scripts use a status again. Each field is set, or it would tell of the message before.
     status.Set_cancelled(False)

@@ -36,10 +36,10 @@ class Court(World):
 
     met: list[Awaited]
 
-    def _nothing_moves(self, total: object) -> bool:
+    def _at_quiescence(self, total: object) -> bool:
         if self.turns.running and len(self.met) == self.turns.running:
             return False
-        return super()._nothing_moves(total)  # type: ignore[arg-type]
+        return super()._at_quiescence(total)  # type: ignore[arg-type]
 
 
 class Team:

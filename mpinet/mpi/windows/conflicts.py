@@ -86,8 +86,11 @@ class Touches:
         """
         if not access.count:
             return None
+        # Made with the first access. Most members of large windows are never accessed.
         if self._last is None:
             self._last = np.zeros(self._nbytes, np.int32)
+        # MPI calls all of these accumulates: they are atomic against each other, whether or not
+        # they fetch.
         kind = COMBINE if access.kind in (FETCH, SWAP) else access.kind
         op = "REPLACE" if access.kind == SWAP else access.op
         touched = Touched(origin, access.account, access.epoch, kind, op)
@@ -102,6 +105,8 @@ class Touches:
         """Return what a read leaves in the table: writes stay, so that later reads find them."""
         assert self._last is not None
         mine = self._last[places]
+        # A read must not hide a write: the next read would then seem to follow a read, and the
+        # conflict would be lost.
         writes = [number for number in np.unique(mine).tolist() if self._writes(number)]
         return np.where(np.isin(mine, writes), mine, self._made)
 
@@ -132,6 +137,8 @@ class Touches:
 
     def close_all(self, epoch: int) -> None:
         """Forget all accesses of an epoch, and of those before."""
+        # A fence orders everything before it, also what earlier fences left. Epochs under locks
+        # have negative numbers and are included.
         for number in [key for key, touched in self._open.items() if touched.epoch <= epoch]:
             del self._open[number]
 

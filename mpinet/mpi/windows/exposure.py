@@ -112,12 +112,16 @@ class Exposure:
         line = self._lines.get(origin)
         if line is None:
             line = self._lines[origin] = Line()
+        # Accesses of one origin may overtake each other where a routing is adaptive. MPI wants
+        # those to one target to act in their order.
         line.early[body.order] = body
         self._go_on(origin, line)
 
     def _go_on(self, origin: int, line: Line) -> None:
         """Do what is next in a line, up to a wish for a lock that others hold."""
         while (body := line.early.get(line.next)) is not None:
+            # The line stops here, not its origin: accesses behind the lock wait at the target, so
+            # the origin need not wait for the grant.
             if isinstance(body, Wish) and body.kind == LOCK and not self._lock(origin, body):
                 return
             del line.early[line.next]
@@ -135,6 +139,8 @@ class Exposure:
                 running.turns.happened(self.awaited)
                 self.awaited = None
             return
+        # A flush or an unlock tells the origin that all before is done. What it does later cannot
+        # conflict with that.
         if wish.kind != LOCK and self.touches is not None:
             self.touches.close(origin)
         if wish.key:
@@ -145,8 +151,12 @@ class Exposure:
 
     def _lock(self, origin: int, wish: Wish) -> bool:
         """Give an origin the lock if it can have it; else let it wait for it."""
+        # Later bodies of the same origin look at the lock again. It is in the queue already and
+        # keeps its place.
         if any(waiting == origin for waiting, _ in self._waiting):
             return False
+        # Even a shared lock queues behind an exclusive one that waits. Otherwise a stream of
+        # readers would starve the writer.
         if self._waiting or not self._free_for(wish):
             self._waiting.append((origin, wish))
             return False
@@ -162,6 +172,8 @@ class Exposure:
         """Give the lock to those who wait for it, in their order, as far as it goes."""
         while self._waiting and self._free_for(self._waiting[0][1]):
             origin, _ = self._waiting.popleft()
+            # The origin's line may unlock again and so pass the lock on while this loop runs. It
+            # must not see a queue that is being taken apart.
             waiting, self._waiting = self._waiting, deque()
             self._go_on(origin, self._lines[origin])
             waiting.extend(self._waiting)
@@ -175,6 +187,8 @@ class Exposure:
         part = self.memory.part(access, datatype)
         found = b""
         if part is None:
+            # A put has no answer of its own. The error rides on the next answer, which is the first
+            # moment at which the origin can hear of it.
             line.error = REAL.ERR_RMA_RANGE
         else:
             self._note(origin, access, datatype)
@@ -196,11 +210,15 @@ class Exposure:
         answer = Answer(body.key, data, line.error)
         line.error = 0
         receiver, account = self._members[origin], body.account
-        running.mail.access(self._processor, receiver, account, self._context, self._rank, answer)
+        running.mail.send_active(
+            self._processor, receiver, account, self._context, self._rank, answer
+        )
 
 
 def _done(access: Access, part: Buffer, datatype: Any) -> bytes:
     """Do an access to its elements; what they were, if it reads them."""
+    # Read before any write: fetching accesses give the value from before, and the whole access is
+    # one atomic act here.
     found = part.read() if access.kind != PUT else b""
     if access.kind == PUT:
         part.write(access.data)

@@ -71,7 +71,7 @@ class Member:
         accesses."""
         self._seen = -1
         self._syncs = 0
-        running.mail.on_access(accesses, here.id, self._come)
+        running.mail.on_active(accesses, here.id, self._come)
 
     def _come(self, message: Message) -> None:
         """Take a message of another member's."""
@@ -92,9 +92,12 @@ class Member:
         Exception
             ``ERR_RMA_SYNC``: there is none.
         """
+        # A lock goes before a fence: inside a lock epoch only the lock orders accesses.
         if target in self.locks:
             return LOCKED
         if self.locks_all:
+            # `Lock_all` on a million members would send a million messages. A shared lock is asked
+            # for only where something is accessed.
             self._lock_lazily(target)
             return LOCKED
         if self.started is not None and target in self.started:
@@ -120,6 +123,8 @@ class Member:
         origin = self.origin
         events = []
         for target in targets:
+            # Where nothing is open the unlock needs no answer. That saves a message and a round
+            # trip per epoch.
             answered = "answer" if origin.unanswered(target) else ""
             event = origin.wish(target, UNLOCK, answered)
             origin.done(target)
@@ -127,6 +132,8 @@ class Member:
             events += [] if event is None else [event]
         waited = origin.wait_for(events)
         waited = origin.finish(targets, local=True) or waited
+        # The caller may loop over lock and unlock until another member has stored something. It
+        # must not keep that member from its turn.
         if not waited:
             self.breathe()
 
@@ -156,10 +163,13 @@ class Member:
         """
         turns = running.turns
         seen = self._signature()
+        # Nothing has changed since the last call, so this is a poll. Only then may the run conclude
+        # that the caller waits in vain.
         if seen == self._seen:
             turns.poll()
             return
         self._seen = seen
+        # A change of memory is progress that no message shows. It counts like a message to oneself.
         running.mail.to_self += 1
         self._syncs += 1
         if self._syncs % POLLS_A_ROUND == 0:
@@ -168,6 +178,8 @@ class Member:
     def _signature(self) -> int:
         """A number that is another one where memory has changed; always, where it is large."""
         memory = self.whole
+        # A checksum of large memory at each call would cost more than the call. Then every call
+        # counts as progress.
         if memory is None or memory.nbytes > WATCHED:
             return self._seen + 1
         return zlib.crc32(memory)

@@ -72,6 +72,8 @@ class Origin:
             The rest of an `Access`.
         """
         event, key = None, 0
+        # What is read has to come back, so the access has an answer. Writes are confirmed together,
+        # by one flush.
         if what["kind"] in READS:
             event, key = self._expect(target, "answer", got)
         else:
@@ -112,7 +114,7 @@ class Origin:
     def _send(self, target: int, body: Access | Wish | Exposed) -> None:
         account = self._account
         account.sent += self._bytes(target, body)
-        running.mail.access(
+        running.mail.send_active(
             self._processor,
             self._members[target],
             account.number,
@@ -134,6 +136,7 @@ class Origin:
 
     def _next(self, target: int) -> int:
         """The place of the next body to a target."""
+        # Counted per target: order is promised between one origin and one target only.
         self._sent[target] += 1
         return self._sent[target]
 
@@ -156,9 +159,12 @@ class Origin:
                 self.awaited = None
             return
         event, got, account = self._pending.pop(body.key)
+        # The answer's bytes are charged to the line that asked for them, even if another line waits
+        # for the answer.
         account.sent += self._bytes(target, body)
         waiting = self._open[target]
         del waiting[body.key]
+        # Empty tables go, so that `finish` looks only at targets that still owe an answer.
         if not waiting:
             del self._open[target]
         self._error = self._error or body.error
@@ -181,7 +187,10 @@ class Origin:
         Exception
             An access has failed.
         """
+        # A set has no order of its own. Flushes must set out in the same order on any hosting.
         targets = sorted(targets)
+        # Local completion needs no word from the target: the memory was read when the access was
+        # made.
         if not local:
             for target in targets:
                 if target in self._unanswered:

@@ -41,6 +41,7 @@ def shared_segment(part: Collective, nbytes: int) -> Any:
     UsageError
         Members are on several hosts.
     """
+    # An empty mapping is an error of the system's. A window of no bytes is none of MPI's.
     length = max(nbytes, 1)
     made, text = _made(length) if part.rank == 0 else (None, b"")
     told: bytes = part.broadcast(0, text.ljust(TOLD) if part.rank == 0 else None)
@@ -51,6 +52,8 @@ def shared_segment(part: Collective, nbytes: int) -> Any:
     part.barrier()  # all have it, so that the file need not be open any more
     _SEGMENTS.pop(told, None)
     if made is not None:
+        # The mappings keep the memory. Without a name or an open file it vanishes with the last of
+        # them, even if the run is killed.
         os.close(made[0])
     return np.frombuffer(found, np.uint8)[:nbytes]
 

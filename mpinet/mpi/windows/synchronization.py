@@ -28,10 +28,14 @@ class Synchronization(Transfers):
         """Wait until all members have called, and all accesses before are done."""
         member = self._member
         member.require(member.is_idle)
+        # A barrier alone would not do: accesses may still be in flight when it ends, on a longer
+        # way than its messages.
         member.origin.finish(member.origin.touched)
         Collective.of(self, "Win.Fence").barrier()
         if member.exposure.touches is not None:
             member.exposure.touches.close_all(member.fence)
+        # The count is the epoch's number. The target needs it to tell accesses of two fences apart
+        # that it sees side by side.
         member.fence += 1
         member.fenced = not assertion & REAL.MODE_NOSUCCEED
 
@@ -44,9 +48,13 @@ class Synchronization(Transfers):
         member.require(member.started is None and not member.locks and not member.locks_all)
         ranks = self._ranks_of(group)
         member.started = ranks
+        # The script vouches that the targets have posted. Then no notice was sent, and waiting for
+        # one would be for ever.
         if assertion & REAL.MODE_NOCHECK:
             return
         origin = member.origin
+        # Notices may be of a later epoch of the same target. So they are counted and not only
+        # noted.
         while missing := [rank for rank in ranks if origin.posted[rank] <= 0]:
             origin.awaited = self._awaited(missing[0], "Post")
             running.turns.wait(origin.awaited)
@@ -61,6 +69,8 @@ class Synchronization(Transfers):
         member.origin.finish(ranks, local=True)
         for rank in ranks:
             member.origin.wish(rank, COMPLETE)
+            # The completion travels behind the accesses in the same line, so the target itself
+            # keeps the order. No flush is needed.
             member.origin.done(rank)
 
     @call

@@ -199,6 +199,8 @@ class _Place:
 
     def require_fit(self, nbytes: int) -> None:
         """Raise ``ERR_TRUNCATE`` if the caller's memory of so many bytes does not hold it."""
+        # A get of less than the buffer is allowed, while what is written has to fill its place
+        # exactly.
         if self._count * self._datatype.size > nbytes:
             raise REAL.Exception(REAL.ERR_TRUNCATE)
 
@@ -250,6 +252,8 @@ class _Place:
             raise REAL.Exception(REAL.ERR_COUNT)
         if member.flavor == REAL.WIN_FLAVOR_DYNAMIC or not self._count:
             return
+        # Sizes were exchanged when the window was made. So the error is raised at the line of the
+        # access, and not at some later flush.
         nbytes, unit = member.sizes[self._rank].tolist()
         begin = self._displacement * unit
         reach = layout_of(datatype).reach(self._count)
@@ -268,6 +272,7 @@ def _require_op(op: Op, datatype: Any) -> None:
     """Raise an error unless accesses combine elements of a datatype by an operator."""
     if not op.is_predefined or not op:
         raise REAL.Exception(REAL.ERR_OP)
+    # Nothing is computed by these operators, so elements of any datatype will do.
     if op.title.removeprefix("MPI.") not in UNCHANGED:
         op._require_fit(element(datatype))
 

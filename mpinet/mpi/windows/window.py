@@ -62,6 +62,8 @@ class Win(Labels, Attributes, ErrorHandling, Synchronization, Numbered, np.ndarr
     def _of(cls, member: Member | None) -> Win:
         """A face of a window that the running processor has."""
         memory = None if member is None else member.memory.memory
+        # The array shares the memory and owns none. Every face of a window has to show the same
+        # bytes.
         exposed = np.zeros(0, np.uint8) if not memory else np.frombuffer(memory, np.uint8)
         made: Win = np.ndarray.__new__(cls, len(exposed), np.uint8, exposed)
         made._holding, made._scope = member, NO_WINDOW if member is None else member.scope
@@ -159,9 +161,13 @@ class Win(Labels, Attributes, ErrorHandling, Synchronization, Numbered, np.ndarr
         """
         made = Making(comm, disp_unit, not_negative(size, REAL.ERR_SIZE))
         lengths = made.sizes[:, 0]
+        # Summed as Python integers: in int64 the sum of such lengths would wrap around and look
+        # small.
         if sum(lengths.tolist()) >= TOO_MUCH:
             raise REAL.Exception(REAL.ERR_SIZE)
         if info and info.Get(NONCONTIGUOUS) == "true":
+            # Parts on cache lines of their own: the hint allows gaps, and real libraries use them
+            # against false sharing.
             lengths = -(-lengths // LINE) * LINE
         ends = np.cumsum(lengths)
         segment = shared_segment(made.part(), int(ends[-1]))
@@ -230,10 +236,14 @@ class Win(Labels, Attributes, ErrorHandling, Synchronization, Numbered, np.ndarr
         member, context = self._member, self._context
         here = running.turns.current
         member.require(member.is_idle)
+        # Freeing is collective, and a member may leave at once. An access in flight would find no
+        # window at its target.
         member.origin.finish(member.origin.touched)
         Collective.of(self, "Win.Free").barrier()
         self._delete_all()
-        running.mail.on_access(context + ONE_SIDED, here.id, None)
+        # After the barrier no access can be on its way. A handler that stayed would keep the memory
+        # alive.
+        running.mail.on_active(context + ONE_SIDED, here.id, None)
         running.world.one_sided.locks.pop((context + ONE_SIDED, here.id), None)
         running.world.contexts.close(context, here.id)
         running.world.collectives.end(here, context + COLLECTIVES)

@@ -36,7 +36,7 @@ class Account:
     hops: int = 0
     """Links that these messages have crossed."""
     intervals: array[int] = field(default_factory=lambda: array("q"))
-    """Steps in which such messages were under way: after the first number, up to the second, and so
+    """Steps in which such messages were in flight: after the first number, up to the second, and so
     on, ascending."""
     code: CodeType | None = None
     """The code that makes the calls, on the rank that has opened the account."""
@@ -57,7 +57,7 @@ class Account:
 
     @property
     def steps(self) -> int:
-        """Steps in which messages of this account were under way."""
+        """Steps in which messages of this account were in flight."""
         return sum(self.intervals[1::2]) - sum(self.intervals[::2])
 
     @property
@@ -72,7 +72,7 @@ class Account:
         return self.kind, self.file, self.line
 
     def cover(self, begin: int, end: int) -> None:
-        """Note that messages were under way; `end` is not before any earlier one."""
+        """Note that messages were in flight; `end` is not before any earlier one."""
         if begin == end:
             return
         # Intervals come by their ends; one that begins earlier swallows those it overlaps, so the
@@ -110,6 +110,7 @@ class Accounts:
         place = kind, id(frame.f_code), frame.f_lasti
         account = self._places.get(place)
         if account is None:
+            # Ranks number their accounts without a message. The remainder tells which rank to ask.
             number = len(self.accounts) * self._ranks + self._rank
             account = Account(kind, self.naming(frame), frame.f_lineno, number)
             account.code = frame.f_code
@@ -198,6 +199,8 @@ class Arrivals:
         accounts, hops, born = map(np.concatenate, columns)
         now = np.array(steps, np.int64).repeat([len(one) for one in columns[0]])
         self._noted, self._messages = [], 0
+        # Sorted, so that sums per account and step are slices. A dictionary entry per message would
+        # be the dearest part of a step.
         order = np.lexsort((now, accounts))
         accounts, now = accounts[order], now[order]
         differs = (accounts[1:] != accounts[:-1]) | (now[1:] != now[:-1])

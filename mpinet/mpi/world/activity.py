@@ -43,8 +43,11 @@ def of_thread(thread: int) -> Activity:
     try:
         call = (folder / "syscall").read_text().split()
     except OSError:
+        # A vanished thread cannot help. Without `/proc` nothing is known, and then patience is
+        # right.
         gone = Path("/proc/self/task").is_dir() and not folder.exists()
         return Activity.NONE if gone else Activity.WAITS
+    # This is what the kernel shows of a thread that is on a core, or waits for one.
     if call[0] == "running":
         return Activity.COMPUTES
     return Activity.NONE if _waits_for_a_lock(call) else Activity.WAITS
@@ -55,6 +58,8 @@ def _waits_for_a_lock(call: list[str]) -> bool:
     if int(call[0]) != FUTEX:
         return False
     operation, limit = int(call[2], 16), int(call[4], 16)
+    # A shared futex may be released by another process, and one with a time limit by the clock.
+    # Only the rest is hopeless.
     return bool(operation & PRIVATE) and not limit
 
 

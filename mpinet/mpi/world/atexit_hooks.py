@@ -46,6 +46,7 @@ def release_objects(main: ModuleType | None) -> None:
     if main is None:
         return
     names = [name for name, value in vars(main).items() if not _may_be_used(name, value)]
+    # The last defined first, as objects usually refer to older ones.
     for name in reversed(names):
         vars(main).pop(name, None)
 

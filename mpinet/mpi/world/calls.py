@@ -43,6 +43,8 @@ class Running:
         """Make a run the one that calls belong to."""
         self.world, self.turns, self.mail = world, world.turns, world.mail
         self.noted = world.mail.logged or world.recorded is not None
+        # Accounts belong to a run. The cache is kept across runs only because the wrappers hold its
+        # dictionaries.
         for accounts in LAST.values():
             accounts.clear()
 

@@ -1,7 +1,8 @@
 """The clock that scripts read by ``MPI.Wtime``: a step of the machine is a unit of time.
 
 Computation takes no time, so a script that reads the clock in a loop would wait for ever. Time
-passes for whoever asks again and again, and while the asker's port is busy with what it has sent.
+passes for a processor that asks again and again, and while the asker's port is busy with what it
+has sent.
 """
 
 from __future__ import annotations
@@ -15,7 +16,7 @@ HURRY = 1000
 """Idling for so many steps makes the next idle round one step longer: so any time comes soon."""
 
 IDLE = 10**12
-"""Steps of idling, with nothing under way, after which those who wait for a time are starved."""
+"""Steps of idling, with no message in flight, after which those who wait for a time are starved."""
 
 
 class Clock:
@@ -24,7 +25,7 @@ class Clock:
     Parameters
     ----------
     turns, mail, transit : Turns, Mail, Transit
-        Who runs, what has been sent in this round, and what is under way.
+        The scheduler, what has been sent in this round, and the messages in flight.
     """
 
     def __init__(self, turns: Turns, mail: Mail, transit: Transit):
@@ -43,13 +44,16 @@ class Clock:
         return self._idled < IDLE
 
     def idle(self) -> None:
-        """Pass time: nothing is under way, and somebody waits for a time."""
+        """Pass time: no message is in flight, and a processor waits for a time."""
+        # Idle steps grow geometrically, so a loop until a far time needs logarithmically many
+        # rounds.
         steps = 1 + self._idled // HURRY
         self._idled += steps
         self._transit.idle(steps)
 
     def move(self) -> None:
         """Note that the machine makes a step, with all that has been sent."""
+        # Progress: the next idle time starts with single steps again, as an answer may be near.
         self._idled = self._seen = 0
         self._senders.clear()
 
@@ -68,6 +72,8 @@ class Clock:
     def is_urged_by(self, asker: Processor, patience: int) -> bool:
         """Tell if a processor, or its thread, has asked so often that time has to pass."""
         asker.asked += 1
+        # Once time has begun to pass idly, every question makes it pass. Each asker would otherwise
+        # need a thousand questions again.
         if asker.asked > patience or self._idled:
             asker.asked = 0
             return True
@@ -76,17 +82,21 @@ class Clock:
     def wait(self) -> None:
         """Resume the running processor after a step, when its port is no longer busy.
 
-        The step comes even if nothing is under way.
+        The step comes even if no message is in flight.
         """
         turns = self._turns
         self.asked += 1
         turns.poll()
+        # A one-port processor is busy until its messages have left. A clock read in between would
+        # claim that sending is free.
         while self._is_sending(turns.current.id):
             turns.poll()
 
     def _is_sending(self, sender: int) -> bool:
         """Tell if something that a processor has sent has not left its port."""
         outbox = self._mail.outbox
+        # Only what was sent since the last question is looked at. A loop that asks would otherwise
+        # read the whole outbox each time.
         if self._seen < len(outbox):
             self._senders.update(outbox.senders(self._seen))
             self._seen = len(outbox)

@@ -72,6 +72,8 @@ class Scope:
         if source != ANY_SOURCE and (
             type(source) is not int or not 0 <= source < self.others.plain
         ):
+            # Enumerations and NumPy integers are ranks, too. Envelopes hold plain integers, which
+            # compare and hash fastest.
             source = as_int(source)
             self.others.processor(source)
         if tag != ANY_TAG and (type(tag) is not int or not 0 <= tag < SHORT):
@@ -87,6 +89,7 @@ class Scope:
             ``ERR_TAG``: it has other bits than tags may have.
         """
         tag = as_int(tag)
+        # One test for both: a negative tag of a script has the sign bit, which its mask lacks.
         if tag & self.tags != tag:
             raise REAL.Exception(REAL.ERR_TAG)
         return tag
@@ -155,6 +158,7 @@ class Contexts:
     """
 
     def __init__(self, size: int, places: Sequence[int] | None = None, spare: int = 0) -> None:
+        # A range and no list: a communicator of all processors takes no memory per processor.
         self.processors: WorldRanks = WorldRanks(range(size))
         """All processors, by number. Type: RankTable."""
         order = range(size) if places is None else places
@@ -167,6 +171,7 @@ class Contexts:
         self._numbers: dict[Hashable, int] = {}
         self._names: list[Hashable] = []
         self._places: dict[int, SharedState] = {}
+        # First of all, so that its number is 0 on every rank. `world_of` relies on that.
         self.open(WORLD, lambda: (self.world,), ALL)
 
     def number(self, name: tuple[Hashable, int]) -> int:
@@ -174,8 +179,12 @@ class Contexts:
         whole, part = name
         found = self._numbers.get(whole)
         if found is None:
+            # Numbers count up and are never given again: a late message of a freed communicator
+            # must not meet a new one.
             found = self._numbers[whole] = len(self._names)
             self._names.append(whole)
+        # The parts lie side by side, so that a part's number is a sum and needs no look-up on the
+        # way of a message.
         return PARTS * found + part
 
     def name(self, number: int) -> tuple[Hashable, int]:
@@ -203,6 +212,8 @@ class Contexts:
         number = self.number((name, PAIRS))
         place = self._places.get(number)
         if place is None:
+            # Only the rank's first holder computes the groups. A communicator of a million members
+            # is then made once, not a million times.
             place = self._places[number] = SharedState(groups())
         place.holders.add(holder)
         return number
@@ -219,6 +230,8 @@ class Contexts:
         """Let a processor have a communicator no longer."""
         place = self._places[number]
         place.holders.remove(holder)
+        # The name stays known, only the state goes: messages on their way still need the number to
+        # be translated.
         if not place.holders:
             del self._places[number]
 
@@ -243,6 +256,7 @@ class Contexts:
 
     def members(self, number: int, processor: int) -> Sequence[int]:
         """The processors of the ranks that a member's messages go to; none if nobody knows."""
+        # Each processor's own communicator has one context for all. Its only member is the caller.
         if self._names[number // PARTS] == SELF:
             return (processor,)
         place = self._places.get(number - number % PARTS)

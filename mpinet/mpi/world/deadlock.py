@@ -41,7 +41,7 @@ def explanation(
     Parameters
     ----------
     machine : Machine
-        The machine, on which nothing is under way.
+        The machine, on which no message is in flight.
     contexts : Contexts
         What numbers of contexts on this rank stand for.
     calls : Calls
@@ -53,7 +53,11 @@ def explanation(
     polling : int
         Processors, on all ranks, that ask again and again whether something has come.
     """
+    # A bit per processor, combined over the ranks. A peer is usually on another rank, and gathering
+    # all waits would be large.
     stuck = all_waiting(machine, [processor.id for processor in here])
+    # Asked first: mismatched collectives look like a cycle of receives, which would blame lines
+    # that are right.
     different = differing(machine, contexts, calls, here)
     if different:
         heading = _heading(step, int(np.count_nonzero(stuck)), polling, 0)
@@ -76,7 +80,7 @@ def name_holders(
     Parameters
     ----------
     machine : Machine
-        The machine, on which nothing is under way.
+        The machine, on which no message is in flight.
     contexts : Contexts
         What numbers of contexts on this rank stand for.
     one_sided : OneSided
@@ -85,6 +89,7 @@ def name_holders(
         This rank's processors that have not ended.
     """
     transport = machine.transport
+    # Sorted, so that the text names the same holders on any number of ranks.
     rows = sorted(row for rows in gathered(transport, one_sided.held(contexts)) for row in rows)
     held = {(name, processor): holders for name, processor, holders in agreed(transport, rows)}
     for processor in here:
@@ -94,6 +99,8 @@ def name_holders(
                 window = name_of(contexts, event.place), members[event.target]
                 own = contexts.shared(event.place - event.place % PARTS).groups[0]
                 mine = own.rank_of(processor.id)
+                # A processor that holds a shared lock and wants more is held up by the others, not
+                # by itself.
                 others = [(rank, at) for rank, at in held.get(window, ()) if rank != mine]
                 event.blame(others or held.get(window, ()))
 
@@ -107,6 +114,8 @@ def _chain(waits: dict[int, tuple[int, bool]]) -> tuple[list[int], bool]:
         Of each processor: whom it waits for, and whether it asks again and again instead.
     """
     chain, closed = cycle_or_chain({waiter: following for waiter, (following, _) in waits.items()})
+    # A processor that polls ends any chain: it waits for no peer in particular. If none of the
+    # chain polls, the polling ones are reported instead.
     asking = sorted(waiter for waiter, (_, asks) in waits.items() if asks)
     if closed or not asking or not set(asking).isdisjoint(chain):
         return chain, closed
@@ -133,6 +142,8 @@ def _peers(contexts: Contexts, processor: Processor) -> Iterator[int]:
     for event in awaited_by(processor):
         members = contexts.members(event.place, processor.id)
         if event.peer == ANY_SOURCE:
+            # A wild receive is satisfied by any member. Only if all of them are stuck does it take
+            # part in a deadlock.
             yield from (peer for peer in members if peer != processor.id)
         elif 0 <= event.peer < len(members):
             yield members[event.peer]
@@ -163,6 +174,7 @@ def _line(machine: Machine, contexts: Contexts, processor: Processor, stuck: np.
 
 def _said(event: Event) -> str:
     """Say what is waited for; tags of the emulator's own say nothing."""
+    # Tags of collectives encode kind, root and operator. As numbers they would only confuse.
     if isinstance(event, Receive) and event.place % PARTS != PAIRS:
         return f"a message from rank {event.peer}"
     return event.said
@@ -185,6 +197,8 @@ def _come(processor: Processor) -> str:
     messages = list(processor.unexpected)
     many = "1 other message has" if len(messages) == 1 else f"{len(messages)} other messages have"
     context, source, tag, _, _ = messages[0]
+    # The same holds for a message that belongs to a collective: rank and tag mean nothing to its
+    # reader.
     if context % PARTS != PAIRS:
         return f"; {many} come, the first in a collective"
     return f"; {many} come, the first from rank {source} with tag {tag}"

@@ -85,6 +85,8 @@ class Desk:
 
     def __init__(self, turns: Turns, mail: Mail, contexts: Contexts):
         self._turns, self._mail = turns, mail
+        # Processors that come back are taken again in this order. So a program's placement does not
+        # depend on the order of their ends.
         self._places = {processor: place for place, processor in enumerate(contexts.spare)}
         self._free = [*contexts.spare]
         self._waiting: deque[tuple[int, Question]] = deque()
@@ -94,7 +96,9 @@ class Desk:
         self._answers = contexts.number(("answers of the desk", ONE_SIDED))
         self._open: dict[int, Answered] = {}
         self._keys = count()
-        mail.on_access(self._questions, KEEPER, self._asked)
+        # Registered on every rank: the keeper may be hosted anywhere, and a handler for a processor
+        # elsewhere is simply never called.
+        mail.on_active(self._questions, KEEPER, self._asked)
 
     # ---- who asks
 
@@ -105,10 +109,13 @@ class Desk:
         assert account is not None
         key, event = next(self._keys), Answered(here, about)
         self._open[key] = event
-        self._mail.on_access(self._answers, here.id, self._come)
+        # Again with every question, as it costs a dictionary entry. It must be there before the
+        # answer of a keeper on the same rank.
+        self._mail.on_active(self._answers, here.id, self._come)
         question = Question(kind, [*words], here.id, key, account.number)
+        # The keeper's own questions are no messages of the machine, so they cost nothing.
         account.sent += len(question) if here.id != KEEPER else 0
-        self._mail.access(here.id, KEEPER, account.number, self._questions, here.id, question)
+        self._mail.send_active(here.id, KEEPER, account.number, self._questions, here.id, question)
         if event.done and event.answer is None:  # no message: nobody else would have a turn
             self._turns.poll()
         self._turns.wait(event)
@@ -117,7 +124,7 @@ class Desk:
     def give_back(self, processor: int, account: int) -> None:
         """Say that a processor is free again, on the account that has taken it."""
         question = Question(GIVE, [processor], processor, -1, account)
-        self._mail.access(processor, KEEPER, account, self._questions, processor, question)
+        self._mail.send_active(processor, KEEPER, account, self._questions, processor, question)
 
     def _come(self, message: Message) -> None:
         """Let a processor have its answer."""
@@ -133,9 +140,13 @@ class Desk:
         question: Question = message[BODY]
         if question.kind == TAKE:
             wanted = question.words[0]
+            # More than the machine will ever have free: waiting would be a deadlock that the desk
+            # alone can foresee.
             if wanted > len(self._places):
                 self._reply(question, None)
             else:
+                # First come, first served, even if a later and smaller wish could be met now.
+                # Otherwise large spawns might starve.
                 self._waiting.append((wanted, question))
         elif question.kind == GIVE:
             self._free = sorted([*self._free, *question.words], key=self._places.__getitem__)
@@ -150,6 +161,8 @@ class Desk:
 
     def _meet(self, question: Question) -> None:
         """Tell two that have come with the same words, in turned order, of one another."""
+        # The two ends of a socket have the same addresses in turned order. So the pair finds itself
+        # without a byte through the socket.
         other = self._ends.pop((*reversed(question.words),), None)
         if other is None:
             self._ends[(*question.words,)] = question
@@ -172,7 +185,9 @@ class Desk:
 
     def _reply(self, question: Question, words: list[Any] | None) -> None:
         reply = Reply(question.key, words)
-        self._mail.access(KEEPER, question.asker, question.account, self._answers, KEEPER, reply)
+        self._mail.send_active(
+            KEEPER, question.asker, question.account, self._answers, KEEPER, reply
+        )
 
 
 def _bytes(words: Iterable[Any]) -> int:

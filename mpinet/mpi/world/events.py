@@ -44,6 +44,8 @@ class Event:
         raise NotImplementedError
 
 
+# One shared object for all eager sends. It needs no owner, because no processor is ever woken by
+# it.
 HAPPENED = Event.__new__(Event)
 """Event that has happened already."""
 HAPPENED.done = True
@@ -58,6 +60,8 @@ class Receive(Event):
     """Place among the processor's posted receives."""
 
     def __init__(self, owner: Waiter, envelope: Envelope):
+        # The base's initialiser is not called: a receive is made for many messages, and the call
+        # would be a good part of its cost.
         self.owner = owner
         self.done = False
         self.envelope: Envelope = envelope
@@ -101,7 +105,7 @@ class Receive(Event):
 
 
 class Arrival(Receive):
-    """The arrival of a message that a receive would get; nobody gets it by that."""
+    """The arrival of a message that a receive would get, and that stays there."""
 
     __slots__ = ()
 
@@ -132,6 +136,8 @@ class Awaited(Event):
     @property
     def said(self) -> str:
         """Words for what is waited for."""
+        # Composed only when a report asks. Most waits end long before, and a formatted text for
+        # each would cost more than the wait.
         return self.words.replace("{rank}", str(self.peer))
 
 
@@ -149,6 +155,7 @@ class Answering(Awaited):
 
     def blame(self, holders: Sequence[tuple[int, str]]) -> None:
         """Wait for the first holder of the lock, each with the line since which it holds it."""
+        # Reset first: a warning may have named a holder that has released the lock since.
         self.peer, self.words = self.target, self.wanted
         if holders:
             self.peer, line = holders[0]
@@ -173,6 +180,8 @@ class Completion(Event):
     @property
     def _awaited(self) -> Event | None:
         """Event that the fiber waits for, if it is one."""
+        # A begun collective waits for what its fiber waits for. A report that stopped at the
+        # request would end every chain there.
         awaited = self.fiber.awaited
         return awaited if isinstance(awaited, Event) else None
 
@@ -199,6 +208,8 @@ def awaited_by(waiter: Waiter) -> tuple[Event, ...]:
         return ()
     found: tuple[Event, ...] = ()
     for event in awaited if isinstance(awaited, tuple) else (awaited,):
+        # Fibers may wait for fibers, as a split access does. The report needs the events at the end
+        # of that chain.
         beside = awaited_by(event.fiber) if isinstance(event, Completion) else ()
         found += beside or (event,)
     return found

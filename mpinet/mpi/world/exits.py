@@ -88,6 +88,8 @@ class Exits:
         if isinstance(error, SystemExit) and error.code in (None, 0):
             return
         number = number_of(processor)
+        # Which of several failures is met first depends on the hosting. The lowest processor's does
+        # not.
         if self._failed is None or number < self._failed[0]:
             name = named(self._machine.topology, number)
             told = f"Processor {name}, after step {step}, {described(error)}"
@@ -109,6 +111,8 @@ class Exits:
         printed, self._printed = self._printed, []
         together = chain.from_iterable(gathered(transport, printed))
         try:
+            # Stable: lines of a processor stay in their order, and those of one round stand by
+            # processor.
             self._write(sorted(together, key=itemgetter(0)))
         except BrokenPipeError:
             transport.fail(Unread())
@@ -122,6 +126,7 @@ class Exits:
             return
         if self._failed and lowest == own:
             transport.fail(ProgramError(*self._failed[1:]))
+        # The failing rank raises within its own collective, which has to be met by the others.
         self._machine.sum(0)
 
     def _write(self, lines: Iterable[Line]) -> None:

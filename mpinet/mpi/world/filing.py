@@ -190,6 +190,8 @@ class Filing:
             Others make another call.
         """
         context, size, rank = place
+        # Shared by all processors of the rank: a report of a deadlock can then name a rank that has
+        # not come.
         there = self._meetings.setdefault((repr(name), number), {})
         event = Assembly(self._turns.current, context, verb, there, size)
         row = ["meet", repr(name), number, size, rank, verb, list(map(int, given)), moves]
@@ -213,7 +215,11 @@ class Filing:
         wanted, self.wanted = self.wanted, []
         told = [one.row for one in wanted]
         transport = self._machine.transport
+        # Every rank learns all wishes, because the order of writes spans ranks. Bodies of files
+        # stay where they are.
         rows = agreed(transport, gathered(transport, told)) if transport.size > 1 else [told]
+        # Pointers move before meetings end: a meeting reports the pointer, and all ranks have to
+        # see the same value.
         self._move_pointers(wanted, rows)
         self._assembled += [one for one in wanted if one.row[0] == "meet"]
         self._meet(rows)
@@ -229,6 +235,8 @@ class Filing:
             for row in part
             if row[0] == "advance"
         ]
+        # By processor and its own order. The real order of calls within a round depends on the
+        # hosting.
         for processor, order, at, name, elements in sorted(moves):
             before = self._pointers.get(name, 0)
             self._pointers[name] = before + elements
@@ -245,6 +253,8 @@ class Filing:
                 name, number, size, rank, verb, given, moves = row
                 there = self._meetings.setdefault((name, number), {})
                 there[rank] = verb, given
+                # The last arrival is known to every rank in the same round, since all rows were
+                # shared. So all end the meeting together.
                 if len(there) == size:
                     met[name, number] = self._ended(name, there, moves)
                     del self._meetings[name, number]
@@ -275,9 +285,13 @@ class Filing:
         """Read, then write; where writes of several ranks overlap, in the processors' order."""
         several = len(rows) > 1
         for one in wanted:
+            # Reads first: in one round they are concurrent with the writes, and one consistent
+            # answer is that of the round's beginning.
             if not one.row[6]:
                 one.do()
         waves = _waves(rows)
+        # A barrier between reads and writes, and between waves: file systems order accesses of two
+        # processes only if one ended before the other began.
         if several and waves:
             self._machine.sum(0)
         rank = self._machine.transport.rank
@@ -316,6 +330,8 @@ def _waves(rows: list[list[list[Any]]]) -> list[list[tuple[int, tuple[int, int]]
     touched: dict[str, tuple[int, int, set[int]]] = {}
     for processor, order, rank, path, begin, end in sorted(writes):
         low, high, ranks = touched.get(path, (begin, begin, {rank}))
+        # A new wave begins where another rank's bytes may overlap. Within a wave ranks write at the
+        # same time.
         if not waves or not (end <= low or begin >= high or ranks == {rank}):
             waves.append([])
             touched.clear()

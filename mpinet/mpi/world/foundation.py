@@ -51,6 +51,8 @@ class Foundation:
             if own is not None:
                 hidden[name] = theirs
                 sys.modules[name] = own
+            # A script has put something of its own under the name of a package that is not
+            # installed. The emulator must not take it for that.
             elif not _is_whole(theirs):
                 hidden[name] = sys.modules.pop(name)
         return hidden

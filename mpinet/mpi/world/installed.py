@@ -64,6 +64,7 @@ class Installed:
         """
         if module is None or name == "__main__":
             return True
+        # Most extension modules keep state in C and cannot be loaded twice in a process.
         if is_compiled(module):
             return False
         if self.reaches(name):

@@ -85,6 +85,8 @@ def loading(world: World) -> Iterator[None]:
     def code_of(loader: SourceFileLoader, name: str) -> CodeType | None:
         """A module's code, which is one for all processors."""
         stats = loader.path_stats(loader.path)
+        # A script may write a module and import it again. Time and size tell when the cached code
+        # is stale.
         key = loader.path, stats["mtime"], stats["size"]
         if key not in codes:
             codes[key] = loader.get_code(name)  # type: ignore[assignment]
@@ -131,6 +133,8 @@ def loading(world: World) -> Iterator[None]:
 
     # Loaders are found by finders that scripts may replace; the loaders' own methods are the one
     # place that every import of a file comes through. What is there already is imported without.
+    # Modules under way are found on the stack, by these codes. A list would have to be kept in
+    # order across switches.
     LOADS.update(function.__code__ for function in (load, create_compiled, load_compiled))
     with replaced(
         (SourceFileLoader, "exec_module", load),
@@ -159,6 +163,8 @@ def _apart(here: Processor, load: Callable[..., Any], loader: Any, wanted: Any) 
     """Let a loader make or execute a module that others will share; what it gives."""
     before = type(here)
     if before is Processor and here.main is not None:
+        # While a shared module loads, its question for a rank has no answer that holds for all. The
+        # class notices that question.
         here.__class__ = Loading
     try:
         return load(loader, wanted)

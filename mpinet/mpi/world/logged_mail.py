@@ -69,6 +69,8 @@ class LoggedMail(Mail):
     def _frontier(self, here: Processor) -> list[int]:
         """Return what a processor or fiber waits for; a fiber begins where its processor is."""
         if here not in self._frontiers:
+            # A fiber may start as soon as its processor began it: it waits for what the processor
+            # waited for then, and for nothing later.
             begun = self._frontier(here.processor) if isinstance(here, Fiber) else []
             self._frontiers[here] = [*begun]
         return self._frontiers[here]
@@ -87,7 +89,11 @@ class LoggedMail(Mail):
 
     def calling(self, here: Processor) -> None:
         """Note what a processor has computed since its last call."""
+        # Before its first call a processor has returned from none, so there is no moment to measure
+        # from.
         if self._compute and here in self._frontiers:
+            # The thread's CPU time, since processors of a rank share one thread: only the running
+            # one uses any between two calls.
             time = round((thread_time_ns() - self._returned) * self._compute)
             number = self._note(here, "calc", time, -1, ())
             self._frontiers[here] = [number << 1]
@@ -108,19 +114,24 @@ class LoggedMail(Mail):
             return sending
         here = self._turns.current
         envelope = self._named(scope.context, scope.group.rank_of(here.id), tag)
+        # Programs of messages have no empty messages. A byte costs what an empty message costs.
         size = max(1, len(data))
         number = self._note(here, "send", size, scope.others.processor(target), envelope)
+        # The next operation waits only for the begin of an eager send. Waiting for its end would
+        # serialise what a real NIC overlaps.
         self._frontiers[here] = [number << 1 | BEGUN]
         return sending
 
-    def access(self, *args: Any) -> None:
-        """Send as `Mail.access` does."""
+    def send_active(self, *args: Any) -> None:
+        """Send as `Mail.send_active` does."""
         self.one_sided = True
-        super().access(*args)
+        super().send_active(*args)
 
     def receive(self, scope: Scope, source: int, tag: int) -> Message:
         """Receive as `Mail.receive` does."""
         here = self._turns.current
+        # Noted before the wait, so that operations stand in the order of their calls. What it got
+        # is filled in later.
         number = self._note(here, "none", 0, -1, ())
         if isinstance(here, Fiber):
             awaited = Receive(here, scope.envelope(source, tag))
@@ -152,6 +163,8 @@ class LoggedMail(Mail):
         frontier = self._frontier(here)
         if isinstance(event, Completion):
             frontier += self._frontiers.pop(event.fiber, [])  # type: ignore[call-overload]
+            # Receives that the fiber still owns were posted by it. Their messages are what its
+            # completion has brought.
             awaited = [one for one in self._posted if one.owner is event.fiber]
         else:
             awaited = [event] if isinstance(event, Receive) and event in self._posted else []
@@ -181,6 +194,8 @@ class LoggedMail(Mail):
 
     def finish(self) -> dict[int, list[Noted]]:
         """Return all operations, with what receives have got that nobody asked for any more."""
+        # Requests that were freed or forgotten have still received. A program without these
+        # receives would leave their sends unmatched.
         for receive in [*self._posted]:
             self._found(receive)
         return self.noted

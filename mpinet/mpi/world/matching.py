@@ -19,15 +19,17 @@ from mpinet.mpi.world.message import Envelope, Message, envelope_of
 T = TypeVar("T")
 
 
-class Unexpected:
+class UnexpectedQueue:
     """Messages that have come before their receives, by arrival."""
 
-    __slots__ = ("_come", "_lines", "_messages")
+    __slots__ = ("_come", "_messages", "_queues")
 
     def __init__(self) -> None:
+        # Numbers of arrival are the keys of the store. They stay in order when messages leave the
+        # middle, which positions in a list would not.
         self._come = 0
         self._messages: OrderedDict[int, Message] = OrderedDict()
-        self._lines: dict[Envelope, int | deque[int]] = {}
+        self._queues: dict[Envelope, int | deque[int]] = {}
 
     def __len__(self) -> int:
         return len(self._messages)
@@ -38,66 +40,77 @@ class Unexpected:
     def add(self, message: Message) -> None:
         """Keep a message."""
         self._messages[self._come] = message
-        _line_up(self._lines, envelope_of(message), self._come)
+        _enqueue(self._queues, envelope_of(message), self._come)
         self._come += 1
 
     def find(self, receive: Receive) -> Message | None:
         """The earliest message that a receive may get."""
+        # Exact receives find their envelope's queue in constant time. Only wildcards pay for a
+        # search, by arrival.
         if receive.exact:
-            line = self._lines.get(receive.envelope)
-            return None if line is None else self._messages[_first(line)]
+            line = self._queues.get(receive.envelope)
+            return None if line is None else self._messages[_head(line)]
+        # The first that fits by arrival is also the first of its source. So taking it keeps MPI's
+        # order between two processors.
         return next((message for message in self if receive.matches(message)), None)
 
     def take(self, message: Message) -> None:
         """Give away a message that `find` has found: of its envelope the earliest."""
         envelope = envelope_of(message)
-        number = _first(self._lines[envelope])
-        _step_out(self._lines, envelope, number)
+        # Also a wildcard takes the earliest message of an envelope: a later one would overtake it.
+        number = _head(self._queues[envelope])
+        _dequeue(self._queues, envelope, number)
         del self._messages[number]
 
 
-class Posted:
+class PostedQueue:
     """Receives that wait for their messages, by posting."""
 
-    __slots__ = ("_lines", "_numbered", "_wild")
+    __slots__ = ("_numbered", "_queues", "_wild")
 
     def __init__(self) -> None:
         self._numbered = 0
-        self._lines: dict[Envelope, Receive | deque[Receive]] = {}
+        self._queues: dict[Envelope, Receive | deque[Receive]] = {}
         self._wild: list[Receive] = []
 
     def __bool__(self) -> bool:
-        return bool(self._lines) or bool(self._wild)
+        return bool(self._queues) or bool(self._wild)
 
     def add(self, receive: Receive) -> None:
         """Post a receive."""
+        # The number is the age among all posted receives, exact or wild. The two kinds live in
+        # different tables and have to be compared.
         receive.number = self._numbered
         self._numbered += 1
         if receive.exact:
-            _line_up(self._lines, receive.envelope, receive)
+            _enqueue(self._queues, receive.envelope, receive)
         else:
             self._wild.append(receive)
 
     def take(self, message: Message) -> Receive | None:
         """The earliest receive that a message fits, which is then posted no longer."""
         envelope = envelope_of(message)
-        line = self._lines.get(envelope)
-        found = None if line is None else _first(line)
+        line = self._queues.get(envelope)
+        # Of one envelope the receive that was posted first goes first, which is the head of its
+        # queue.
+        found = None if line is None else _head(line)
         # Wildcard receives compete by age with the earliest exact one.
         for receive in self._wild:
+            # Wild receives are in the order of posting. Once they are younger than the exact
+            # candidate, none of them can win.
             if found is not None and found.number < receive.number:
                 break
             if receive.matches(message):
                 self._wild.remove(receive)
                 return receive
         if found is not None:
-            _step_out(self._lines, envelope, found)
+            _dequeue(self._queues, envelope, found)
         return found
 
     def cancel(self, receive: Receive) -> None:
         """Post a receive no longer."""
         if receive.exact:
-            _step_out(self._lines, receive.envelope, receive)
+            _dequeue(self._queues, receive.envelope, receive)
         else:
             self._wild.remove(receive)
 
@@ -105,14 +118,15 @@ class Posted:
 # ---- a line of one is the one itself: most lines are no longer, and a deque takes 760 bytes
 
 
-def _first(line: T | deque[T]) -> T:
+def _head(line: T | deque[T]) -> T:
     """Return the first in a line."""
     return line[0] if type(line) is deque else line  # type: ignore[return-value]
 
 
-def _line_up(lines: dict[Envelope, T | deque[T]], envelope: Envelope, entry: T) -> None:
+def _enqueue(lines: dict[Envelope, T | deque[T]], envelope: Envelope, entry: T) -> None:
     """Let something join the end of a line."""
     line = lines.setdefault(envelope, entry)
+    # Identity is enough: most envelopes have one entry, which then stands in place of its queue.
     if line is entry:
         return
     if type(line) is deque:
@@ -121,7 +135,7 @@ def _line_up(lines: dict[Envelope, T | deque[T]], envelope: Envelope, entry: T) 
         lines[envelope] = deque((line, entry))  # type: ignore[arg-type]
 
 
-def _step_out(lines: dict[Envelope, T | deque[T]], envelope: Envelope, entry: T) -> None:
+def _dequeue(lines: dict[Envelope, T | deque[T]], envelope: Envelope, entry: T) -> None:
     """Let something leave its line."""
     line = lines[envelope]
     if line is entry:

@@ -52,6 +52,7 @@ class Outbox(list[Any]):
 
     def senders(self, start: int) -> list[int]:
         """The senders of what has been sent since the outbox had `start` items."""
+        # A stride over the flat list: the sender is the first of each message's items.
         return self[start::COLUMNS]
 
 

@@ -57,6 +57,8 @@ class MeteredRouter(Router):
         moved[order] = True
         links = hop.high(places) * self.machine.topology.ports + hop.low(places)
         self._pending.append(links[moved] << ACCOUNT_BITS | accounts[moved])
+        # Summed up in batches: memory stays bounded, and sorting a large batch is cheaper than many
+        # small ones.
         if sum(map(len, self._pending)) > MOST_PENDING:
             self._sums = self._added()
         self._note_queues(hop.high(places[~moved]))

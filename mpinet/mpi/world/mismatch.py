@@ -71,10 +71,13 @@ class Calls:
     def end(self, processor: Processor, context: int) -> None:
         """Note what a processor has called in a context that it leaves."""
         called = processor.storage().pop(context, None)
+        # A communicator of one has no other member to differ from.
         if called is None or self.among[context] == 1:
             return
         ends = self._ends.setdefault(context, Counter())
         ends[called] += 1
+        # All members agree, so the context is forgotten. A script that makes a million
+        # communicators must not fill the memory.
         if ends[called] == self.among[context]:  # all members have called the same
             del self._ends[context]
 
@@ -89,6 +92,7 @@ class Calls:
             Of each context a name, the number of its members, and for each way the number of calls,
             the number that stands for them, and the number of this rank's members.
         """
+        # A copy, since a team of tests asks after each test and goes on.
         found = {context: Counter(ends) for context, ends in self._ends.items()}
         for processor in living:
             for context, called in processor.storage().items():
@@ -112,6 +116,8 @@ class Calls:
     def note(self, key: tuple[int, int], call: Call, among: int) -> None:
         """Keep a call in a context of so many members, and forget about those long ago."""
         self.among[key[0]] = among
+        # Two halves of a cache: dropping the older one costs nothing per call, and the last calls
+        # are always there.
         if len(self._new) == KEPT:
             self._old, self._new = self._new, {}
         self._new[key] = call
@@ -143,7 +149,7 @@ def differing(
     Parameters
     ----------
     machine : Machine
-        The machine, on which nothing is under way.
+        The machine, on which no message is in flight.
     contexts : Contexts
         What tags on this rank stand for.
     calls : Calls
@@ -157,6 +163,8 @@ def differing(
         A line for each way to call it; none where all collectives match.
     """
     transport = machine.transport
+    # The collectives that hold up processors are those whose messages are awaited or lie
+    # unreceived. All others have ended.
     messages = {_key(contexts, context, tag) for context, tag in _messages(processors)}
     keys = calls.keys(contexts, _united(transport, sorted(messages)))
     asked = _united(transport, keys)
@@ -172,7 +180,7 @@ def unequal(
     Parameters
     ----------
     machine : Machine
-        The machine, on which nothing is under way.
+        The machine, on which no message is in flight.
     contexts : Contexts
         What tags on this rank stand for.
     calls : Calls
@@ -186,6 +194,8 @@ def unequal(
         A line for each way to call it; none where all members have called the same.
     """
     transport = machine.transport
+    # Members are compared by a number that stands for all their calls in order. A list of the calls
+    # would grow with the run.
     ends: dict[str, Counter[int]] = {}
     ways: dict[str, set[int]] = {}
     among = {}
@@ -195,6 +205,8 @@ def unequal(
             for number, said, many in alike:
                 ends.setdefault(name, Counter())[number] += many
                 ways.setdefault(name, set()).add(said)
+    # Members that never called any collective on the communicator have noted nothing, and are
+    # missed only by the count.
     short = {name: among[name] - sum(ends[name].values()) for name in among}
     name = agreed(transport, min((n for n in among if len(ways[n]) > 1 or short[n]), default=""))
     if not name:
@@ -202,6 +214,7 @@ def unequal(
     found = _by_collective(gathered(transport, calls.called(contexts, name)))
     lines = _lines(machine, _first_different(found))
     if found and not lines:
+        # They count as members with zero calls, so that the least number below is theirs.
         ends[name][0] += short[name]
         least = min(number for number, many in ends[name].items() if many)
         missing = f"  {ends[name][least]} of {among[name]} members have not called it"
@@ -269,4 +282,6 @@ def _number_in(key: str) -> int:
 
 def _key(contexts: Contexts, context: int, number: int) -> str:
     """A collective's name, the same on all ranks; sorted by its number."""
+    # Padded, so that the order of texts is the order of numbers: the first collective that differs
+    # is the cause of all later ones.
     return f"{number:020} {contexts.name(context)!r}"

@@ -1,7 +1,7 @@
-"""Orders: which of the processors that can get something get it first, and what.
+"""Orders: which choice points are resolved first, and how.
 
-`Drawn` draws by a seed. `Followed` lets one processor at a time get something: what a list says,
-and behind its end the first that there is, unless another run has shown what comes of that.
+`SeededOrder` draws by a seed. `PrefixReplay` resolves one choice point at a time: first as a given
+prefix says, then by the first option that no other run has covered.
 """
 
 from __future__ import annotations
@@ -29,18 +29,18 @@ class Option(NamedTuple):
     """The sender's rank, or the place of the request."""
 
 
-Deciding = Sequence[list[Option]]
+Choices = Sequence[list[Option]]
 """All that each of this rank's processors can get that can get something."""
 
 
 class Orders(Protocol):
     """Choice of the order."""
 
-    def decide(self, machine: Machine, deciding: Deciding) -> list[Option]:
+    def decide(self, machine: Machine, choices: Choices) -> list[Option]:
         """Choose what this rank's processors get now, of a processor one at most (collective)."""
 
 
-class Drawn:
+class SeededOrder:
     """An order that is drawn: about half of those that can get something do so at a time.
 
     Parameters
@@ -53,12 +53,16 @@ class Drawn:
         self._seed = seed
         self._moment = 0
 
-    def decide(self, machine: Machine, deciding: Deciding) -> list[Option]:
+    def decide(self, machine: Machine, choices: Choices) -> list[Option]:
         """Draw."""
         self._moment += 1
         chosen = []
-        for options in deciding:
+        for options in choices:
+            # Keyed by processor and moment, so that a draw does not depend on which rank hosts the
+            # processor or on other draws.
             draws = Random(f"{self._seed} {options[0].processor} {self._moment}")
+            # About half wait for a later moment. Otherwise all choices of a moment would happen
+            # together, and late arrivals would never compete.
             if draws.random() < 0.5:
                 chosen.append(options[draws.randrange(len(options))])
         return chosen
@@ -68,7 +72,7 @@ class Redundant(MpinetError):
     """A run that can only end as another one that has been made."""
 
 
-class Followed:
+class PrefixReplay:
     """An order of which the beginning is given.
 
     Parameters
@@ -84,9 +88,11 @@ class Followed:
         """Choice of each moment, and the options of that moment: all options on the rank of the
         choice, this rank's options elsewhere."""
         self._places = places
+        # The sleep set of Godefroid's partial-order reduction: options whose exploration from here
+        # would repeat a run that was made.
         self._asleep = set(asleep)
 
-    def decide(self, machine: Machine, deciding: Deciding) -> list[Option]:
+    def decide(self, machine: Machine, choices: Choices) -> list[Option]:
         """Choose the next.
 
         Raises
@@ -97,10 +103,14 @@ class Followed:
             All that is left was tried (on every rank).
         """
         moment = len(self.moments)
-        here = [option for options in deciding for option in options]
+        here = [option for options in choices for option in options]
         if moment < len(self._places):
             processor, place = self._places[moment]
+            # At most one rank hosts the processor. The others choose nothing, and learn of success
+            # by the sum.
             wanted = [option for option in here if option.processor == processor][place:][:1]
+            # Summed over the ranks: an order of another program fails on all of them with the same
+            # sentence.
             if not machine.sum(len(wanted))[0]:
                 raise UsageError(
                     f"The order cannot be followed: choice {moment + 1} is {processor}:{place}, "
@@ -109,17 +119,25 @@ class Followed:
         else:
             awake = [option for option in here if option not in self._asleep]
             none = machine.topology.size
+            # Beyond the prefix the lowest processor goes first. Any fixed rule would do, as the
+            # search returns to every choice point.
             own = min((option.processor for option in awake), default=none)
+            # A minimum over ranks by way of a maximum, the only reduction beside the sum that a
+            # step has.
             lowest = -machine.max(-own)[0]
             if lowest == none:
+                # Every remaining option commutes with what other runs did. Finishing this run could
+                # only repeat one of their outcomes.
                 raise Redundant("All that is left was tried.")
             wanted = [option for option in awake if option.processor == lowest][:1]
+            # Options of the chosen processor wake up: what they lead to may depend on this choice.
+            # Those of others commute with it and stay asleep.
             self._asleep = {one for one in self._asleep if one.processor != lowest}
-        self.moments.append((wanted[0] if wanted else NOBODYS, here))
+        self.moments.append((wanted[0] if wanted else ELSEWHERE, here))
         return wanted
 
 
-NOBODYS = Option(-1, -1, -1)
+ELSEWHERE = Option(-1, -1, -1)
 """Choice of another rank."""
 
 

@@ -66,6 +66,8 @@ class Outside:
         def selected(selector: Any, timeout: float | None = None) -> list[Any]:
             if not self._others:
                 return select_ready(selector, timeout)  # type: ignore[no-any-return]
+            # What is ready already needs no wait. So event loops with local work keep the script's
+            # order of turns.
             ready: list[Any] = select_ready(selector, 0)
             waits = not ready and (timeout is None or timeout > 0)
             files = [key.fd for key in (selector.get_map() or {}).values()] if waits else []
@@ -75,6 +77,8 @@ class Outside:
                     ready = self._until(partial(select_ready, selector, 0), timeout, listens)
                     self._world.turns.hoping += any(_reaches_others(key.fd) for key, _ in ready)
                     return ready
+                # A thread may not give turns away. So the processors are asked, by signals, to do
+                # it for its sake.
                 self._world.threads.expect_network()
             return select_ready(selector, timeout) if waits else ready
 
@@ -98,6 +102,8 @@ class Outside:
         def sent(opened: socket.socket, data: Any, flags: int = 0) -> int:
             if self._waits(opened):
                 self._await(opened, select.POLLOUT)
+                # The socket takes a part at least. Without the flag the kernel would block for the
+                # rest, and the reader would never have its turn.
                 flags |= socket.MSG_DONTWAIT
             return send(opened, data, flags)  # type: ignore[no-any-return]
 
@@ -120,6 +126,7 @@ class Outside:
     @property
     def _others(self) -> bool:
         """True if others may wait for their turns; never in a child of this process."""
+        # A processor alone may block as in any program: no other one has a turn to lose.
         others = self._world.turns.running > 1 or self._world.machine.transport.size > 1
         return others and os.getpid() == self._process
 
@@ -163,7 +170,7 @@ class Outside:
             here.account = self._world.accounts.at("select", line.tb_frame)
         try:
             while not found and (end is None or monotonic() < end):
-                turns.look_again(hopes=not listens)
+                turns.await_outside(hopes=not listens)
                 found = look()
         finally:
             here.account = None

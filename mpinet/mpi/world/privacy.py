@@ -47,6 +47,8 @@ class Privacy:
     def leave(self, processor: Processor) -> None:
         """Take away what is a processor's own, now that it stops."""
         own = processor.own
+        # A count is the whole test, since comparing a thousand names at each switch would cost more
+        # than the turn.
         if len(sys.modules) != self.present + (0 if own is None else len(own.modules)):
             own = self._sorted(processor)
         if sys.stdout is not self.stdout or sys.stderr is not self.stderr:
@@ -62,6 +64,8 @@ class Privacy:
         """Let the running processor have a setting of its own, which is about to be changed."""
         own = processor.own = processor.own or ProcessState()
         if setting not in own.settings:
+            # The value before the change is that of all others. It comes back when the processor
+            # stops.
             self.settings[setting] = setting.get()
             own.settings[setting] = None
 
@@ -80,6 +84,8 @@ class Privacy:
         now stays shared.
         """
         claimed = set(packages)
+        # A package that imports a claimed one is claimed as well, until nothing changes: it may
+        # hold the other's objects in its variables.
         while claimed:
             for package in claimed:
                 self.installed.claim(package)

@@ -17,7 +17,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 
-class Kind(NamedTuple):
+class SettingKind(NamedTuple):
     """Kind of settings: how one is read and replaced, by its name among those of the kind."""
 
     get: Callable[[Any], Any]
@@ -29,7 +29,7 @@ class Kind(NamedTuple):
 class Setting(NamedTuple):
     """Something that can be changed for the whole interpreter."""
 
-    kind: Kind
+    kind: SettingKind
     """Kind of the setting."""
     name: Any
     """Name of the setting among those of its kind. Type: hashable."""
@@ -95,6 +95,8 @@ class ProcessState:
             settings = {setting: setting.get() for setting in self.settings}
             for setting in settings:
                 setting.put(shared[setting])
+            # A setting that is the shared one again is dropped. Then the processor pays nothing for
+            # it at later switches.
             self.settings = {each: own for each, own in settings.items() if own != shared[each]}
 
 

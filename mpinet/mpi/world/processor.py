@@ -9,7 +9,7 @@ from typing import Any
 
 from mpinet.mpi.world.accounts import Account
 from mpinet.mpi.world.events import Event, Receive
-from mpinet.mpi.world.matching import Posted, Unexpected
+from mpinet.mpi.world.matching import PostedQueue, UnexpectedQueue
 from mpinet.mpi.world.process_state import ProcessState
 
 
@@ -30,16 +30,16 @@ class Processor:
     asked: int = 0
     """Number of times that the processor has asked for the time since other processors have
     run."""
-    in_vain: int = 0
+    idle_polls: int = 0
     """Number of polls without a new message since other processors have run."""
     since: int = 0
     """Step after which the processor began to wait."""
     awaited: Event | tuple[Event, ...] | None = None
     """Event that the processor waits for, or events of which it waits for one; None if it does
     not wait."""
-    posted: Posted | None = None
+    posted: PostedQueue | None = None
     """Posted receives that wait, except the receive that the processor itself waits for."""
-    unexpected: Unexpected | None = None
+    unexpected: UnexpectedQueue | None = None
     """Messages that no receive has waited for."""
     receiving: Receive | None = None
     """Receive that is used again whenever the processor waits for nothing but a message."""
@@ -62,9 +62,13 @@ number_of: Callable[[Processor], int] = vars(Processor)["id"].__get__
 
 def _of_processor(name: str) -> Any:
     """A field of a fiber that is its processor's."""
+    # The slot's descriptor reaches the processor's own value. The property of the same name on the
+    # fiber would call itself.
     field = vars(Processor)[name]
 
     def put(fiber: Fiber, value: Any) -> None:
+        # The base's initialiser assigns all fields before the fiber knows its processor. Passing
+        # these on would empty the processor's queues.
         if hasattr(fiber, "processor"):
             field.__set__(fiber.processor, value)
 
@@ -81,6 +85,7 @@ class Fiber(Processor):
         self.processor: Processor = processor
         """Processor that the fiber works for; messages come to the processor."""
         self.main = processor.main
+        # The line that begins an operation pays for it, even after its call has returned.
         self.account = processor.account
 
     posted, unexpected, own = map(_of_processor, ("posted", "unexpected", "own"))

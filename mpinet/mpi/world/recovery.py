@@ -98,7 +98,11 @@ class Recovery:
         self._wishes: dict[tuple[int, int, int], dict[int, Notice]] = {}
         self.learns: bool = False
         """True if failures become known in the next round."""
+        # Counting messages by their step of birth costs a pass over every step's arrivals. Runs
+        # without faults never ask.
         transit.counts = bool(faults)
+        # Notices act when they arrive: a processor that is blocked in a receive must still learn
+        # that its peer has failed.
         mail.on_notice = self._come
 
     # ---- failures
@@ -106,11 +110,15 @@ class Recovery:
     @property
     def old(self) -> int:
         """This rank's share of the messages that keep others from knowing of a failure."""
+        # A perfect failure detector: a failure is announced only after the last message that had
+        # set out by then. So no receiver is told too early.
         unknown = [step for one, step in self._fallen.items() if one not in self.known]
         return self._transit.born_by(max(unknown)) if unknown else 0
 
     def settle(self, old: int) -> None:
         """Notice, with the sum of all ranks' `old`, if a failure is known in the next round."""
+        # Decided by a sum over all ranks, so every rank announces in the same round. Otherwise
+        # errors would depend on the hosting.
         self.learns = not old and len(self._fallen) > len(self.known)
 
     def begin_round(self) -> None:
@@ -121,9 +129,12 @@ class Recovery:
         for processor in [one for one, step in self._due.items() if step <= now]:
             del self._due[processor]
             self._fallen[processor] = now
+            # Every rank notes every failure, but only the hosting one has a script to end.
             self._turns.fail(processor)
             kept: tuple[dict[Any, Any], ...] = self._wishes, self._open
             for mine in kept:
+                # A dead member neither decides nor waits. The other members repeat their wishes to
+                # the next decider.
                 for key in [key for key in mine if key[1] == processor]:
                     del mine[key]
 
@@ -137,13 +148,22 @@ class Recovery:
     def _learn(self, now: int) -> None:
         """Let all know of the failures so far."""
         self.learns = False
+        # Sorted: `Get_failed` tells failures in the order in which they were known, and all ranks
+        # have to tell the same.
         self.known |= {one: now for one in sorted(self._fallen) if one not in self.known}
+        # From now on every wait and send asks first. Before the first failure these hooks are None,
+        # and cost a comparison.
         self._watch()
         for (place, _, _), event in [*self._open.items()]:
+            # The decider took the wish with it. The member repeats it to the first one that lives,
+            # which now has to decide.
             if event.decider in self.known:
                 self._tell(place, event)
+        # A decision may have waited for just the member that is now known to have failed.
         for place, decider, number in [*self._wishes]:
             self._decide(place, decider, number)
+        # Waits that began before the failure was known would never end. Their processors get the
+        # error in place of the event.
         self._turns.break_off(self._reason)
 
     def _watch(self) -> None:
@@ -158,20 +178,31 @@ class Recovery:
 
     def _reason(self, here: Processor, event: Event) -> Exception | None:
         """The reason why an event that a processor waits for cannot happen, if there is one."""
+        # A fiber's own wait fails and completes it with the error. An agreement goes on without
+        # failed members, by definition.
         if isinstance(event, (Completion, Agreed)) or event.peer == PROC_NULL:
             return None
+        # Revocation is of a whole communicator, while a wait is in one part of its context.
         place, part = event.place - event.place % PARTS, event.place % PARTS
         if (place, here.id) in self._revoked:
             return _error(REAL.ERR_REVOKED)
         members = self._contexts.members(event.place, here.id)
+        # Point-to-point waits concern the named peer alone: others may go on although a third
+        # member has failed.
         if part == PAIRS and event.peer != ANY_SOURCE:
             gone = 0 <= event.peer < len(members) and members[event.peer] in self.known
             return _error(REAL.ERR_PROC_FAILED) if gone else None
         if part == PAIRS:
+            # A wild receive could have been meant for a failed sender. Once the script has
+            # acknowledged all failures, it may wait for the others.
             if set(self.failed(place)) <= self.acknowledged(here, place):
                 return None
+            # MPI's fault tolerance keeps a nonblocking wild receive pending, so that it can
+            # complete after an acknowledgement. A blocking one simply fails.
             is_pending = event is not here.receiving
             return _error(REAL.ERR_PROC_FAILED_PENDING if is_pending else REAL.ERR_PROC_FAILED)
+        # In a collective every member depends on every other. So any failure in the communicator
+        # ends the wait.
         return _error(REAL.ERR_PROC_FAILED) if self.failed(place) else None
 
     def _require(self, place: int, receiver: int | None = None) -> None:
@@ -179,6 +210,8 @@ class Recovery:
         here, part = self._turns.current, place % PARTS
         if (place - part, here.id) in self._revoked:
             raise _error(REAL.ERR_REVOKED)
+        # Only messages of scripts are refused. In a collective the dead member may stand anywhere
+        # in the pattern, and the receives find out.
         if receiver in self.known and part == PAIRS:
             raise _error(REAL.ERR_PROC_FAILED)
 
@@ -207,9 +240,12 @@ class Recovery:
     def revoke(self, place: int) -> None:
         """Revoke a communicator, and let all other members know."""
         here = self._turns.current
+        # Revoking twice must not start a second flood of notices.
         if self.is_revoked(place):
             return
         for member in self.members(place):
+            # The revoker tells every member itself. A flood would survive its failure, but here
+            # notices that set out are always delivered.
             if member != here.id:
                 self._send(here, member, place, Notice(REVOKE))
         self._note_revoked(place, here.id)
@@ -225,11 +261,14 @@ class Recovery:
         """Agree with all members that have not failed; blocks until it is decided."""
         here = self._turns.current
         kept = here.storage()
+        # Members call agreements of a communicator in one order. So a local count names the
+        # agreement everywhere, without a message.
         number = kept[Agreed, place] = kept.get((Agreed, place), 0) + 1
         assert here.account is not None
         wish = Notice(
             WISH, number, flag, sorted(self.acknowledged(here, place)), [], here.account.number
         )
+        # Open before the wish is sent: a decider that is this processor itself answers at once.
         event = self._open[place, here.id, number] = Agreed(here, place, wish)
         self._tell(place, event)
         self._turns.wait(event)
@@ -238,6 +277,8 @@ class Recovery:
 
     def _first(self, place: int) -> int:
         """The member that decides: the first that is not known to have failed."""
+        # All members have the same list of known failures in a round. So they all turn to the same
+        # decider.
         return next(member for member in self.members(place) if member not in self.known)
 
     def _tell(self, place: int, event: Agreed) -> None:
@@ -249,11 +290,14 @@ class Recovery:
         account = sender.account
         if receiver != sender.id:
             account.sent += len(notice)
-        self._mail.access(sender.id, receiver, account.number, place + RECOVERY, sender.id, notice)
+        self._mail.send_active(
+            sender.id, receiver, account.number, place + RECOVERY, sender.id, notice
+        )
 
     def _come(self, processor: int, message: Message) -> None:
         """Take note of a notice that has come to a processor."""
         place, notice = message[0] - RECOVERY, message[BODY]
+        # Links of a failed processor go on, so messages still reach it. It must not act on them.
         if processor in self._fallen:
             return
         if notice.kind == REVOKE:
@@ -264,6 +308,7 @@ class Recovery:
             wishes[message[1]] = notice
             self._decide(place, processor, notice.number)
         else:
+            # A second answer to one wish finds nothing open, and must change nothing.
             event = self._open.pop((place, processor, notice.number), None)
             if event is not None:
                 event.decision = notice
@@ -273,18 +318,24 @@ class Recovery:
         """Decide, if all members that have not failed have told what they want."""
         wishes = self._wishes.get((place, decider, number))
         members = self.members(place)
+        # Every member must have spoken or be known to have failed. Deciding earlier could leave out
+        # a wish that is on its way.
         if wishes is None or any(one not in wishes and one not in self.known for one in members):
             return
         del self._wishes[place, decider, number]
+        # All bits set is neutral for a bitwise and; so is the set of all failures for an
+        # intersection.
         flag, acknowledged = -1, set(self.failed(place))
         for wish in wishes.values():
             flag &= wish.flag
             acknowledged &= set(wish.processors)
         told = flag, self.failed(place), sorted(acknowledged)
+        # Sorted, as wishes come in an order that depends on distances. The answers must set out in
+        # one order on any hosting.
         for member, wish in sorted(wishes.items()):
             if member not in self.known:
                 decision = Notice(DECISION, number, *told)
-                self._mail.access(
+                self._mail.send_active(
                     decider, member, wish.account, place + RECOVERY, decider, decision
                 )
 

@@ -20,7 +20,7 @@ from contextlib import contextmanager, suppress
 from types import ModuleType
 from typing import Any, cast
 
-from mpinet.mpi.world.process_state import Kind, Setting
+from mpinet.mpi.world.process_state import Setting, SettingKind
 from mpinet.mpi.world.replacing import replaced
 from mpinet.mpi.world.world import World
 
@@ -51,7 +51,7 @@ def _put_variable(name: str, value: str | None) -> None:
         DELETE_VARIABLE(os.environ, name)
 
 
-VARIABLE = Kind(lambda name: os.environ.get(name), _put_variable)
+VARIABLE = SettingKind(lambda name: os.environ.get(name), _put_variable)
 """Environment variables, by name; None if there is none."""
 
 
@@ -65,10 +65,12 @@ def _put_module_variable(name: tuple[str, str], value: Any) -> None:
     vars(sys.modules[module])[variable] = value
 
 
-MODULE_VARIABLE = Kind(lambda name: vars(sys.modules[name[0]])[name[1]], _put_module_variable)
+MODULE_VARIABLE = SettingKind(
+    lambda name: vars(sys.modules[name[0]])[name[1]], _put_module_variable
+)
 """Variables of modules of Python's own, by the names of both."""
 
-LIMIT = Kind(lambda name: LIMITS[name][1](), lambda name, value: LIMITS[name][0](value))
+LIMIT = SettingKind(lambda name: LIMITS[name][1](), lambda name, value: LIMITS[name][0](value))
 """Numbers that a function sets and another one tells, by the name of the first."""
 
 
@@ -77,7 +79,7 @@ def _put_signal_handler(number: int, value: Any) -> None:
         SET_HANDLER(number, value)
 
 
-SIGNAL_HANDLER = Kind(signal.getsignal, _put_signal_handler)
+SIGNAL_HANDLER = SettingKind(signal.getsignal, _put_signal_handler)
 """Handlers of signals, by the signals' numbers."""
 
 
@@ -90,7 +92,7 @@ def _put_handler(handler: logging.Handler, value: tuple[Any, ...]) -> None:
     handler.filters, handler.level, handler.formatter = value
 
 
-HANDLER = Kind(lambda one: (one.filters, one.level, one.formatter), _put_handler)
+HANDLER = SettingKind(lambda one: (one.filters, one.level, one.formatter), _put_handler)
 """A logging handler's filters, level and formatter; the list is not to be changed."""
 
 
@@ -104,7 +106,7 @@ def _put_logger(logger: logging.Logger, value: tuple[Any, ...]) -> None:
 LOGGED = ("handlers", "filters", "level", "disabled", "propagate")
 """Attributes of a logger that are set and told."""
 
-LOGGER = Kind(lambda logger: tuple(vars(logger)[name] for name in LOGGED), _put_logger)
+LOGGER = SettingKind(lambda logger: tuple(vars(logger)[name] for name in LOGGED), _put_logger)
 """A logger's handlers, filters, level and flags; the lists are not to be changed."""
 
 
@@ -128,14 +130,14 @@ def _put_variables(module: ModuleType, value: Names) -> None:
     names.update(value)
 
 
-VARIABLES = Kind(lambda module: Names(vars(module)), _put_variables)
+VARIABLES = SettingKind(lambda module: Names(vars(module)), _put_variables)
 """Variables of modules that processors share, by name."""
 
 ARGUMENTS, PATH = (Setting(MODULE_VARIABLE, ("sys", name)) for name in ("argv", "path"))
-FOLDER = Setting(Kind(lambda name: os.getcwd(), _put_folder), "")
-LOOP = Setting(Kind(_loop, _put_loop), "")
+FOLDER = Setting(SettingKind(lambda name: os.getcwd(), _put_folder), "")
+LOOP = Setting(SettingKind(_loop, _put_loop), "")
 """asyncio's running loop, with what is known of asynchronous generators."""
-DISABLED = Setting(Kind(lambda name: logging.root.manager.disable, _put_disabled), "")
+DISABLED = Setting(SettingKind(lambda name: logging.root.manager.disable, _put_disabled), "")
 """The level up to which nothing is logged."""
 FILTERS = Setting(MODULE_VARIABLE, ("warnings", "filters"))
 FACTORY = Setting(MODULE_VARIABLE, ("logging", "_logRecordFactory"))
@@ -203,6 +205,8 @@ def own_settings(world: World) -> Iterator[None]:
     def filters(*_: Any) -> Setting:
         """The filters of warnings: functions change the list, which has to be one's own."""
         changing(FILTERS)
+        # The functions change the list in place. Without a copy the change would reach every
+        # processor.
         if warnings.filters is world.turns.privacy.settings.get(FILTERS):
             vars(warnings)["filters"] = list(warnings.filters)
         return FILTERS
@@ -218,6 +222,8 @@ def own_settings(world: World) -> Iterator[None]:
 
     def flag(logged: logging.Logger, name: str, value: Any) -> Setting | None:
         """A logger, if it has a flag by now, which is to be another one."""
+        # Loggers set their attributes when they are made. Only a change of a flag makes the logger
+        # a processor's own.
         changes = name in ("disabled", "propagate") and vars(logged).get(name, value) != value
         return logger(logged) if changes else None
 

@@ -77,6 +77,8 @@ class Threads:
         self._accounts = accounts
         self._calls: list[ThreadCall] = []
         self._exits = exits
+        # Weak: a script may start thousands of threads, and a finished one must not be kept for the
+        # run.
         self._owners: WeakKeyDictionary[Thread, Processor] = WeakKeyDictionary()
         self._failed = False
         self._staying: set[int] = set()
@@ -90,6 +92,7 @@ class Threads:
         self._idle_calls: Counter[int] = Counter()
         self._beginning: set[object] = set()
         self._signaller = 0
+        # Children from before the run, such as a compile process, cannot help any script.
         self._children = activity.children()
 
     @contextmanager
@@ -106,6 +109,8 @@ class Threads:
             return start_plain(self._owned(function), *arguments)
 
         def leave_process(status: int) -> NoReturn:
+            # A forked child of a script may leave as it likes. The patch was copied into it by the
+            # fork.
             if os.getpid() != process:  # of one that has been forked
                 leave(status)
             elif _is_main():
@@ -117,6 +122,8 @@ class Threads:
             (_thread, "start_new_thread", start_plain_owned),
             (os, "_exit", leave_process),
         )
+        # Only the main thread may set handlers, and only it runs processors. A notebook's kernel
+        # may run the emulator elsewhere.
         handler = signal.signal(SIGNAL, self._wake) if _is_main() else None
         try:
             with replaced(*places):
@@ -129,6 +136,7 @@ class Threads:
         """Let threads whose calls were refused come to their ends: somebody may wait for them."""
         self._over = True
         self._needed.set()
+        # A copy, here and below: threads append to the list while this one reads it.
         for call in list(self._calls):
             call.done.set()
 
@@ -137,10 +145,13 @@ class Threads:
         if not self._owners:  # as mostly; to list what is held weakly takes some microseconds
             return
         here = self._turns.current
+        # Only its own: waiting for another processor's thread here would be a wait that MPI knows
+        # nothing of.
         own = [thread for thread, owner in list(self._owners.items()) if owner is here]
         for thread in own:
             _dismiss(thread)
         for thread in own:
+            # Daemon threads are what a real process kills at its end.
             if not thread.daemon:
                 thread.join()
 
@@ -152,6 +163,8 @@ class Threads:
     @property
     def computing(self) -> int:
         """Number of threads that are alive and in no call that has begun."""
+        # A thread whose call has begun waits for MPI itself, so it cannot be the help that others
+        # wait for.
         alive = {thread.ident for thread in self._alive()}
         calls = list(self._calls)
         waiting = {call.thread for call in calls if call.begun}
@@ -179,11 +192,17 @@ class Threads:
         calls, alive = list(self._calls), self._alive()
         if alive or with_children:
             found.append(activity.of_children(self._children))
+        # A call that has not begun will change something in the next round, even if its thread
+        # seems to sleep.
         if self._beginning or any(not call.begun for call in calls):
             found.append(Activity.COMPUTES)
         waiting = {call.thread for call in calls}
         for thread in alive:
+            # A thread that waits for its MPI call shows as waiting for a lock. Only the others are
+            # worth a look at `/proc`.
             is_free = thread.ident not in waiting and thread.native_id is not None
+            # A thread that polls for ever looks busy. After so many polls in vain it counts as one
+            # that waits.
             if is_free and self._idle_calls[thread.ident or 0] < IDLE_CALLS:
                 found.append(activity.of_thread(thread.native_id or 0))
         if alive and activity.any_thread_runs({get_native_id(), self._signaller}):
@@ -201,6 +220,8 @@ class Threads:
 
     def expect_network(self) -> None:
         """Let others have turns from now on: a thread waits for a network, and may for theirs."""
+        # The thread waits in real time, on a socket that another processor has to serve. So turns
+        # must be taken away from those that compute.
         self._expected = True
         self.mind_network(False)
 
@@ -223,13 +244,19 @@ class Threads:
         Exception
             The call's own.
         """
+        # In the main thread a foreign greenlet is the script's own. It has no turn to give away, so
+        # a wait would hang.
         if _is_main():
             raise RuntimeError(f"{kind} is called from a greenlet of the script's own.")
         call = ThreadCall(self.owner, kind, frame, work)
+        # Appended before the flag is set: the signalling thread sleeps only if it finds the list
+        # empty after the flag.
         self._calls.append(call)
         self._needed.set()
         if not self._over:
             call.done.wait()
+        # Calls leave the list when they are done. One that is still there was woken by the end of
+        # the run.
         if call in self._calls:  # the run has ended without it
             sys.exit()
         if call.error is not None:
@@ -246,6 +273,7 @@ class Threads:
     def _do(self, call: ThreadCall) -> None:
         """Do what a thread has called."""
         here = self._turns.current
+        # The fiber has no frame of the script. So the thread's frame names the line that pays.
         here.account = call.account = self._accounts.at(call.kind, call.frame)
         call.account.calls += 1
         try:
@@ -253,6 +281,8 @@ class Threads:
         except Exception as error:
             call.error = error
         self._calls.remove(call)
+        # Polls in a loop with a time limit end by themselves. They are no sign that the thread
+        # waits in vain.
         if call.kind.lower().startswith(POLLS) and not in_timed_loop(call.frame):
             self._idle_calls[call.thread] += 1
         call.done.set()
@@ -269,6 +299,8 @@ class Threads:
         if not self._over:
             self._exits.fail(owner, error.with_traceback(script_line()), self._turns.now)
             self._failed = True
+        # The thread must not return into the script, which has failed. It keeps the main thread
+        # awake until that ends the run.
         while not self._over:
             self._needed.set()
             time.sleep(AGAIN)
@@ -276,6 +308,8 @@ class Threads:
 
     def _began(self, thread: Thread) -> None:
         """Note whose a thread is."""
+        # A thread started by a thread belongs to the same processor, which need not be the one that
+        # has the turn.
         self._owners[thread] = self._owners.get(current_thread(), self._turns.current)
         self._begin_signals()
 
@@ -284,6 +318,8 @@ class Threads:
         owner = self._owners.get(current_thread(), self._turns.current)
         self._begin_signals()
         place = object()
+        # A thread of `_thread` has no object until it runs. The placeholder keeps the run from
+        # being judged dead in between.
         self._beginning.add(place)
 
         def run(*arguments: Any, **named: Any) -> None:
@@ -300,6 +336,8 @@ class Threads:
     def _begin_signals(self) -> None:
         if not self._is_signalling:
             self._is_signalling = True
+            # Only now, as most scripts have no threads: a thread that wakes up twenty times a
+            # second would cost all of them.
             start_new_thread(self._signal, ())  # which no script finds among its threads
 
     def _signal(self) -> None:
@@ -311,20 +349,28 @@ class Threads:
             calls = list(self._calls)
             if not (calls or self._interrupted or self._failed or self._network):
                 continue
+            # Set again before the sleep. Clearing and leaving it would lose a call that comes
+            # between the look and the wait.
             self._needed.set()
             if self._beginning or any(not call.begun for call in calls):
                 time.sleep(0.001)
             else:
                 time.sleep(NETWORK if self._network else AGAIN)
             if not self._over:
+                # Looked up before the signal changes it: what the main thread was doing tells
+                # whether its processor waits outside of MPI.
                 self._main = activity.of_thread(main_thread().native_id or get_native_id())
                 signal.pthread_kill(main_thread().ident or get_ident(), SIGNAL)
 
     def _wake(self, _: int, frame: FrameType | None) -> None:
         """Let the running processor wait for calls of its threads, or stay: the run has failed."""
         here = self._turns.current
+        # Between turns, inside a call, or in a greenlet of the script's own there is no safe point
+        # for a switch.
         if here.id < 0 or here.account is not None or getcurrent() is not here.thread:
             return
+        # The run has failed in a thread. Its processor is still in its script and has to be stopped
+        # there, once.
         if self._failed and here.id not in self._staying:
             self._staying.add(here.id)
             self._turns.stay()
@@ -341,9 +387,13 @@ class Threads:
                 now, before = self._turns.now, 0
                 self.begin_calls()
                 here.account = next((one.account for one in self._calls if one.owner is here), None)
+                # The processor is interrupted, not blocked: it must run again even if nothing
+                # happens, or its computation would stop.
                 self._turns.polling.append(here)
                 self._turns.sleep()
                 here.account = None
+                # Progress resets the count: as long as messages move, the thread's call may be
+                # about to complete.
                 in_vain = in_vain + 1 if self._turns.now == now else 0
         finally:
             self._interrupted -= 1
@@ -382,6 +432,8 @@ def _dismiss(thread: Thread) -> None:
     The executor, which may be another's by then, is known to the function that the thread runs.
     """
     for reference in getattr(thread, "_args", ()):
+        # An executor's threads wait on its queue for ever. They know it only by this weak
+        # reference, as the interpreter's own exit does.
         executor = reference() if isinstance(reference, ref) else None
         if isinstance(executor, Executor):
             executor.shutdown(wait=False)

@@ -30,6 +30,7 @@ def in_timed_loop(frame: FrameType | None) -> bool:
 @cache
 def _timed_loops(code: CodeType) -> list[tuple[int, int]]:
     """Return the first and the last offset of the loops of a code that ask for the time."""
+    # A cheap exit: most functions mention no clock, and disassembly takes milliseconds.
     if not CLOCKS.intersection(code.co_names):
         return []
     instructions = list(dis.get_instructions(code))
@@ -38,6 +39,8 @@ def _timed_loops(code: CodeType) -> list[tuple[int, int]]:
         is_module = one.opname not in ATTRIBUTES and following.opname in ATTRIBUTES  # time.sleep
         if one.argval in CLOCKS and one.opname.startswith("LOAD_") and not is_module:
             clocks.append(one.offset)
+    # A loop is a jump backwards. Source text is not needed, so code from strings and notebooks
+    # works as well.
     jumps = [(one.argval, one.offset) for one in instructions if one.opcode in JUMPS]
     return [
         (first, last)

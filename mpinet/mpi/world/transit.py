@@ -35,7 +35,7 @@ AT_ONCE = 1 << 20
 
 
 class Transit:
-    """The messages under way.
+    """The messages in flight.
 
     Parameters
     ----------
@@ -63,34 +63,40 @@ class Transit:
         self.now: int = 0
         """Steps since the beginning."""
         self.counts: bool = False
-        """True if messages under way are counted by the step after which they set out."""
+        """True if messages in flight are counted by the step after which they set out."""
+        # Only filled where processors fail: then it tells when all messages are in that a failed
+        # processor may have sent.
         self._born: dict[int, int] = {}
         self._keys = 0
         self._bodies: dict[int, Message] = {}
         self._missing: dict[int, int] = {}
+        # Kept for a step, because every processor that asks for the time asks it again and again.
         self._leaving: tuple[int, set[int]] = 0, set()
 
     def has_begun(self, sender: int) -> bool:
         """Tell if all messages of a processor on this rank that have set out have left it."""
         step, senders = self._leaving
+        # The set of busy senders is made once a step and only on demand. Most scripts never ask for
+        # the time.
         if step != self.now:
             senders = set(self.router.at_their_sources.tolist())
             self._leaving = self.now, senders
         return sender not in senders
 
     def idle(self, steps: int) -> None:
-        """Let time pass while nothing is under way on any rank."""
+        """Let time pass while no message is in flight on any rank."""
         self.now += steps
+        # A recording numbers its steps by the machine's, which does not move while a run is idle.
         if self._machine.trace is not None:
             self._machine.trace.idle += steps
 
     @property
-    def under_way(self) -> int:
+    def in_flight(self) -> int:
         """Messages on this rank that have set out."""
         return self.router.live
 
     def advance(
-        self, setting_out: Outbox, sent: int, under_way: int
+        self, setting_out: Outbox, sent: int, in_flight: int
     ) -> tuple[list[int], list[Message]]:
         """Make a step of the machine (collective).
 
@@ -98,7 +104,7 @@ class Transit:
         ----------
         setting_out : Outbox
             Messages on this rank that set out in this step.
-        sent, under_way : int
+        sent, in_flight : int
             Messages on all ranks that set out in this step, and those with all others.
 
         Returns
@@ -108,7 +114,9 @@ class Transit:
         messages : list of Message
             What has come for each, in the order in which the messages were sent.
         """
-        if sent == under_way:
+        # All messages in flight set out in this step, so no older number is in use. Starting at 0
+        # again keeps numbers below 63 bits in long runs.
+        if sent == in_flight:
             self.router.restart()
         if sent:
             self._set_out(setting_out)
@@ -120,23 +128,34 @@ class Transit:
         machine, count = self._machine, sent.messages
         *addresses, messages = sent.columns
         sources, targets, accounts = (np.fromiter(one, np.int64, count) for one in addresses)
+        # Keys of different ranks never collide, without a message about them. They name bodies
+        # only: the order of messages does not depend on them.
         keys = (self._keys + np.arange(count)) * machine.transport.size + machine.transport.rank
         self._keys += count
+        # A body may have any size and any type, while the router moves rows of integers. So the
+        # body travels once, and only its key hops.
         self._give_bodies(targets, keys, messages)
         payload = np.empty((count, len(WORDS)), np.int64)
         payload[:, KEY] = keys
         payload[:, ACCOUNT] = accounts
         payload[:, BORN] = self.now
+        # The header belongs to the routing, which may rewrite it on the way. The target is kept a
+        # second time to verify the arrival.
         payload[:, TARGET] = targets
         if self._packet is not None:
             packets = np.array([self._packets(message) for message in messages], np.int64)
+            # Packets share one key. The message is complete when as many have come as its body
+            # needs, in any order.
             sources, payload = np.repeat(sources, packets), np.repeat(payload, packets, axis=0)
         if count > 1:
             # A key's number on the machine is its sender and its place among the sender's messages,
             # so that the order in which messages set out is the same for any number of ranks.
             order = sources.argsort(kind="stable")
             sources, payload = sources[order], payload[order]
+        # Priority in the router is by number. Sender first, then place in its own order: the same
+        # for any distribution of processors over ranks.
         places = _numbers(sources)
+        # All ranks need one stride between senders, or their numbers would overlap.
         most = machine.max(1 + int(places.max(initial=0)))[0]
         if most > AT_ONCE:
             raise UsageError(
@@ -146,6 +165,8 @@ class Transit:
         if self.counts:
             self._count(payload[:, BORN], 1)
         total = machine.topology.size * most
+        # `total` reserves the numbers of all ranks at once, so that later injections lie behind
+        # these everywhere.
         self.router.inject(sources, payload[:, TARGET], sources * most + places, total, payload)
 
     def _count(self, born: Ints, sign: int) -> None:
@@ -154,12 +175,14 @@ class Transit:
             self._born[int(step)] = self._born.get(int(step), 0) + sign * int(number)
 
     def born_by(self, step: int) -> int:
-        """This rank's share of the messages under way that had set out by a step."""
+        """This rank's share of the messages in flight that had set out by a step."""
         return sum(number for born, number in self._born.items() if born < step)
 
     def _give_bodies(self, targets: Ints, keys: Ints, messages: list[Message]) -> None:
         """Bring every body to its receiver's rank (collective)."""
         bodies = self._bodies
+        # Stored before the exchange, which takes out those that leave. Messages within a rank are
+        # not pickled at all.
         bodies.update(zip(keys.tolist(), messages, strict=True))
 
         def packed(places: list[int]) -> bytes:
@@ -170,6 +193,8 @@ class Transit:
 
     def _packed(self, bodies: list[tuple[int, Message]]) -> bytes:
         """Bodies as another rank gets them: contexts have other numbers there."""
+        # A context's number depends on the order in which a rank met its communicators. Only the
+        # name means the same elsewhere.
         name = self._contexts.name
         rows = [
             (key, name(context), source, tag, data, ack)
@@ -194,18 +219,26 @@ class Transit:
         RoutingError
             On every rank: a message has ended elsewhere, or cannot go on.
         """
+        # A lost message would leave its receiver waiting, and the report would blame the script for
+        # the routing's fault.
         self._require_none_lost()
         ended = self.router.take()
         if len(ended.numbers) == 0:
             return [], []
         payload = ended.payload
+        # A routing of a user's may claim arrival at the wrong node. The claim is checked here,
+        # where the true target is known.
         if (ended.nodes != payload[:, TARGET]).any():
             self._machine.transport.fail(self.router.delivered_elsewhere())
+        # Costs are booked where a message ends, because only there its hops and steps are known.
+        # The account's number names the line that pays.
         self.arrivals.note(payload[:, ACCOUNT], ended.hops, payload[:, BORN], self.now)
         if self.counts:
             self._count(payload[:, BORN], -1)
         slots, keys = self._machine.slots(ended.nodes).tolist(), payload[:, KEY].tolist()
         if self._packet is not None:
+            # Store and forward of packets: the receiver sees a message only when its last packet is
+            # there.
             whole = [place for place, key in enumerate(keys) if self._completes(key)]
             slots, keys = [slots[place] for place in whole], [keys[place] for place in whole]
         return slots, list(map(self._bodies.pop, keys))
@@ -223,6 +256,8 @@ class Transit:
 
     def _completes(self, key: int) -> bool:
         """Note that a packet has come; whether it was its message's last."""
+        # The count is made of the body, which is here already. So packets need no numbers and no
+        # total.
         missing = self._missing.pop(key, None) or self._packets(self._bodies[key])
         if missing > 1:
             self._missing[key] = missing - 1
@@ -231,6 +266,7 @@ class Transit:
     def _packets(self, message: Message) -> int:
         """Count the packets in which a message sets out."""
         assert self._packet is not None
+        # An empty message still is one packet: a barrier has to cross its links.
         return max(1, -(-len(message[BODY]) // self._packet))
 
 
@@ -238,6 +274,8 @@ def _routing(topology: Topology, name: str | None) -> Routing:
     """The routing that a person has named; where none, what also keeps to collectives' links."""
     if name is not None:
         return topology.routing(name)
+    # Collectives send along tree edges, which are links. A default routing may go another way of
+    # the same length, and two steps would meet on one link.
     return preferring_links(topology, topology.routing())
 
 

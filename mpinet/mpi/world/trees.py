@@ -144,6 +144,8 @@ class Trees:
         texts = transport.gather(own.tobytes())
         together = np.unique(np.frombuffer(b"".join(texts), np.int64))
         roots = np.frombuffer(transport.share(together.tobytes()), np.int64).tolist()
+        # Before growing, so that the trees which are asked for now are never those that are
+        # forgotten.
         self._make_room(len(roots))
         for root in roots:
             self._trees[root] = self._grown(root)
@@ -175,6 +177,7 @@ def grown(machine: Machine, root: int) -> Tree:
     broadcast(beside, root, TREE if own == PASSES else own)
     records = _brought_to(beside, trace.records, "receiver")
     records = records[np.lexsort((records["sender"], records["step"], records["receiver"]))]
+    # A broadcast may inform a processor twice. The first message makes the tree.
     _, first = np.unique(records["receiver"], return_index=True)
     records = records[first]
     records = records[records["receiver"] != root]

@@ -1,8 +1,9 @@
 """The run of a script on all processors, in rounds: the event loop.
 
-In a round every processor runs until it blocks (`Turns`). Then the ranks agree on what is next, and
-the machine makes one step with everything that has been sent (`Transit`); what arrives is matched
-with receives (`Mail`), and wakes processors up for the next round.
+In a round every runnable processor runs until it is blocked (`Turns`). Then the ranks agree on the
+next action. Usually the machine makes one step with everything that has been sent (`Transit`).
+Messages that arrive are matched with receives (`Mail`), and make processors runnable for the next
+round. At quiescence no processor is runnable and no message is in flight.
 """
 
 from __future__ import annotations
@@ -16,6 +17,7 @@ from mpinet.errors import Deadlock, ProgramError
 from mpinet.machine import Machine
 from mpinet.mpi.world import deadlock
 from mpinet.mpi.world.accounts import Accounts
+from mpinet.mpi.world.choice_points import ChoiceMail
 from mpinet.mpi.world.clock import Clock
 from mpinet.mpi.world.contexts import Contexts
 from mpinet.mpi.world.desk import Desk
@@ -30,7 +32,6 @@ from mpinet.mpi.world.onesided import OneSided
 from mpinet.mpi.world.options import PLAIN, ScriptOptions
 from mpinet.mpi.world.processor import Processor
 from mpinet.mpi.world.recovery import Recovery
-from mpinet.mpi.world.shaken import ShakenMail
 from mpinet.mpi.world.threads import Threads
 from mpinet.mpi.world.timedloops import in_timed_loop
 from mpinet.mpi.world.transit import Transit
@@ -58,7 +59,7 @@ class Totals(NamedTuple):
 
     sent: int
     """Messages that set out in this step."""
-    under_way: int
+    in_flight: int
     """Messages in flight, those that set out in this step included."""
     to_self: int
     """Messages that processors have sent to themselves."""
@@ -74,7 +75,7 @@ class Totals(NamedTuple):
     """Number of times that processors have asked for the time."""
     filed: int
     """Wishes of processors at files."""
-    undecided: int
+    choice_points: int
     """Decisions to make when all processors are blocked."""
     computing: int
     """Threads that may yet call."""
@@ -114,10 +115,14 @@ class World:
         numbers = [node if node < size else None for node in nodes]
         self.turns: Turns = Turns(numbers, self.exits, options.own)
         """Scheduler of this rank's processors."""
+        # Spare processors exist from the start, since the network's size is fixed. A spawn only
+        # gives one of them a script, so that no table of slots ever grows.
         self.turns.leave_free(set(self.contexts.spare))
+        # The kinds of mail differ in matching or in notes, never in transport. So a run takes one
+        # class, and the plain one pays no test for the others' work.
         between = self.turns, self.contexts, self.exits, options.synchronous
         if options.arrivals is not None:
-            self.mail: Mail = ShakenMail(*between, options.arrivals)
+            self.mail: Mail = ChoiceMail(*between, options.arrivals)
             """Mail of this rank's processors."""
         elif options.compute is not None:
             self.mail = LoggedMail(*between, options.compute)
@@ -130,6 +135,8 @@ class World:
         calls = machine.trace.calls if machine.trace else None
         self.waits: Waits | None = Waits(calls) if options.metered else None
         """Steps in calls; None if these are not metered."""
+        # Waits pass each call on to the recording. So one object is notified per call, whether
+        # meters, a recording or both are wanted.
         self.recorded = self.waits or calls
         whole = self.turns, self.mail, self.contexts, self.transit
         self.recovery: Recovery = Recovery(*whole, options.faults or {})
@@ -155,7 +162,7 @@ class World:
         ProgramError
             A program fails; has the processor's traceback.
         Deadlock
-            Processors wait for messages that nobody will send.
+            Processors wait for messages that no processor will send.
         """
         self.begin(program)
         try:
@@ -169,6 +176,8 @@ class World:
 
     def go_on(self) -> None:
         """Run rounds until nothing is left to do (collective); raises what `run` raises."""
+        # Every turn puts the running script's `__main__` there, and the last one stays. The caller
+        # of the run must find its own module again.
         main = sys.modules["__main__"]
         try:
             while self._round():
@@ -184,6 +193,8 @@ class World:
         ProgramError
             Members of a communicator have called different collectives, or not all of them one.
         """
+        # A run may end although members called different collectives, as a bcast sends nothing back
+        # to its root. Real MPI leaves such a program undefined.
         living = [one for one in self.turns.processors if one is not None]
         lines = unequal(self.machine, self.contexts, self.collectives, living)
         if lines and not self.recovery.faults:
@@ -192,6 +203,8 @@ class World:
 
     def end(self) -> None:
         """Stop those who have not come to their end, and give back what scripts have hidden."""
+        # Threads first: one that waits for an answer would keep the interpreter from its end.
+        # Greenlets next, as their `finally` blocks may still use files.
         self.threads.end()
         self.turns.close()
         self.filing.close()
@@ -202,19 +215,31 @@ class World:
 
         Returns whether anything is left to do, the same on all ranks.
         """
+        # Calls of threads begin before any turn, because processors of this round may block until
+        # such a call has been made.
         self.threads.begin_calls()
+        # A failure takes effect between two rounds. Inside a round it would depend on which of a
+        # rank's processors had its turn before.
         self.recovery.begin_round()
         self.turns.run_until_all_block()
         with self._foundation.restored():
             # The round's only agreement: all ranks see these totals, and so take the same branch.
             total = Totals(*self.machine.sum(*self._own_totals()))
+            # These counts are of one round. They are cleared after the sum, and before anything
+            # below can give a processor a turn.
             self.mail.to_self = self.clock.asked = self.turns.outside = self.turns.hoping = 0
             self.threads.mind_network(total.outside > 0)
             self.recovery.settle(total.old)
+            # Output is rare, and gathering it is one more collective operation. The sum above
+            # already tells all ranks whether it is needed.
             if total.unsettled:
                 self.exits.settle()  # prints; raises the lowest processor's failure
+            # Polling processors become runnable before the step. Those that the step wakes come
+            # behind them, so that the order is fixed.
             self.turns.next_round()
             more = self._step(total)
+            # Turns keep a copy, because every wait notes the step in which it began. Asking the
+            # transit would cost each of them a chain of attributes.
             self.turns.now = self.transit.now
             return more
 
@@ -223,7 +248,7 @@ class World:
         sent = self.mail.outbox.messages
         return Totals(
             sent=sent,
-            under_way=sent + self.transit.under_way,
+            in_flight=sent + self.transit.in_flight,
             to_self=self.mail.to_self,
             polling=len(self.turns.polling),
             wanted=len(self.trees.wanted),
@@ -231,7 +256,7 @@ class World:
             unsettled=self.exits.unsettled,
             asked=self.clock.asked,
             filed=len(self.filing.wanted),
-            undecided=self.mail.undecided,
+            choice_points=self.mail.choice_points,
             computing=self.threads.computing,
             outside=self.turns.outside,
             hoping=self.turns.hoping + self.threads.let_go,
@@ -241,47 +266,69 @@ class World:
     def _step(self, total: Totals) -> bool:
         """Do what is next, and return whether there will be more to do."""
         if total.wanted:  # somebody needs a broadcast tree: no step
-            self.turns.ready += self.trees.grow()
+            self.turns.runnable += self.trees.grow()
             return True
         if total.filed:  # nor for files
             self.filing.settle()
             return True
-        if not total.under_way:
-            return self._nothing_moves(total)
-        self.turns.rounds_in_vain = self._looks = self._still = 0
+        # Without a message in flight a step would change nothing, and counting it would charge the
+        # script for waiting.
+        if not total.in_flight:
+            return self._at_quiescence(total)
+        # A message in flight is progress, so patience starts anew: the processors that poll may be
+        # waiting for just this one.
+        self.turns.idle_rounds = self._looks = self._still = 0
         self.threads.moved()
         self.clock.move()
-        self.mail.deliver(*self.transit.advance(self.mail.collect(), total.sent, total.under_way))
+        # Messages leave the outbox before delivery. What a delivery sends, such as an
+        # acknowledgement, belongs to the next step.
+        self.mail.deliver(*self.transit.advance(self.mail.collect(), total.sent, total.in_flight))
         return True
 
-    def _nothing_moves(self, total: Totals) -> bool:
-        """Tell what it is that no message is under way: idle time, polls, a deadlock or the end."""
+    def _at_quiescence(self, total: Totals) -> bool:
+        """Handle quiescence: choices, idle time, polls, a deadlock or the end."""
         turns = self.turns
+        # A message to oneself takes no step, but it may complete a receive of a thread. It counts
+        # as progress of the script, though not of the machine.
         if total.to_self:
             self._looks = self._still = 0
             self.threads.moved()
+        # A failure becomes known in the next round and may wake processors. Deadlock can only be
+        # judged after that.
         if total.running and self.recovery.learns:
             return True
-        if total.undecided and not total.to_self:
-            self.mail.decide(self.machine)
+        # Quiescence: all processors are blocked and no message is in flight. Only now has every
+        # message come that an open receive could get, so the choice is complete.
+        if total.choice_points and not total.to_self:
+            self.mail.resolve_choices(self.machine)
             return True
+        # A loop that polls until a time is over ends only if time passes. So idle steps are made,
+        # although no message moves.
         if total.polling and total.asked and not total.to_self and self.clock.may_idle:
-            turns.rounds_in_vain = 0
+            turns.idle_rounds = 0
             self.clock.idle()
             return True
+        # Threads, child processes and sockets act in real time. While one of them may still help,
+        # neither deadlock nor starvation is certain.
         others = total.computing or total.outside or total.hoping
-        if total.running and others and self._looks_again(total):
+        if total.running and others and self._may_yet_progress(total):
             return True
-        in_vain = 0 if total.to_self else turns.rounds_in_vain + (total.polling > 0)
-        turns.rounds_in_vain = in_vain
-        polls = in_vain * total.polling * POLLS_A_ROUND
-        starved = in_vain > PATIENCE or polls > POLLS_IN_VAIN
+        idle_rounds = 0 if total.to_self else turns.idle_rounds + (total.polling > 0)
+        turns.idle_rounds = idle_rounds
+        # Two limits, because rounds are cheap with few processors and expensive with a million.
+        # Either one alone would be too hasty or take minutes.
+        polls = idle_rounds * total.polling * POLLS_A_ROUND
+        starved = idle_rounds > PATIENCE or polls > POLLS_IN_VAIN
         if total.running and (starved or not total.polling):
-            if self._looks_again(total):
+            if self._may_yet_progress(total):
                 return True
+            # A processor that is due to fail later may be the reason for the wait. Time passes up
+            # to that step, and then its peers are told.
             if self.recovery.idle():
-                turns.rounds_in_vain = 0
+                turns.idle_rounds = 0
                 return True
+            # The explanation gathers from all ranks, so every rank takes this branch and raises the
+            # same text.
             text = self._explanation(total)
             if self._looks >= LOOKS_AT_SLEEPERS:
                 text += f"\nWhat might help has done nothing for {LOOKS_AT_SLEEPERS // 1000} s."
@@ -292,20 +339,30 @@ class World:
         """Return why processors wait, the same text on all ranks (collective)."""
         here = [processor for processor in self.turns.processors if processor is not None]
         now = self.transit.now
+        # A window's lock is held at its target, which may be on another rank. The waiting origin
+        # learns of the holder only here.
         deadlock.name_holders(self.machine, self.contexts, self.one_sided, here)
         return deadlock.explanation(
             self.machine, self.contexts, self.collectives, here, now, total.polling
         )
 
-    def _looks_again(self, total: Totals) -> bool:
+    def _may_yet_progress(self, total: Totals) -> bool:
         """Return whether something outside of MPI may let a processor go on (collective)."""
+        # A child process helps only a processor that looks for it. One that is blocked in MPI
+        # cannot notice what a child does.
         with_children = total.polling + total.outside > 0
         own_computing, own_waiting = self.threads.at_work(with_children)
-        polling = [one for one in self.turns.ready if one.awaited is None]
+        # A processor that polls in a loop with a time limit is not starved: the clock ends its
+        # loop. Its bytecode shows whether the loop reads a clock.
+        polling = [one for one in self.turns.runnable if one.awaited is None]
         own_waiting += any(in_timed_loop(one.thread.gr_frame) for one in polling)
+        # All ranks have to agree, since one rank's thread may send what another rank's processor
+        # waits for.
         computing, waiting = self.machine.sum(own_computing, own_waiting)
         if total.hoping:
             self._looks = 0
+        # A warning rather than an error: a sleeping thread may be right to sleep. Ctrl-C is the
+        # user's decision.
         if waiting and not computing and self._looks == LOOKS:
             self._warn(total)
         if total.hoping or computing or waiting:
@@ -315,8 +372,12 @@ class World:
             self._still += 1
             is_over = self._still > (LOOKS_AT_LOCKS if total.computing else 0)
             is_over = is_over and (not total.outside or self._looks >= LOOKS)
+        # A computing thread uses up no patience, however long it takes. Only time without any
+        # activity counts.
         self._looks += not computing
         if not is_over:
+            # Threads of this process need the interpreter's lock, and other ranks need the core.
+            # Spinning here would delay exactly those that may help.
             time.sleep(0.001)
         return not is_over
 
@@ -330,6 +391,8 @@ class World:
 
     def tree(self, root: int) -> Any:
         """The machine's broadcast tree from a processor; blocks until it is there."""
+        # All ranks have to take part in growing a tree. So the processor blocks, and the trees that
+        # any rank wants grow together after the round.
         if root not in self.trees:
             self.trees.want(root, self.turns.current)
             self.turns.sleep()

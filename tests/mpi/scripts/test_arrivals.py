@@ -8,7 +8,7 @@ from mpi.scripts.playing import played
 
 from mpinet.errors import Deadlock, UsageError
 from mpinet.mpi.tried import try_all
-from mpinet.mpi.world.orders import Drawn, Followed, order_of
+from mpinet.mpi.world.orders import PrefixReplay, SeededOrder, order_of
 
 pytestmark = pytest.mark.mpi
 
@@ -17,7 +17,7 @@ SEEDS = range(40)
 
 def outcomes(folder, script, network="ring:3"):
     """What processor 0 says with each seed."""
-    return [played(folder, network, script, arrivals=Drawn(seed))[0][0] for seed in SEEDS]
+    return [played(folder, network, script, arrivals=SeededOrder(seed))[0][0] for seed in SEEDS]
 
 
 def test_receives_from_any_rank_meet_all_orders_in_which_messages_of_one_rank_do_not_overtake(
@@ -83,7 +83,7 @@ def test_a_deadlock_that_needs_another_order_is_found_and_the_open_receive_is_na
     stuck = []
     for seed in SEEDS:
         try:
-            _, outcome = played(tmp_path, "ring:3", script, arrivals=Drawn(seed))
+            _, outcome = played(tmp_path, "ring:3", script, arrivals=SeededOrder(seed))
         except Deadlock as error:
             stuck.append(str(error))
         else:
@@ -155,10 +155,10 @@ def test_an_order_that_ends_otherwise_is_found_and_shows_it_again(tmp_path):
     found = every(tmp_path, late, "ring:4")
     assert (found.outcome, "'late'" in found.difference) == ("output", True)
     for order, said in ((found.order, "late"), ("0:0", "early")):
-        again, _ = played(tmp_path, "ring:4", late, arrivals=Followed(order_of(order)))
+        again, _ = played(tmp_path, "ring:4", late, arrivals=PrefixReplay(order_of(order)))
         assert again[0] == [said]
     with pytest.raises(UsageError, match="choice 1 is 1:0"):
-        played(tmp_path, "ring:4", late, arrivals=Followed(order_of("1:0")))
+        played(tmp_path, "ring:4", late, arrivals=PrefixReplay(order_of("1:0")))
     assert {said for (said,) in outcomes(tmp_path, late, "ring:4")} == {"early", "late"}
 
 

@@ -1,8 +1,8 @@
-"""Other orders: messages that a receive could have got as well come in an order that is chosen.
+"""Choice points: receives that could get several messages wait for quiescence, and get one then.
 
-A receive or a probe from any rank, and a wait for one of several requests, wait until nobody goes
-on and nothing is under way. Then all messages have come that they could get in some order, and
-`Orders` says which processors get one of them now, and which: the same on any number of ranks.
+A receive or a probe from any rank, and a wait for one of several requests, wait until all
+processors are blocked and no message is in flight. Then all messages have come that they could get
+in some order. `Orders` resolves some of these choice points, the same on any number of ranks.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from mpinet.mpi.world.contexts import Contexts, Scope
 from mpinet.mpi.world.events import Awaited, Event, Receive
 from mpinet.mpi.world.exits import Exits
 from mpinet.mpi.world.mail import Mail
-from mpinet.mpi.world.matching import Unexpected
+from mpinet.mpi.world.matching import UnexpectedQueue
 from mpinet.mpi.world.message import Message
 from mpinet.mpi.world.orders import Option, Orders
 from mpinet.mpi.world.processor import Processor
@@ -27,8 +27,8 @@ SOURCE: Final = 1
 """Place of the sender's rank in a message."""
 
 
-class Quiet(Awaited):
-    """The moment in which nobody goes on and nothing is under way, and it is decided what is got.
+class ChoicePoint(Awaited):
+    """Quiescence: all processors are blocked, no message is in flight, and one option is chosen.
 
     Parameters
     ----------
@@ -52,7 +52,7 @@ class Quiet(Awaited):
         """Account of the call."""
 
 
-class Open(NamedTuple):
+class UnmatchedReceive(NamedTuple):
     """A receive that has not matched yet."""
 
     receive: Receive
@@ -63,7 +63,7 @@ class Open(NamedTuple):
     """Account of the call that has posted the receive."""
 
 
-class ShakenMail(Mail):
+class ChoiceMail(Mail):
     """Mail whose receives from any rank get messages in an order that is chosen.
 
     Parameters
@@ -82,14 +82,20 @@ class ShakenMail(Mail):
         """Number of receives that could have got another message, and the most candidates of one,
         by the account's number."""
         self._orders = orders
+        # Numbers count a processor's own choice points. They name the same point in every run that
+        # has the same past.
         self._numbers: dict[int, int] = {}
-        self._open: dict[int, list[Open]] = {}
-        self._quiet: dict[int, list[Quiet]] = {}
+        # This mail keeps open receives itself. The posted queue of plain mail matches at arrival,
+        # which is what has to wait here.
+        self._open: dict[int, list[UnmatchedReceive]] = {}
+        self._points: dict[int, list[ChoicePoint]] = {}
 
     # ---- receives
 
     def receive(self, scope: Scope, source: int, tag: int) -> Message:
         """Block the running processor until it has received a message."""
+        # No reuse of the receive, unlike plain mail: it stays listed as open until quiescence
+        # chooses.
         receive = Receive(self._turns.current, scope.envelope(source, tag))
         self.post(receive)
         self._turns.wait(receive)
@@ -100,8 +106,10 @@ class ShakenMail(Mail):
     def post(self, receive: Receive) -> None:
         """Post a receive of the running processor, without blocking."""
         here = self._turns.current
-        one = Open(receive, self._number(here), here.account)
+        one = UnmatchedReceive(receive, self._number(here), here.account)
         self._open.setdefault(here.id, []).append(one)
+        # Exact receives have no choice, so they match at once. Delaying them would only make
+        # quiescence come later.
         self._match_exact(here)
 
     def cancel(self, receive: Receive) -> None:
@@ -120,26 +128,30 @@ class ShakenMail(Mail):
         """
         here = self._turns.current
         found = self._candidates(here, receive)
+        # A probe that names its source has one possible answer. A wild one that finds nothing
+        # reports so, as a probe may.
         if not found or not _is_wild(receive):
             return found[0] if found else None
-        source = self._decided(lambda: _sources(self._candidates(here, receive)))
+        source = self._chosen(lambda: _sources(self._candidates(here, receive)))
+        # Asked again after the wait: more messages may have come, but the first of the chosen
+        # source is still there.
         return next(one for one in self._candidates(here, receive) if one[SOURCE] == source)
 
     def choose(self, events: Mapping[int, Event]) -> int:
         """The place of one of the running processor's requests that are complete."""
-        return self._decided(lambda: [place for place, one in events.items() if one.done])
+        return self._chosen(lambda: [place for place, one in events.items() if one.done])
 
     def settle(self) -> None:
-        """Let the running processor wait until nobody goes on."""
-        self._decided(lambda: (0,))
+        """Let the running processor wait for quiescence."""
+        self._chosen(lambda: (0,))
 
-    def _decided(self, labels: Callable[[], Sequence[int]]) -> int:
+    def _chosen(self, labels: Callable[[], Sequence[int]]) -> int:
         """Block the running processor until one of several is got."""
         here = self._turns.current
-        quiet = Quiet(here, self._number(here), labels)
-        self._quiet.setdefault(here.id, []).append(quiet)
-        self._turns.wait(quiet)
-        return quiet.taken
+        point = ChoicePoint(here, self._number(here), labels)
+        self._points.setdefault(here.id, []).append(point)
+        self._turns.wait(point)
+        return point.taken
 
     def _number(self, processor: Processor) -> int:
         """Number of the next thing that a processor lets be decided."""
@@ -148,20 +160,26 @@ class ShakenMail(Mail):
 
     def deliver(self, slots: list[int], messages: list[Message]) -> None:
         """Deliver what has arrived to the processors in slots."""
+        # The short path of plain mail matches at arrival. Here each message has to go through
+        # `_match`, which only keeps it.
         for slot, message in zip(slots, messages, strict=True):
             self._deliver_any(slot, message)
 
     def _match(self, processor: Processor, message: Message) -> None:
         """Keep a message, and match those that can get nothing else."""
         if processor.unexpected is None:
-            processor.unexpected = Unexpected()
+            processor.unexpected = UnexpectedQueue()
         processor.unexpected.add(message)
+        # A message may complete an exact receive. It may not complete a wild one: another source's
+        # might have come first elsewhere.
         self._match_exact(processor)
         self._tell_probes(processor, message)
 
     def _match_exact(self, processor: Processor) -> None:
         """Match the receives that name their source, but none before an open one from any rank."""
-        left: list[Open] = []
+        left: list[UnmatchedReceive] = []
+        # In the order of posting, with the unmatched ones before each receive in `left`: these may
+        # claim a message first.
         for one in self._open.get(processor.id, ()):
             exact = not _is_wild(one.receive)
             found = self._candidates(processor, one.receive, left) if exact else ()
@@ -172,7 +190,7 @@ class ShakenMail(Mail):
         self._open[processor.id] = left
 
     def _candidates(
-        self, processor: Processor, receive: Receive, before: Sequence[Open] = ()
+        self, processor: Processor, receive: Receive, before: Sequence[UnmatchedReceive] = ()
     ) -> list[Message]:
         """The messages that a receive may get: of every source the first that it fits.
 
@@ -181,9 +199,15 @@ class ShakenMail(Mail):
         first: dict[int, Message] = {}
         for message in processor.unexpected or ():
             if receive.matches(message):
+                # Messages of one source do not overtake each other. So of every source only the
+                # first is a candidate.
                 first.setdefault(message[SOURCE], message)
+        # Sorted by source: the options of a choice must not depend on the order of arrival, or a
+        # replay could mean another message.
         found = (first[source] for source in sorted(first))
         wild = [one.receive for one in before if _is_wild(one.receive)]
+        # An earlier wild receive could take any of these. MPI gives it the right of way, so they
+        # are not free for this one.
         return [one for one in found if not any(other.matches(one) for other in wild)]
 
     def _get(self, processor: Processor, receive: Receive, message: Message) -> None:
@@ -192,49 +216,57 @@ class ShakenMail(Mail):
         self._turns.happened(receive)
         self._take(processor, message)
 
-    # ---- when nobody goes on
+    # ---- at quiescence
 
     @property
-    def undecided(self) -> int:
+    def choice_points(self) -> int:
         """Number of processors on this rank for which something can be decided."""
-        return sum(1 for _ in self._deciding())
+        return sum(1 for _ in self._choices())
 
-    def _deciding(self) -> Iterator[list[Option]]:
+    def _choices(self) -> Iterator[list[Option]]:
         """Yield processors that can get something, each with all that it can get."""
         for processor in self._turns.processors:
             if processor is None:
                 continue
             number, options = processor.id, list[Option]()
+            # Without unexpected messages no receive has an option, and most processors are spared
+            # the search.
             own = self._open.get(number, []) if processor.unexpected is not None else []
             for place, one in enumerate(own):
                 if _is_wild(one.receive):
                     found = _sources(self._candidates(processor, one.receive, own[:place]))
                     options += [Option(number, one.number, source) for source in found]
-            for quiet in self._quiet.get(number, ()):
-                options += [Option(number, quiet.number, label) for label in quiet.labels()]
+            for point in self._points.get(number, ()):
+                options += [Option(number, point.number, label) for label in point.labels()]
             if options:
                 yield options
 
-    def decide(self, machine: Machine) -> None:
+    def resolve_choices(self, machine: Machine) -> None:
         """Let processors get what is chosen for them (collective)."""
-        deciding = list(self._deciding())
-        most = {options[0].processor: options for options in deciding}
-        for chosen in self._orders.decide(machine, deciding):
+        # Options are fixed before the first choice: resolving one point may match messages that
+        # another point's list still names.
+        choices = list(self._choices())
+        most = {options[0].processor: options for options in choices}
+        for chosen in self._orders.decide(machine, choices):
             of = [one for one in most[chosen.processor] if one.event == chosen.event]
             self._let_get(chosen, len(of))
 
     def _let_get(self, chosen: Option, many: int) -> None:
         """Let a processor get one of so many."""
         number = chosen.processor
-        for quiet in self._quiet.get(number, ()):
-            if quiet.number == chosen.event:
-                self._quiet[number].remove(quiet)
-                self._note(quiet.account, many)
-                quiet.taken = chosen.label
-                self._turns.happened(quiet)
+        for point in self._points.get(number, ()):
+            if point.number == chosen.event:
+                self._points[number].remove(point)
+                # Only points with several options can make two runs differ. They are what the
+                # report on a race names.
+                self._note(point.account, many)
+                point.taken = chosen.label
+                self._turns.happened(point)
                 return
         one = next(one for one in self._open[number] if one.number == chosen.event)
         processor: Any = one.receive.owner
+        # No earlier receives are excluded here: the choice was made among options that had been
+        # filtered already.
         found = self._candidates(processor, one.receive)
         self._note(one.account, many)
         self._open[number].remove(one)
@@ -245,6 +277,7 @@ class ShakenMail(Mail):
     def _note(self, account: Account | None, many: int) -> None:
         """Note that a call could have got another message."""
         if many > 1 and account is not None:
+            # By account, as the report is about lines of the script and not about single receives.
             times, most = self.drawn.get(account.number, (0, 0))
             self.drawn[account.number] = times + 1, max(most, many)
 
