@@ -122,8 +122,8 @@ class Trial:
             answers.append((count, ways[: max(count, 0)].tolist(), header.tolist()))
         if answers[0] != answers[1]:
             raise RoutingError(
-                f"{who} has other candidates at node {node} for a message to {target} when it is asked "
-                "again: a head that waits is asked in every step."
+                f"{who} has other candidates at node {node} for a message to {target} when it is "
+                "asked again: a head that waits is asked in every step."
             )
         if count == ARRIVED and node != target:
             raise RoutingError(f"{who} stopped at node {node} with a message to {target}.")
@@ -150,8 +150,9 @@ class Trial:
         far = self._distances.between(node, target)
         if self._distances.between(other, target) >= far:
             raise RoutingError(
-                f"Routing {routing.name} on {self._topology.name} offers the hop from node {node} to {other} "
-                f"to a message to {target}, which is {far} hops away and comes no closer: only the "
+                f"Routing {routing.name} on {self._topology.name} offers the hop from node {node} "
+                f"to {other} to a message to {target}, which is {far} hops away and comes no "
+                "closer: only the "
                 "classes of a declared escape may lead so."
             )
 
@@ -164,23 +165,23 @@ class Trial:
         queues = np.zeros(
             words_seen(routing.sees, self._topology.size, self._topology.ports), np.int64
         )
-        # With one candidate free at a time, each row must be a legal answer. A choice beyond the rows
-        # would corrupt the engine's arrays.
+        # With one candidate free at a time, each row must be a legal answer. A choice beyond the
+        # rows would corrupt the engine's arrays.
         for credits in [full, *np.eye(count, dtype=np.int64)]:
             seen = np.concatenate([queues, credits])
             way = int(routing.choose(node, header.copy(), ways, seen, routing.params))
             if not -1 <= way < count:
                 raise RoutingError(
-                    f"Routing {routing.name} on {self._topology.name} chose {way} at node {node}, where "
-                    f"there are {count} candidates: one of 0..{count - 1}, or -1 to wait."
+                    f"Routing {routing.name} on {self._topology.name} chose {way} at node {node}, "
+                    f"where there are {count} candidates: one of 0..{count - 1}, or -1 to wait."
                 )
 
     def _check_shortest(self, routing: Routing, source: int, target: int, hops: int) -> None:
         least = self._distances.between(source, target)
         if hops != least:
             raise RoutingError(
-                f"Routing {routing.name} on {self._topology.name} takes {hops} hops from {source} to "
-                f"{target}, where {least} are enough. If longer paths are meant, make it with "
+                f"Routing {routing.name} on {self._topology.name} takes {hops} hops from {source} "
+                f"to {target}, where {least} are enough. If longer paths are meant, make it with "
                 "stateless(.., shortest=False) or Routing(.., shortest=False)."
             )
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from fractions import Fraction
 from functools import cached_property
+from typing import Any
 
 from mpinet.compiled import rule
 from mpinet.errors import TopologyError
@@ -169,7 +170,7 @@ class GeneralizedBlockShift(Topology):
             return None
 
     @property
-    def ascend_schedules(self) -> Mapping[str, str]:
+    def ascend_schedules(self) -> Mapping[str, str | type[Any]]:
         """Offer those of the BSN, if the network is one (section 4)."""
         return self.regular.ascend_schedules if self.regular else {}
 

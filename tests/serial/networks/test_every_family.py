@@ -22,7 +22,7 @@ WHOLE_NUMBERS = [
     (family, parameter)
     for family in FAMILIES
     if family != "graph"
-    for parameter in type(mpinet.open(next(iter(REFERENCES[family])))).parameters
+    for parameter in family_class(family).parameters
     if parameter.least is not None
 ]
 
@@ -104,7 +104,7 @@ def test_names_and_addresses_lead_back(family):
         assert len({topology.address(u) for u in nodes}) == len(nodes), name
 
 
-@pytest.mark.parametrize("family", FAMILIES)
+@pytest.mark.parametrize("family", REFERENCES)
 def test_addresses_and_numbers_that_no_node_has_are_refused(family):
     topology = mpinet.open(next(iter(REFERENCES[family])))
     last = topology.address(topology.size - 1)
@@ -121,7 +121,7 @@ def test_addresses_and_numbers_that_no_node_has_are_refused(family):
 
 @pytest.mark.parametrize(("family", "parameter"), WHOLE_NUMBERS)
 def test_a_parameter_that_is_no_whole_number_of_its_range_is_refused(family, parameter):
-    cls = type(mpinet.open(next(iter(REFERENCES[family]))))
+    cls = family_class(family)
     assert cls.checked(parameter.name, parameter.least) == parameter.least
     beyond = [parameter.least - 1] + ([] if parameter.most is None else [parameter.most + 1])
     for wrong in (True, 3.0, "3", None):
