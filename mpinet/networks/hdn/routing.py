@@ -89,9 +89,8 @@ def base_port(node, target, backward, params):
         return first + offset - 1
     if kind == IS_PATH:
         return first + (PLUS if node // weight % side + offset < side else MINUS)
-    # The walk forwards breaks the tie by PLUS: the same links are passed backwards by MINUS.
-    # Reverse mode walks the links of a forward path from its end. Ties have to choose the same
-    # links, seen from the other side.
+    # Reverse mode walks the links of a forward path from its end. The walk forwards breaks the tie
+    # by PLUS: the same links are passed backwards by MINUS.
     if backward and 2 * offset == side:
         return first + MINUS
     return first + way_round(offset, side)
@@ -264,8 +263,8 @@ def least_between(place, goal, side, kind):
     if kind == IS_RING:
         offset = (goal - place) % side
         around = goal < place if 2 * offset < side else goal > place
-        # On a tie both ways round are shortest, and one of them passes 0.
-        # The shortest way round passes the closing link, and with it place 0. No place is lower.
+        # The shortest way round passes the closing link, and with it place 0. On a tie one of two
+        # shortest ways does.
         if 2 * offset == side or around:
             return 0
     return min(place, goal)
