@@ -78,7 +78,7 @@ FAMILIES = {
     "stargraph": "mpinet.networks.classic.permutations:StarGraph",
     "arrangement": "mpinet.networks.classic.permutations:Arrangement",
     "petersen": "mpinet.networks.classic.petersen:Petersen",
-    "gpetersen": "mpinet.networks.classic.gpetersen:GeneralizedPetersen",
+    "gpetersen": "mpinet.networks.classic.petersen:GeneralizedPetersen",
     "hp": "mpinet.networks.classic.petersen:HyperPetersen",
     "fp": "mpinet.networks.classic.petersen:FoldedPetersen",
     "fpq": "mpinet.networks.classic.petersen:FoldedPetersenCube",
