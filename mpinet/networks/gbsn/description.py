@@ -11,7 +11,8 @@ from itertools import accumulate
 
 from mpinet.compiled import inlined, part
 from mpinet.networks.arithmetic import ceil_log2
-from mpinet.networks.gbsn.words import partial_ports, rotated_left, rotated_right, subsection_tops
+from mpinet.networks.gbsn.partial import partial_ports, subsection_tops
+from mpinet.networks.gbsn.words import rotated_left, rotated_right
 
 BLOCKS, SHIFT, BLOCK_BITS, PLACE_BITS, RECORDS, FIRSTS = range(2, 8)
 """Places in the rules' parameters: k, b, c, w, the place of the blocks' records, and the numbers of

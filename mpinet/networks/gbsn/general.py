@@ -26,9 +26,9 @@ from mpinet.networks.gbsn.description import (
     other_end,
     record,
 )
+from mpinet.networks.gbsn.partial import flipped_bits, flipping_port, partial_ports
 from mpinet.networks.gbsn.regular import BlockShift
 from mpinet.networks.gbsn.routing import decide, port_towards
-from mpinet.networks.gbsn.words import flipped_bits, flipping_port, partial_ports
 from mpinet.networks.parameters import Parameter, dashed, integer, require_integer
 from mpinet.networks.routing import Routing, stateless
 from mpinet.networks.schedule import Schedule

@@ -11,18 +11,15 @@ from mpinet.compiled import rule
 from mpinet.errors import TopologyError
 from mpinet.networks.arithmetic import ceil_log2, lowest_one
 from mpinet.networks.binary import BinaryLabels
-from mpinet.networks.gbsn.words import (
-    bits_to_bring,
+from mpinet.networks.gbsn.partial import (
     flipped_bits,
     flipping_port,
     least_change,
     partial_port,
     partial_ports,
-    rotated_left,
-    rotated_right,
     subsection_tops,
-    wanted_bits,
 )
+from mpinet.networks.gbsn.words import bits_to_bring, rotated_left, rotated_right, wanted_bits
 from mpinet.networks.parameters import Limit, Parameter, integer, require_integer, whole_number
 from mpinet.networks.routing import ARRIVED, Routing, stateless
 from mpinet.networks.schedule import Schedule, ports_from

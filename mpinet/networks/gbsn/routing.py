@@ -32,14 +32,8 @@ from mpinet.networks.gbsn.description import (
     right_is_taken,
     right_shift,
 )
-from mpinet.networks.gbsn.words import (
-    bits_to_bring,
-    least_change,
-    partial_port,
-    settled,
-    subsections_in,
-    wanted_bits,
-)
+from mpinet.networks.gbsn.partial import least_change, partial_port, settled, subsections_in
+from mpinet.networks.gbsn.words import bits_to_bring, wanted_bits
 from mpinet.networks.routing import ARRIVED
 
 NONE = -1
