@@ -92,8 +92,6 @@ class Permutations(SymbolAddresses):
     paper = "Akers, Krishnamurthy 1989"
     specification = "networks 3"
 
-    reverse_port = same_port
-
     def __init__(self, n: int, diameter: int | None = None):
         self.symbols = self.positions = n
         stated = {"degree": n - 1} | ({} if diameter is None else {"diameter": diameter})
@@ -118,6 +116,8 @@ class StarGraph(Permutations):
     def neighbor(node, port, params):
         """Swap the positions 0 and port+1."""
         return swapped(node, 0, port + 1, params)
+
+    reverse_port = same_port
 
     routings = shortest_routings(shortest=sort_cycles)
 
@@ -238,15 +238,30 @@ def unranked(node, params):
 
 
 @inlined
+def packed_homes(target, params):
+    """The position of every symbol in a permutation, packed."""
+    free, homes = IN_ORDER, 0
+    for position in range(params[SYMBOLS]):
+        digit = target // params[WEIGHTS + position]
+        target -= digit * params[WEIGHTS + position]
+        symbol, free = taken_out(free, digit)
+        homes |= position << (4 * symbol)
+    return homes
+
+
+@inlined
 def packed_goals(node, target, params):
     """Pack, for each position, the place of its symbol in the target."""
-    wanted, symbols, homes, goals = unranked(target, params), unranked(node, params), 0, 0
+    # Sorting to the target is sorting to the identity after renaming symbols by their homes. So one
+    # rule serves all targets.
+    homes = packed_homes(target, params)
+    free, goals = IN_ORDER, 0
+    # This unpacks the node as `unranked` does. One loop saves a second pass over the symbols, in a
+    # decision that every hop takes.
     for position in range(params[SYMBOLS]):
-        # Sorting to the target is sorting to the identity after renaming symbols by their homes. So
-        # one rule serves all targets.
-        homes |= position << (4 * ((wanted >> (4 * position)) & 15))
-    for position in range(params[SYMBOLS]):
-        symbol = (symbols >> (4 * position)) & 15
+        digit = node // params[WEIGHTS + position]
+        node -= digit * params[WEIGHTS + position]
+        symbol, free = taken_out(free, digit)
         goals |= ((homes >> (4 * symbol)) & 15) << (4 * position)
     return goals
 
@@ -301,6 +316,8 @@ class Pancake(Permutations):
             kept |= (symbols >> (4 * position) & 15) << (4 * (count - 1 - position))
         return ranked(kept, params)
 
+    reverse_port = same_port
+
     routings = longer_routings(flips=flip)
 
 
@@ -322,6 +339,8 @@ class BubbleSort(Permutations):
         symbols = unranked(node, params)
         changed = (symbols >> (4 * port) ^ symbols >> (4 * port + 4)) & 15
         return ranked(symbols ^ changed << (4 * port) ^ changed << (4 * port + 4), params)
+
+    reverse_port = same_port
 
     routings = shortest_routings(shortest=swap)
 

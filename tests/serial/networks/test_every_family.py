@@ -14,6 +14,7 @@ from mpinet.compiled import map_rule
 from mpinet.errors import NodeError, TopologyError
 from mpinet.networks.catalogue import FAMILIES, family_class
 from mpinet.networks.shortest import neighbor_table
+from mpinet.networks.topology import is_searched
 
 PLAIN = 4096
 """Most ports of a network whose rules are also played in plain Python."""
@@ -161,6 +162,15 @@ def test_all_limits_and_conditions_are_tried():
     assert declared == {
         (name.partition(":")[0], sentence.split()[0]) for name, sentence in LIMITED.items()
     }
+
+
+@pytest.mark.parametrize("family", FAMILIES)
+def test_a_closed_form_of_the_way_back_is_not_replaced_by_a_search(family):
+    """A class that states `neighbor` has to state `reverse_port` too, or it is searched."""
+    cls = family_class(family)
+    stated = [vars(base)["reverse_port"] for base in cls.__mro__ if "reverse_port" in vars(base)]
+    if not all(is_searched(rule) for rule in stated):
+        assert not is_searched(cls.reverse_port)
 
 
 @given(st.data())
