@@ -13,7 +13,7 @@ from typing import NamedTuple
 import numpy as np
 
 from mpinet.base.arrays import Ints
-from mpinet.compiled import Rule, inlined, rule
+from mpinet.compiled import Rule, inlined, open_part, rule
 from mpinet.networks.cycle import Cycle, cycle_order, ports_to
 from mpinet.networks.hamiltonian import searched_path
 from mpinet.networks.topology import Topology
@@ -35,7 +35,7 @@ PLACE, AHEAD_PORT, BACK_PORT, WALK_RECORD = range(4)
 
 
 @inlined
-def turn_in_cylinder(row, column, rows):
+def turn_in_cylinder(row, column, rows, columns):
     """Return the next move of a cycle through rows that are cycles (three columns or more).
 
     Even rows are walked to the right, odd ones to the left. Rows r and r+1 are joined to one cycle
@@ -175,18 +175,18 @@ def port_of_turn(turn, row, column, params):
     return params[record + (AHEAD_PORT if turn & 1 == 0 else BACK_PORT)]
 
 
-@rule
-def next_in_cylinder(node, way, params):
-    """Return the next port of the cycle through rows that are cycles."""
-    row, column = row_record(node, params), column_record(node, params)
-    turn = turn_in_cylinder(params[row + PLACE], params[column + PLACE], params[ROWS])
-    return port_of_turn(turn, row, column, params)
+# The move in a cylinder or in a grid, which `bind` gives.
+turn_at = open_part
 
 
 @rule
-def next_in_grid(node, way, params):
-    """Return the next port of the cycle through rows and columns that are paths."""
+def next_in_lattice(node, way, params):
+    """Return the next port of the cycle through rows and columns."""
     row, column = row_record(node, params), column_record(node, params)
     places = params[row + PLACE], params[column + PLACE]
-    turn = turn_in_grid(places[0], places[1], params[ROWS], params[COLUMNS])
+    turn = turn_at(places[0], places[1], params[ROWS], params[COLUMNS])
     return port_of_turn(turn, row, column, params)
+
+
+next_in_cylinder = next_in_lattice.bind("next_in_cylinder", turn_at=turn_in_cylinder)
+next_in_grid = next_in_lattice.bind("next_in_grid", turn_at=turn_in_grid)

@@ -62,7 +62,6 @@ class Product(Topology):
         super().__init__(arguments or "", size, ports, params, hosts=hosts, busses=busses)
         if arguments is None:
             self.name = f"{first.name}*{second.name}"
-        # Ways lead through one factor, then the other: a rule that does for both does for them.
         # Dimension order between factors adds no dependency back to the first factor. So only
         # dependencies within a factor need classes.
         names = {first.default_classes, second.default_classes} - {"none"}

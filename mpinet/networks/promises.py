@@ -33,9 +33,8 @@ def check_routings(topology: Topology, random: np.random.Generator) -> int:
     routed = 0
     # Those for open-loop traffic are tried too, and not counted: every network has some of them.
     counted = len(known)
-    # Those of any graph rest on what is tried above; Valiant's leads by a family's own waypoints.
-    # Routings of any network rest on rules that are already checked here. Valiant's uses the
-    # family's own waypoint.
+    # Routings of any network rest on rules that are already checked here. Valiant's leads by a
+    # family's own waypoints.
     tried = known.keys() | topology.common_routings.keys() - {"valiant"}
     others = topology.load_routings.items()
     known |= {name: partial(make, 0) for name, make in others if name not in tried}

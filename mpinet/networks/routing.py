@@ -9,7 +9,7 @@ the way. A node knows its own number, the header and the parameters, never the w
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any, Protocol
 
@@ -277,6 +277,28 @@ def _routings(rules: dict[str, Rule], shortest: bool) -> Any:
         }
 
     return property(routings)
+
+
+def above_escape(
+    topology: Routed, name: str, candidates: Rule, classes: int, bubble: bool = False
+) -> Callable[[int], Routing]:
+    """Return what makes an adaptive routing, by seed, with the network's first one as its escape.
+
+    Parameters
+    ----------
+    topology : Topology
+        The network.
+    name, candidates, classes, bubble
+        As in `Routing`. The escape has all classes but the last one.
+    """
+    return lambda seed: replace(
+        topology.routing(),
+        name=name,
+        candidates=candidates,
+        classes=classes,
+        escape=classes - 1,
+        bubble=bubble,
+    )
 
 
 def path(

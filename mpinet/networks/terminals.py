@@ -161,7 +161,9 @@ class Terminals(Topology):
 
         # Links to processors need no classes: a processor forwards nothing, so that no circle
         # passes one.
-        made = {"channel_class": own.channel_class and terminal_class(own.channel_class)}
+        made: dict[str, Any] = {
+            "channel_class": own.channel_class and terminal_class(own.channel_class)
+        }
         if own.candidates is not None:
             made["candidates"] = candidates.bind(
                 "Terminals.candidates", own_candidates=own.candidates

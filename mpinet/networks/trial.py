@@ -72,41 +72,118 @@ class Trial:
                     raise
                 continue
             if routing.shortest and distances.known:
-                _check_shortest(topology, routing, source, target, len(ports), distances)
+                self._check_shortest(routing, source, target, len(ports))
         if routing.adaptive and routing.settle is None:
-            _check_adaptive(topology, routing, self.pairs, distances)
+            self._check_adaptive(routing)
         return True
 
+    def _check_adaptive(self, routing: Routing) -> None:
+        """Check candidates and choices in the states that messages come to, up to `MOST_STATES`."""
+        topology, seen = self._topology, set[State]()
+        fresh: list[tuple[State, int]] = []
+        for source, target in self.pairs:
+            header = np.zeros(routing.words, np.int64)
+            routing.start(source, target, header, routing.params)
+            fresh.append(((source, -1, -1, *header.tolist()), target))
+        # States grow with ports and classes at every hop. A bounded search from all pairs meets the
+        # usual errors early.
+        most = MOST_STATES if self._distances.known else SOME_STATES
+        while fresh and len(seen) < most:
+            state, target = fresh.pop()
+            if state in seen:
+                continue
+            seen.add(state)
+            ways, header = self._candidates(routing, state, target)
+            for port, group in ways:
+                other = topology.neighbor(state[0], port)
+                # Duato's theorem lets only the escape lead away from the target. Any other
+                # candidate that does not come closer may go round for ever.
+                if group >= routing.escape_classes or (routing.escape is None and routing.shortest):
+                    self._check_closer(routing, state[0], other, target)
+                back = topology.reverse_port(state[0], port)
+                fresh.append(((other, back, group, *header.tolist()), target))
+            if ways:
+                self._check_choices(routing, state[0], header, ways)
 
-def _check_adaptive(
-    topology: Wired, routing: Routing, pairs: list[tuple[int, int]], distances: _Distances
-) -> None:
-    """Check candidates and choices in the states that messages come to, up to `MOST_STATES`."""
-    seen: set[State] = set()
-    fresh: list[tuple[State, int]] = []
-    for source, target in pairs:
-        header = np.zeros(routing.words, np.int64)
-        routing.start(source, target, header, routing.params)
-        fresh.append(((source, -1, -1, *header.tolist()), target))
-    # States grow with ports and classes at every hop. A bounded search from all pairs meets the
-    # usual errors early.
-    most = MOST_STATES if distances.known else SOME_STATES
-    while fresh and len(seen) < most:
-        state, target = fresh.pop()
-        if state in seen:
-            continue
-        seen.add(state)
-        ways, header = _candidates(topology, routing, state, target)
-        for port, group in ways:
-            other = topology.neighbor(state[0], port)
-            # Duato's theorem lets only the escape lead away from the target. Any other candidate
-            # that does not come closer may go round for ever.
-            if group >= routing.escape_classes or (routing.escape is None and routing.shortest):
-                _check_closer(topology, routing, (state[0], other, target), distances)
-            back = topology.reverse_port(state[0], port)
-            fresh.append(((other, back, group, *header.tolist()), target))
-        if ways:
-            _check_choices(topology, routing, state[0], header, ways)
+    def _candidates(
+        self, routing: Routing, state: State, target: int
+    ) -> tuple[list[tuple[int, int]], Ints]:
+        """The candidates in a state, none at the target, and the header as they leave it."""
+        assert routing.candidates is not None
+        node, in_port, in_class, *words = state
+        header, room = np.array(words, np.int64), self._topology.ports * routing.classes
+        who = f"Routing {routing.name} on {self._topology.name}"
+        answers = []
+        # Engines ask again in every step of waiting. A rule that consumes its header would change
+        # its mind, which breaks the deadlock proof.
+        for _ in range(2):  # a head that waits is asked again
+            ways = np.zeros((room, 2), np.int64)
+            count = int(routing.candidates(node, in_port, in_class, header, ways, routing.params))
+            answers.append((count, ways[: max(count, 0)].tolist(), header.tolist()))
+        if answers[0] != answers[1]:
+            raise RoutingError(
+                f"{who} has other candidates at node {node} for a message to {target} when it is "
+                "asked again: a head that waits is asked in every step."
+            )
+        if count == ARRIVED and node != target:
+            raise RoutingError(f"{who} stopped at node {node} with a message to {target}.")
+        if count <= 0 and count not in (ARRIVED, STUCK):
+            raise RoutingError(
+                f"{who} gave {count} candidates at node {node} for a message to {target}: at least "
+                f"one, {ARRIVED} for arrived, or {STUCK} for no way."
+            )
+        pairs = [(port, group) for port, group in answers[0][1]]
+        for port, group in pairs:
+            wired = 0 <= port < self._topology.ports and self._topology.neighbor(node, port) >= 0
+            if not wired or not 0 <= group < routing.classes or pairs.count((port, group)) > 1:
+                raise RoutingError(
+                    f"{who} has the candidate (port {port}, class {group}) at node {node} for a "
+                    f"message to {target}: candidates are wired ports with classes "
+                    f"0..{routing.classes - 1}, each pair once."
+                )
+        return pairs, header
+
+    def _check_closer(self, routing: Routing, node: int, other: int, target: int) -> None:
+        """A candidate that is none of the escape leads closer to the target."""
+        if not self._distances.known:
+            return
+        far = self._distances.between(node, target)
+        if self._distances.between(other, target) >= far:
+            raise RoutingError(
+                f"Routing {routing.name} on {self._topology.name} offers the hop from node {node} "
+                f"to {other} to a message to {target}, which is {far} hops away and comes no "
+                "closer: only the "
+                "classes of a declared escape may lead so."
+            )
+
+    def _check_choices(
+        self, routing: Routing, node: int, header: Ints, pairs: list[tuple[int, int]]
+    ) -> None:
+        """The choice is one of the candidates, or none, whichever have room."""
+        ways, count = np.array(pairs, np.int64), len(pairs)
+        full = np.full(count, 4, np.int64)
+        queues = np.zeros(
+            words_seen(routing.sees, self._topology.size, self._topology.ports), np.int64
+        )
+        # With one candidate free at a time, each row must be a legal answer. A choice beyond the
+        # rows would corrupt the engine's arrays.
+        for credits in [full, *np.eye(count, dtype=np.int64)]:
+            seen = np.concatenate([queues, credits])
+            way = int(routing.choose(node, header.copy(), ways, seen, routing.params))
+            if not -1 <= way < count:
+                raise RoutingError(
+                    f"Routing {routing.name} on {self._topology.name} chose {way} at node {node}, "
+                    f"where there are {count} candidates: one of 0..{count - 1}, or -1 to wait."
+                )
+
+    def _check_shortest(self, routing: Routing, source: int, target: int, hops: int) -> None:
+        least = self._distances.between(source, target)
+        if hops != least:
+            raise RoutingError(
+                f"Routing {routing.name} on {self._topology.name} takes {hops} hops from {source} "
+                f"to {target}, where {least} are enough. If longer paths are meant, make it with "
+                "stateless(.., shortest=False) or Routing(.., shortest=False)."
+            )
 
 
 State = tuple[int, ...]
@@ -114,101 +191,6 @@ State = tuple[int, ...]
 
 MOST_STATES, SOME_STATES = 1024, 64
 """States of an adaptive routing's messages that are tried in small networks, and in others."""
-
-
-def _candidates(
-    topology: Wired, routing: Routing, state: State, target: int
-) -> tuple[list[tuple[int, int]], Ints]:
-    """The candidates in a state, none at the target, and the header as they leave it."""
-    assert routing.candidates is not None
-    node, in_port, in_class, *words = state
-    header, room = np.array(words, np.int64), topology.ports * routing.classes
-    who = f"Routing {routing.name} on {topology.name}"
-    answers = []
-    # Engines ask again in every step of waiting. A rule that consumes its header would change its
-    # mind, which breaks the deadlock proof.
-    for _ in range(2):  # a head that waits is asked again
-        ways = np.zeros((room, 2), np.int64)
-        count = int(routing.candidates(node, in_port, in_class, header, ways, routing.params))
-        answers.append((count, ways[: max(count, 0)].tolist(), header.tolist()))
-    if answers[0] != answers[1]:
-        raise RoutingError(
-            f"{who} has other candidates at node {node} for a message to {target} when it is asked "
-            "again: a head that waits is asked in every step."
-        )
-    if count == ARRIVED and node != target:
-        raise RoutingError(f"{who} stopped at node {node} with a message to {target}.")
-    if count <= 0 and count not in (ARRIVED, STUCK):
-        raise RoutingError(
-            f"{who} gave {count} candidates at node {node} for a message to {target}: at least "
-            f"one, {ARRIVED} for arrived, or {STUCK} for no way."
-        )
-    pairs = [(port, group) for port, group in answers[0][1]]
-    for port, group in pairs:
-        wired = 0 <= port < topology.ports and topology.neighbor(node, port) >= 0
-        if not wired or not 0 <= group < routing.classes or pairs.count((port, group)) > 1:
-            raise RoutingError(
-                f"{who} has the candidate (port {port}, class {group}) at node {node} for a "
-                f"message to {target}: candidates are wired ports with classes "
-                f"0..{routing.classes - 1}, each pair once."
-            )
-    return pairs, header
-
-
-def _check_closer(
-    topology: Wired, routing: Routing, ends: tuple[int, int, int], distances: _Distances
-) -> None:
-    """A candidate that is none of the escape leads closer to the target."""
-    node, other, target = ends
-    if not distances.known:
-        return
-    far = distances.between(node, target)
-    if distances.between(other, target) >= far:
-        raise RoutingError(
-            f"Routing {routing.name} on {topology.name} offers the hop from node {node} to {other} "
-            f"to a message to {target}, which is {far} hops away and comes no closer: only the "
-            "classes of a declared escape may lead so."
-        )
-
-
-def _check_choices(
-    topology: Wired,
-    routing: Routing,
-    node: int,
-    header: Ints,
-    pairs: list[tuple[int, int]],
-) -> None:
-    """The choice is one of the candidates, or none, whichever have room."""
-    ways, count = np.array(pairs, np.int64), len(pairs)
-    full = np.full(count, 4, np.int64)
-    queues = np.zeros(words_seen(routing.sees, topology.size, topology.ports), np.int64)
-    # With one candidate free at a time, each row must be a legal answer. A choice beyond the rows
-    # would corrupt the engine's arrays.
-    for credits in [full, *np.eye(count, dtype=np.int64)]:
-        seen = np.concatenate([queues, credits])
-        way = int(routing.choose(node, header.copy(), ways, seen, routing.params))
-        if not -1 <= way < count:
-            raise RoutingError(
-                f"Routing {routing.name} on {topology.name} chose {way} at node {node}, where "
-                f"there are {count} candidates: one of 0..{count - 1}, or -1 to wait."
-            )
-
-
-def _check_shortest(
-    topology: Wired,
-    routing: Routing,
-    source: int,
-    target: int,
-    hops: int,
-    distances: _Distances,
-) -> None:
-    least = distances.between(source, target)
-    if hops != least:
-        raise RoutingError(
-            f"Routing {routing.name} on {topology.name} takes {hops} hops from {source} to "
-            f"{target}, where {least} are enough. If longer paths are meant, make it with "
-            "stateless(.., shortest=False) or Routing(.., shortest=False)."
-        )
 
 
 class _Distances:

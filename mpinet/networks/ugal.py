@@ -280,9 +280,8 @@ def choose_by_own(node, header, candidates, seen, params):
     """Take the minimal way unless its queue times its hops is more than the other's."""
     words, count, way = params[WORDS], candidates.shape[0], 0
     near, far = seen[candidates[0, PORT]], seen[candidates[count - 1, PORT]]
-    # Behind an empty queue no hops are counted, and of the other way no more than decide.
-    # An empty queue on the minimal way wins against anything. Most decisions at low load end here
-    # without walking a way.
+    # An empty queue on the minimal way wins against anything. So at low load no hops are counted,
+    # and of the other way no more than decide.
     if count == 2 and near > 0:
         target, drawn = header[:words], header[words : 2 * words]
         near *= hops_of(node, target, ALL_HOPS, params)

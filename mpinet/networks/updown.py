@@ -119,9 +119,8 @@ def fill_ways(neighbors: Table, level: Ints, entries: Halves) -> None:
     rising, falling = np.empty(size, np.int64), np.empty(size, np.int64)
     queue = np.empty(2 * size, np.int64)
     for target in range(size):
-        # Backwards from the target: by falling[n] hops down alone, by rising[n] hops in all.
-        # Two searches at once: by `falling` hops only down, by `rising` hops up first. A message
-        # that has gone down must not ask for the second.
+        # Backwards from the target: by falling[n] hops down alone, by rising[n] hops in all. A
+        # message that has gone down must not ask for the second.
         rising[:], falling[:] = -1, -1
         rising[target] = falling[target] = 0
         queue[0], queue[1] = target, size + target

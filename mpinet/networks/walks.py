@@ -66,9 +66,8 @@ def rules(
         neighbor,
         routing.start.native,
         routing.decide.native,
-        # Where classes are not asked nobody goes back, either, and no rule is compiled for that.
-        # A rule that is never called is not worth its compilation. The stand-in has the same
-        # signature.
+        # Where no class is asked for, no message goes back. A rule that is never called is not
+        # worth its compilation.
         neighbor if classes is None else topology.reverse_port.native,
         taken.rule.native,
         topology.params,

@@ -48,14 +48,31 @@ def decide(node, header, params):
 
 
 class RouterGroups(Topology):
-    """Base of networks of groups of routers, of which the first of each group have processors."""
+    """Base of networks of groups of routers, of which the first of each group have processors.
 
-    terminals: int
-    """Processors at a router that has some."""
-    routers: int
-    """Routers of a group that have processors."""
-    together: int
-    """All routers of a group."""
+    Parameters
+    ----------
+    p, a, h : int
+        Processors at a router that has some, such routers of a group, global links of a router.
+    together : int
+        All routers of a group.
+    ports : int
+        Ports of a router.
+    """
+
+    def __init__(self, p: int, a: int, h: int, together: int, ports: int):
+        self.terminals, self.routers, self.together = p, a, together
+        self.ports_between, self.cluster_lengths = h, [p * a]
+        groups = a * h + 1
+        hosts = p * a * groups
+        super().__init__(
+            f"{p},{a},{h}",
+            size=hosts + together * groups,
+            ports=ports,
+            params=[p, a, h, groups, hosts],
+            hosts=hosts,
+            stated={"hosts": hosts},
+        )
 
     def clusters(self, position: int) -> list[range]:
         """A group's processors; a router is alone."""
@@ -95,19 +112,7 @@ class Dragonfly(RouterGroups):
     waypoint_classes = 1
 
     def __init__(self, p: int, a: int, h: int):
-        self.terminals = p
-        self.routers = self.together = a
-        self.ports_between, self.cluster_lengths = h, [p * a]
-        groups = a * h + 1
-        hosts = p * a * groups
-        super().__init__(
-            f"{p},{a},{h}",
-            size=hosts + a * groups,
-            ports=p + a - 1 + h,
-            params=[p, a, h, groups, hosts],
-            hosts=hosts,
-            stated={"hosts": hosts},
-        )
+        super().__init__(p, a, h, together=a, ports=p + a - 1 + h)
 
     @rule
     def neighbor(node, port, params):
@@ -290,19 +295,7 @@ class Megafly(RouterGroups):
     default_classes = "none"
 
     def __init__(self, p: int, s: int, h: int):
-        self.terminals = p
-        self.routers = s
-        self.together, self.cluster_lengths = 2 * s, [p * s]
-        groups = s * h + 1
-        hosts = p * s * groups
-        super().__init__(
-            f"{p},{s},{h}",
-            size=hosts + 2 * s * groups,
-            ports=s + max(p, h),
-            params=[p, s, h, groups, hosts],
-            hosts=hosts,
-            stated={"hosts": hosts},
-        )
+        super().__init__(p, s, h, together=2 * s, ports=s + max(p, h))
 
     @rule
     def neighbor(node, port, params):

@@ -7,7 +7,6 @@ link, thus one port, in a torus; in a mesh every side has its two ports, absent 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import replace
 from math import prod
 
 import numpy as np
@@ -30,7 +29,7 @@ from mpinet.networks.classic.ring import (
 from mpinet.networks.cycle import Cycle
 from mpinet.networks.lattice import DOWN, RIGHT, UP, turn_in_grid
 from mpinet.networks.parameters import Parameter, require_integer, sizes, whole_number
-from mpinet.networks.routing import ARRIVED, Routing, shortest_routings
+from mpinet.networks.routing import ARRIVED, Routing, above_escape, shortest_routings
 from mpinet.networks.schedule import Schedule
 from mpinet.networks.topology import Topology, numbered
 
@@ -158,9 +157,7 @@ class Mesh(Grid):
     def load_routings(self) -> dict[str, Callable[[int], Routing]]:
         """Any dimension that differs, with dimension order as the escape."""
         return super().load_routings | {
-            "adaptive": lambda seed: replace(
-                self.routing(), name="adaptive", candidates=closer_in_mesh, classes=2, escape=1
-            )
+            "adaptive": above_escape(self, "adaptive", closer_in_mesh, 2)
         }
 
     def schedules(self, root: int) -> dict[str, Callable[[], Schedule]]:
@@ -230,14 +227,11 @@ class Torus(Grid):
     def load_routings(self) -> dict[str, Callable[[int], Routing]]:
         """Any way that is shortest; dimension order, by datelines or bubbles, as the escape."""
         return super().load_routings | {
-            "adaptive": lambda seed: replace(
-                self.routing(), name="adaptive", candidates=closer_in_torus, classes=3, escape=2
+            "adaptive": above_escape(self, "adaptive", closer_in_torus, 3),
+            "adaptive-bubble": above_escape(
+                self, "adaptive-bubble", closer_by_bubble, 2, bubble=True
             ),
-            "adaptive-bubble": lambda seed: replace(
-                self.routing(), name="adaptive-bubble", candidates=closer_by_bubble, classes=2,
-                escape=1, bubble=True,
-            ),
-        }  # fmt: skip
+        }
 
     @property
     def channel_classes(self) -> Choices:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import replace
 
 from mpinet.compiled import rule
 from mpinet.networks.adaptive import CLASS, PORT
@@ -11,7 +10,7 @@ from mpinet.networks.arithmetic import lowest_one
 from mpinet.networks.binary import BinaryLabels
 from mpinet.networks.cycle import Cycle
 from mpinet.networks.parameters import whole_number
-from mpinet.networks.routing import ARRIVED, Routing, shortest_routings
+from mpinet.networks.routing import ARRIVED, Routing, above_escape, shortest_routings
 from mpinet.networks.schedule import Schedule
 from mpinet.networks.topology import EXCHANGE, numbered
 from mpinet.networks.waysback import same_port
@@ -62,9 +61,7 @@ class Hypercube(BinaryLabels):
     def load_routings(self) -> dict[str, Callable[[int], Routing]]:
         """Any bit that differs, with bit fixing as the escape."""
         return super().load_routings | {
-            "adaptive": lambda seed: replace(
-                self.routing(), name="adaptive", candidates=any_differing_bit, classes=2, escape=1
-            )
+            "adaptive": above_escape(self, "adaptive", any_differing_bit, 2)
         }
 
     @property

@@ -1,16 +1,156 @@
-"""HyperX and flattened butterfly: processors that differ in one coordinate are all joined."""
+"""HyperX and flattened butterfly: processors that differ in one coordinate are all joined.
+
+DimWAR and OmniWAR route them hop by hop, the straight way or one hop more than that. Both weigh
+every channel by its queue times the hops that remain by it, and take the lightest that has room
+(McDonald, Isaev, Flores, Davis, Kim 2019). DimWAR goes dimension after dimension, and once in each
+it may go astray, to a coordinate that is not the target's: by class 0, straight hops are of class
+1. OmniWAR takes dimensions in any order, and goes astray as long as the classes of distance, two
+for each dimension, are enough for the straight hops that remain.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from math import prod
 
-from mpinet.compiled import inlined, rule
+from mpinet.compiled import Rule, inlined, rule
+from mpinet.networks.adaptive import CLASS, PORT, QUEUES
 from mpinet.networks.classic.grid import require_sides
-from mpinet.networks.classic.incremental import SIDES, dimwar, omniwar, straight_port
 from mpinet.networks.parameters import Parameter, sizes, whole_number
 from mpinet.networks.routing import ARRIVED, Routing, shortest_routings
 from mpinet.networks.topology import Topology, numbered
+
+DIMENSIONS, SIDES = 2, 3
+"""Places in the rules' parameters: the number of sides, and the first side."""
+
+ASTRAY, STRAIGHT = 0, 1
+"""Classes of DimWAR."""
+
+
+def dimwar(straight: Routing) -> Routing:
+    """DimWAR, of the routing dimension after dimension."""
+    return weighing(straight, "dimwar", in_one_dimension, lightest_of_one, 2)
+
+
+def omniwar(straight: Routing, dimensions: int) -> Routing:
+    """OmniWAR with two classes for each dimension, of the routing dimension after dimension."""
+    return weighing(straight, "omniwar", in_all_dimensions, lightest_of_all, 2 * dimensions)
+
+
+def weighing(straight: Routing, name: str, candidates: Rule, choose: Rule, classes: int) -> Routing:
+    """A routing that weighs the straight way and longer ones by their queues."""
+    return replace(
+        straight,
+        name=name,
+        candidates=candidates,
+        choose=choose,
+        sees=QUEUES,
+        eager=True,
+        classes=classes,
+        shortest=False,
+        stateless=False,
+    )
+
+
+@inlined
+def straight_port(node, target, params):
+    """The port to the target's coordinate in the first wrong dimension; its first port and side."""
+    j, first, side = 0, 0, params[SIDES]
+    weight = params[0] // side
+    while node // weight % side == target // weight % side:
+        first += side - 1
+        j += 1
+        side = params[SIDES + j]
+        weight //= side
+    here, wanted = node // weight % side, target // weight % side
+    return first + (wanted if wanted < here else wanted - 1), first, side
+
+
+@rule
+def in_one_dimension(node, in_port, in_class, header, candidates, params):
+    """Offer the straight hop in the first dimension that is wrong, and others unless gone astray.
+
+    Behind a hop of class 0 the dimension is wrong still, so that the class tells of that one.
+    """
+    if node == header[0]:
+        return ARRIVED
+    straight, first, side = straight_port(node, header[0], params)
+    candidates[0, PORT], candidates[0, CLASS] = straight, STRAIGHT
+    # A second hop astray in a dimension could return to the first place. One is allowed, so that
+    # two classes suffice (McDonald et al. 2019).
+    if in_class == ASTRAY:
+        return 1
+    count = 1
+    for port in range(first, first + side - 1):
+        if port != straight:
+            candidates[count, PORT], candidates[count, CLASS] = port, ASTRAY
+            count += 1
+    return count
+
+
+@inlined
+def wrong_dimensions(node, target, params):
+    """Count the dimensions in which two nodes differ."""
+    weight, wrong = params[0], 0
+    for j in range(params[DIMENSIONS]):
+        side = params[SIDES + j]
+        weight //= side
+        wrong += node // weight % side != target // weight % side
+    return wrong
+
+
+@rule
+def in_all_dimensions(node, in_port, in_class, header, candidates, params):
+    """Offer the straight hops of all dimensions, then the others there if classes are enough."""
+    wrong = wrong_dimensions(node, header[0], params)
+    if wrong == 0:
+        return ARRIVED
+    # A class is left at each hop. A hop astray is offered only if enough classes remain for one
+    # straight hop per wrong dimension.
+    count, enough = 0, in_class + 2 + wrong <= 2 * params[DIMENSIONS]
+    for astray in range(2 if enough else 1):
+        weight, first = params[0], 0
+        for j in range(params[DIMENSIONS]):
+            side = params[SIDES + j]
+            weight //= side
+            here, wanted = node // weight % side, header[0] // weight % side
+            straight = first + (wanted if wanted < here else wanted - 1)
+            for port in range(first, first + side - 1):
+                if here != wanted and (port != straight) == (astray == 1):
+                    candidates[count, PORT], candidates[count, CLASS] = port, in_class + 1
+                    count += 1
+            first += side - 1
+    return count
+
+
+@inlined
+def lightest(candidates, seen, straight, hops):
+    """The candidate with room whose queue times hops is least, the first of equals; -1: none.
+
+    The first `straight` candidates have `hops` to go, the others one more.
+    """
+    count, best, least = candidates.shape[0], -1, 0
+    for i in range(count):
+        # Queue times remaining hops estimates the load that the choice adds. A hop astray adds one
+        # hop to what remains.
+        weight = seen[candidates[i, PORT]] * (hops if i < straight else hops + 1)
+        if seen[seen.size - count + i] > 0 and (best < 0 or weight < least):
+            best, least = i, weight
+    return best
+
+
+@rule
+def lightest_of_one(node, header, candidates, seen, params):
+    """Weigh one straight hop and others."""
+    return lightest(candidates, seen, 1, wrong_dimensions(node, header[0], params))
+
+
+@rule
+def lightest_of_all(node, header, candidates, seen, params):
+    """Weigh a straight hop of each dimension that is wrong, and others."""
+    wrong = wrong_dimensions(node, header[0], params)
+    return lightest(candidates, seen, wrong, wrong)
 
 
 @inlined

@@ -1,9 +1,13 @@
-"""Star graph and arrangement graph: processors are arrangements of symbols in lexicographic order.
+"""Networks of permutations: star graph and arrangement graph, pancake and bubble-sort graph.
 
-An arrangement's rank in digits of falling radix (n, n-1, ..) says at every position how many of the
-symbols that are still free are lower. In both networks a link swaps two positions, and the rules do
-it on the digits: in the star graph position 0 and another one; in the arrangement graph one of the
-k positions and position k, behind the arrangement's end, where the port's symbol is put first.
+Processors are arrangements of symbols in lexicographic order. An arrangement's rank in digits of
+falling radix (n, n-1, ..) says at every position how many of the symbols that are still free are
+lower. In star graph and arrangement graph a link swaps two positions, and the rules do it on the
+digits: in the star graph position 0 and another one; in the arrangement graph one of the k
+positions and position k, behind the arrangement's end, where the port's symbol is put first.
+
+In the pancake graph a link is a reversal, in the bubble-sort graph a swap of neighbours. Their
+rules work on the symbols, packed into a word of 4 bits each, the symbol at position 0 lowest.
 """
 
 from __future__ import annotations
@@ -14,7 +18,7 @@ from mpinet.compiled import inlined, rule
 from mpinet.errors import TopologyError
 from mpinet.networks.arithmetic import lowest_one
 from mpinet.networks.parameters import Limit, whole_number
-from mpinet.networks.routing import ARRIVED, shortest_routings
+from mpinet.networks.routing import ARRIVED, longer_routings, shortest_routings
 from mpinet.networks.topology import MAX_SIZE, Topology
 from mpinet.networks.waysback import same_port
 
@@ -88,8 +92,6 @@ class Permutations(SymbolAddresses):
     paper = "Akers, Krishnamurthy 1989"
     specification = "networks 3"
 
-    reverse_port = same_port
-
     def __init__(self, n: int, diameter: int | None = None):
         self.symbols = self.positions = n
         stated = {"degree": n - 1} | ({} if diameter is None else {"diameter": diameter})
@@ -114,6 +116,8 @@ class StarGraph(Permutations):
     def neighbor(node, port, params):
         """Swap the positions 0 and port+1."""
         return swapped(node, 0, port + 1, params)
+
+    reverse_port = same_port
 
     routings = shortest_routings(shortest=sort_cycles)
 
@@ -234,14 +238,120 @@ def unranked(node, params):
 
 
 @inlined
+def packed_homes(target, params):
+    """The position of every symbol in a permutation, packed."""
+    free, homes = IN_ORDER, 0
+    for position in range(params[SYMBOLS]):
+        digit = target // params[WEIGHTS + position]
+        target -= digit * params[WEIGHTS + position]
+        symbol, free = taken_out(free, digit)
+        homes |= position << (4 * symbol)
+    return homes
+
+
+@inlined
 def packed_goals(node, target, params):
     """Pack, for each position, the place of its symbol in the target."""
-    wanted, symbols, homes, goals = unranked(target, params), unranked(node, params), 0, 0
+    # Sorting to the target is sorting to the identity after renaming symbols by their homes. So one
+    # rule serves all targets.
+    homes = packed_homes(target, params)
+    free, goals = IN_ORDER, 0
+    # This unpacks the node as `unranked` does. One loop saves a second pass over the symbols, in a
+    # decision that every hop takes.
     for position in range(params[SYMBOLS]):
-        # Sorting to the target is sorting to the identity after renaming symbols by their homes. So
-        # one rule serves all targets.
-        homes |= position << (4 * ((wanted >> (4 * position)) & 15))
-    for position in range(params[SYMBOLS]):
-        symbol = (symbols >> (4 * position)) & 15
+        digit = node // params[WEIGHTS + position]
+        node -= digit * params[WEIGHTS + position]
+        symbol, free = taken_out(free, digit)
         goals |= ((homes >> (4 * symbol)) & 15) << (4 * position)
     return goals
+
+
+@rule
+def flip(node, header, params):
+    """Reverse up to the last wrong position, once the symbol that belongs there is in front."""
+    if node == header[0]:
+        return ARRIVED
+    goals = packed_goals(node, header[0], params)
+    last = params[SYMBOLS] - 1
+    # Positions at the end that are right stay right, because flips move prefixes only. So each
+    # symbol needs two flips at most.
+    while goals >> (4 * last) & 15 == last:
+        last -= 1
+    place = 0
+    while goals >> (4 * place) & 15 != last:
+        place += 1
+    return last - 1 if place == 0 else place - 1
+
+
+@rule
+def swap(node, header, params):
+    """Swap the first two neighbours that belong in the other order: one inversion less."""
+    if node == header[0]:
+        return ARRIVED
+    goals = packed_goals(node, header[0], params)
+    position = 0
+    # Each swap of neighbours in wrong order removes one inversion. Their number is the distance, so
+    # that the way is shortest.
+    while goals >> (4 * position) & 15 < goals >> (4 * position + 4) & 15:
+        position += 1
+    return position
+
+
+class Pancake(Permutations):
+    """Pancake graph of n! processors (Akers, Krishnamurthy 1989).
+
+    Port i reverses the first i+2 symbols.
+    """
+
+    family = "pancake"
+    example = "pancake:5"
+
+    @rule
+    def neighbor(node, port, params):
+        """Reverse the first symbols."""
+        symbols = unranked(node, params)
+        count = port + 2
+        kept = symbols >> (4 * count) << (4 * count)
+        for position in range(count):
+            kept |= (symbols >> (4 * position) & 15) << (4 * (count - 1 - position))
+        return ranked(kept, params)
+
+    reverse_port = same_port
+
+    routings = longer_routings(flips=flip)
+
+
+class BubbleSort(Permutations):
+    """Bubble-sort graph of n! processors (Akers, Krishnamurthy 1989).
+
+    Port i swaps the symbols at the positions i and i+1.
+    """
+
+    family = "bubblesort"
+    example = "bubblesort:4"
+
+    def __init__(self, n: int):
+        super().__init__(n, n * (n - 1) // 2)
+
+    @rule
+    def neighbor(node, port, params):
+        """Swap two neighbouring symbols."""
+        symbols = unranked(node, params)
+        changed = (symbols >> (4 * port) ^ symbols >> (4 * port + 4)) & 15
+        return ranked(symbols ^ changed << (4 * port) ^ changed << (4 * port + 4), params)
+
+    reverse_port = same_port
+
+    routings = shortest_routings(shortest=swap)
+
+
+@inlined
+def ranked(symbols, params):
+    """The number of packed symbols: how many lower ones stand behind each of them."""
+    n, rank = params[SYMBOLS], 0
+    for position in range(n):
+        symbol, lower = symbols >> (4 * position) & 15, 0
+        for behind in range(position + 1, n):
+            lower += (symbols >> (4 * behind) & 15) < symbol
+        rank += lower * params[WEIGHTS + position]
+    return rank

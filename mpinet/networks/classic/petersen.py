@@ -1,4 +1,4 @@
-"""The Petersen graph and its products with itself and with the hypercube.
+"""The Petersen graph, its products with itself and with the hypercube, and generalized ones.
 
 The Petersen graph has an outer ring 0..4, an inner star 5..9 with steps of 2, and a spoke for each
 of the five. A folded Petersen cube has k such digits, digit 0 the fastest, and a cube's label above
@@ -7,11 +7,16 @@ them.
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 from mpinet.compiled import inlined, rule
 from mpinet.networks.arithmetic import lowest_one
-from mpinet.networks.parameters import whole_number
-from mpinet.networks.routing import ARRIVED, shortest_routings
+from mpinet.networks.classic.chordalring import decide as decide_by_parity
+from mpinet.networks.parameters import Limit, whole_number
+from mpinet.networks.routing import ARRIVED, Routing, shortest_routings
+from mpinet.networks.shortest import table_routing
 from mpinet.networks.topology import Topology, numbered
+from mpinet.networks.waysback import other_way_round
 
 FORWARD, BACKWARD, SPOKE = 0, 1, 2
 
@@ -165,3 +170,44 @@ class FoldedPetersen(PetersenCube):
 
     def __init__(self, k: int):
         super().__init__(f"{k}", 0, k)
+
+
+JUMP = 2
+"""Place in the rules' parameters: k."""
+
+
+class GeneralizedPetersen(Topology):
+    """Generalized Petersen graph GP(n,k): a ring, spokes, and a star polygon (Watkins 1969).
+
+    Ports: of the ring's node 2i those to 2(i+1), 2(i-1), 2i+1; of the polygon's node 2i+1 those to
+    2(i+k)+1, 2(i-k)+1, 2i; sums modulo n.
+    """
+
+    family = "gpetersen"
+    parameters = (
+        whole_number("n", 3, 2**20),
+        whole_number("k", 1, Limit("(n-1)/2", lambda given: (given["n"] - 1) // 2)),
+    )
+    example = "gpetersen:8,3"
+    paper = "Watkins 1969"
+    specification = "networks 3"
+
+    def __init__(self, n: int, k: int):
+        super().__init__(f"{n},{k}", size=2 * n, ports=3, params=[k], stated={"degree": 3})
+
+    @rule
+    def neighbor(node, port, params):
+        """Return the next node of the ring or polygon, or the one at the spoke's other end."""
+        if port == SPOKE:
+            return node ^ 1
+        # Even numbers are the ring, odd ones the polygon. So a spoke flips the last bit, and both
+        # cycles use one formula.
+        jump = 2 * params[JUMP] if node & 1 else 2
+        return (node + jump - 2 * jump * port) % params[0]
+
+    reverse_port = other_way_round
+
+    @property
+    def routings(self) -> dict[str, Callable[[], Routing]]:
+        """Shortest paths by two tables: all of the ring look alike, and all of the polygon."""
+        return {"shortest": lambda: table_routing(self, decide_by_parity, 2)}

@@ -5,13 +5,18 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from fractions import Fraction
 from functools import cached_property
+from typing import Any
 
-from mpinet.compiled import rule
+import numpy as np
+
+from mpinet.compiled import inlined, rule
 from mpinet.errors import TopologyError
 from mpinet.networks.arithmetic import ceil_log2
-from mpinet.networks.gbsn.broadcast import route_schedule
 from mpinet.networks.gbsn.description import (
+    BLOCKS,
     LEFT,
+    RECORD,
+    RECORDS,
     SIZE,
     A,
     block_of,
@@ -21,9 +26,9 @@ from mpinet.networks.gbsn.description import (
     other_end,
     record,
 )
-from mpinet.networks.gbsn.partial import flipped_bits, partial_ports
+from mpinet.networks.gbsn.partial import flipped_bits, flipping_port, partial_ports
 from mpinet.networks.gbsn.regular import BlockShift
-from mpinet.networks.gbsn.routing import decide
+from mpinet.networks.gbsn.routing import decide, port_towards
 from mpinet.networks.parameters import Parameter, dashed, integer, require_integer
 from mpinet.networks.routing import Routing, stateless
 from mpinet.networks.schedule import Schedule
@@ -169,7 +174,7 @@ class GeneralizedBlockShift(Topology):
             return None
 
     @property
-    def ascend_schedules(self) -> Mapping[str, str]:
+    def ascend_schedules(self) -> Mapping[str, str | type[Any]]:
         """Offer those of the BSN, if the network is one (section 4)."""
         return self.regular.ascend_schedules if self.regular else {}
 
@@ -206,3 +211,60 @@ def arguments(b: int, m: Sequence[int], a: Sequence[int], completed: bool) -> st
     parts = a if len(set(a)) > 1 else a[:1]
     text = f"{b},m={'-'.join(map(str, m))},a={'-'.join(map(str, parts))}"
     return text if completed else f"{text},completed=no"
+
+
+def route_schedule(network: GeneralizedBlockShift, root: int) -> Schedule:
+    """Make the schedule along the routes to the root, over single-bit partial and shift links."""
+    # With single-bit partial links a node has few children. With all patterns the tree would be
+    # flat, which one-port steps cannot use.
+    single = description(network.shift, network.m, (1,) * len(network.m), network.completed)
+    params = np.concatenate([network.params, network.params[:2], np.array(single, np.int64)])
+    return Schedule("routes", root, send_child, params, ())
+
+
+@rule
+def send_child(node, root, since, step, params):
+    """A node serves its children one a step: RIGHT, LEFT, then the highest bit .. bit 0.
+
+    A child is a neighbour whose first hop towards the root leads here.
+    """
+    single = params[params[RECORDS] + RECORD * params[BLOCKS] :]
+    block = block_of(node, single)
+    at = record(block, single)
+    waiting = step - since
+    # A node has at most two shift links beside its partial ones. Later steps have no child left, so
+    # that the search is skipped.
+    if waiting > single[at + LEFT] + 2:
+        return -1
+    port = single[at + LEFT] + 2
+    while waiting > 0 and port > 0:
+        port -= 1
+        waiting -= is_child(node, block, port, root, single)
+    if waiting > 0:
+        return -1
+    own = params[record(block, params) + LEFT]
+    if port >= single[at + LEFT]:
+        return own + port - single[at + LEFT]
+    a = params[record(block, params) + A]
+    return flipping_port(1 << port, port // a, a)
+
+
+@inlined
+def is_child(node, block, port, root, single):
+    """Return 1 if the processor behind a port sends to the root over this port's link, else 0."""
+    at = record(block, single)
+    place, left = node - first_of(block, single), single[at + LEFT]
+    if port < left:
+        child, back = place ^ (1 << port), port
+        if child >= single[at + SIZE]:
+            return 0
+        child += first_of(block, single)
+    else:
+        there, child, side = other_end(block, place, port == left, single)
+        if there < 0:
+            return 0
+        child += first_of(there, single)
+        back = single[record(there, single) + LEFT] + side
+    # The tree is stored nowhere: a neighbour is a child if its own route to the root begins here.
+    # Each node can decide that alone.
+    return 1 if child != root and port_towards(child, root, single) == back else 0

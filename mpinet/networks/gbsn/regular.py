@@ -5,11 +5,12 @@ from __future__ import annotations
 from collections.abc import Callable
 from types import MappingProxyType
 
+import numpy as np
+
 from mpinet.compiled import rule
 from mpinet.errors import TopologyError
 from mpinet.networks.arithmetic import ceil_log2, lowest_one
 from mpinet.networks.binary import BinaryLabels
-from mpinet.networks.gbsn.broadcast import section_schedule
 from mpinet.networks.gbsn.partial import (
     flipped_bits,
     flipping_port,
@@ -21,11 +22,11 @@ from mpinet.networks.gbsn.partial import (
 from mpinet.networks.gbsn.words import bits_to_bring, rotated_left, rotated_right, wanted_bits
 from mpinet.networks.parameters import Limit, Parameter, integer, require_integer, whole_number
 from mpinet.networks.routing import ARRIVED, Routing, stateless
-from mpinet.networks.schedule import Schedule
+from mpinet.networks.schedule import Schedule, ports_from
 
-A, SHIFT, BITS, LEFT, TOPS = 2, 3, 4, 5, 6
-"""Places in the rules' parameters: a, b, n, the port LEFT (RIGHT follows), and the topmost bits of
-the subsections.
+A, SHIFT, BITS, LEFT, TOPS, STRIDE = range(2, 8)
+"""Places in the rules' parameters: a, b, n, the port LEFT (RIGHT follows), the topmost bits of the
+subsections, and for schedules the number of bits of a section that one step sets: 1, or a.
 """
 
 
@@ -179,3 +180,60 @@ def decide_two_way(node, header, params):
         header[1] += 1
         if moving:
             return left + 1
+
+
+def section_schedule(network: BlockShift, root: int, name: str, stride: int) -> Schedule:
+    """Section after section of the word, a right shift after each but the last.
+
+    Parameters
+    ----------
+    network : BlockShift
+        The BSN.
+    root : int
+        The processor that starts.
+    name : str
+        The schedule's name.
+    stride : int
+        Bits that a step sets: 1 (one-port), or a, over all ports of a subsection (all-port).
+    """
+    phases = []
+    for section in range(network.sections):
+        width = min(network.shift, network.bits - section * network.shift)
+        phases += [(f"section {section}", -(-width // stride)), (f"shift {section}", 1)]
+    return Schedule(
+        name=name,
+        root=root,
+        rule=send_section,
+        params=np.append(network.params, stride),
+        phases=tuple(phases[:-1]),
+        send=1 if stride == 1 else None,
+    )
+
+
+@rule
+def send_section(node, root, since, step, params):
+    """An active node sets the next bits in all ways, or shifts.
+
+    After t shifts and i bits of the section, those nodes are active whose word, shifted back,
+    differs from the root's in bits below t b + i only: who was active and its receivers.
+    """
+    shift, bits, stride = params[SHIFT], params[BITS], params[STRIDE]
+    rounds = (shift + stride - 1) // stride + 1
+    section = (step - 1) // rounds
+    start = section * shift
+    width = min(shift, bits - start)
+    low = (step - 1 - section * rounds) * stride
+    # The test needs no memory of who was informed. A node is active exactly if its word can have
+    # been made of the root's so far.
+    if (rotated_left(node, start, bits) ^ root) >> min(start + low, start + width):
+        return -1
+    if low >= width:
+        right = params[LEFT] + 1
+        # A rotation may keep a word, such as 00..0. The message then is where it should go, and no
+        # link leads there.
+        moved = rotated_left(node, shift, bits) != node
+        return right if moved else -1
+    port = flipping_port(1 << low, low // params[A], params[A])
+    # All patterns of a subsection are consecutive ports. In one all-port step the node sets these
+    # bits in all ways.
+    return ports_from(port, (1 << min(stride, width - low)) - 1)

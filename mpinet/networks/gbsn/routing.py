@@ -1,22 +1,186 @@
-"""The stateless routing of a GBSN: a shift plan, and a tree plan where that has no way (3.3)."""
+"""The stateless routing of a GBSN: a shift plan, and a tree plan where that has no way (3.3).
 
-from mpinet.compiled import inlined, rule
+A shift plan leaves a block by an exit: a place whose right shift leads closer (docs/papers/gbsn,
+3.3). The bits low..b-1 of an exit are wanted; those below (there are some only if the shift brings
+more than is missing) and those above are free. A shift fits if both its ends are there: two limits,
+to the bits above and to those below, so that with one place every place with smaller free bits
+fits. A fit is open if no completion link takes one of its ports; only the place without any free
+bit may be taken: one with some leads to no place 0, and to block 0 only if that is so large that no
+block needs the port RIGHT of place 1.
+
+Hence the nearest exit is found without trying them all: take the place's own free bits, and clear
+subsections from the top, above and below the wanted bits, as far as needed.
+"""
+
+from __future__ import annotations
+
+from mpinet.compiled import inlined, part, rule
 from mpinet.networks.gbsn.description import (
     BLOCK_BITS,
     LEFT,
     PLACE_BITS,
     SHIFT,
     TOPS,
+    WIDTH,
     A,
     block_of,
     first_of,
     is_needy,
+    is_there,
+    left_is_taken,
     record,
+    right_is_taken,
+    right_shift,
 )
-from mpinet.networks.gbsn.exits import NONE, nearest_exit
-from mpinet.networks.gbsn.partial import partial_port
-from mpinet.networks.gbsn.words import bits_to_bring
+from mpinet.networks.gbsn.partial import least_change, partial_port, settled, subsections_in
+from mpinet.networks.gbsn.words import bits_to_bring, wanted_bits
 from mpinet.networks.routing import ARRIVED
+
+NONE = -1
+
+MOST_SUBSECTIONS = 64
+"""Most subsections: one per bit of a word."""
+
+
+@part
+def fits(block, place, params):
+    """Return whether the network contains both a word and its right shift."""
+    if not is_there(block, place, params):
+        return False
+    other, there = right_shift(block, place, params)
+    return is_there(other, there, params)
+
+
+@part
+def is_open(block, place, params):
+    """Return whether no completion link occupies either port of this right shift."""
+    other, there = right_shift(block, place, params)
+    return not right_is_taken(block, place, params) and not left_is_taken(other, there, params)
+
+
+@inlined
+def leads_on(block, goal, bits, params):
+    """Return whether right shifts by `bits` bits in all lead from a block to block `goal`.
+
+    For fewer bits than block addresses have: then the shifts fix the blocks on the way.
+    """
+    shift, block_bits = params[SHIFT], params[BLOCK_BITS]
+    while block != goal:
+        wanted = wanted_bits(goal, bits, shift, block_bits)
+        if not fits(block, wanted, params):
+            return False
+        if not is_open(block, wanted, params) and not fits(block, wanted + (1 << shift), params):
+            return False
+        # Each shift brings its wanted bits to the left end of the block's address. Missing blocks
+        # on the way exclude the plan.
+        block = (wanted << (block_bits - shift)) | (block >> shift)
+        bits -= shift
+    return True
+
+
+@inlined
+def nearer(place, one, other, tops):
+    """Return the exit with fewer subsections to change; the lower on a tie; `NONE` only of two."""
+    if one == NONE or other == NONE:
+        return max(one, other)
+    far, farther = subsections_in(place ^ one, tops), subsections_in(place ^ other, tops)
+    # Ties need a rule that every node follows alike. The lower number needs no memory.
+    if far == farther:
+        return min(one, other)
+    return one if far < farther else other
+
+
+@inlined
+def nearest_exit(block, place, goal, bits, params):
+    """The exit of a block for block `goal` that is nearest to a place; `NONE` if there is none.
+
+    `bits` is the length of all the shifts to come (see `bits_to_bring`). Where the first shift
+    brings more than is missing and is not the last one, its free bits say which block is next. An
+    exit with certain bits is at least as far, and has at least as high a number, as they alone.
+    """
+    shift, block_bits = params[SHIFT], params[BLOCK_BITS]
+    wanted = wanted_bits(goal, bits, shift, block_bits)
+    free = max(bits - block_bits, 0)
+    # In most networks the place that changes fewest subsections already is an exit. The search
+    # below is for irregular blocks.
+    home = least_change(place, wanted, free, shift, params[record(block, params) + A])
+    if fits(block, home, params) and is_open(block, home, params):
+        other, _ = right_shift(block, home, params)
+        if leads_on(other, goal, bits - shift, params):
+            return home
+    # The first shift is also the last one. Its free bits choose no intermediate block, so that one
+    # search suffices.
+    if shift >= block_bits:
+        return nearest_fit(block, place, wanted, free, params)
+    tops, brought = params[record(block, params) + TOPS], (1 << shift) - 1
+    best, fewest = NONE, MOST_SUBSECTIONS
+    for low in range(1 << free):
+        rightmost = wanted | low
+        far = subsections_in((place ^ rightmost) & brought, tops)
+        # More bits only add to the distance and to the number. So this bound excludes whole
+        # families of exits at once.
+        if far > fewest or (far == fewest and rightmost > best):
+            continue
+        other = (rightmost << (block_bits - shift)) | (block >> shift)
+        if leads_on(other, goal, bits - shift, params):
+            found = nearest_fit(block, place, rightmost, 0, params)
+            best = nearer(place, best, found, tops)
+            fewest = MOST_SUBSECTIONS if best == NONE else subsections_in(place ^ best, tops)
+    return best
+
+
+@inlined
+def nearest_fit(block, place, wanted, free, params):
+    """The nearest place with the bits free..b-1 as wanted whose right shift is there and open."""
+    if not fits(block, wanted, params):
+        return NONE
+    home = least_change(place, wanted, free, params[SHIFT], params[record(block, params) + A])
+    best = nearest_open(block, place, home, free, params)
+    if is_open(block, wanted, params):
+        return best
+    return beside(block, place, best, wanted, free, params)
+
+
+@inlined
+def nearest_open(block, place, home, free, params):
+    """The nearest of the open fits that come of `home` by clearing subsections from the top.
+
+    One limit goes up the free bits above the wanted ones, another down those below them.
+    """
+    at = record(block, params)
+    shift, a, width, tops = params[SHIFT], params[at + A], params[at + WIDTH], params[at + TOPS]
+    best = NONE
+    above, below = shift, free
+    while True:
+        kept = ((1 << above) - (1 << free)) | ((1 << below) - 1)
+        # Clearing a subsection from the top lowers the place. If a place fits, all with smaller
+        # free bits fit, so that only two limits move.
+        found = settled(home & kept, place, free, shift, a)
+        if fits(block, found, params):
+            if is_open(block, found, params):
+                best = nearer(place, best, found, tops)
+            if above >= width:
+                return best
+            above = min(above + a - above % a, width)
+        else:
+            if below == 0:
+                return best
+            below -= 1 + (below - 1) % a
+
+
+@inlined
+def beside(block, place, best, wanted, free, params):
+    """`best`, or a fit with one free bit set, the least of a subsection, if that is nearer."""
+    at = record(block, params)
+    shift, a, tops = params[SHIFT], params[at + A], params[at + TOPS]
+    # Only the place without free bits can be taken by a completion link. The nearest alternative
+    # then sets one free bit, the least of some subsection.
+    for bit in range(0, params[at + WIDTH], a):
+        other = wanted | (1 << bit)
+        if (bit < free or bit >= shift) and fits(block, other, params):
+            best = nearer(place, best, other, tops)
+    other = wanted | (1 << shift)
+    return nearer(place, best, other, tops) if fits(block, other, params) else best
 
 
 @rule

@@ -174,11 +174,6 @@ def go_round(tokens, count, place, detoured, params):
     return count + length - 2
 
 
-def online_routing(topology: Topology) -> Routing:
-    """The paper's routing, repaired on the way where a node is dead."""
-    return around_one_node("online", topology, start, decide_online)
-
-
 @rule
 def decide_online(node, header, params):
     """Take the hop of the first token; repair the path first if it crosses the dead node next."""
@@ -210,11 +205,6 @@ def repair(node, header, params):
 
 DETOURED, BEST, MORE_ROWS = ROWS, ROWS + 1, ROWS + 2
 """More rows of scratch: a candidate's tokens with the detour, the best ones."""
-
-
-def planned_routing(topology: Topology) -> Routing:
-    """The paper's routing; a path planned around the dead node where one is."""
-    return around_one_node("planned", topology, start_planned, decide)
 
 
 @rule

@@ -28,13 +28,8 @@ from mpinet.networks.gmn.parameters import (
 )
 from mpinet.networks.gmn.walk import ROWS, TOKENS, find_path
 from mpinet.networks.routing import ARRIVED, Routing
-from mpinet.networks.shortest import REPRESENTATIVES, entry, table_routing
+from mpinet.networks.shortest import REPRESENTATIVES, entry
 from mpinet.networks.topology import Topology
-
-
-def source_routing(topology: Topology) -> Routing:
-    """The paper's routing: the source writes the list of tokens, every node takes one off."""
-    return listed_routing("source", topology, topology.params, start, decide)
 
 
 def listed_routing(
@@ -156,11 +151,6 @@ def start(source, target, header, params):
     hops = np.empty(params[TYPES] + 2, np.int64)
     count = find_path(source, target, scratch, hops, params)
     write_list(scratch[TOKENS], count, header, params)
-
-
-def shortest_routing(topology: Topology) -> Routing:
-    """Shortest paths by one table: a translation by whole sectors keeps the ports' names."""
-    return table_routing(topology, decide_by_position, int(topology.params[SECTOR]))
 
 
 @rule

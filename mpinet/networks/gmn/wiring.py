@@ -21,10 +21,11 @@ from mpinet.networks.gmn.parameters import (
     loop_sector,
     require_loops,
 )
-from mpinet.networks.gmn.repairs import online_routing, planned_routing
-from mpinet.networks.gmn.routing import shortest_routing, source_routing
+from mpinet.networks.gmn.repairs import around_one_node, decide_online, start_planned
+from mpinet.networks.gmn.routing import decide, decide_by_position, listed_routing, start
 from mpinet.networks.parameters import Parameter, integer, require_integer
 from mpinet.networks.routing import Routing
+from mpinet.networks.shortest import table_routing
 from mpinet.networks.topology import Topology
 
 
@@ -94,10 +95,11 @@ class MultipleLoops(Topology):
         repairs the list (5.1). ``planned``: the source knows the dead processor (5.2).
         """
         return {
-            "source": lambda: source_routing(self),
-            "shortest": lambda: shortest_routing(self),
-            "online": lambda: online_routing(self),
-            "planned": lambda: planned_routing(self),
+            "source": lambda: listed_routing("source", self, self.params, start, decide),
+            # A translation by whole sectors keeps the ports' names.
+            "shortest": lambda: table_routing(self, decide_by_position, self.sector),
+            "online": lambda: around_one_node("online", self, start, decide_online),
+            "planned": lambda: around_one_node("planned", self, start_planned, decide),
         }
 
     def cycle(self) -> Cycle:

@@ -30,7 +30,7 @@ from mpinet.networks.hdn.levels import (
     level_record,
     with_super_node,
 )
-from mpinet.networks.routing import ARRIVED, Routing, stateless
+from mpinet.networks.routing import ARRIVED, Routing
 from mpinet.networks.topology import Topology
 
 CROSSING = 1 << 62
@@ -38,26 +38,6 @@ CROSSING = 1 << 62
 
 TAG_BITS = 2
 """Bits that tell a crossing, a travel and a travel in reverse mode."""
-
-
-def stack_routing(topology: Topology) -> Routing:
-    """Algorithm 1 of the paper as per-node decisions (5.1, 5.2)."""
-    return legs_routing("algorithm1", topology, start_stack, 3 * int(topology.params[LEVELS]) + 1)
-
-
-def landing_routing(topology: Topology) -> Routing:
-    """Algorithm 1 that lands where both parts together are shortest (5.4).
-
-    The source writes all base walks and crossings, and the nodes do what Algorithm 1's do.
-    """
-    most = 3 * 2 ** int(topology.params[LEVELS]) - 2
-    return legs_routing("landing", topology, start_landing, most)
-
-
-def stateless_routing(topology: Topology) -> Routing:
-    """Routing by the target alone (5.3); other paths in general."""
-    shortest = bool(topology.params[LEVELS] <= 1)
-    return stateless("stateless", decide_stateless, topology, shortest=shortest)
 
 
 def legs_routing(name: str, topology: Topology, start: Rule, most: int) -> Routing:
@@ -109,9 +89,8 @@ def base_port(node, target, backward, params):
         return first + offset - 1
     if kind == IS_PATH:
         return first + (PLUS if node // weight % side + offset < side else MINUS)
-    # The walk forwards breaks the tie by PLUS: the same links are passed backwards by MINUS.
-    # Reverse mode walks the links of a forward path from its end. Ties have to choose the same
-    # links, seen from the other side.
+    # Reverse mode walks the links of a forward path from its end. The walk forwards breaks the tie
+    # by PLUS: the same links are passed backwards by MINUS.
     if backward and 2 * offset == side:
         return first + MINUS
     return first + way_round(offset, side)
@@ -284,8 +263,8 @@ def least_between(place, goal, side, kind):
     if kind == IS_RING:
         offset = (goal - place) % side
         around = goal < place if 2 * offset < side else goal > place
-        # On a tie both ways round are shortest, and one of them passes 0.
-        # The shortest way round passes the closing link, and with it place 0. No place is lower.
+        # The shortest way round passes the closing link, and with it place 0. On a tie one of two
+        # shortest ways does.
         if 2 * offset == side or around:
             return 0
     return min(place, goal)

@@ -48,9 +48,9 @@ from mpinet.networks.hdn.levels import (
     split,
     value,
 )
-from mpinet.networks.hdn.routing import landing_routing, stack_routing, stateless_routing
+from mpinet.networks.hdn.routing import decide_stateless, legs_routing, start_landing, start_stack
 from mpinet.networks.parameters import Parameter, whole_number
-from mpinet.networks.routing import Routing
+from mpinet.networks.routing import Routing, stateless
 from mpinet.networks.schedule import Schedule
 from mpinet.networks.topology import Topology, numbered
 
@@ -196,10 +196,11 @@ class DualNet(Topology):
         ``algorithm1``: the header is a stack of legs (5.1, 5.2). ``stateless``: the header is the
         target (5.3). ``landing``: the source chooses where to cross (5.4).
         """
+        k = self.levels.count
         return {
-            "algorithm1": lambda: stack_routing(self),
-            "stateless": lambda: stateless_routing(self),
-            "landing": lambda: landing_routing(self),
+            "algorithm1": lambda: legs_routing("algorithm1", self, start_stack, 3 * k + 1),
+            "stateless": lambda: stateless("stateless", decide_stateless, self, shortest=k <= 1),
+            "landing": lambda: legs_routing("landing", self, start_landing, 3 * 2**k - 2),
         }
 
     def schedules(self, root: int) -> dict[str, Callable[[], Schedule]]:

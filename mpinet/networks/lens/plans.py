@@ -93,9 +93,8 @@ def next_move(k, header, params):
     header[1] = (word >> ROW << ROW) | (runs - 1) << RUNS | flags
     place = k if flags & 2 else right_row(k, params)
     radix = params[RIGHT_RADIX] if flags & 2 else params[LEFT_RADIX]
-    # The next run comes back over this position and writes its final digit: this one is free.
-    # A later run that is at least as long comes back over this position. Until then the digit is
-    # free, which spreads the load.
+    # A later run that is at least as long comes back over this position and writes its final digit.
+    # Until then the digit is free, which spreads the load.
     if second >= first and word >> CHOICE != AS_TARGET:
         digit = free_digit(radix, to_go, header, params)
         if digit >= 0:

@@ -11,7 +11,6 @@ from mpinet.networks.parameters import Parameter, integer, require_ranges, whole
 from mpinet.networks.product import NamedProduct
 from mpinet.networks.routing import Routing
 from mpinet.networks.schedule import Schedule
-from mpinet.networks.sth.candidates import list_bits
 from mpinet.networks.sth.cube import (
     BinaryCube,
     CrossedCube,
@@ -20,7 +19,7 @@ from mpinet.networks.sth.cube import (
     TwistedCube,
     dimensions_schedule,
 )
-from mpinet.networks.sth.loop import ChordedLoop, loop_schedule
+from mpinet.networks.sth.loop import ChordedLoop, list_bits, loop_schedule
 from mpinet.networks.topology import Topology
 
 CUBES: dict[str, type[Cube]] = {

@@ -11,7 +11,7 @@ from mpinet import measure
 from mpinet.claims import Corrected, Measured, claim, section
 from mpinet.machine import Machine
 from mpinet.networks.catalogue import open_topology
-from mpinet.networks.sth.candidates import FIRST, TARGET, WALK
+from mpinet.networks.sth.loop import FIRST, TARGET, WALK
 from mpinet.networks.topology import Topology
 from mpinet.papers.grids import networks, numbers, up_to
 from mpinet.papers.measured import size_of

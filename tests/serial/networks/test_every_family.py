@@ -14,6 +14,7 @@ from mpinet.compiled import map_rule
 from mpinet.errors import NodeError, TopologyError
 from mpinet.networks.catalogue import FAMILIES, family_class
 from mpinet.networks.shortest import neighbor_table
+from mpinet.networks.topology import is_searched
 
 PLAIN = 4096
 """Most ports of a network whose rules are also played in plain Python."""
@@ -22,7 +23,7 @@ WHOLE_NUMBERS = [
     (family, parameter)
     for family in FAMILIES
     if family != "graph"
-    for parameter in type(mpinet.open(next(iter(REFERENCES[family])))).parameters
+    for parameter in family_class(family).parameters
     if parameter.least is not None
 ]
 
@@ -104,7 +105,7 @@ def test_names_and_addresses_lead_back(family):
         assert len({topology.address(u) for u in nodes}) == len(nodes), name
 
 
-@pytest.mark.parametrize("family", FAMILIES)
+@pytest.mark.parametrize("family", REFERENCES)
 def test_addresses_and_numbers_that_no_node_has_are_refused(family):
     topology = mpinet.open(next(iter(REFERENCES[family])))
     last = topology.address(topology.size - 1)
@@ -121,7 +122,7 @@ def test_addresses_and_numbers_that_no_node_has_are_refused(family):
 
 @pytest.mark.parametrize(("family", "parameter"), WHOLE_NUMBERS)
 def test_a_parameter_that_is_no_whole_number_of_its_range_is_refused(family, parameter):
-    cls = type(mpinet.open(next(iter(REFERENCES[family]))))
+    cls = family_class(family)
     assert cls.checked(parameter.name, parameter.least) == parameter.least
     beyond = [parameter.least - 1] + ([] if parameter.most is None else [parameter.most + 1])
     for wrong in (True, 3.0, "3", None):
@@ -161,6 +162,15 @@ def test_all_limits_and_conditions_are_tried():
     assert declared == {
         (name.partition(":")[0], sentence.split()[0]) for name, sentence in LIMITED.items()
     }
+
+
+@pytest.mark.parametrize("family", FAMILIES)
+def test_a_closed_form_of_the_way_back_is_not_replaced_by_a_search(family):
+    """A class that states `neighbor` has to state `reverse_port` too, or it is searched."""
+    cls = family_class(family)
+    stated = [vars(base)["reverse_port"] for base in cls.__mro__ if "reverse_port" in vars(base)]
+    if not all(is_searched(rule) for rule in stated):
+        assert not is_searched(cls.reverse_port)
 
 
 @given(st.data())
