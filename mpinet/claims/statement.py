@@ -88,24 +88,15 @@ class Corrected:
 
     def instead_of(self, refuted: Claim) -> Claim:
         """The claim that takes the place of the refuted one."""
+        said: dict[str, Any] = {k: value for k, value in vars(self).items() if value is not None}
         # A fact is claimed as true, and the formula of the refuted claim would turn it into a
         # comparison.
-        claimed = refuted.claimed if self.relation not in FACTS else None
+        inherited = refuted.claimed if self.relation not in FACTS else None
+        said["claimed"] = _value(self.id, self.relation, said.get("claimed", inherited))
         return replace(
             refuted,
-            id=self.id,
+            **said,
             place=AS_IT_HOLDS,
-            statement=self.statement,
-            relation=self.relation,
-            claimed=_value(
-                self.id, self.relation, claimed if self.claimed is None else self.claimed
-            ),
-            measured=self.measured or refuted.measured,
-            grid=self.grid or refuted.grid,
-            cost=self.cost or refuted.cost,
-            tolerance=refuted.tolerance if self.tolerance is None else self.tolerance,
-            measures=refuted.measures if self.measures is None else self.measures,
-            note=self.note,
             # The correction is expected to hold, so it inherits neither the error nor the
             # description of failing points.
             cause="",

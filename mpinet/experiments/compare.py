@@ -156,13 +156,7 @@ def moore_bound(processors: int, degree: int) -> int:
     return diameter
 
 
-def _bisection(subject: Subject) -> dict[str, int]:
-    found = measure.bisection_width(subject.network, subject.effort)
-    return {"lower": found.lower, "upper": found.upper}
-
-
-def _optimum(subject: Subject) -> dict[str, int]:
-    found = measure.broadcast_time(subject.network, limit=subject.effort)
+def _bounds(found: Any) -> dict[str, int]:
     return {"lower": found.lower, "upper": found.upper}
 
 
@@ -175,21 +169,6 @@ def _exchange_work(subject: Subject) -> Fraction:
     steps = exchange_bound(subject.one_port, subject.distances)
     # Exact fractions: whether a column is left out must not depend on the rounding of a machine.
     return Fraction(hosts * (hosts - 1) * steps, 2 * LOOKS)
-
-
-def _connectivity_work(subject: Subject) -> Fraction:
-    """Seconds of the flows that show the connectivity."""
-    return Fraction(connectivity_work(subject.network), FLOW_STEPS)
-
-
-def _symmetry_work(subject: Subject) -> Fraction:
-    """Seconds of a search for symmetries."""
-    return Fraction(subject.links, LINKS)
-
-
-def _bisection_work(subject: Subject) -> Fraction:
-    """Seconds of the bounds and first cuts of a bisection: flows from each node over all links."""
-    return Fraction(subject.network.size * subject.links, SPLITS)
 
 
 def _saturation(subject: Subject) -> float:
@@ -224,12 +203,18 @@ COLUMNS = {
     "diameter": Column("diameter", lambda s: s.distances.diameter, 1 << 15),
     "moore": Column("Moore bound on it", lambda s: moore_bound(s.network.hosts, s.degree)),
     "average_distance": Column("mean distance", lambda s: s.average, 1 << 15),
-    "bisection": Column("bisection", _bisection, 1024, work=_bisection_work),
+    # The first cuts and bounds of a bisection are flows from each node over all links.
+    "bisection": Column(
+        "bisection",
+        lambda s: _bounds(measure.bisection_width(s.network, s.effort)),
+        1024,
+        work=lambda s: Fraction(s.network.size * s.links, SPLITS),
+    ),
     "connectivity": Column(
         "connectivity",
         lambda s: measure.connectivity(s.network),
         2048,
-        work=_connectivity_work,
+        work=lambda s: Fraction(connectivity_work(s.network), FLOW_STEPS),
     ),
     "degree_diameter": Column(
         "degree * diameter", lambda s: s.degree * s.distances.diameter, 1 << 15
@@ -244,13 +229,18 @@ COLUMNS = {
         "vertex-transitive",
         lambda s: measure.vertex_transitive(s.network),
         4096,
-        work=_symmetry_work,
+        work=lambda s: Fraction(s.links, LINKS),
     ),
     "broadcast": Column("broadcast, one-port", lambda s: broadcast(s.one_port, 0).steps, 1 << 20),
     "routers": Column("routers", lambda s: s.cost[0], 1 << 22, named=True),
     "ports": Column("router ports", lambda s: s.cost[1], 1 << 22, named=True),
     "cables": Column("cables between routers", lambda s: s.cost[2], 1 << 22, named=True),
-    "optimum": Column("broadcast, fewest steps", _optimum, 2048, named=True),
+    "optimum": Column(
+        "broadcast, fewest steps",
+        lambda s: _bounds(measure.broadcast_time(s.network, limit=s.effort)),
+        2048,
+        named=True,
+    ),
     "gossip": Column("gossip, one-port", lambda s: gossip(s.one_port).steps, 2048),
     "exchange": Column(
         "exchange, one-port", lambda s: exchange(s.one_port).steps, 4096, work=_exchange_work

@@ -7,7 +7,7 @@ endless variants (blocks of a GBSN, jumps of a circulant) the regular ones are l
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from math import inf, isqrt, prod
 
 from mpinet.errors import TopologyError
@@ -84,22 +84,16 @@ def _sizes(low: int, high: int) -> Iterator[str]:
     return map(str, range(max(low, 1), high + 1))
 
 
-def _chords(low: int, high: int) -> Iterator[str]:
-    """Yield chordal rings N,w."""
-    for size in range(low + low % 2, high + 1, 2):
-        yield from (f"{size},{w}" for w in range(3, size // 2 + 1, 2))
+def _by_size(
+    others: Callable[[int], Iterable[int]], least: int = 0, text: str = "{size},{other}"
+) -> Callable[[int, int], Iterator[str]]:
+    """List the networks that are given by their size, `least` or more, and another number."""
 
+    def listed(low: int, high: int) -> Iterator[str]:
+        for size in range(max(low, least), high + 1):
+            yield from (text.format(size=size, other=other) for other in others(size))
 
-def _jumps(low: int, high: int) -> Iterator[str]:
-    """Yield double loops N,s."""
-    for size in range(low, high + 1):
-        yield from (f"{size},{s}" for s in range(2, (size - 1) // 2 + 1))
-
-
-def _powers(low: int, high: int) -> Iterator[str]:
-    """Yield recursive circulants N,d of three jumps or more: those of two are double loops."""
-    for size in range(low, high + 1):
-        yield from (f"{size},{d}" for d in range(2, isqrt(size) + 1))
+    return listed
 
 
 def _loops(low: int, high: int) -> Iterator[str]:
@@ -203,11 +197,6 @@ def _recursive(low: int, high: int) -> Iterator[str]:
         yield from (f"{kind}{base},{k}" for kind in ("C", "K") for k in (1, 2))
 
 
-def _partial(low: int, high: int) -> Iterator[str]:
-    for size in range(max(low, 2), high + 1):
-        yield from (f"{p},{size}" for p in range(3, 9))
-
-
 def _lenses(low: int, high: int) -> Iterator[str]:
     """Yield lenses p,q,n of two rows or more: one row is a bus."""
     for n in range(2, high.bit_length() + 1):
@@ -238,12 +227,10 @@ def _odd_primes(low: int, high: int) -> Iterator[str]:
     return (str(q) for q in range(3, isqrt(high // 2) + 1, 2) if all(q % d for d in range(3, q, 2)))
 
 
-def _seedless(low: int, high: int) -> Iterator[str]:
-    """Yield random regular networks N,d, of one seed each: other seeds give the same kind."""
-    for size in range(max(low, 4), high + 1):
-        degrees = range(2, min(MOST_RANDOM, size - 1) + 1)
-        # The degrees of a graph add up to twice its links, so odd sums have no graph.
-        yield from (f"{size},{d}" for d in degrees if size * d % 2 == 0)
+def _degrees(size: int) -> Iterator[int]:
+    """Yield the degrees of random regular networks of a size."""
+    # The degrees of a graph add up to twice its links, so odd sums have no graph.
+    return (d for d in range(2, min(MOST_RANDOM, size - 1) + 1) if size * d % 2 == 0)
 
 
 LISTED: dict[str, Callable[[int, int], Iterator[str]]] = {
@@ -252,9 +239,10 @@ LISTED: dict[str, Callable[[int, int], Iterator[str]]] = {
     "path": _sizes,
     "star": _sizes,
     "gmnany": _sizes,
-    "chordalring": _chords,
-    "doubleloop": _jumps,
-    "rcirculant": _powers,
+    "chordalring": _by_size(lambda size: range(3, size // 2 + 1, 2) if size % 2 == 0 else ()),
+    "doubleloop": _by_size(lambda size: range(2, (size - 1) // 2 + 1)),
+    # Recursive circulants of two jumps are double loops already.
+    "rcirculant": _by_size(lambda size: range(2, isqrt(size) + 1)),
     "gmn": _loops,
     "mesh": _sides,
     "torus": _sides,
@@ -262,13 +250,14 @@ LISTED: dict[str, Callable[[int, int], Iterator[str]]] = {
     "twistedtorus": _twisted,
     "rail": _rails,
     "slimfly": _odd_primes,
-    "randomregular": _seedless,
+    # Other seeds give networks of the same kind, so one seed each is enough.
+    "randomregular": _by_size(_degrees, 4),
     "bsn": _shifts,
     "gbsn": _equal_blocks,
     "hdn": _dual_nets,
     "rdn": _recursive,
     "lens": _lenses,
-    "plens": _partial,
+    "plens": _by_size(lambda size: range(3, 9), 2, "{other},{size}"),
     "multistage": _stages,
     "sth": _scalable,
 }

@@ -80,15 +80,9 @@ def node_elements(topology: Topology, begin: int, end: int) -> bytes:
     ).encode()
 
 
-def edge_elements(lines: bytes) -> bytes:
-    """GraphML of the links in lines ``u v``."""
-    ends = map(bytes.split, lines.splitlines())
-    return b"".join(b'<edge source="%s" target="%s"/>\n' % (u, v) for u, v in ends)
-
-
-def edge_rows(lines: bytes) -> bytes:
-    """CSV of the links in lines ``u v``."""
-    return lines.replace(b" ", b",")
+def links_as(pattern: bytes) -> Callable[[bytes], bytes]:
+    """Return a function that writes the links in lines ``u v`` by a pattern of two places."""
+    return lambda lines: b"".join(pattern % tuple(line.split()) for line in lines.splitlines())
 
 
 def dot_nodes(topology: Topology, begin: int, end: int) -> bytes:
@@ -98,12 +92,6 @@ def dot_nodes(topology: Topology, begin: int, end: int) -> bytes:
         shape = "" if node < topology.hosts else ", shape=box, switch=true"
         lines.append(f"  {node} [label={_quoted(topology.address(node))}{shape}];\n")
     return "".join(lines).encode()
-
-
-def dot_links(lines: bytes) -> bytes:
-    """DOT of the links in lines ``u v``."""
-    ends = map(bytes.split, lines.splitlines())
-    return b"".join(b"  %s -- %s;\n" % (u, v) for u, v in ends)
 
 
 def _quoted(text: str) -> str:
@@ -144,15 +132,18 @@ class Form:
 
 
 FORMS = {
-    TABLE: Form(lambda topology: "source,target\n", links=edge_rows),
+    TABLE: Form(lambda topology: "source,target\n", links=links_as(b"%s,%s\n")),
     GRAPHML: Form(
         lambda topology: HEADING.format(f'"{escape(topology.name)}"'),
         node_elements,
-        edge_elements,
+        links_as(b'<edge source="%s" target="%s"/>\n'),
         b"</graph>\n</graphml>\n",
     ),
     DOT: Form(
-        lambda topology: f"graph {_quoted(topology.name)} {{\n", dot_nodes, dot_links, b"}\n"
+        lambda topology: f"graph {_quoted(topology.name)} {{\n",
+        dot_nodes,
+        links_as(b"  %s -- %s;\n"),
+        b"}\n",
     ),
     ANYNET: Form(nodes=anynet_routers, links=lambda lines: b""),
 }

@@ -167,7 +167,6 @@ complete = claim_algorithm_2_as_printed(
         "SN^(i+1) lacks: every node only if each super-node is contained in the next "
         "level's",
         claimed=left_informed,
-        measured=lambda topology: runs(topology, PRINTED).least("informed"),
     ),
 )
 
@@ -264,7 +263,6 @@ def steps_by_recurrence(topology: str) -> int:
     corrected=Corrected(
         "HDN-C-Th3-recurrence",
         "T_k = 2 T_{k-1} + 2 - T(SN^k), T_0 = T(B), comes to Theorem 3's value",
-        claimed=theorem_3,
         measured=steps_by_recurrence,
     ),
 )

@@ -119,7 +119,6 @@ diameter_by_theorem_1 = claim(
         "HDN-C-diameter",
         "the diameter is Theorem 1's value, less 2^(k-1) where SN^1 = B",
         claimed=hops,
-        cost=lambda topology: min(pairs_of(topology), 300),
     ),
 )
 

@@ -207,7 +207,6 @@ PYRAMID = (
             "QUINN-pyramid-shorter-4",
             "from k = 4 on the pyramid's diameter is less than the mesh's",
             relation="<",
-            claimed=lambda k: 2 * (2**k - 1),
             grid=LARGER,
             note="The point is log k.",
         ),

@@ -1,91 +1,48 @@
-"""The numbers of the paper's tables 5 to 8, as printed."""
+"""The numbers of the paper's tables 5 to 8, as they are printed: the table ``printed.csv``."""
 
 from __future__ import annotations
 
-ROWS = (1024, 2048, 4096, 8192, 16384, 32768, 65536, 131072)
-"""Numbers of nodes of the rows of tables 5, 6 and 7."""
-
-TOLERANCES = (2, 5, 8, 10, 15, 20)
-"""Percentages psi of the rows of table 8."""
+import csv
+from pathlib import Path
 
 PrintedRow = dict[str, tuple[float, ...]]
 
 
-def _table(names: tuple[str, ...], printed: str) -> dict[int, PrintedRow]:
-    """A table's rows by number of nodes: groups of columns, separated by semicolons."""
-    rows = {}
-    for line in printed.strip().splitlines():
-        nodes, cells = line.split(maxsplit=1)
-        groups = ([_number(cell) for cell in group.split()] for group in cells.split(";"))
-        rows[int(nodes)] = dict(zip(names, map(tuple, groups), strict=True))
-    return rows
+def _tables() -> dict[str, dict[int, PrintedRow]]:
+    """Read each table's rows, by number of nodes or by psi; a number for each network."""
+    tables: dict[str, dict[int, PrintedRow]] = {}
+    with Path(__file__).with_name("printed.csv").open(encoding="utf-8", newline="") as file:
+        for line in csv.DictReader(file):
+            row = tables.setdefault(line["table"], {}).setdefault(int(line["row"]), {})
+            row[line["quantity"]] = tuple(map(_number, line["printed"].split()))
+    return tables
 
 
 def _number(text: str) -> float:
+    # A claim's value is shown as it is printed, so whole numbers must not become floats.
     return float(text) if "." in text else int(text)
 
 
-TABLE_5 = _table(
-    ("D", "L", "d*D", "L*D"),
-    """
-    1024   10 51 7;     5120 1497 5120;       100 153 70;      51200 76337 35840
-    2048   12 72 7;     10240 3017 11264;     120 216 77;      122880 217193 78848
-    4096   16 103 9;    20480 6066 22528;     160 309 99;      327680 624758 202752
-    8192   24 146 13;   40960 12178 45056;    240 438 143;     983040 1777863 585728
-    16384  40 208 21;   81920 24420 90112;    400 624 231;     3276800 5079200 1892352
-    32768  72 294 37;   163840 48931 180224;  720 882 407;     11796480 14385507 6668288
-    65536  136 417 69;  327680 97991 360448;  1360 1251 759;   44564480 40862024 24870912
-    131072 264 590 133; 655360 196165 720896; 2640 1770 1463;  173015040 115737111 95879168
-    """,
-)
+_PRINTED = _tables()
+
+TABLE_5 = _PRINTED["5"]
 """Values for DLH, Hex-Cell and STH: diameter, links, cost factor, cost."""
 
-TABLE_6 = _table(
-    ("width", "one-to-all", "all-to-all"),
-    """
-    1024   256 26.127891 640; 11022.400000 58603.697805 7670.073435;\
- 10102.300000 51341.000000 7102.300000
-    2048   512 36.950417 1280; 13225.039866 81187.076915 7587.808882;\
- 12204.700000 72682.333333 7186.090909
-    4096   1024 52.255781 2816; 17581.109342 114142.350239 9819.042557;\
- 16409.500000 104365.000000 9372.272727
-    8192   2048 73.900834 5888; 26171.732175 159411.633022 14206.941338;\
- 24819.100000 148730.333333 13744.636364
-    16384  4096 104.511562 12032; 43099.198719 224152.758020 22822.060078;\
- 41638.300000 213461.000000 22489.363636
-    32768  8192 147.801669 24320; 76495.135855 313342.399972 39754.387252;\
- 75276.700000 304922.333333 39978.818182
-    65536  16384 209.023125 48896; 142538.528025 440173.636341 73125.061425;\
- 142553.500000 438845.000000 74957.727273
-    131072 32768 295.603338 98048; 273481.455834 617699.424477 139103.939645;\
- 277107.100000 633690.333333 144915.545455
-    """,
-)
+TABLE_6 = _PRINTED["6"]
 """Values for DLH, Hex-Cell and STH: bisection width and broadcast costs in microseconds."""
 
-TABLE_7 = _table(
-    ("average", "density"),
-    """
-    1024   3.489320 5.004888 3.165079;  0.697864 1.000978 0.633016
-    2048   3.485549 5.502687 3.653018;  0.697110 1.000489 0.664185
-    4096   3.523719 6.001465 3.615419;  0.704744 1.000244 0.657349
-    8192   3.773481 6.500794 3.598294;  0.754696 1.000122 0.654235
-    16384  4.899130 7.000427 3.590117;  0.979826 1.000061 0.652749
-    32768  9.215962 7.500229 3.586121;  1.843192 1.000031 0.652022
-    65536  23.698827 8.000122 3.584146; 4.739765 1.000015 0.651663
-    131072 65.815249 8.500065 3.583163; 13.163050 1.000008 0.651484
-    """,
-)
+TABLE_7 = _PRINTED["7"]
 """Values for DLH, hypercube and STH: average distance in hops, and traffic density."""
 
 TABLE_8 = {
-    2: ((49898, 99.79), (49851, 99.70), (49797, 99.59), (2627, 5.25)),
-    5: ((49959, 99.91), (49939, 99.87), (49919, 99.83), (6572, 13.14)),
-    8: ((49974, 99.94), (49962, 99.92), (49947, 99.89), (10554, 21.10)),
-    10: ((49978, 99.95), (49968, 99.93), (49957, 99.91), (13239, 26.47)),
-    15: ((49985, 99.96), (49981, 99.96), (49969, 99.93), (20115, 40.22)),
-    20: ((49986, 99.97), (49984, 99.97), (49973, 99.94), (27299, 54.59)),
+    psi: tuple(zip(row["sizes"], row["percent"], strict=True)) for psi, row in _PRINTED["8"].items()
 }
 """Values for DLH, Hex-Cell, STH and TQ: how many sizes are available within psi percent, and
 percentage.
 """
+
+ROWS = tuple(TABLE_5)
+"""Numbers of nodes of the rows of tables 5, 6 and 7."""
+
+TOLERANCES = tuple(TABLE_8)
+"""Percentages psi of the rows of table 8."""

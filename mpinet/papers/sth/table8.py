@@ -119,7 +119,7 @@ def single_levels(psi: int, count: int) -> Corrected:
     )
 
 
-def _cell(psi: int, family: str, printed: tuple[int, float]) -> Claim:
+def _cell(psi: int, family: str, printed: tuple[float, float]) -> Claim:
     """A count and a percentage."""
     name = FAMILIES[family][0]
     id = f"{family}-def8" if family in BY_DEFINITION[2:] else family

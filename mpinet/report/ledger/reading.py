@@ -13,7 +13,7 @@ from mpinet.claims.verdict import FAILS, VERDICTS, Verdict, lasting
 from mpinet.errors import FileError, UsageError
 from mpinet.report.envelope import digest
 
-TEXT, MAYBE_TEXT, NUMBER, OBJECT = (str,), (str, type(None)), (int, float), (dict,)
+TEXT, MAYBE_TEXT, OBJECT = (str,), (str, type(None)), (dict,)
 ANY = (object,)
 
 DOCUMENT = {
@@ -36,11 +36,11 @@ def _kinds_of(declared: Any) -> tuple[type, ...]:
     # `get_args` of a container gives the types of its items, which are not checked.
     if get_origin(declared) in (dict, list):
         kinds = (declared,)
-    found = tuple(get_origin(kind) or (dict if is_dataclass(kind) else kind) for kind in kinds)
-    return NUMBER if found == (float,) else found
+    return tuple(get_origin(kind) or (dict if is_dataclass(kind) else kind) for kind in kinds)
 
 
-ROW = {name: _kinds_of(declared) for name, declared in get_type_hints(Verdict).items()}
+# Rows that are kept for later have no seconds, so that measuring again writes the same file.
+ROW = {name: _kinds_of(kind) for name, kind in get_type_hints(Verdict).items()} | {"seconds": ANY}
 """Fields of a row and their kinds."""
 
 
