@@ -16,10 +16,9 @@ from pathlib import Path
 import numpy as np
 
 from mpinet.base.arrays import Ints
-from mpinet.base.damage import DAMAGED
-from mpinet.base.files import whole_file
 from mpinet.base.locks import alone
 from mpinet.base.native.tiers import cache_folder
+from mpinet.base.sealed import unsealed, write_sealed
 from mpinet.errors import OutputError
 
 FILES = 8
@@ -48,7 +47,7 @@ def one_copy(key: str, make: Callable[[], Ints | None]) -> Ints | None:
     folder = _folder()
     if folder is None:
         return make()
-    path = folder / f"{sha256(key.encode()).hexdigest()}.npy"
+    path = folder / f"{sha256(key.encode()).hexdigest()}.ints"
     found = _mapped(path)
     if found is not None:
         return found
@@ -74,27 +73,19 @@ def _folder() -> Path | None:
 
 
 def _mapped(path: Path) -> Ints | None:
-    """Map a file; None if it is not there, or not whole: the hash behind the array says that."""
-    try:
-        # Copy on write: a program that changes the array gets its own pages, and the file stays
-        # whole.
-        found = np.asarray(np.load(path, mmap_mode="c", allow_pickle=False))
-        with path.open("rb") as file:
-            file.seek(-sha256().digest_size, os.SEEK_END)
-            seal = file.read()
-        os.utime(path)
-    except (OSError, *DAMAGED):
+    """Map a file; None if it is not there, or not whole."""
+    found = unsealed(path)
+    if found is None:
         return None
-    whole = found.dtype == np.int64 and found.ndim == 1 and sha256(found.data).digest() == seal
-    return found if whole else None
+    with suppress(OSError):  # another process may just delete it
+        os.utime(path)
+    return found.view(np.int64)
 
 
 def _written(path: Path, array: Ints) -> bool:
     """Write an array and its hash; return whether there was room for them."""
     try:
-        with whole_file(path) as file:
-            np.save(file, array, allow_pickle=False)
-            file.write(sha256(array.data).digest())
+        write_sealed(path, array.data.cast("B"))
     except OutputError:
         return False
     # Tidying is no part of the result; any process may do it.
@@ -105,6 +96,6 @@ def _written(path: Path, array: Ints) -> bool:
 
 def _forget_oldest(folder: Path) -> None:
     """Delete the arrays that have not been used for longest, but for `FILES`."""
-    kept = sorted(folder.glob("*.npy"), key=lambda each: each.stat().st_mtime_ns)
+    kept = sorted(folder.glob("*.ints"), key=lambda each: each.stat().st_mtime_ns)
     for old in kept[:-FILES]:
         old.unlink()

@@ -25,7 +25,7 @@ from mpinet.base.launched import batch_run
 from mpinet.base.locks import is_at, lock, locked
 from mpinet.errors import FileError
 
-FORMAT = 2
+FORMAT = 1
 """Number of this format; a manifest with another one is refused."""
 
 MANIFEST = "manifest.json"

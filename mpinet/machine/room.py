@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 import platform
+from bisect import bisect_left
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 
@@ -162,14 +163,6 @@ def _fewest_hosts(host: Host, ranks: int, needs: Needs) -> int | None:
     def enough(count: int) -> bool:
         return host.holds(needs(count * ranks), ranks)
 
-    high = 1
-    # Doubling, then bisection: needs shrink with ranks, but not by a formula.
-    while not enough(high):
-        high *= 2
-        if high > MOST_HOSTS:
-            return None
-    low = high // 2
-    while high - low > 1:
-        middle = (low + high) // 2
-        low, high = (low, middle) if enough(middle) else (middle, high)
-    return high
+    # By bisection: needs shrink with the number of ranks, but not by a formula.
+    found = bisect_left(range(1, MOST_HOSTS + 1), True, key=enough)
+    return found + 1 if found < MOST_HOSTS else None

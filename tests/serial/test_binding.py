@@ -90,7 +90,7 @@ def test_a_part_that_no_function_names_as_a_global_is_refused(name: str) -> None
 
 
 def test_a_name_of_another_file_is_another_thing() -> None:
-    assert hop.advance.callees["owner_of"] is placement.owner_of
+    assert hop.hop_all.callees["owner_of"] is placement.owner_of
     placement.owner_of.bind("even", UNEVEN=1)
     with pytest.raises(NameError, match=r"^advance names no UNEVEN$"):
         hop.advance.bind("even", UNEVEN=1)

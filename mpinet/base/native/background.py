@@ -141,8 +141,6 @@ class Watch:
         self._waited, self._next_told = 0.0, TOLD[0]
         self._lock = threading.Lock()
 
-    # ---- where native code comes from -------------------------------------------------------
-
     def address(self, code: Code, needed: bool = True) -> int:
         """Return the address of native code, if there is some by now; else 0.
 
@@ -213,8 +211,6 @@ class Watch:
         wrong = self._failed.get(code.fingerprint)
         return code.refused(wrong) if wrong else f"{code.name} cannot be compiled: {self.broken}."
 
-    # ---- plain calls ------------------------------------------------------------------------
-
     def run(self, kernel: Kernel, plainly: Callable[..., Any], args: tuple[Any, ...]) -> Any:
         """Run a kernel as plain Python, or give it up for native code."""
         calls, seconds = self._seconds.get(kernel.fingerprint, (0, 0.0))
@@ -281,8 +277,6 @@ class Watch:
         if function not in self._told:
             self._told.add(function)
             notice(sentence)
-
-    # ---- the thread that watches ------------------------------------------------------------
 
     def _watch(self) -> None:
         while True:
@@ -399,8 +393,6 @@ class Watch:
         if not kept().has(kernel.fingerprint):
             self.missing.setdefault(kernel.fingerprint, kernel)
             self._sleep(lambda: not self._is_coming(kernel.fingerprint), kernel)
-
-    # ---- waiting ----------------------------------------------------------------------------
 
     def wait_for(self, code: Code) -> None:
         """Wait until a function is compiled, by this job's process or another's, or cannot be."""

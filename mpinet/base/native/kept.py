@@ -19,16 +19,14 @@ from hashlib import sha256
 from pathlib import Path
 from typing import Any
 
-from mpinet.base.files import whole_file
 from mpinet.base.launched import notice
 from mpinet.base.native.tiers import cache_folder
+from mpinet.base.sealed import unsealed, write_sealed
 
 FORM = 1
 """Number of the objects' form; it changes whenever older objects can no longer be called."""
 
 END = ".o"
-SEAL = sha256().digest_size
-"""Bytes of the hash at the end of a file."""
 
 BEAT = 0.05
 """Seconds between two looks at the folder."""
@@ -124,8 +122,7 @@ class Kept:
             It cannot be written.
         """
         assert self.folder is not None
-        with whole_file(self.folder / f"{fingerprint}{END}") as file:
-            file.write(code + sha256(code).digest())
+        write_sealed(self._file(fingerprint), code)
         self._names.add(fingerprint)
         self.damaged.discard(fingerprint)
 
@@ -152,12 +149,8 @@ class Kept:
 
     def code(self, fingerprint: str) -> bytes | None:
         """Return an object as it was made; None if its file is missing or damaged."""
-        try:
-            sealed = self._file(fingerprint).read_bytes()
-        except OSError:
-            return None
-        code = sealed[:-SEAL]
-        return code if sha256(code).digest() == sealed[-SEAL:] else None
+        code = unsealed(self._file(fingerprint))
+        return None if code is None else code.tobytes()
 
     def _forget(self, fingerprint: str) -> None:
         file = self._file(fingerprint)

@@ -14,8 +14,6 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
-import numpy as np
-
 from mpinet.machine.timed import layout
 from mpinet.machine.timed.costs import Costs
 from mpinet.machine.timed.layout import (
@@ -164,7 +162,7 @@ class Chain:
         return sum(map(self._latency, kinds)), dict(parts)
 
     def _owner(self, row: int) -> int:
-        return int(np.searchsorted(self._program.first, row, "right")) - 1
+        return int(self._program.owners_of(row))
 
     def _send_of(self, note: list[int]) -> int:
         return int(self._program.first[note[SOURCE]]) + note[INDEX]
@@ -211,7 +209,7 @@ class Chain:
             # different predecessors.
             if moments.taken.one(send, END, time) is not None:
                 return self._taken, (send,)
-            return self._released, (row,)
+            return self._required, (row,)
         began = moments.began.one(row, END, time)
         if began is not None:
             return self._computed, (row, began[BEGIN])
@@ -221,7 +219,7 @@ class Chain:
         assert note is not None
         if moments.taken.one(row, BEGIN, self._now) is not None:
             return self._taking, (row,)
-        return self._released, (self._row_of(note),)
+        return self._required, (self._row_of(note),)
 
     def _computed(self, row: int, begin: int) -> Moment:
         """Go back by the CPU time of a calc or a send."""
@@ -254,13 +252,9 @@ class Chain:
         self._spend(self._now - time, "waiting", row, {"twice": self._now - time})
         return self._required(row)
 
-    def _released(self, row: int) -> Moment:
-        """Go back from when an operation was released to what it required last."""
-        return self._required(row)
-
     def _started(self, row: int) -> Moment:
         """Go back from when an operation began, which a receive does when it is released."""
-        return (self._released if self._program.kind[row] == RECV else self._began), (row,)
+        return (self._required if self._program.kind[row] == RECV else self._began), (row,)
 
     def _required(self, row: int) -> Moment:
         """Return the first requirement that was met just now; None: there is none."""
@@ -376,7 +370,7 @@ class Chain:
         assert note is not None
         return note
 
-    def _earlier(self, send: int, hop: int, word: int) -> None:
+    def _earlier(self, send: int, hop: int) -> None:
         """Go back by the latency of a hop, of which a time was just that earlier."""
         key = self._moments.crossing(send, hop)
         note = self._moments.crossed.one(key)
@@ -388,14 +382,14 @@ class Chain:
         store = self._costs.mode == "store"
         if hop == 0:
             return (self._injected if store else self._entered), (send,)
-        self._earlier(send, hop - 1, BEGIN)
+        self._earlier(send, hop - 1)
         return (self._through if store else self._crossing), (send, hop - 1)
 
     def _behind(self, send: int, hop: int) -> Moment:
         """Go back from when the last byte of a message was there for a hop."""
         if hop == 0:
             return self._injected, (send,)
-        self._earlier(send, hop - 1, END)
+        self._earlier(send, hop - 1)
         return self._through, (send, hop - 1)
 
     def _through(self, send: int, hop: int) -> Moment:
@@ -424,7 +418,7 @@ class Chain:
         # order.
         before = [
             other
-            for other in self._moments.through_at(self._now)
+            for other in self._moments.through.of(self._now).tolist()
             if _order(other) < order and self._is_same(note, other)
         ]
         other = max(before, key=_order)

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
 import numpy as np
 
 from mpinet.base.arrays import Ints
@@ -16,26 +14,36 @@ from mpinet.machine.transport import Local
 
 
 class Table:
-    """Notes of one kind, in the order of a key, and of their begin among those with one key.
+    """Notes in the order of a key, and of a time among those with one key.
 
     Parameters
     ----------
     notes : ndarray of int64, shape (n, 8)
-        The notes.
+        The notes, in an order that does not depend on ranks.
     keys : ndarray of int64, shape (n,)
         Their keys.
+    times : ndarray of int64, shape (n,), optional
+        Their times; default: when they began.
     """
 
-    def __init__(self, notes: Ints, keys: Ints):
+    def __init__(self, notes: Ints, keys: Ints, times: Ints | None = None):
+        times = notes[:, BEGIN] if times is None else times
         # Sorted once, then searched by bisection: the critical path asks for single notes, in no
-        # order.
-        order = np.lexsort((notes[:, BEGIN], keys))
-        self.keys, self.notes = keys[order], notes[order]
+        # order. Sorting is stable, so ties keep the order of the notes.
+        order = np.lexsort((times, keys))
+        self.keys, self.notes, self._times = keys[order], notes[order], times[order]
 
     def of(self, key: int) -> Ints:
         """Return the notes with a key; shape (k, 8)."""
         first, last = np.searchsorted(self.keys, [key, key + 1])
         return self.notes[first:last]
+
+    def at(self, key: int, time: int) -> list[list[int]]:
+        """Return the notes with a key and a time."""
+        begin, end = np.searchsorted(self.keys, [key, key + 1])
+        first, last = begin + np.searchsorted(self._times[begin:end], [time, time + 1])
+        found: list[list[int]] = self.notes[first:last].tolist()
+        return found
 
     def one(self, key: int, word: int = BEGIN, value: int | None = None) -> list[int] | None:
         """Return the first note with a key in which a word has a value; None if there is none."""
@@ -43,29 +51,6 @@ class Table:
         if value is not None:
             found = found[found[:, word] == value]
         return found[0].tolist() if len(found) else None
-
-
-class Ended:
-    """Notes by the node where they were taken, and by when something of them ended.
-
-    Parameters
-    ----------
-    notes : ndarray of int64, shape (n, 8)
-        The notes, in an order that does not depend on ranks.
-    ends : ndarray of int64, shape (n,)
-        The times.
-    """
-
-    def __init__(self, notes: Ints, ends: Ints):
-        order = np.lexsort((ends, notes[:, NODE]))
-        self._notes, self._ends = notes[order], ends[order]
-        self._nodes = self._notes[:, NODE].copy()
-
-    def at(self, node: int, time: int) -> Iterator[list[int]]:
-        """Yield the notes of a node of which it ended at a time."""
-        begin, end = np.searchsorted(self._nodes, [node, node + 1])
-        first, last = begin + np.searchsorted(self._ends[begin:end], [time, time + 1])
-        yield from self._notes[first:last].tolist()
 
 
 class Moments:
@@ -89,9 +74,9 @@ class Moments:
     """Receives when they were matched, by the operation's row."""
     met: Table
     """Messages that were matched, by the row of the send."""
-    cpus: Ended
+    cpus: Table
     """Operations by the time at which their CPU was free again."""
-    taken_in: Ended
+    taken_in: Table
     """Messages by the time at which the receiver's CPU was free again."""
 
     def __init__(self, notes: Ints, program: Program, costs: Costs):
@@ -109,6 +94,9 @@ class Moments:
             found: Ints = program.first[rows[:, SOURCE]] + rows[:, INDEX]
             return found
 
+        def ended(rows: Ints, ends: Ints) -> Table:
+            return Table(rows, rows[:, NODE], ends)
+
         began, taken, matched = of(layout.BEGAN), of(layout.TAKEN), of(layout.MATCHED)
         posted, crossed = of(layout.POSTED), of(layout.CROSSED)
         self.began, self.posted = Table(began, operations(began)), Table(posted, operations(posted))
@@ -119,20 +107,19 @@ class Moments:
         self._most = int(hops.max(initial=0)) + 1
         self.crossed: Table = Table(crossed, sends(crossed) * self._most + hops)
         """Crossings of links, by `crossing`."""
-        by_end = np.argsort(self.crossed.notes[:, END], kind="stable")
-        self._through = self.crossed.notes[by_end]
-        self._ends = self._through[:, END].copy()
+        self.through: Table = Table(crossed, crossed[:, END])
+        """Crossings of links, by the time at which the link was free again."""
         began, taken = self.began.notes, self.taken.notes
-        self.cpus, self.taken_in = Ended(began, began[:, END]), Ended(taken, taken[:, END])
+        self.cpus, self.taken_in = ended(began, began[:, END]), ended(taken, taken[:, END])
         sent = began[program.kind[operations(began)] == layout.SEND]
 
         def nic_ends(rows: Ints, sizes: Ints) -> Ints:
             found: Ints = rows[:, BEGIN] + costs.gap + (sizes - 1) * costs.gap_byte
             return found
 
-        self.sending: Ended = Ended(sent, nic_ends(sent, program.amount[operations(sent)]))
+        self.sending: Table = ended(sent, nic_ends(sent, program.amount[operations(sent)]))
         """Sends by the time at which the NIC of the sender was free again."""
-        self.receiving: Ended = Ended(taken, nic_ends(taken, program.amount[sends(taken)]))
+        self.receiving: Table = ended(taken, nic_ends(taken, program.amount[sends(taken)]))
         """Messages by the time at which the NIC of the receiver was free again."""
 
     def crossing(self, send: int, hop: int) -> int:
@@ -143,11 +130,6 @@ class Moments:
         """Return the number of a message's last hop."""
         end = np.searchsorted(self.crossed.keys, (send + 1) * self._most)
         return int(self.crossed.keys[end - 1] % self._most)
-
-    def through_at(self, time: int) -> Iterator[list[int]]:
-        """Yield the crossings whose link was free again at a time."""
-        first, last = np.searchsorted(self._ends, [time, time + 1])
-        yield from self._through[first:last].tolist()
 
 
 def gathered(transport: Local, notes: Ints) -> Ints:

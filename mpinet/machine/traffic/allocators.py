@@ -30,8 +30,9 @@ ASKED, PICKED = range(2)
 
 
 @routine
-def allocate(first, last, granted, slot, now, rules, state, bidding, scratch, leads):
+def allocate(first, last, granted, slot, now, given):
     """Grant bids of a node; return the number of grants so far."""
+    rules, state, bidding, scratch, leads = given
     bids, chosen, outputs = bidding.bids, bidding.chosen, state.outputs
     ports = rules.ports
     limit(slot, now, rules, state, scratch, leads)
@@ -46,7 +47,7 @@ def allocate(first, last, granted, slot, now, rules, state, bidding, scratch, le
     for rank in range(rules.priorities):
         if rules.priorities > 1:
             put_off(first, last, rank, rules, bids)
-        granted = by_policy(first, last, granted, slot, now, rules, state, bidding, scratch, leads)
+        granted = by_policy(first, last, granted, slot, now, given)
     return granted
 
 
@@ -60,11 +61,11 @@ def put_off(first, last, rank, rules, bids):
 
 
 @routine
-def by_policy(first, last, granted, slot, now, rules, state, bidding, scratch, leads):
+def by_policy(first, last, granted, slot, now, given):
     """Grant bids that are not to be granted later; return the number of grants so far."""
+    rules, state, bidding, _, leads = given
     bids, chosen, outputs = bidding.bids, bidding.chosen, state.outputs
     ports, policy = rules.ports, rules.policy
-    given = (rules, state, bidding, scratch, leads)
     begun = granted
     # Global orders need no turns: the best remaining bid is granted until limits stop it.
     if policy <= FIFO:

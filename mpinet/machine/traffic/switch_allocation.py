@@ -30,15 +30,13 @@ def grant(begin, end, routes, rules, state, busses, bidding, scratch, ledger):
 
     The lanes are those of the nodes `begin` to `end`, without the last.
     """
-    bids, chosen = bidding.bids, bidding.chosen
-    outputs, lanes, messages, leads = state.outputs, state.lanes, state.messages, busses.leads
-    ports, policy, words = rules.ports, rules.policy, rules.words
+    given = (rules, state, bidding, scratch, busses.leads)
+    chosen, ports, policy, words = bidding.chosen, rules.ports, rules.policy, rules.words
     # By output and input the last node (slot) in which it was taken. A node compares these stamps
-    # with its own slot, so that no node has to clear them.
-    used_out, used_in, port_of = scratch.used_out, scratch.used_in, scratch.port_of
-    # Stamps are the slots of nodes, and slots begin anew with each tile: old stamps must not match.
-    used_out[:] = NONE
-    used_in[:] = NONE
+    # with its own slot, so that no node has to clear them. Slots begin anew with each tile, and old
+    # stamps must not match.
+    scratch.used_out[:] = NONE
+    scratch.used_in[:] = NONE
     scratch.used_vcs[:] = NONE
     granted = last = 0
     for slot in range(begin, end):
@@ -59,58 +57,44 @@ def grant(begin, end, routes, rules, state, busses, bidding, scratch, ledger):
             continue
         if DETAILED:
             before = granted
-            granted = allocate(
-                first, last, granted, slot, ledger.now, rules, state, bidding, scratch, leads
-            )
+            granted = allocate(first, last, granted, slot, ledger.now, given)
             sort_grants(before, granted, chosen)
             continue
         # Messages in transit come first: virtual cut-through never interleaves flits of two
         # messages on an output.
         if rules.switching != WORMHOLE:
-            granted = grant_begun(
-                first, last, granted, slot, used_out, used_in, port_of, rules, bids, chosen,
-                outputs, leads,
-            )  # fmt: skip
+            granted = grant_begun(first, last, granted, slot, given)
         # Without a conflict every bid wins, whatever the policy. This is the common case by far.
         if clash == 0 if words == 1 else last == first + 1:
             for b in range(first, last):
-                granted = grant_alone(
-                    b, granted, slot, used_out, used_in, port_of, rules, bids, chosen, outputs,
-                    leads,
-                )  # fmt: skip
+                granted = grant_alone(b, granted, slot, given)
         elif policy == ROTATING:
-            granted = grant_in_turn(
-                first, last, granted, slot, used_out, used_in, ledger.now % (ports + 1), rules,
-                bids, chosen, outputs, leads, scratch,
-            )  # fmt: skip
+            granted = grant_in_turn(first, last, granted, slot, ledger.now % (ports + 1), given)
         else:
-            granted = grant_in_order(
-                first, last, granted, slot, used_out, used_in, rules, bids, chosen, lanes, messages,
-                leads,
-            )  # fmt: skip
+            granted = grant_in_order(first, last, granted, slot, given)
     ledger.granted = granted
 
 
 @part
-def grant_begun(
-    first, last, granted, slot, used_out, used_in, port_of, rules, bids, chosen, outputs, leads
-):  # fmt: skip
+def grant_begun(first, last, granted, slot, given):
     """Grant the bids of messages that have begun to cross, which keep output and input.
 
     Only wormhole switching shares an output among messages, flit by flit. Where the keeper has no
     bid in this step its output stays idle.
     """
-    ports = rules.ports
+    rules, state, bidding, scratch, leads = given
+    bids, outputs, ports = bidding.bids, state.outputs, rules.ports
     # Held outputs and inputs are blocked even when their message has no flit here in this step.
     for o in range(ports + 1):
         keeper = outputs[slot * (ports + 1) + o].keeper
         if keeper != NONE:
-            used_out[lead(leads, slot, o, ports)] = used_in[port_of[keeper]] = slot
+            scratch.used_out[lead(leads, slot, o, ports)] = slot
+            scratch.used_in[scratch.port_of[keeper]] = slot
     for b in range(first, last):
         each = bids[b]
         each.granted = outputs[slot * (ports + 1) + each.out].keeper == each.lane
         if each.granted != 0:
-            chosen[granted] = b
+            bidding.chosen[granted] = b
             granted += 1
     return granted
 
@@ -122,38 +106,37 @@ def pass_turn(output, lane, count):
 
 
 @part
-def grant_alone(
-    bid, granted, slot, used_out, used_in, port_of, rules, bids, chosen, outputs, leads
-):  # fmt: skip
+def grant_alone(bid, granted, slot, given):
     """Grant a bid whose output and input nobody else asks for, unless what crosses keeps them.
 
     So are most bids: this is `grant_in_turn` and `grant_in_order` without their searches.
     """
-    each, ports = bids[bid], rules.ports
+    rules, state, bidding, scratch, leads = given
+    each, ports = bidding.bids[bid], rules.ports
     if rules.switching != WORMHOLE:
-        if each.granted != 0 or (rules.one_input and used_in[port_of[each.lane]] == slot):
+        port = scratch.port_of[each.lane]
+        if each.granted != 0 or (rules.one_input and scratch.used_in[port] == slot):
             return granted
         many = each.out == ports and not rules.one_eject
-        if used_out[lead(leads, slot, each.out, ports)] == slot and not many:
+        if scratch.used_out[lead(leads, slot, each.out, ports)] == slot and not many:
             return granted
     if rules.policy == ROTATING and (leads.size == 0 or each.out == ports):
-        pass_turn(outputs[slot * (ports + 1) + each.out], each.lane, rules.lanes)
-    chosen[granted] = bid
+        pass_turn(state.outputs[slot * (ports + 1) + each.out], each.lane, rules.lanes)
+    bidding.chosen[granted] = bid
     return granted + 1
 
 
 @part
-def grant_in_turn(
-    first, last, granted, slot, used_out, used_in, turn, rules, bids, chosen, outputs, leads,
-    scratch,
-):  # fmt: skip
+def grant_in_turn(first, last, granted, slot, turn, given):
     """Let each output grant the next lane in turn, starting at another output in every step.
 
     The rotating start matters where an input port sends one flit per step: the first output to
     choose finds all inputs free. Lanes are bits of words, so that the next in turn is found without
     a look at every bid.
     """
-    ports, words, port_of = rules.ports, rules.words, scratch.port_of
+    rules, state, bidding, scratch, leads = given
+    bids, ports, words, port_of = bidding.bids, rules.ports, rules.words, scratch.port_of
+    used_out, used_in = scratch.used_out, scratch.used_in
     asked, barred, whole, bid_of = scratch.asked, scratch.barred, scratch.whole, scratch.bid_of
     left = 0
     # Lanes as bit sets: the next in turn is found by masks and a bit scan, without a loop over
@@ -180,7 +163,7 @@ def grant_in_turn(
             left &= ~(1 << out)
         else:
             out = turn + i if turn + i <= ports else turn + i - (ports + 1)
-        output, to = outputs[slot * (ports + 1) + out], lead(leads, slot, out, ports)
+        output, to = state.outputs[slot * (ports + 1) + out], lead(leads, slot, out, ports)
         many = out == ports and not rules.one_eject
         # Ejection may take several flits a step; every other output takes one.
         while many or used_out[to] != slot:
@@ -195,21 +178,21 @@ def grant_in_turn(
             if leads.size == 0 or out == ports:
                 # A port on a bus passes its turn on when it has won the bus: see `keep_winners`.
                 pass_turn(output, lane, rules.lanes)
-            chosen[granted] = bid_of[lane]
+            bidding.chosen[granted] = bid_of[lane]
             granted += 1
         make_empty(asked, out, words)
     return granted
 
 
 @part
-def grant_in_order(
-    first, last, granted, slot, used_out, used_in, rules, bids, chosen, lanes, messages, leads
-):  # fmt: skip
+def grant_in_order(first, last, granted, slot, given):
     """Grant bids as outputs and inputs allow, the oldest message first (`fifo`: first come).
 
     A message's number grows with its birth, so that the least number is the oldest; no two are
     equal. Each round takes the best bid that is left, and drops it where output or input are taken.
     """
+    rules, state, bidding, scratch, leads = given
+    bids, used_out, used_in = bidding.bids, scratch.used_out, scratch.used_in
     ports, base = rules.ports, slot * rules.lanes
     # The field may hold marks of an earlier step; other switchings have set it in `grant_begun`.
     if rules.switching == WORMHOLE:
@@ -224,8 +207,8 @@ def grant_in_order(
                 continue
             when = 0
             if rules.policy == FIFO:
-                when = int(lanes[base + each.lane].came)
-            which = messages[each.message].number
+                when = int(state.lanes[base + each.lane].came)
+            which = state.messages[each.message].number
             if winner == NONE or when < came or (when == came and which < number):
                 winner, came, number = b, when, which
         if winner == NONE:
@@ -240,7 +223,7 @@ def grant_in_order(
         if rules.one_input and used_in[port] == slot:
             continue
         used_out[to] = used_in[port] = slot
-        chosen[granted] = winner
+        bidding.chosen[granted] = winner
         granted += 1
 
 

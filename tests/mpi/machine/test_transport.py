@@ -106,3 +106,10 @@ def test_a_step_costs_a_rank_messages_to_its_partners_and_in_rounds(count):
     assert ranks.messages - before == rounds * steps + partners
     told = ranks.volume - volume - crossed - 256 * rounds * steps
     assert 0 <= told <= 8 * rounds * ranks.size * steps
+
+
+@pytest.mark.parametrize("kind", [np.int64, np.uint8])
+def test_every_rank_gets_the_rows_of_all(kind: type) -> None:
+    rank = transport().rank
+    mine = np.arange(6 * rank, dtype=kind).reshape(-1, 2)[::-1]  # none on rank 0
+    assert np.array_equal(transport().everywhere(mine), np.concatenate(everyone(mine)))

@@ -367,7 +367,7 @@ WRITING = """
 import sys
 from pathlib import Path
 from mpinet.machine.checkpointfiles import FolderLock
-EMPTY = {"format": 2, "state": None, "ranks": 1, "frames": [], "parts": []}
+EMPTY = {"format": 1, "state": None, "ranks": 1, "frames": [], "parts": []}
 hold = FolderLock(Path(sys.argv[1]), again=True)
 hold.begin()
 number = 0

@@ -1,6 +1,7 @@
 """Edge lists of numbers read as arrays, and large ones held once per host."""
 
 import multiprocessing
+import os
 import random
 import re
 from pathlib import Path
@@ -96,7 +97,7 @@ def test_what_is_read_of_a_large_list_is_shared(ring, monkeypatch):
     assert told(path) == first
 
 
-@pytest.mark.parametrize("damage", ["cut", "changed", "other", "pickle"])
+@pytest.mark.parametrize("damage", ["cut", "changed", "other", "empty"])
 def test_a_damaged_copy_is_made_again(ring, damage):
     path, folder = ring
     first = told(path)
@@ -107,26 +108,22 @@ def test_a_damaged_copy_is_made_again(ring, damage):
     elif damage == "changed":
         kept.write_bytes(whole[:200] + bytes([whole[200] ^ 1]) + whole[201:])
     elif damage == "other":
-        np.save(kept, np.zeros(3))
+        kept.write_bytes(np.zeros(30).tobytes())
     else:
-        np.save(kept, np.array([{}], object), allow_pickle=True)
+        kept.write_bytes(b"")
     assert told(path) == first
     assert kept.read_bytes() == whole
 
 
-def test_no_damaged_header_of_a_copy_is_an_error(tmp_path):
-    """NumPy parses the header as Python's code, which fails in many ways."""
-    right = np.arange(5)
-    path = tmp_path / "kept.npy"
-    assert onecopy._written(path, right)
+def test_no_changed_byte_of_a_copy_goes_unnoticed(tmp_path):
+    path = tmp_path / "kept.ints"
+    assert onecopy._written(path, np.arange(5))
     whole = path.read_bytes()
-    drawn = random.Random(3)
-    ways = [bytes([byte]) for byte in b"'\"([{,\\\n\0L9"]
-    for at in range(8, 80):
-        for put in drawn.sample(ways, 4):
-            path.write_bytes(whole[:at] + put + whole[at + 1 :])
-            found = onecopy._mapped(path)
-            assert found is None or np.array_equal(found, right)
+    for at, byte in enumerate(whole):
+        path.write_bytes(whole[:at] + bytes([byte ^ 1]) + whole[at + 1 :])
+        assert onecopy._mapped(path) is None
+    path.write_bytes(whole)
+    assert np.array_equal(onecopy._mapped(path), np.arange(5))
 
 
 def test_another_list_under_the_same_name_is_read(ring):
@@ -155,7 +152,7 @@ def test_a_full_disk_is_no_reason_to_fail(ring, monkeypatch):
     def full(*_, **__):
         raise OSError(28, "No space left on device")
 
-    monkeypatch.setattr(np, "save", full)
+    monkeypatch.setattr(os, "fsync", full)
     assert len(told(path)[3]) == 50 and not [*folder.iterdir()]
 
 
@@ -164,7 +161,7 @@ def wired(path, results):
     network = mpinet.open(f"graph:{path}")
     total = int(network.params.sum())
     maps = Path("/proc/self/smaps").read_text()
-    of_file = re.search(r"\.npy\n(?:.*\n)*?Private_Dirty: +([0-9]+) kB", maps)
+    of_file = re.search(r"\.ints\n(?:.*\n)*?Private_Dirty: +([0-9]+) kB", maps)
     results.put((total, int(of_file[1])))
 
 
