@@ -12,7 +12,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from mpinet.base.arrays import Ints
+from mpinet.base.arrays import Flags, Ints
 from mpinet.machine.beep import wired
 from mpinet.machine.timed.costs import Costs
 from mpinet.networks.adjacency import Adjacency, measure_distances
@@ -67,7 +67,7 @@ class Demand(NamedTuple):
             return int(own.max()) * (len(own) - 1)
         return int(self.size - own.min())
 
-    def crossing(self, inside: Ints, bytes_inside: Ints, root_inside: Ints) -> tuple[Ints, Ints]:
+    def crossing(self, inside: Ints, bytes_inside: Ints, root_inside: Flags) -> tuple[Ints, Ints]:
         """Return the bytes that leave parts of a network, and that enter them.
 
         Parameters
@@ -79,9 +79,17 @@ class Demand(NamedTuple):
         root_inside : ndarray of bool
             Whether the root is one of them.
         """
-        count, size = len(self.places), self.size
+        count = len(self.places)
         parted = (inside > 0) & (inside < count)
-        leaves = {
+        leaves = self._leaving(inside, bytes_inside, root_inside)
+        # What enters a part leaves all others together.
+        enters = self._leaving(count - inside, self.size - bytes_inside, ~root_inside)
+        return np.where(parted, leaves, 0), np.where(parted, enters, 0)
+
+    def _leaving(self, inside: Ints, bytes_inside: Ints, root_inside: Flags) -> Ints:
+        """Return the bytes that leave parts, if any of the others needs them."""
+        size = self.size
+        return {
             "broadcast": np.where(root_inside, size, 0),
             "reduce": np.where(root_inside, 0, size),
             "allreduce": np.full(len(inside), size),
@@ -89,15 +97,6 @@ class Demand(NamedTuple):
             "reduce-scatter": size - bytes_inside,
             "alltoall": inside * (size - bytes_inside),
         }[self.collective]
-        enters = {
-            "broadcast": np.where(root_inside, 0, size),
-            "reduce": np.where(root_inside, size, 0),
-            "allreduce": np.full(len(inside), size),
-            "allgather": size - bytes_inside,
-            "reduce-scatter": bytes_inside,
-            "alltoall": (count - inside) * bytes_inside,
-        }[self.collective]
-        return np.where(parted, leaves, 0), np.where(parted, enters, 0)
 
 
 def lower_bound(demand: Demand, topology: Topology | None, costs: Costs) -> Bound:
