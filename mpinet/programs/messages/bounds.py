@@ -127,8 +127,11 @@ def lower_bound(demand: Demand, topology: Topology | None, costs: Costs) -> Boun
         Bound(_growth(len(demand.places), costs, both + least), "growth"),
         Bound(costs.overhead + least + _taking(demand.taken_in, costs), "ends"),
     ]
+    # Growth counts informed processors. A reduction informs its root alone, which growth does not
+    # limit.
     if demand.collective == "reduce":
         del bounds[1]
+    # An ideal network has no queues on links, so a cut lets everything through at once.
     if topology is not None and topology.links and costs.mode != "ideal":
         bounds.append(Bound(both + least + _cut(demand, topology, costs), "cut"))
     return max(bounds, key=lambda bound: bound.time)
@@ -140,6 +143,8 @@ def _farthest(demand: Demand, topology: Topology | None, costs: Costs) -> int:
         return costs.flat
     root = int(demand.places[demand.root if demand.collective in ROOTED else 0])
     hops = len({*costs.latencies}) == 1 or not topology.links
+    # With equal latencies, hops are enough. In large networks the least latency times hops is
+    # weaker, but still a bound.
     if hops or topology.size * topology.ports > MOST_PORTS:
         lists = Adjacency.of(topology)
         distance = np.full(topology.size, -1, np.int32)
@@ -150,6 +155,8 @@ def _farthest(demand: Demand, topology: Topology | None, costs: Costs) -> int:
     latency = _of_classes(costs.latencies, topology.link_class(senders, ports)).tolist()
     begin = np.searchsorted(senders, np.arange(topology.size + 1)).tolist()
     found, waiting = dict[int, int](), [(0, root)]
+    # Dijkstra's search: latencies differ by class of link, so the fewest hops may not be the
+    # quickest way.
     while waiting:
         so_far, node = heapq.heappop(waiting)
         if node in found:
@@ -169,6 +176,8 @@ def _growth(count: int, costs: Costs, way: int) -> int:
     if every == 0 or count > MOST_INFORMED:
         return way
     latest, informed, tells = 0, 1, [(way, 0)]
+    # Greedy is optimal here: the earliest free teller always informs the next, and more informed
+    # processors never hurt.
     while informed < count:
         latest, begun = heapq.heappop(tells)
         informed += 1
@@ -207,6 +216,8 @@ def _cut(demand: Demand, topology: Topology, costs: Costs) -> int:
     root = int(demand.places[demand.root])
     best = 0
     times = np.unique(bytes_each)
+    # Prefixes of an order are nested parts. All of them are evaluated by one cumulative sum instead
+    # of a search for each.
     for order in (np.arange(size), np.lexsort((np.arange(size), distance))):
         place = np.empty(size, np.int64)
         place[order] = np.arange(size)
@@ -259,6 +270,8 @@ def _slowest(
         if not len(speeds) or not needed.max(initial=0):
             continue
         rates = sum(count / time for count, time in zip(counts, speeds, strict=True))
+        # Floating point only chooses the worst part. Its time is then computed in fractions, so the
+        # bound is exact.
         with np.errstate(divide="ignore", invalid="ignore"):
             ratio = np.where(needed > 0, needed / rates, 0)
         worst = int(np.argmax(ratio))

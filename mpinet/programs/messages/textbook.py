@@ -70,6 +70,8 @@ def double_tree(processors: int) -> Streams:
     """Send halves along two binary trees in which nobody has children in both."""
     others = processors - 1
     numbers = np.arange(1, processors)
+    # Mirrored or shifted by one, the second tree has the leaves of the first as inner nodes. Each
+    # processor then sends half.
     turned = processors - numbers if others % 2 == 0 else numbers % others + 1
     return [
         [each._replace(first=np.full_like(each.first, tree)) for each in _binary(places)]
@@ -136,6 +138,8 @@ def spread(partners: Sequence[Ints], processors: int) -> list[Round]:
     for partner in partners:
         width = have.shape[1]
         blocks = np.sort(have, axis=1)
+        # Blocks that stand together are one range. Other butterflies scatter them, and each block
+        # is then listed by itself.
         if np.all(blocks[:, -1] - blocks[:, 0] == width - 1):
             each = round_of(np.arange(processors), partner, blocks[:, 0], width)
         else:
