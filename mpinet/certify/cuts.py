@@ -201,8 +201,8 @@ def _over_ways(network: Network, parts: list[int]) -> int:
     total = 0
     for source in range(network.hosts):
         fewest = entered(network, parts, source)
-        # A target without a way would add nothing to the demand, and the bound would silently be
-        # too weak to mean anything.
+        # In a network in pieces an exchange is impossible. A bound for the targets that can be
+        # reached would be misleading.
         if len(fewest) < network.size:
             raise CertificateError("the network is not connected: nothing can be said of it.")
         total += sum(fewest[target] for target in range(network.hosts))

@@ -8,26 +8,13 @@ the hints name have, one after the other, only one literal left each, and the la
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
 
 from mpinet.errors import CertificateError
 
 Clause = tuple[int, ...]
 
 
-@dataclass(frozen=True)
-class Refuted:
-    """Size of a proof that has been followed."""
-
-    clauses: int
-    """Clauses of the formula."""
-    added: int
-    """Clauses that the proof adds."""
-    hints: int
-    """Hints that were followed."""
-
-
-def refuted(formula: Iterable[Sequence[int]], proof: Iterable[bytes | str]) -> Refuted:
+def refuted(formula: Iterable[Sequence[int]], proof: Iterable[bytes | str]) -> int:
     """Follow a proof that a formula has no solution, line by line.
 
     Parameters
@@ -37,6 +24,11 @@ def refuted(formula: Iterable[Sequence[int]], proof: Iterable[bytes | str]) -> R
     proof : iterable of bytes or str
         The proof's lines; what follows the empty clause is not read.
 
+    Returns
+    -------
+    int
+        Number of clauses that the proof adds.
+
     Raises
     ------
     CertificateError
@@ -45,8 +37,7 @@ def refuted(formula: Iterable[Sequence[int]], proof: Iterable[bytes | str]) -> R
     known: dict[int, Clause] = {
         number: tuple(clause) for number, clause in enumerate(formula, start=1)
     }
-    clauses = newest = len(known)
-    added = hints = 0
+    newest, added = len(known), 0
     for place, line in enumerate(proof, start=1):
         number, deletes, literals, named = _read(line, place)
         if deletes:
@@ -59,11 +50,11 @@ def refuted(formula: Iterable[Sequence[int]], proof: Iterable[bytes | str]) -> R
                 f"line {place} of the proof adds clause {number}, but {newest} is there already."
             )
         _follow(known, literals, named, place)
-        added, hints, newest = added + 1, hints + len(named), number
+        added, newest = added + 1, number
         # The empty clause is the contradiction. Lines after it can prove nothing more, so they are
         # not read.
         if not literals:
-            return Refuted(clauses, added, hints)
+            return added
         known[number] = literals
     raise CertificateError(
         "the proof ends before the empty clause: it is truncated, or proves nothing."

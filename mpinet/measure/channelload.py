@@ -14,7 +14,7 @@ import numpy as np
 from mpinet.base.arrays import Ints
 from mpinet.compiled import inlined
 from mpinet.machine.transport import world
-from mpinet.measure.routes import own_share
+from mpinet.measure.pairs import own_pairs
 from mpinet.networks.routing import Routing
 from mpinet.networks.shortest import neighbor_table
 from mpinet.networks.topology import Topology
@@ -123,11 +123,10 @@ def _carried(topology: Topology, routing: Routing, part: Share) -> tuple[Ints, I
     loads = np.zeros(topology.size * topology.ports, np.int64)
     ends = np.zeros(topology.size, np.int64)
     for sources, targets in part.blocks():
-        share = own_share(transport, len(sources))
-        ways = sources[share].copy(), targets[share].copy()
+        ways = own_pairs(transport, sources, targets)
         flits = np.ones(len(ways[0]), np.int64)
         add_loads(rules(topology, routing), *ways, Loads(flits, loads))
-        ends += np.bincount(targets[share], minlength=topology.size)
+        ends += np.bincount(ways[1], minlength=topology.size)
     return transport.sum(_by_bus(topology, loads)), transport.sum(ends)
 
 
@@ -148,8 +147,7 @@ def _scattered(topology: Topology, base: Routing, part: Share) -> tuple[Ints, In
         coming += np.bincount(targets[others], minlength=topology.size)
         ends += np.bincount(targets, minlength=topology.size)
     for sources, targets in Share(Fraction(1), hosts, own=False).blocks():
-        share = own_share(transport, len(sources))
-        ways = sources[share].copy(), targets[share].copy()
+        ways = own_pairs(transport, sources, targets)
         flits = leaving[ways[0]] + coming[ways[1]]
         add_loads(rules(topology, base), *ways, Loads(flits, loads))
     return transport.sum(_by_bus(topology, loads)), hosts * ends

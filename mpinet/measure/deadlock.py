@@ -21,8 +21,8 @@ from mpinet.errors import UsageError
 from mpinet.machine.transport import world
 from mpinet.measure.distance import diameter
 from mpinet.measure.escape import escape_dependencies
-from mpinet.measure.pairs import Pairs, as_routing
-from mpinet.measure.routes import longest_route, own_share
+from mpinet.measure.pairs import Pairs, as_routing, own_pairs
+from mpinet.measure.routes import longest_route
 from mpinet.networks.bubble import BUBBLE, rings
 from mpinet.networks.catalogue import open_topology
 from mpinet.networks.classchoice import open_classes
@@ -143,8 +143,7 @@ def dependencies(
     follows = np.zeros((channels, network.ports * count), np.uint8)
     notes = Dependencies(count, follows, np.zeros(1, np.int64))
     for sources, targets in Pairs(network, pairs).parts():
-        share = own_share(transport, len(sources))
-        ends = sources[share].copy(), targets[share].copy()
+        ends = own_pairs(transport, sources, targets)
         if note_dependencies(rules(network, routing, classes), *ends, notes) >= 0:
             transport.fail(
                 UsageError(

@@ -159,11 +159,8 @@ def _moved(topology: Topology, routing: Routing, states: Table) -> tuple[Ints, T
                 f"processor {node}: there is no such {wrong.split()[0]}, or it is not wired."
             )
         found.append((origins[:count] + first, moves[:count].copy(), behind[:count].copy()))
-    return (
-        np.concatenate([each[0] for each in found]),
-        np.concatenate([each[1] for each in found]),
-        np.concatenate([each[2] for each in found]),
-    )
+    origins, moves, behind = (np.concatenate(parts) for parts in zip(*found, strict=True))
+    return origins, moves, behind
 
 
 @kernel

@@ -13,7 +13,7 @@ from math import prod
 
 import numpy as np
 
-from mpinet.base.arrays import ByteTables, Flags, HalfRows, Table
+from mpinet.base.arrays import ByteTables, Flags, HalfRows, Ints, Table
 from mpinet.compiled import inlined, kernel
 from mpinet.measure.cutsearch import Cuts
 from mpinet.networks.arithmetic import count_ones
@@ -116,13 +116,19 @@ def orders(neighbors: Neighbors) -> list[list[int]]:
 
 def outermost(neighbors: Neighbors) -> int:
     """The lowest of the nodes farthest from node 0: a front that starts there grows one way."""
-    hops = {0: 0}
-    for node in (queue := [0]):
-        for v in neighbors[node]:
-            if v not in hops:
-                hops[v] = hops[node] + 1
-                queue.append(v)
-    return max(hops, key=lambda node: (hops[node], -node))
+    return int(hops_from(neighbors, 0).argmax())
+
+
+def hops_from(neighbors: Neighbors, source: int) -> Ints:
+    """Hops to every node; -1 where there is no way."""
+    hops = np.full(len(neighbors), -1)
+    hops[source] = 0
+    for node in (queue := [source]):
+        for other in neighbors[node]:
+            if hops[other] < 0:
+                hops[other] = hops[node] + 1
+                queue.append(other)
+    return hops
 
 
 def narrow_order(neighbors: Neighbors, start: int) -> list[int]:

@@ -11,6 +11,7 @@ from mpinet.base.arrays import Ints
 from mpinet.base.effort import require_walk
 from mpinet.base.memory import require_memory
 from mpinet.errors import UsageError
+from mpinet.machine.transport import Local
 from mpinet.networks.routing import Routing
 from mpinet.networks.topology import Topology
 from mpinet.programs.traffic import Traffic, traffic
@@ -27,6 +28,18 @@ AT_ONCE = 1 << 20
 def as_routing(topology: Topology, routing: Routing | str | None) -> Routing:
     """A routing of the network, given itself or by name; default: its first."""
     return routing if isinstance(routing, Routing) else topology.routing(routing)
+
+
+def own_share(transport: Local, count: int) -> slice:
+    """This rank's part of `count` things in order."""
+    rank, size = transport.rank, transport.size
+    return slice(count * rank // size, count * (rank + 1) // size)
+
+
+def own_pairs(transport: Local, sources: Ints, targets: Ints) -> tuple[Ints, Ints]:
+    """This rank's part of some pairs, in arrays of their own, as kernels take them."""
+    share = own_share(transport, len(sources))
+    return sources[share].copy(), targets[share].copy()
 
 
 class Pairs:

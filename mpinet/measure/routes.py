@@ -19,7 +19,7 @@ from mpinet.compiled import inlined
 from mpinet.errors import RoutingError, UsageError
 from mpinet.machine.transport import Local, world
 from mpinet.measure.distance import distance_matrix
-from mpinet.measure.pairs import Pair, Pairs, as_routing
+from mpinet.measure.pairs import Pair, Pairs, as_routing, own_pairs, own_share
 from mpinet.networks import walks
 from mpinet.networks.catalogue import open_topology
 from mpinet.networks.routing import Routing, path
@@ -160,12 +160,6 @@ class Largest:
         return (None, None) if value == -np.inf else (value, divmod(key, size))
 
 
-def own_share(transport: Local, count: int) -> slice:
-    """This rank's part of `count` things in order."""
-    rank, size = transport.rank, transport.size
-    return slice(count * rank // size, count * (rank + 1) // size)
-
-
 def longest_route(topology: Topology, routing: Routing) -> int:
     """Hops of the longest route between two processors (collective)."""
     transport, longest = world(), 0
@@ -187,8 +181,7 @@ def _own_hops(
     topology: Topology, routing: Routing, transport: Local, sources: Ints, targets: Ints
 ) -> tuple[Ints, Ints, Ints]:
     """Lengths of the routes of this rank's share of pairs (negative: no length), and the share."""
-    share = own_share(transport, len(sources))
-    sources, targets = sources[share].copy(), targets[share].copy()
+    sources, targets = own_pairs(transport, sources, targets)
     hops = np.empty(len(sources), np.int64)
     walk_pairs(rules(topology, routing), sources, targets, Lengths(hops))
     return hops, sources, targets
@@ -312,8 +305,7 @@ def repeats(
     routing = as_routing(network, routing)
     found = Largest(transport)
     for sources, targets in Pairs(network, pairs).parts():
-        share = own_share(transport, len(sources))
-        sources, targets = sources[share].copy(), targets[share].copy()
+        sources, targets = own_pairs(transport, sources, targets)
         seen = Seen(np.full(network.size, -1, np.int64))
         place = first_repeat(rules(network, routing), sources, targets, seen)
         if place >= 0:
@@ -357,7 +349,7 @@ def header_bits(
     bits = as_routing(network, routing).header_bits
     most = 0
     for sources, targets in Pairs(network, pairs, seed).parts():
-        share = own_share(transport, len(sources))
-        ends = zip(sources[share].tolist(), targets[share].tolist(), strict=True)
+        own = own_pairs(transport, sources, targets)
+        ends = zip(*(column.tolist() for column in own), strict=True)
         most = max(most, max((bits(source, target) for source, target in ends), default=0))
     return int(transport.max(np.array([most], np.int64))[0])

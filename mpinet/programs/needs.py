@@ -38,9 +38,6 @@ def columns(names: str, dtype: DTypeLike = np.int64) -> int:
     return len(names.split()) * np.dtype(dtype).itemsize
 
 
-CHECKED = 2**16
-"""States that are reduced at a time to check the result."""
-
 BITS = 8
 """Bits of a byte."""
 
@@ -195,13 +192,14 @@ def reduce(share: Share, algorithm: str, schedule: Schedule | None) -> int:
     In the end the root's rank makes some items anew, to check the result.
     """
     from mpinet.programs.broadcast import PASSES
+    from mpinet.programs.reduce import CHUNK
 
     turns = columns("since port item")
     if schedule is None:
         before = _timetable(share) if algorithm == PASSES else _table(share.network)
         return max(before, _along_tree(share) + share.hosted * turns)
     node = columns("number beside held item sum") + turns + 2 * share.scratch
-    checking = share.hosted * node + min(share.network.hosts, CHECKED) * columns("node item sum")
+    checking = share.hosted * node + min(share.network.hosts, CHUNK) * columns("node item sum")
     each = MESSAGE + columns("sum")
     order = columns("slot first")
     return max(checking, round(share.hosted * (node + order + each * _sending(share, schedule))))
@@ -324,8 +322,8 @@ def at_root(share: Share, algorithm: str, command: str, root: int) -> int:
     return max(0, whole - _table(share.network) - elsewhere)
 
 
-ROW = columns("number source target steps")
-"""Row of a message in the router, whose routing has a word."""
+ROW = columns("place number header content")
+"""Row of a message in the router, whose routing has a header of one word."""
 
 ITEM = 4 * ROW + columns("source target drawn number order step since rank place content")
 """Arrays of an item that the router carries: rows that grow, then those that arrived, in order."""
@@ -435,12 +433,13 @@ def route(share: Share, messages: int, words: int, drawn: bool, metered: bool) -
     number = columns("number", np.uint32 if drawn and messages < 2**32 else np.int64)
     metering = columns("load", np.uint32) + columns("busiest", bool) / 2
     loads = metering * share.network.ports if metered else 0
-    row = columns("place target") + words * WORD
+    row = columns("place number") + words * WORD
     return round(share.hosted * (share.scratch + loads) + share.part(messages) * (row + number))
 
 
 def ascend(share: Share, operator: Operator, schedule: type[PassSchedule] | None) -> int:
     """States, with what comes and what is made of them; unless it reduces, all that is expected."""
+    from mpinet.programs.ascend import CHUNK
     from mpinet.programs.operators.reduction import Reduction
     from mpinet.programs.schedules.exchange import DimensionExchange
 
@@ -448,7 +447,7 @@ def ascend(share: Share, operator: Operator, schedule: type[PassSchedule] | None
     on_the_way = _cut(share) if schedule is DimensionExchange else ON_THE_WAY
     if isinstance(operator, Reduction):
         running = share.hosted * (WORD + 2 * width + on_the_way)
-        return max(running, share.hosted * WORD + min(share.hosted, CHECKED) * 3 * width)
+        return max(running, share.hosted * WORD + min(share.hosted, CHUNK) * 3 * width)
     # Inputs and expected values of the whole machine; a rank compares its states with their part.
     expected = share.network.hosts * 2 * width
     compared = share.hosted * (WORD + 3 * width + width // 2)

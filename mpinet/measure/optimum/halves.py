@@ -15,7 +15,7 @@ from typing import Any
 
 import numpy as np
 
-from mpinet.base.arrays import Flags, Ints
+from mpinet.base.arrays import Flags
 from mpinet.certify.halfclauses import half_formula
 from mpinet.certify.halves import MOST_CELLS, MOST_NODES, halves, require_eigenvalue
 from mpinet.errors import CertificateError, UsageError
@@ -33,8 +33,8 @@ from mpinet.measure.bisection import (
 from mpinet.measure.cutsearch import Cuts, best_cut
 from mpinet.measure.frontier import (
     LARGEST_FRONT,
-    Neighbors,
     exact_cut,
+    hops_from,
     narrowest_front,
     neighbors_in,
     orders,
@@ -225,15 +225,3 @@ def across(cuts: Cuts) -> list[Flags]:
         found.append(lowest_half((near - far).astype(np.float64), cuts.hosts))
         node = int(np.minimum(near, far).argmax())
     return found
-
-
-def hops_from(neighbors: Neighbors, source: int) -> Ints:
-    """Hops to every node; -1 where there is no way."""
-    hops = np.full(len(neighbors), -1)
-    hops[source] = 0
-    for node in (queue := [source]):
-        for other in neighbors[node]:
-            if hops[other] < 0:
-                hops[other] = hops[node] + 1
-                queue.append(other)
-    return hops

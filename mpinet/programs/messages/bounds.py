@@ -12,7 +12,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from mpinet.base.arrays import Ints
+from mpinet.base.arrays import Flags, Ints
 from mpinet.machine.beep import wired
 from mpinet.machine.timed.costs import Costs
 from mpinet.networks.adjacency import Adjacency, measure_distances
@@ -67,7 +67,7 @@ class Demand(NamedTuple):
             return int(own.max()) * (len(own) - 1)
         return int(self.size - own.min())
 
-    def crossing(self, inside: Ints, bytes_inside: Ints, root_inside: Ints) -> tuple[Ints, Ints]:
+    def crossing(self, inside: Ints, bytes_inside: Ints, root_inside: Flags) -> tuple[Ints, Ints]:
         """Return the bytes that leave parts of a network, and that enter them.
 
         Parameters
@@ -79,9 +79,17 @@ class Demand(NamedTuple):
         root_inside : ndarray of bool
             Whether the root is one of them.
         """
-        count, size = len(self.places), self.size
+        count = len(self.places)
         parted = (inside > 0) & (inside < count)
-        leaves = {
+        leaves = self._leaving(inside, bytes_inside, root_inside)
+        # What enters a part leaves all others together.
+        enters = self._leaving(count - inside, self.size - bytes_inside, ~root_inside)
+        return np.where(parted, leaves, 0), np.where(parted, enters, 0)
+
+    def _leaving(self, inside: Ints, bytes_inside: Ints, root_inside: Flags) -> Ints:
+        """Return the bytes that leave parts, if any of the others needs them."""
+        size = self.size
+        return {
             "broadcast": np.where(root_inside, size, 0),
             "reduce": np.where(root_inside, 0, size),
             "allreduce": np.full(len(inside), size),
@@ -89,15 +97,6 @@ class Demand(NamedTuple):
             "reduce-scatter": size - bytes_inside,
             "alltoall": inside * (size - bytes_inside),
         }[self.collective]
-        enters = {
-            "broadcast": np.where(root_inside, 0, size),
-            "reduce": np.where(root_inside, size, 0),
-            "allreduce": np.full(len(inside), size),
-            "allgather": size - bytes_inside,
-            "reduce-scatter": bytes_inside,
-            "alltoall": (count - inside) * bytes_inside,
-        }[self.collective]
-        return np.where(parted, leaves, 0), np.where(parted, enters, 0)
 
 
 def lower_bound(demand: Demand, topology: Topology | None, costs: Costs) -> Bound:
@@ -128,8 +127,11 @@ def lower_bound(demand: Demand, topology: Topology | None, costs: Costs) -> Boun
         Bound(_growth(len(demand.places), costs, both + least), "growth"),
         Bound(costs.overhead + least + _taking(demand.taken_in, costs), "ends"),
     ]
+    # Growth counts informed processors. A reduction informs its root alone, which growth does not
+    # limit.
     if demand.collective == "reduce":
         del bounds[1]
+    # An ideal network has no queues on links, so a cut lets everything through at once.
     if topology is not None and topology.links and costs.mode != "ideal":
         bounds.append(Bound(both + least + _cut(demand, topology, costs), "cut"))
     return max(bounds, key=lambda bound: bound.time)
@@ -141,6 +143,8 @@ def _farthest(demand: Demand, topology: Topology | None, costs: Costs) -> int:
         return costs.flat
     root = int(demand.places[demand.root if demand.collective in ROOTED else 0])
     hops = len({*costs.latencies}) == 1 or not topology.links
+    # With equal latencies, hops are enough. In large networks the least latency times hops is
+    # weaker, but still a bound.
     if hops or topology.size * topology.ports > MOST_PORTS:
         lists = Adjacency.of(topology)
         distance = np.full(topology.size, -1, np.int32)
@@ -151,6 +155,8 @@ def _farthest(demand: Demand, topology: Topology | None, costs: Costs) -> int:
     latency = _of_classes(costs.latencies, topology.link_class(senders, ports)).tolist()
     begin = np.searchsorted(senders, np.arange(topology.size + 1)).tolist()
     found, waiting = dict[int, int](), [(0, root)]
+    # Dijkstra's search: latencies differ by class of link, so the fewest hops may not be the
+    # quickest way.
     while waiting:
         so_far, node = heapq.heappop(waiting)
         if node in found:
@@ -170,6 +176,8 @@ def _growth(count: int, costs: Costs, way: int) -> int:
     if every == 0 or count > MOST_INFORMED:
         return way
     latest, informed, tells = 0, 1, [(way, 0)]
+    # Greedy is optimal here: the earliest free teller always informs the next, and more informed
+    # processors never hurt.
     while informed < count:
         latest, begun = heapq.heappop(tells)
         informed += 1
@@ -208,6 +216,8 @@ def _cut(demand: Demand, topology: Topology, costs: Costs) -> int:
     root = int(demand.places[demand.root])
     best = 0
     times = np.unique(bytes_each)
+    # Prefixes of an order are nested parts. All of them are evaluated by one cumulative sum instead
+    # of a search for each.
     for order in (np.arange(size), np.lexsort((np.arange(size), distance))):
         place = np.empty(size, np.int64)
         place[order] = np.arange(size)
@@ -260,6 +270,8 @@ def _slowest(
         if not len(speeds) or not needed.max(initial=0):
             continue
         rates = sum(count / time for count, time in zip(counts, speeds, strict=True))
+        # Floating point only chooses the worst part. Its time is then computed in fractions, so the
+        # bound is exact.
         with np.errstate(divide="ignore", invalid="ignore"):
             ratio = np.where(needed > 0, needed / rates, 0)
         worst = int(np.argmax(ratio))

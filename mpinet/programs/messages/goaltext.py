@@ -18,6 +18,8 @@ MOST_CPUS = 1 << 16
 ) = range(1, 15)  # fmt: skip
 """Errors, as `Reading.wrong` holds them."""
 
+# Keywords are compared as packed integers of seven bits a letter: the kernel has no strings. Nine
+# letters fit into 64 bits.
 WORD, NEWLINE, SPACE, COLON, COMMENT, STAR, SLASH = 7, 10, 32, 58, 35, 42, 47
 
 
@@ -47,6 +49,8 @@ class Reading(Record):
     line: int
     ranks: int  # -1: not yet said
     rank: int  # of the block at hand; -1: outside
+    # Blocks are numbered so that the label table need not be cleared: a row of an earlier block
+    # counts as empty.
     block: int  # number of the block, from 1
     block_row: int  # the first operation of the block
     rows: int
@@ -113,6 +117,7 @@ def number_at(text, at):
     """Return the end of a number and the number; -1: there is none, -2: it is too long."""
     begin, number = at, np.int64(0)
     while text[at] >= 48 and text[at] <= 57:
+        # Further digits are skipped, not added. The number could wrap around and look valid.
         if at - begin < MOST_DIGITS:
             number = 10 * number + text[at] - 48
         at += 1
@@ -124,6 +129,7 @@ def number_at(text, at):
 @routine
 def fail(reading, what, at):
     """Note the first error."""
+    # Later errors often follow from the first one. The sentence for the user names the cause.
     if reading.wrong == 0:
         reading.wrong, reading.wrong_at = what, at
 
@@ -150,6 +156,8 @@ def label_place(text, begin, end, labels, reading):
     word = np.int64(0)
     for at in range(begin, end):
         word = np.int64((word * 31 + np.int64(text[at])) & 0xFFFFFFFF)
+    # Labels such as l1, l2, l3 differ in their last bytes only. Mixing spreads them, or linear
+    # probing would take quadratic time.
     word = ((word ^ word >> 15) * 0x2C1B3C6D) & 0xFFFFFFFF
     mask = labels.shape[0] - 1
     place = (word ^ word >> 13) & mask
@@ -185,6 +193,8 @@ def measure(text: Bytes, counts: Ints) -> None:
             here = 0
         elif byte == 125:
             longest = max(longest, here + 1)
+        # The count only sizes an array. It may be too large, and a single byte is the cheapest test
+        # that is never too small.
         elif byte == 113:  # a q: in no other word of GOAL, and perhaps in a label
             seen = True
     counts[0], counts[1], counts[2] = lines, orders, longest
@@ -231,6 +241,7 @@ def parse_line(text, at, rows, needs, labels, reading):
     at, word = next_word(text, at)
     end = at
     at = skipped(text, at)
+    # A colon behind the first word makes the word a label. So a label may be spelt like a keyword.
     if text[at] == COLON and end > begin:
         at = skipped(text, at + 1)
         at, word = next_word(text, at)
@@ -306,6 +317,7 @@ def parse_operation(text, at, word, begin, end, rows, labels, reading):
     at, number = number_at(text, at)
     if number == -2:
         fail(reading, LONG, size_at)
+    # Sizes are written as 1024b in most files, and without the letter in some.
     if kind != CALC and text[at] == 98:
         at += 1
     if number < (0 if kind == CALC else 1) or is_letter(text[at]):

@@ -156,6 +156,8 @@ def _columns(pattern: Pattern, size: int, pieces: int) -> list[Ints]:
     """Return segment, stream, round, transfer, sender, receiver, bytes of every message."""
     cuts: Ints = np.arange(pieces + 1) * (size // pieces)
     cuts += np.arange(pieces + 1) * (size % pieces) // pieces
+    # Segments have at most two lengths. The sizes of a round are computed once for each length
+    # instead of once for each segment.
     lengths, kinds = np.unique(np.diff(cuts), return_inverse=True)
     borders = [pattern.borders(int(length)) for length in lengths]
     parts: list[list[Ints]] = []
@@ -178,6 +180,8 @@ def _lengths(each: Round, borders: Ints) -> Ints:
     spans = borders[end % blocks] + (end // blocks) * total - borders[each.first]
     sums: Ints = np.bincount(each.owners, spans.astype(np.float64), len(each.senders))
     exact = sums.astype(np.int64)
+    # bincount adds in floating point, which is exact up to 2**53. Larger sums are added again in
+    # integers.
     if len(sums) and sums.max() >= 2**53:
         exact = np.zeros(len(sums), np.int64)
         np.add.at(exact, each.owners, spans)
@@ -191,6 +195,7 @@ def _laid_out(pattern: Pattern, columns: list[Ints], name: str) -> Written:
     piece, stream, number, transfer, size = both
     processor, peer = np.concatenate([sender, receiver]), np.concatenate([receiver, sender])
     kind: Ints = np.repeat(np.array([SEND, RECV]), len(sender))
+    # A tag of its own for each segment and stream keeps messages apart that overtake each other.
     tag = piece * len(pattern.streams) + stream
     order = np.lexsort((transfer, kind, number, tag, processor))
     processor, tag, number = processor[order], tag[order], number[order]

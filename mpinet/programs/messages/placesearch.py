@@ -80,6 +80,8 @@ def search_places(
     """
     hosts, count = topology.hosts, program.processors
     firsts = [*_orders(topology, seed)]
+    # Bytes times hops cost no play of the program. Their local optima are much better starts than
+    # orders drawn at random.
     firsts += _by_distance(program, topology, firsts)
     results = _played(firsts, count, play, transport)
     start = int(results[0, 0])
@@ -91,6 +93,8 @@ def search_places(
             (int(draws.integers(count)), int(draws.integers(hosts)))
             for _ in range(min(BATCH, tries - done))
         ]
+        # Swaps are drawn before any is played. The draws then do not depend on how many ranks share
+        # the plays.
         others = [_swapped(order, *swap) for swap in swaps]
         results = _played(others, count, play, transport)
         keys = [tuple(row.tolist()) for row in results]
@@ -149,6 +153,8 @@ def _by_distance(program: Program, topology: Topology, orders: list[Ints]) -> li
     weight += weight.T
     if not weight.any():
         return []
+    # Whole weights below 2**53 make all sums exact. Rounding could let a swap and its reverse both
+    # seem to gain.
     weight = np.ceil(weight * (SCALE / weight.max()))
     away = _distances(topology).astype(np.float64)
     return [_descended(order.copy(), weight, away) for order in orders]
@@ -160,6 +166,8 @@ def _descended(order: Ints, weight: Reals, away: Reals) -> Ints:
     Each one's gain is known from sums over all processors, which are kept up to date.
     """
     hosts = len(order)
+    # One matrix product prices all swaps. Each swap then updates two columns and a rank-one term,
+    # which is quadratic, not cubic.
     sums = weight @ away[np.ix_(order, order)]  # [i, j]: the cost of i in the place of j
     for _ in range(min(2 * hosts, MOST_WORK // hosts**2)):
         own = np.diagonal(sums)
@@ -234,6 +242,8 @@ def _hops_needed(senders: Ints, receivers: Ints, amounts: Ints, topology: Topolo
     one, other = np.concatenate([[senders, receivers], [receivers, senders]], axis=1)
     pairs, which = np.unique(one * hosts + other, return_inverse=True)
     total = np.bincount(which, np.tile(amounts, 2))
+    # The rearrangement inequality: heavy partners at near places give the least sum. No placement
+    # can do better for a single processor.
     needed = 0.0
     for owner in np.unique(pairs // hosts):
         mine = np.sort(total[pairs // hosts == owner])[::-1]

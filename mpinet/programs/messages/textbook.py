@@ -70,6 +70,8 @@ def double_tree(processors: int) -> Streams:
     """Send halves along two binary trees in which nobody has children in both."""
     others = processors - 1
     numbers = np.arange(1, processors)
+    # Mirrored or shifted by one, the second tree has the leaves of the first as inner nodes. Each
+    # processor then sends half.
     turned = processors - numbers if others % 2 == 0 else numbers % others + 1
     return [
         [each._replace(first=np.full_like(each.first, tree)) for each in _binary(places)]
@@ -136,6 +138,8 @@ def spread(partners: Sequence[Ints], processors: int) -> list[Round]:
     for partner in partners:
         width = have.shape[1]
         blocks = np.sort(have, axis=1)
+        # Blocks that stand together are one range. Other butterflies scatter them, and each block
+        # is then listed by itself.
         if np.all(blocks[:, -1] - blocks[:, 0] == width - 1):
             each = round_of(np.arange(processors), partner, blocks[:, 0], width)
         else:
@@ -191,32 +195,24 @@ def _both(rounds: list[Round]) -> list[Round]:
 # Collectives.
 
 
-def _broadcast(tree: Callable[[int], Streams]) -> Callable[[int], Pattern]:
+def _along(tree: str, way: Callable[[list[Round]], list[Round]] = list) -> Algorithm:
+    """Return a broadcast along a tree; `back` makes a reduction of it, `_both` an allreduce."""
+    streams_of, source = TREES[tree]
+
     def made(processors: int) -> Pattern:
-        streams = tree(processors)
+        streams = [way(rounds) for rounds in streams_of(processors)]
         return Pattern(processors, streams, max(1, len(streams)))
 
-    return made
-
-
-def _reduce(tree: Callable[[int], Streams]) -> Callable[[int], Pattern]:
-    def made(processors: int) -> Pattern:
-        streams = [back(rounds) for rounds in tree(processors)]
-        return Pattern(processors, streams, max(1, len(streams)))
-
-    return made
-
-
-def _up_and_down(tree: Callable[[int], Streams]) -> Callable[[int], Pattern]:
-    def made(processors: int) -> Pattern:
-        streams = [_both(rounds) for rounds in tree(processors)]
-        return Pattern(processors, streams, max(1, len(streams)))
-
-    return made
+    return Algorithm(made, source)
 
 
 def _gathered(rounds: Callable[[int], list[Round]]) -> Callable[[int], Pattern]:
     return lambda processors: Pattern(processors, [rounds(processors)], processors)
+
+
+def _scattered(rounds: Callable[[int], list[Round]]) -> Callable[[int], Pattern]:
+    """Return a reduce-scatter: an allgather the other way round."""
+    return _gathered(lambda processors: back(rounds(processors)))
 
 
 def _butterflies(partners: Butterfly, way: int = 1) -> Callable[[int], list[Round]]:
@@ -265,11 +261,8 @@ def _shifted(processors: int, turn: int) -> tuple[Ints, Ints, Ints]:
 
 
 def _pairwise_reduce_scatter(processors: int) -> Pattern:
-    nodes = np.arange(processors)
-    rounds = []
-    for turn in range(1, processors):
-        there = (nodes + turn) % processors
-        rounds.append(round_of(nodes, there, there)._replace(add=True))
+    ends = (_shifted(processors, turn)[:2] for turn in range(1, processors))
+    rounds = [round_of(nodes, there, there)._replace(add=True) for nodes, there in ends]
     return Pattern(processors, [rounds], processors)
 
 
@@ -307,20 +300,17 @@ TREES: dict[str, tuple[Callable[[int], Streams], str]] = {
 
 ALGORITHMS: dict[str, dict[str, Algorithm]] = {
     "broadcast": {
-        **{name: Algorithm(_broadcast(tree), source) for name, (tree, source) in TREES.items()},
+        **{name: _along(name) for name in TREES},
         "scatter-allgather": Algorithm(_scatter_allgather, "Barnett et al. 1994"),
     },
-    "reduce": {name: Algorithm(_reduce(tree), source) for name, (tree, source) in TREES.items()},
+    "reduce": {name: _along(name, back) for name in TREES},
     "allreduce": {
         "recursive-doubling": Algorithm(_whole(doubling), THAKUR),
         "ring": Algorithm(_ring_allreduce, "Patarasuk, Yuan 2009"),
         "rabenseifner": Algorithm(_halving_doubling(doubling), "Rabenseifner 2004"),
         "bine": Algorithm(_halving_doubling(negabinary, -1), "De Sensi et al. 2025"),
         "bine-doubling": Algorithm(_whole(negabinary), "De Sensi et al. 2025"),
-        **{
-            name: Algorithm(_up_and_down(TREES[name][0]), TREES[name][1])
-            for name in ("binomial", "chain", "double-tree")
-        },
+        **{name: _along(name, _both) for name in ("binomial", "chain", "double-tree")},
     },
     "allgather": {
         "ring": Algorithm(_gathered(ring), THAKUR),
@@ -329,15 +319,10 @@ ALGORITHMS: dict[str, dict[str, Algorithm]] = {
         "bine": Algorithm(_gathered(_butterflies(negabinary, -1)), "De Sensi et al. 2025"),
     },
     "reduce-scatter": {
-        "ring": Algorithm(_gathered(lambda count: back(ring(count, -1))), "Patarasuk, Yuan 2009"),
-        "recursive-halving": Algorithm(
-            _gathered(lambda count: back(_butterflies(doubling)(count))), THAKUR
-        ),
+        "ring": Algorithm(_scattered(lambda count: ring(count, -1)), "Patarasuk, Yuan 2009"),
+        "recursive-halving": Algorithm(_scattered(_butterflies(doubling)), THAKUR),
         "pairwise": Algorithm(_pairwise_reduce_scatter, THAKUR),
-        "bine": Algorithm(
-            _gathered(lambda count: back(_butterflies(negabinary, -1)(count))),
-            "De Sensi et al. 2025",
-        ),
+        "bine": Algorithm(_scattered(_butterflies(negabinary, -1)), "De Sensi et al. 2025"),
     },
     "alltoall": {
         "linear": Algorithm(_linear_alltoall, THAKUR),

@@ -46,8 +46,8 @@ def compare_runs(
                 low[k], high[k] = max(x, y), min(x, y)
 
 
-class BitonicMerge(Operator):
-    """Sorts a sequence whose first half ascends and whose second half descends: one DESCEND pass.
+class Sorting(Operator):
+    """Sorts keys by passes over descending dimensions.
 
     Parameters
     ----------
@@ -55,11 +55,27 @@ class BitonicMerge(Operator):
         Of the keys.
     """
 
-    name = "bitonic-merge"
     kinds: ClassVar[tuple[str, ...]] = (DESCEND,)
 
     def __init__(self, dtype: DTypeLike = np.int64):
         self.dtype = np.dtype(dtype)
+
+    def draw(self, seed: int, q: int, index: Ints) -> Array:
+        """Random keys."""
+        return drawn(seed, index)
+
+    def expected(self, values: Array) -> Array:
+        """NumPy's sort."""
+        return np.sort(values.astype(self.dtype))
+
+
+class BitonicMerge(Sorting):
+    """Sorts a sequence whose first half ascends and whose second half descends: one DESCEND pass.
+
+    The parameter is the dtype of the keys.
+    """
+
+    name = "bitonic-merge"
 
     @looped(np.int64, partial(compare_runs, NO_BIT))
     def oper(self, j: int, i: Ints, low: Array, high: Array) -> tuple[Array, Array]:
@@ -72,41 +88,21 @@ class BitonicMerge(Operator):
         height = np.where(index < size // 2, index, size - 1 - index)
         return (height << GAP_BITS) | (drawn(seed, index) & ((1 << GAP_BITS) - 1))
 
-    def expected(self, values: Array) -> Array:
-        """NumPy's sort."""
-        return np.sort(values.astype(self.dtype))
 
-
-class BitonicSort(Operator):
+class BitonicSort(Sorting):
     """Sorts: for s = 1..q a DESCEND pass over the dimensions s-1..0 merges runs of 2^s keys.
 
-    A full sort takes q (q+1)/2 dimensions (docs/papers/gmn, 8).
-
-    Parameters
-    ----------
-    dtype : dtype
-        Of the keys.
+    A full sort takes q (q+1)/2 dimensions (docs/papers/gmn, 8). The parameter is the dtype of the
+    keys.
     """
 
     name = "bitonic-sort"
-    kinds: ClassVar[tuple[str, ...]] = (DESCEND,)
-
-    def __init__(self, dtype: DTypeLike = np.int64):
-        self.dtype = np.dtype(dtype)
 
     def passes(self, kind: str, q: int) -> Sequence[Pass]:
         """Runs of 2, 4, .., 2^q keys are merged, in alternating order but for the last."""
         self.require_form(kind)
         alternating = [Pass(kind, 0, s, _comparing(s)) for s in range(1, q)]
         return [*alternating, Pass(kind, 0, q, _ascending)]
-
-    def draw(self, seed: int, q: int, index: Ints) -> Array:
-        """Random keys."""
-        return drawn(seed, index)
-
-    def expected(self, values: Array) -> Array:
-        """NumPy's sort."""
-        return np.sort(values.astype(self.dtype))
 
 
 @looped(np.int64, partial(compare_runs, NO_BIT))

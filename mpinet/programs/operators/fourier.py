@@ -100,6 +100,8 @@ class FourierTransform(Operator):
 
     def _unit_roots(self, j: int) -> Roots:
         """The roots of dimension j, worked out once."""
+        # The same roots serve every pass and all pairs of a rank. Sines and cosines are dear next
+        # to a butterfly.
         if j not in self._roots:
             self._roots[j] = unit_roots(j)
         return self._roots[j]
@@ -163,6 +165,8 @@ def cross_runs(
     run: int,
 ) -> None:
     """Put the butterflies of runs of pairs in the pairs' places; all runs begin with one root."""
+    # The roots of a piece are written once and used for all groups. Otherwise each group would
+    # multiply them anew.
     roots = np.empty_like(fine)
     turn = first & (fine.size * coarse.size - 1)
     done = 0

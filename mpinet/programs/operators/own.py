@@ -37,6 +37,8 @@ def open_own_operator(name: str) -> Operator:
     where = f"{place}:{class_name}"
     if cls is None:
         raise UsageError(f"{place} has no class {class_name!r}.")
+    # A missing rule is found before the machine is made. In the run it would fail on every rank
+    # with a traceback.
     require_operator(cls, where)
     try:
         inspect.signature(cls.read).bind(text)

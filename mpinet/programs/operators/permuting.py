@@ -87,6 +87,8 @@ class CyclicShift(Permuting):
     def _borrows(self, j: int, i: Ints) -> Flags:
         """Ascending, the low bits are those of the target address already."""
         below = (1 << j) - 1
+        # A carry or borrow depends on the bits below alone. So each dimension can decide by the
+        # element's number, without other elements.
         wraps = (i & below) < (self.by & below)
         return wraps ^ bool(self.by >> j & 1)
 

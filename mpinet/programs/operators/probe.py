@@ -64,6 +64,8 @@ def same_states(some: Array, others: Array) -> Flags:
         parts = [same_states(some[name], others[name]) for name in some.dtype.names]
         return np.logical_and.reduce(parts)
     same = some == others
+    # Vectorised code may round differently for one pair than for many. Such differences are no sign
+    # of a look at other pairs.
     if np.issubdtype(some.dtype, np.inexact):
         margin = SLACK * np.finfo(some.dtype).eps * np.abs(others).max(initial=0)
         same = same | (np.abs(some - others) <= margin) | ((some != some) & (others != others))
@@ -84,6 +86,8 @@ def _first_dependent(oper: Oper, j: int, i: Ints, low: Array, high: Array) -> in
         among = [_flat(oper(j, i, low.copy(), high.copy()), i.size)]
         i, low, high = i.ravel(), low.ravel(), high.ravel()
         among.append(_flat(oper(j, i, low.copy(), high.copy()), i.size))
+        # An operator that looks at its neighbours in the array differs at an end or in the middle.
+        # Four places find it cheaply.
         for at in sorted({0, i.size // 3, i.size // 2, i.size - 1}):
             pair = slice(at, at + 1)
             alone = _flat(oper(j, i[pair], low[pair].copy(), high[pair].copy()), 1)

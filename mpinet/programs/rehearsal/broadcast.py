@@ -168,6 +168,8 @@ def walk_tree(
     last = np.empty(steps + 1, np.int64)
     latest[0] = 0
     node[0], since[0], step[0], port[0], last[0] = root, 0, 0, 0, -1
+    # A stack of one frame for each step replaces recursion. Memory then grows with the steps, not
+    # with the processors of the machine.
     depth, visits, found = 0, 1, 0
     while depth >= 0:
         u = node[depth]
@@ -186,6 +188,8 @@ def walk_tree(
         port[depth] += 1
         v = neighbor(u, p, wiring)
         visits += 1
+        # More visits than nodes mean that some node receives twice. Without this test such a
+        # schedule would be walked exponentially long.
         if v < 0 or visits > wiring[0]:
             return -1
         latest[0] = max(latest[0], t)

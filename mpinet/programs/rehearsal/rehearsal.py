@@ -81,6 +81,8 @@ class Cluster:
         sends, with what is told in meetings, at full bandwidth: a count for a partner is handed on
         in half of the rounds. Nothing overlaps.
         """
+        # An exchange begins with a meeting of all ranks, as a tree of rounds. Its latency counts
+        # even where nothing is sent.
         met = rehearsal.steps * rounds(rehearsal.ranks)
         sent = min(rehearsal.messages, rehearsal.steps * rehearsal.partners)
         told = 8 * FIXED * met + 4 * rounds(rehearsal.ranks) * sent

@@ -71,6 +71,8 @@ def rehearse_route(
         count,
         lambda numbers: traffic.ends(_stratified(numbers, traffic.total, count)),
     )
+    # Arrivals are modelled as already at their targets, so the rank makes fewer hops than in truth.
+    # Its time is scaled up by the quotient.
     hops = paths.hops.sum() / part / dry.size / max(machine.meters.messages, 1)
     messages = round(int(paths.crossing[dry.rank]) / part)
     every = round(int(paths.crossing.sum()) / part)

@@ -200,7 +200,7 @@ def test_30_proofs_with_a_hint_less_are_all_refused(proof):
     from mpinet.certify.lrat import refuted
 
     clauses, lines = proof
-    assert refuted(clauses, lines).added == len(lines)
+    assert refuted(clauses, lines) == len(lines)
     places = np.linspace(0, len(lines) - 1, 30).astype(int)
     for turn, place in enumerate(places.tolist()):
         words = lines[place].split()

@@ -61,6 +61,9 @@ RUNS = [
     "allreduce torus:16x16 --items 3 --algorithm dimensions",
     "gossip mesh:15x15 --algorithm tree",
     "gossip torus:16x16 --algorithm routed",
+    "gossip mesh:30x30 --algorithm rarest --ports all",
+    "circulate hypercube:12 --dimensions 2",
+    "ascend debruijn:12 --operator sum",
     "embed torus:32x32 hypercube:10",
     "load hypercube:8 --rate 0.2 --warmup 20 --steps 20",
 ]
