@@ -11,7 +11,8 @@ from mpinet.errors import UsageError
 from mpinet.jobs.opening import routing_of, topology_named
 from mpinet.machine.transport import Local
 from mpinet.networks.topology import Topology
-from mpinet.report.drawing.scene import Scene
+from mpinet.report.drawing.files import require_picture_file, write_picture
+from mpinet.report.drawing.scene import Scene, require_scene, scene, summary
 from mpinet.report.rows import Row
 from mpinet.report.tables import fields
 
@@ -22,8 +23,6 @@ WIDTHS = (0.5, 50.0)
 def prepare(options: DrawOptions) -> Job:
     """Check the file's ending, the size of the network, the ends of routes."""
     from mpinet.programs.traffic import traffic
-    from mpinet.report.drawing.files import require_picture_file
-    from mpinet.report.drawing.scene import require_scene
 
     topology = topology_named(options.topology)
     if options.output is None and options.is_typed:
@@ -68,9 +67,6 @@ class Draw(Job):
 
     def run(self, transport: Local, watch: Watch) -> Row:
         """Meter the loads, lay out, draw on rank 0."""
-        from mpinet.report.drawing.files import write_picture
-        from mpinet.report.drawing.scene import scene, summary
-
         options = self._options
         shown = scene(
             self._network,

@@ -8,9 +8,12 @@ import sys
 from collections.abc import Sequence
 from dataclasses import asdict, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from mpinet.base.launched import is_launched
+from mpinet.claims import Claim
+from mpinet.claims.independent import asked, beside
+from mpinet.claims.verdict import Verdict, lasting
 from mpinet.commands.job import Job, Listing, Watch
 from mpinet.commands.optionrecords import changed
 from mpinet.commands.verify import VerifyOptions
@@ -18,10 +21,6 @@ from mpinet.errors import UsageError
 from mpinet.machine.transport import Local
 from mpinet.report.rows import Row
 from mpinet.report.tables import cell_text, table
-
-if TYPE_CHECKING:
-    from mpinet.claims import Claim
-    from mpinet.claims.verdict import Verdict
 
 
 def prepare(options: VerifyOptions) -> Job:
@@ -149,8 +148,6 @@ class Verify(Ledger):
 
     def lasting(self, result: list[Verdict]) -> list[Row]:
         """The verdicts' fields of the digest."""
-        from mpinet.claims.verdict import lasting
-
         return [lasting(asdict(verdict)) for verdict in result]
 
     def status(self, result: list[Verdict]) -> int:
@@ -171,8 +168,6 @@ class SideBySide(Job):
 
     def run(self, transport: Local, watch: Watch) -> list[Row]:
         """Ask the program on rank 0, and test the claims that it knows at their points."""
-        from mpinet.claims.independent import beside
-
         answers = self._answers(transport)
         known = [claim for claim in self._claims if claim.id in answers]
         if not known:
@@ -189,8 +184,6 @@ class SideBySide(Job):
 
     def _answers(self, transport: Local) -> dict[str, Any]:
         """Answers of the program, as rank 0 has heard them (collective)."""
-        from mpinet.claims.independent import asked
-
         # One rank starts the other program. Its refusal travels as an answer, so that all ranks
         # raise the same error.
         heard: dict[str, Any] = {}
@@ -224,8 +217,6 @@ class SideBySide(Job):
 
     def lasting(self, result: list[Row]) -> list[Row]:
         """The rows' fields of the digest."""
-        from mpinet.claims.verdict import lasting
-
         return [lasting(row) for row in result]
 
     def status(self, result: list[Row]) -> int:
@@ -247,8 +238,6 @@ class Again(Ledger):
 
     def lasting(self, result: list[Row]) -> list[Row]:
         """The verdicts' fields of the digest."""
-        from mpinet.claims.verdict import lasting
-
         return [lasting(row) for row in result]
 
     def publish(self, document: dict[str, Any]) -> None:
