@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, get_args
 
 from mpinet.base.files import require_writable
-from mpinet.commands.catalogue import MPI
+from mpinet.commands.catalogue import SYNONYMS
 from mpinet.commands.job import Job, Watch
 from mpinet.commands.optimum import OptimumOptions, Sought
 from mpinet.errors import UsageError
@@ -42,7 +42,7 @@ def prepare(options: OptimumOptions) -> Job:
     from mpinet.programs.passes import sees_whole
     from mpinet.programs.pipelines.switching import behavior, only_forwards
 
-    if options.topology in (*get_args(Sought), *MPI):
+    if options.topology in (*get_args(Sought), *SYNONYMS):
         sought = options.topology
         raise UsageError(
             f"optimum {sought} needs a network, as in: mpinet optimum {sought} hypercube:4"
