@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass, field
 from pathlib import Path
 
 from mpinet.commands.draw import DrawOptions
@@ -54,16 +55,17 @@ def _ends(topology: Topology, pair: Sequence[int | str]) -> tuple[int, int]:
     return source, target
 
 
+@dataclass(eq=False, repr=False)
 class Draw(Job):
     """A picture of a network."""
 
-    def __init__(self, options: DrawOptions, topology: Topology, paths: list[tuple[int, int]]):
-        super().__init__()
-        self.topology = topology.name
-        self._options = options
-        self._network = topology
-        self._paths = paths
-        self._shown: Scene | None = None
+    _options: DrawOptions
+    _network: Topology
+    _paths: list[tuple[int, int]]
+    _shown: Scene | None = field(default=None, init=False)
+
+    def __post_init__(self) -> None:
+        self.topology = self._network.name
 
     def run(self, transport: Local, watch: Watch) -> Row:
         """Meter the loads, lay out, draw on rank 0."""

@@ -86,15 +86,15 @@ class Find(Job):
         return f"{said}\n{_listed(result)}"
 
 
+@dataclass(eq=False, repr=False)
 class Search(Job):
     """Networks that are made, chain by chain."""
 
     unit = "networks"
 
-    def __init__(self, options: FindOptions, size: int, degree: int):
-        super().__init__()
-        self._options = options
-        self._size, self._degree = size, degree
+    _options: FindOptions
+    _size: int
+    _degree: int
 
     def run(self, transport: Local, watch: Watch) -> list[Row]:
         """Search, and measure the best by floods from all of their nodes."""

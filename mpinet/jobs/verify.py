@@ -6,7 +6,7 @@ import json
 import os
 import sys
 from collections.abc import Sequence
-from dataclasses import asdict, replace
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -90,12 +90,11 @@ LISTED = ("id", "paper", "place", "statement", "relation")
 """Fields of a claim in the list of claims, before its range."""
 
 
+@dataclass(eq=False, repr=False)
 class Ledger(Job):
     """Verdicts, shown in a terminal and as a page."""
 
-    def __init__(self, options: VerifyOptions):
-        super().__init__()
-        self._options = options
+    _options: VerifyOptions
 
     def show(self, result: list[Row]) -> str:
         """The ledger, by paper."""
@@ -117,15 +116,14 @@ class Ledger(Job):
             write_page(self._options.html, document)
 
 
+@dataclass(eq=False, repr=False)
 class Verify(Ledger):
     """Claims, judged."""
 
     unit = "tests of rank 0"
 
-    def __init__(self, options: VerifyOptions, claims: list[Claim], at: dict[str, str]):
-        super().__init__(options)
-        self._claims = claims
-        self._at = at
+    _claims: list[Claim]
+    _at: dict[str, str]
 
     def run(self, transport: Local, watch: Watch) -> list[Verdict]:
         """Test every claim at its points."""
@@ -224,12 +222,11 @@ class SideBySide(Job):
         return int(not all(row["independent"]["agrees"] for row in result))
 
 
+@dataclass(eq=False, repr=False)
 class Again(Ledger):
     """Verdicts of an earlier run, from its result file."""
 
-    def __init__(self, options: VerifyOptions, document: dict[str, Any]):
-        super().__init__(options)
-        self._document = document
+    _document: dict[str, Any]
 
     def run(self, transport: Local, watch: Watch) -> list[Row]:
         """Return the verdicts of the earlier run."""
