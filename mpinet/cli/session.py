@@ -287,7 +287,7 @@ class Session:
             self._err.write(f"mpinet: {sentence}\n")
 
 
-def ended_by(error: BaseException) -> tuple[int, str]:
+def ended_by(error: Exception | KeyboardInterrupt) -> tuple[int, str]:
     """Return the exit status of an error and the sentence on it; empty: no reader is left."""
     match error:
         case MpinetError():

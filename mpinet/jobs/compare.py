@@ -79,6 +79,7 @@ class Compare(Job):
     def show(self, result: list[Row]) -> str:
         """Format the rows as the options ask, with reasons for empty columns below a table."""
         if self._options.format == "csv":
+            # CSV has no columns within columns, and its readers group by what a network is.
             described = [_described(row) for row in self.rows(result)]
             return as_csv(described).replace("\r\n", "\n").rstrip()
         heading, rows = self._cells(result)

@@ -57,6 +57,7 @@ def prepare(options: ExecOptions) -> Job:
     """Find the network, the script, and the processors of its ranks."""
     topology = topology_named(options.on)
     refuse_checkpoint(options.line.checkpoint, "a script")
+    # The routing is opened here for its refusals alone: each run of the script opens it again.
     if options.routing is not None:
         routing_of(topology, options.routing)
     if options.messages is not None:

@@ -114,6 +114,7 @@ class Search(Job):
         for place, one in enumerate(found[: options.best], 1):
             network, row = measured(one, self._degree)
             name = f"search-{place}.edges"
+            # Without --save the network is still hashed, so that a repeated search can be compared.
             path = Path(options.save) / name if options.save is not None else None
             row["edges_sha256"] = _written(network, path)
             if path is not None and not row["topology"]:

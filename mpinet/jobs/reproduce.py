@@ -50,6 +50,7 @@ def prepare(options: ReproduceOptions) -> Job:
     folder = None if options.folder is None else Path(options.folder)
     if folder is not None:
         require_folder(folder)
+        # A missing matplotlib is reported now, not after hours of measurements.
         if any(item.plots for item in chosen):
             from mpinet.report.drawing.figure import library
 

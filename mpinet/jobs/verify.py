@@ -54,6 +54,7 @@ def prepare(options: VerifyOptions) -> Job:
 
 def _given(options: VerifyOptions, *names: str) -> list[str]:
     """Return those of the named options that were given, and a checkpoint."""
+    # A checkpoint is an option of the command line alone, so the record has no field for it.
     saved = ["checkpoint"] if options.line.checkpoint is not None else []
     return [*changed(options, *names), *saved]
 
