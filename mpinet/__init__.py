@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from mpinet.base.notebook import shown_by
 from mpinet.base.rooms import commanded_by
 from mpinet.base.version import __version__
-from mpinet.commands.catalogue import FUNCTIONS, MODULES, MPI, ROOMS
+from mpinet.commands.catalogue import FUNCTIONS, MODULES, ROOMS, SYNONYMS
 
 if TYPE_CHECKING:
     from mpinet import bench as bench
@@ -60,7 +60,9 @@ if TYPE_CHECKING:
     from mpinet.networks.catalogue import to_networkx as to_networkx
     from mpinet.process import Machine as Machine
 
-_PUBLIC = {name: f"mpinet.commands.{MODULES.get(name, name)}" for name in (*FUNCTIONS, *MPI)} | {
+_PUBLIC = {
+    name: f"mpinet.commands.{MODULES.get(name, name)}" for name in (*FUNCTIONS, *SYNONYMS)
+} | {
     **{name: f"mpinet.{name}" for name in ROOMS},
     "Machine": "mpinet.process",
     "ModelViolation": "mpinet.errors",

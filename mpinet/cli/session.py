@@ -92,12 +92,11 @@ class Session:
                 job = self._prepare()
         except SystemExit as ended:
             return int(ended.code or 0)
-        except BrokenPipeError:
-            return Unread.status
-        except MpinetError as error:
+        except (BrokenPipeError, MpinetError) as error:
+            status, text = ended_by(error)
             if launched_rank() == 0:
-                self._say_error(str(error), error.status)
-            return error.status
+                self._say_error(text, status)
+            return status
         with allowing(*self._options.allowance):
             return self._run(job)
 
@@ -209,18 +208,8 @@ class Session:
                 result = job.run(transport, progress.update)
                 job.keep(transport)
             transport.sum(np.zeros(1))  # a rank may still have an error to tell
-        except MpinetError as error:
-            status, text = error.status, str(error)
-        except KeyboardInterrupt:
-            status, text = INTERRUPTED, "interrupted"
-        except BrokenPipeError:
-            status, text = Unread.status, ""
-        except MemoryError as error:
-            status, text = 1, out_of_memory(error)
-        except Exception as error:
-            from mpinet.base.blame import raised_at, told
-
-            status, text = RuleError.status if raised_at(error) else 1, told(error)
+        except (Exception, KeyboardInterrupt) as error:
+            status, text = ended_by(error)
         # All ranks tell each other how they have ended, so that one of the errors is printed and
         # all give the same status.
         ends = transport.conclude(status, text, PATIENCE if status else None)
@@ -249,14 +238,10 @@ class Session:
         """Show the result; return the exit status."""
         try:
             self._show(job, result, ranks)
-        except BrokenPipeError:
-            return Unread.status
-        except MpinetError as error:
-            self._say_error(str(error), error.status)
-            return error.status
-        except MemoryError as error:
-            self._say_error(out_of_memory(error), 1)
-            return 1
+        except (BrokenPipeError, MpinetError, MemoryError) as error:
+            status, text = ended_by(error)
+            self._say_error(text, status)
+            return status
         if not self._json:
             for remark in job.remarks(result):
                 print(f"mpinet: {remark}", file=sys.stderr, flush=True)
@@ -300,6 +285,22 @@ class Session:
                 self._out.write(json.dumps({"error": sentence, "status": status}) + "\n")
         with suppress(OutputError, BrokenPipeError):
             self._err.write(f"mpinet: {sentence}\n")
+
+
+def ended_by(error: Exception | KeyboardInterrupt) -> tuple[int, str]:
+    """Return the exit status of an error and the sentence on it; empty: no reader is left."""
+    match error:
+        case MpinetError():
+            return error.status, str(error)
+        case KeyboardInterrupt():
+            return INTERRUPTED, "interrupted"
+        case BrokenPipeError():
+            return Unread.status, ""
+        case MemoryError():
+            return 1, out_of_memory(error)
+    from mpinet.base.blame import raised_at, told
+
+    return RuleError.status if raised_at(error) else 1, told(error)
 
 
 def require_no_launcher(command: str) -> None:

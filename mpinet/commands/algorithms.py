@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from typing import Any, NamedTuple
 
 
-class Program(NamedTuple):
+class CollectiveProgram(NamedTuple):
     """Functions of a program, each as ``module:function``.
 
     Parameters have the names of options, or one of: `topology`, `model`, `half_duplex`, `machine`,
@@ -33,14 +33,14 @@ class Program(NamedTuple):
     """Plays one rank of many, for ``mpinet predict``."""
 
 
-class Collective(NamedTuple):
+class CollectiveRow(NamedTuple):
     """Row of a collective."""
 
     said: str
     """Sentence in ``mpinet --help``."""
-    one: Program | None = None
+    one: CollectiveProgram | None = None
     """Program for one item; None: a pipeline of one item."""
-    many: Program | None = None
+    many: CollectiveProgram | None = None
     """Program for several items, and for switches that only forward."""
     default: str = ""
     """Default of ``--algorithm``, in words."""
@@ -58,7 +58,7 @@ class Collective(NamedTuple):
     """Notes on fields of the result, in place of the class's."""
 
 
-def _own(name: str, **more: Any) -> Program:
+def _own(name: str, **more: Any) -> CollectiveProgram:
     """Return the program of one item, whose module and functions have the collective's name."""
     place = f"mpinet.programs.{name}"
     functions: dict[str, Any] = {
@@ -66,10 +66,10 @@ def _own(name: str, **more: Any) -> Program:
         "require": f"{place}:require_algorithm",
         "needs": f"mpinet.programs.needs:{name}",
     }
-    return Program(**functions | more)
+    return CollectiveProgram(**functions | more)
 
 
-PIPELINE = Program(
+PIPELINE = CollectiveProgram(
     run="mpinet.programs.pipelines.collectives:move_items",
     require="mpinet.jobs.programs:require_pipeline",
     needs="mpinet.programs.needs:pipeline",
@@ -90,7 +90,7 @@ SUM = (*SEVERAL, "operator", "value")
 """Fields of results of sums."""
 
 COLLECTIVES = {
-    "broadcast": Collective(
+    "broadcast": CollectiveRow(
         "broadcast one-port from one processor (bcast)",
         _own(
             "broadcast",
@@ -108,7 +108,7 @@ COLLECTIVES = {
             "cut, or cut, flow, which have certificates"
         },
     ),
-    "gossip": Collective(
+    "gossip": CollectiveRow(
         "bring every processor's item to all processors (allgather)",
         _own("gossip", chooses=True),
         PIPELINE,
@@ -117,17 +117,17 @@ COLLECTIVES = {
         is_planned_in_parts=True,
         shows=(*SEVERAL, "by_orbit"),
     ),
-    "scatter": Collective(
+    "scatter": CollectiveRow(
         "bring a different item from one processor to every other",
         _own("scatter", **ROOTED),
         default="the first of these that applies",
     ),
-    "gather": Collective(
+    "gather": CollectiveRow(
         "bring an item from every processor to one",
         _own("gather", **ROOTED),
         default="the first of these that applies",
     ),
-    "exchange": Collective(
+    "exchange": CollectiveRow(
         "bring a different item from every processor to every other (alltoall)",
         # One of its algorithms is led by a routing, which has to be opened before the run.
         _own(
@@ -140,7 +140,7 @@ COLLECTIVES = {
         also="alltoall",
         shows=SEVERAL,
     ),
-    "reduce": Collective(
+    "reduce": CollectiveRow(
         "combine the items of all processors at one",
         # The port model of the broadcast is turned round, too: a processor receives on the ports on
         # which it will send.
@@ -154,16 +154,16 @@ COLLECTIVES = {
         "applies",
         shows=SUM,
     ),
-    "allreduce": Collective(
+    "allreduce": CollectiveRow(
         "combine the items of all processors at all of them", many=PIPELINE, shows=SUM
     ),
-    "reducescatter": Collective(
+    "reducescatter": CollectiveRow(
         "combine items of all processors, each at one of them (reduce_scatter)",
         many=PIPELINE,
         also="reduce_scatter",
         shows=SUM,
     ),
-    "circulate": Collective(
+    "circulate": CollectiveRow(
         "let every item visit all processors of its subcube",
         _own("circulate", require="mpinet.jobs.programs:require_circulation", finds=("schedule",)),
         is_listed=False,
@@ -172,7 +172,7 @@ COLLECTIVES = {
 """Every collective, in the order of ``mpinet --help``."""
 
 
-class Algorithm(NamedTuple):
+class AlgorithmRow(NamedTuple):
     """Row of an algorithm that is no network's own."""
 
     name: str
@@ -192,22 +192,22 @@ _TO_OR_FROM_ONE = ("scatter", "gather")
 _PIPELINES = (*_SPREAD, "gossip", "allreduce", "reducescatter")
 
 ALGORITHMS = (
-    Algorithm("cycle", _ALL, _PIPELINES, "a Hamiltonian cycle; several items: one port"),
-    Algorithm("passes", _SPREAD, where="a search"),
-    Algorithm("tree", (*_SPREAD, *_ALL, *_TO_OR_FROM_ONE), where="links"),
-    Algorithm("flooding", _SPREAD, where="busses"),
-    Algorithm("best", _SPREAD[:1], where="the shortest of all"),
-    Algorithm("routed", (*_ALL, *_TO_OR_FROM_ONE, "exchange")),
-    Algorithm("flow", _TO_OR_FROM_ONE, where="the fewest steps"),
-    Algorithm(
+    AlgorithmRow("cycle", _ALL, _PIPELINES, "a Hamiltonian cycle; several items: one port"),
+    AlgorithmRow("passes", _SPREAD, where="a search"),
+    AlgorithmRow("tree", (*_SPREAD, *_ALL, *_TO_OR_FROM_ONE), where="links"),
+    AlgorithmRow("flooding", _SPREAD, where="busses"),
+    AlgorithmRow("best", _SPREAD[:1], where="the shortest of all"),
+    AlgorithmRow("routed", (*_ALL, *_TO_OR_FROM_ONE, "exchange")),
+    AlgorithmRow("flow", _TO_OR_FROM_ONE, where="the fewest steps"),
+    AlgorithmRow(
         "farthest", ("exchange",), ("exchange",), "links: farthest target first, in few steps"
     ),
-    Algorithm("matching", _ALL, _PIPELINES, "one port"),
-    Algorithm("rarest", _ALL, _PIPELINES, "all ports", fetches=True),
-    Algorithm("trees", _ALL, _PIPELINES, "links, all ports"),
-    Algorithm("dimensions", (), ("allreduce",), "one after the other, as in recursive doubling"),
-    Algorithm("paths", _ALL, _PIPELINES, "through switches that forward", fetches=True),
-    Algorithm(
+    AlgorithmRow("matching", _ALL, _PIPELINES, "one port"),
+    AlgorithmRow("rarest", _ALL, _PIPELINES, "all ports", fetches=True),
+    AlgorithmRow("trees", _ALL, _PIPELINES, "links, all ports"),
+    AlgorithmRow("dimensions", (), ("allreduce",), "one after the other, as in recursive doubling"),
+    AlgorithmRow("paths", _ALL, _PIPELINES, "through switches that forward", fetches=True),
+    AlgorithmRow(
         "translations",
         _ALL,
         where="links, where all processors look alike: one processor's messages, turned to all "
@@ -240,7 +240,7 @@ applies.'
     return f"{text} Several items: {of_several}" if many else text
 
 
-def _listed(row: Algorithm) -> str:
+def _listed(row: AlgorithmRow) -> str:
     """Return an algorithm as help lists it."""
     return f"{row.name} ({row.where})" if row.where else row.name
 

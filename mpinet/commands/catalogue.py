@@ -68,11 +68,11 @@ UNLISTED = {
 COMMANDS = {name: said for group in (*GROUPS.values(), UNLISTED) for name, said in group.items()}
 """Every command: the function of its name, in the module of its name in this folder."""
 
-MPI = {row.also: name for name, row in COLLECTIVES.items() if row.also}
+SYNONYMS = {row.also: name for name, row in COLLECTIVES.items() if row.also}
 """Names of MPI for collectives."""
 
 MODULES = {
-    **dict.fromkeys((*COLLECTIVES, *MPI), "collectives"),
+    **dict.fromkeys((*COLLECTIVES, *SYNONYMS), "collectives"),
     "descend": "ascend",
     "schedule run": "schedule",
     "schedule check": "schedule",
@@ -84,7 +84,7 @@ MODULES = {
 VERBS = {"schedule": "run, check, export and generate schedules as files"}
 """First words of commands of two words."""
 
-ALIASES = {"list": "topologies", "describe": "topologies", **MPI}
+ALIASES = {"list": "topologies", "describe": "topologies", **SYNONYMS}
 """Other words for commands; for collectives those of MPI."""
 
 TYPED_ALONE = ("resume", "launch")

@@ -56,12 +56,17 @@ class ConflictRow(Fields):
     other_line: Count
 
 
-class OpenReceive(Fields):
-    """Receives on a line that could have got another message."""
+class ScriptCall(Fields):
+    """Kind of MPI call on a line of a script."""
 
     call: str
     file: str
     line: Count
+
+
+class OpenReceive(ScriptCall):
+    """Receives on a line that could have got another message."""
+
     times: Positive
     most: Positive
 
@@ -76,12 +81,9 @@ class Tried(Fields):
     difference: str
 
 
-class Loading(Fields):
+class Loading(ScriptCall):
     """Messages on a link that a line sends."""
 
-    call: str
-    file: str
-    line: Count
     messages: Count
 
 
@@ -103,12 +105,9 @@ class Queue(Fields):
     step: Count
 
 
-class LineWait(Fields):
+class LineWait(ScriptCall):
     """Steps that processors were in the calls on a line, all together and at most, and who."""
 
-    call: str
-    file: str
-    line: Count
     steps: Count
     longest: Count
     processor: Count

@@ -165,12 +165,17 @@ def _made(
         return import_module("mpinet.jobs.perform").perform(function, values)
 
     known = {option.name for option in options}
+    # An option of the record goes before one of a group: its sentence says what it means for this
+    # command.
     alone = [one for group in groups for one in fields_of(group) if one.name not in known]
+    # Pickles, help() and the documentation find the function where it is declared, as if it were
+    # written there.
     function.__module__, function.__name__, function.__qualname__ = of.__module__, name, name
     function.__doc__ = returning(documented(of.__doc__ or "", options), result, of.command)
     parameters = [_parameter(option, option.name in by_place) for option in options]
     if several:
         more = inspect.Parameter("more", inspect.Parameter.VAR_POSITIONAL, annotation=Network)
+        # help() shows in this way that more networks may follow by place.
         parameters.insert(1, more)
     vars(function)["said"] = Signature(of, options, alone, result, usage)
     vars(function)["__signature__"] = inspect.Signature(parameters, return_annotation=result)

@@ -288,6 +288,8 @@ class Failed(Job):
 
     def __init__(self, error: Exception):
         super().__init__()
+        # An error on one rank is raised in `run`, where all ranks have met. Raised earlier, the
+        # others would wait for this rank.
         self._error = error
 
     def run(self, transport: Local, watch: Watch) -> Any:

@@ -64,6 +64,7 @@ def as_pattern(given: str | Sequence[Any]) -> str:
             "load: pattern is text, a list of patterns, or a list with the number of each "
             f"processor's target, not {given!r}."
         )
+    # A list becomes the pattern's own word, so that the document's command line makes the same run.
     return f"targets:{'-'.join(map(str, given))}"
 
 

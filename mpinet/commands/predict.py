@@ -78,10 +78,14 @@ class PredictOptions(Options):
     """Rank to play."""
     latency: Annotated[float, Typed(metavar="US", read=positive)] = 2.0
     """Latency of an empty message in the model, in microseconds."""
+    # The options of the command that is played are parsed with these, and keep a record of their
+    # own.
     played: Options = field(repr=False)
     """Options of the command to play."""
     bandwidth: Annotated[float, Typed(metavar="GBS", read=positive)] = 10.0
     """Bandwidth of a rank in the model, in 10^9 bytes per second."""
 
 
+# The function takes the options of any command that can be played, so that no signature lists them
+# all.
 predict: Callable[..., PredictResult] = function_with(PredictOptions, PredictResult)

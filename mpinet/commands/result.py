@@ -98,6 +98,7 @@ class Result:
         self._job = job
         self._given = options
         values = values_of(options)
+        # Rows of tables have plain cells, so graphs and other results stand in them by their names.
         self._options = {name: _shown(value) for name, value in values.items()}
         self._document = envelope(
             ["mpinet", *words],
@@ -116,6 +117,8 @@ class Result:
 
     def __eq__(self, other: object) -> bool:
         """Compare command, network, model, seed and digest."""
+        # Seconds, ranks and the host differ between equal runs, so whole documents would never be
+        # equal.
         if not isinstance(other, Result):
             return NotImplemented
         return self._identity() == other._identity()
@@ -352,6 +355,7 @@ class ListResult(Result, Generic[RowType]):
         return self._row(self.value[place])
 
     def __bool__(self) -> bool:
+        # A search that finds no rows is a result as well: its truth must not depend on its length.
         return True
 
     def _row(self, row: dict[str, Any]) -> RowType:

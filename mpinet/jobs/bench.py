@@ -5,11 +5,13 @@ from __future__ import annotations
 import os
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from mpinet.base.native.tiers import wait_for_native_code
 from mpinet.base.numerals import quoted
 from mpinet.base.plain import plain
+from mpinet.bench.benchmark import CLOCKS, Benchmark, Setting
+from mpinet.bench.catalogue import run_here, run_on, select
+from mpinet.bench.earlier import LEAST_ROUNDS, Ratios, compared, read_ratios
 from mpinet.commands.bench import BenchOptions
 from mpinet.commands.job import Job, Listing, Watch
 from mpinet.commands.optionrecords import changed
@@ -17,10 +19,6 @@ from mpinet.errors import UsageError
 from mpinet.machine.transport import Local
 from mpinet.report.benchmarks import line, page
 from mpinet.report.rows import Row
-
-if TYPE_CHECKING:
-    from mpinet.bench.benchmark import Benchmark, Setting
-    from mpinet.bench.earlier import Ratios
 
 NOT_LISTED = ("ranks", "size", "repeat", "clock", "booksim", "loggopsim", "against")
 """Options that do not apply with ``--list``."""
@@ -32,7 +30,6 @@ LASTING = ("name", "unit", "command")
 def prepare(options: BenchOptions) -> Job:
     """Find the benchmarks; refuse options that would have no effect."""
     from mpinet.bench.booksim import BOOKSIM
-    from mpinet.bench.catalogue import select
     from mpinet.bench.loggopsim import LOGGOPSIM
 
     chosen = select(options.names or ["*"] * options.list)
@@ -58,8 +55,6 @@ def prepare(options: BenchOptions) -> Job:
 
 def _setting(options: BenchOptions) -> Setting:
     """Return the settings that the options give."""
-    from mpinet.bench.benchmark import CLOCKS, Setting
-
     return Setting(
         options.size or "full",
         options.repeat or 5,
@@ -72,8 +67,6 @@ def _setting(options: BenchOptions) -> Setting:
 
 def _earlier(options: BenchOptions, chosen: list[Benchmark], setting: Setting) -> Ratios:
     """Read the earlier run's ratios; refuse a run whose ratios have no spread."""
-    from mpinet.bench.earlier import LEAST_ROUNDS, read_ratios
-
     # A ratio has fallen only if it falls by more than its spread, which few rounds do not show.
     if setting.repeat < LEAST_ROUNDS:
         raise UsageError(f"--against needs the spread of rounds: --repeat {LEAST_ROUNDS} or more.")
@@ -111,9 +104,6 @@ class Bench(Job):
 
     def run(self, transport: Local, watch: Watch) -> list[Row]:
         """Run the benchmarks here, or on each number of ranks that was asked for."""
-        from mpinet.bench.catalogue import run_here, run_on
-        from mpinet.bench.earlier import compared
-
         wait_for_native_code()  # the ranks of launched rows, too
         setting = replace(self._setting, transport=transport)
         if self._options.ranks is None:

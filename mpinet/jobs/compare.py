@@ -12,6 +12,7 @@ from mpinet.commands.compare import CompareOptions
 from mpinet.commands.job import Job, Watch
 from mpinet.commands.options import joined
 from mpinet.errors import UsageError
+from mpinet.experiments.compare import COLUMNS, MOST_EFFORT, TIMED, columns_of, row_of
 from mpinet.jobs.opening import networks_in, topology_named
 from mpinet.machine.transport import Local
 from mpinet.networks.topology import Topology
@@ -24,8 +25,6 @@ from mpinet.report.tables import cell_text, room, table
 
 def prepare(options: CompareOptions) -> Job:
     """Open the networks, and find the columns."""
-    from mpinet.experiments.compare import MOST_EFFORT, columns_of
-
     named = networks_in(options.topologies)
     if not named:
         raise UsageError("compare: name at least one network.")
@@ -49,7 +48,6 @@ class Compare(Job):
 
     def run(self, transport: Local, watch: Watch) -> list[Row]:
         """Measure network after network."""
-        from mpinet.experiments.compare import row_of
         from mpinet.machine.transport import hosted_by
 
         rows, done = [], count()
@@ -73,8 +71,6 @@ class Compare(Job):
 
     def lasting(self, result: list[Row]) -> list[Row]:
         """Return the rows without bounds that a faster computer may bring closer."""
-        from mpinet.experiments.compare import TIMED
-
         return [
             {k: v for k, v in row.items() if k != TIMED or v is None or v["lower"] == v["upper"]}
             for row in result
@@ -83,6 +79,7 @@ class Compare(Job):
     def show(self, result: list[Row]) -> str:
         """Format the rows as the options ask, with reasons for empty columns below a table."""
         if self._options.format == "csv":
+            # CSV has no columns within columns, and its readers group by what a network is.
             described = [_described(row) for row in self.rows(result)]
             return as_csv(described).replace("\r\n", "\n").rstrip()
         heading, rows = self._cells(result)
@@ -99,8 +96,6 @@ class Compare(Job):
     @staticmethod
     def _reasons(result: list[Row]) -> list[str]:
         """Return the reasons for empty columns, one per line."""
-        from mpinet.experiments.compare import COLUMNS
-
         reasons: dict[str, list[str]] = {}
         for row in result:
             for name, reason in row["left_out"].items():
@@ -109,8 +104,6 @@ class Compare(Job):
 
     def _cells(self, result: list[Row]) -> tuple[list[str], list[list[str]]]:
         """Return a table with a column per network and a row per measure."""
-        from mpinet.experiments.compare import COLUMNS
-
         heading = ["", *(row["topology"] for row in result)]
         rows = [
             [COLUMNS[name].label, *(_shown(row[name]) for row in result)] for name in self._columns

@@ -56,6 +56,7 @@ def _page(wanted: str | None, folder: Path | None) -> Path | None:
         return None
     page = (folder or Path()) / "demo.html" if wanted is None else Path(wanted)
     require_writable(page)
+    # The user has not named this file, so that it may be a file of the user's own.
     if wanted is None and page.exists() and not is_demo_page(page):
         raise UsageError(f"{page} is there, and no page of the demo: name another by --page FILE.")
     library()
@@ -69,6 +70,7 @@ def _ranks(wanted: int | None) -> int:
         return wanted
     try:
         find_launcher()
+    # Without a launcher the demo still shows what one rank does.
     except UsageError:
         return 1
     return 4

@@ -21,6 +21,7 @@ def act(options: DoctorOptions) -> int:
         return _status(findings)
     findings = []
     for finding in examine(told):
+        # An examination may take seconds, so that each line is shown as soon as it is known.
         output.write(_line(finding))
         sys.stdout.flush()
         findings.append(finding)

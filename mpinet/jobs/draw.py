@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass, field
 from pathlib import Path
 
 from mpinet.commands.draw import DrawOptions
@@ -11,7 +12,8 @@ from mpinet.errors import UsageError
 from mpinet.jobs.opening import routing_of, topology_named
 from mpinet.machine.transport import Local
 from mpinet.networks.topology import Topology
-from mpinet.report.drawing.scene import Scene
+from mpinet.report.drawing.files import require_picture_file, write_picture
+from mpinet.report.drawing.scene import Scene, require_scene, scene, summary
 from mpinet.report.rows import Row
 from mpinet.report.tables import fields
 
@@ -22,8 +24,6 @@ WIDTHS = (0.5, 50.0)
 def prepare(options: DrawOptions) -> Job:
     """Check the file's ending, the size of the network, the ends of routes."""
     from mpinet.programs.traffic import traffic
-    from mpinet.report.drawing.files import require_picture_file
-    from mpinet.report.drawing.scene import require_scene
 
     topology = topology_named(options.topology)
     if options.output is None and options.is_typed:
@@ -55,22 +55,20 @@ def _ends(topology: Topology, pair: Sequence[int | str]) -> tuple[int, int]:
     return source, target
 
 
+@dataclass(eq=False, repr=False)
 class Draw(Job):
     """A picture of a network."""
 
-    def __init__(self, options: DrawOptions, topology: Topology, paths: list[tuple[int, int]]):
-        super().__init__()
-        self.topology = topology.name
-        self._options = options
-        self._network = topology
-        self._paths = paths
-        self._shown: Scene | None = None
+    _options: DrawOptions
+    _network: Topology
+    _paths: list[tuple[int, int]]
+    _shown: Scene | None = field(default=None, init=False)
+
+    def __post_init__(self) -> None:
+        self.topology = self._network.name
 
     def run(self, transport: Local, watch: Watch) -> Row:
         """Meter the loads, lay out, draw on rank 0."""
-        from mpinet.report.drawing.files import write_picture
-        from mpinet.report.drawing.scene import scene, summary
-
         options = self._options
         shown = scene(
             self._network,

@@ -57,6 +57,7 @@ def prepare(options: ExecOptions) -> Job:
     """Find the network, the script, and the processors of its ranks."""
     topology = topology_named(options.on)
     refuse_checkpoint(options.line.checkpoint, "a script")
+    # The routing is opened here for its refusals alone: each run of the script opens it again.
     if options.routing is not None:
         routing_of(topology, options.routing)
     if options.messages is not None:
@@ -194,15 +195,7 @@ class Exec(MachineJob):
             ],
             "output_sha256": found.output,
             "kinds": [{"call": account.kind, **_costs(account)} for account in found.kinds],
-            "calls": [
-                {
-                    "call": account.kind,
-                    "file": account.file,
-                    "line": account.line,
-                    **_costs(account),
-                }
-                for account in found.accounts
-            ],
+            "calls": [_call(account) | _costs(account) for account in found.accounts],
         }
         if found.conflicts:  # other runs have the documents that they had before there were windows
             row["conflicts"] = [_conflict(conflict) for conflict in found.conflicts]
@@ -214,13 +207,7 @@ class Exec(MachineJob):
             ]
         if self.options.arrivals is not None:
             row["open_receives"] = [
-                {
-                    "call": account.kind,
-                    "file": account.file,
-                    "line": account.line,
-                    "times": times,
-                    "most": most,
-                }
+                _call(account) | {"times": times, "most": most}
                 for account, times, most in found.drawn
             ]
         return row
@@ -286,6 +273,11 @@ def _script(options: ExecOptions) -> tuple[Source, list[str]]:
         if words:
             return read(words[0]), [*words[1:]]
     raise UsageError("exec: there is nothing to run: give SCRIPT.py, -m MODULE or -c CODE.")
+
+
+def _call(account: Account) -> Row:
+    """Return the kind and the line of calls."""
+    return {"call": account.kind, "file": account.file, "line": account.line}
 
 
 def _costs(account: Account) -> dict[str, int]:

@@ -44,6 +44,7 @@ def parts_of(
     parts = [Members(network, members, dead, links) for members in groups]
     if len(parts) == 1:
         return parts[0], parts
+    # A network without faults stays of its family, and keeps the family's schedules and routings.
     return Members(network, None, dead, links) if faults else network, parts
 
 

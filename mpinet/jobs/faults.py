@@ -56,6 +56,7 @@ def failures_of(topology: Topology, text: str | None) -> dict[int, int]:
 
 def _read(topology: Topology, text: str | None) -> tuple[list[tuple[int, ...]], list[Passing]]:
     """Read what is dead throughout, and what is in some steps."""
+    # All words begin with the kind of what is dead. Any other text is the name of a file.
     if text is not None and not text.startswith(("node:", "link:")):
         text = ",".join(_words_in(text))
     always: list[tuple[int, ...]] = []

@@ -12,7 +12,9 @@ from mpinet.commands.job import Job, Watch
 from mpinet.commands.optionrecords import changed
 from mpinet.commands.options import joined
 from mpinet.errors import UsageError
+from mpinet.experiments.find import best, candidates, measures_of, most_degree, range_of
 from mpinet.experiments.journal import Journal
+from mpinet.experiments.search import measured, require_search, search
 from mpinet.machine.transport import Local, hosted_by
 from mpinet.networks.topology import Topology
 from mpinet.report.rows import Row
@@ -21,7 +23,6 @@ from mpinet.report.tables import table
 
 def prepare(options: FindOptions) -> Job:
     """List the networks."""
-    from mpinet.experiments.find import candidates, measures_of, most_degree, range_of
     from mpinet.experiments.members import listed_families
 
     low, high = range_of(str(options.processors))
@@ -49,8 +50,6 @@ def prepare(options: FindOptions) -> Job:
 
 def _search(options: FindOptions, low: int, high: int, degree: int | None) -> Job:
     """Check what a search needs."""
-    from mpinet.experiments.search import require_search
-
     if options.families is not None or options.minimise != "diameter,average":
         other = "families" if options.families is not None else "minimise"
         raise UsageError(f"--{other} does not apply with --search.")
@@ -76,8 +75,6 @@ class Find(Job):
 
     def run(self, transport: Local, watch: Watch) -> list[Row]:
         """Measure the networks that may be among the best."""
-        from mpinet.experiments.find import best
-
         with hosted_by(transport):
             return best(self._found, self._minimise, self._degree, self._most, watch)
 
@@ -89,20 +86,18 @@ class Find(Job):
         return f"{said}\n{_listed(result)}"
 
 
+@dataclass(eq=False, repr=False)
 class Search(Job):
     """Networks that are made, chain by chain."""
 
     unit = "networks"
 
-    def __init__(self, options: FindOptions, size: int, degree: int):
-        super().__init__()
-        self._options = options
-        self._size, self._degree = size, degree
+    _options: FindOptions
+    _size: int
+    _degree: int
 
     def run(self, transport: Local, watch: Watch) -> list[Row]:
         """Search, and measure the best by floods from all of their nodes."""
-        from mpinet.experiments.search import measured, search
-
         options = self._options
         found = search(
             self._size,
@@ -119,6 +114,7 @@ class Search(Job):
         for place, one in enumerate(found[: options.best], 1):
             network, row = measured(one, self._degree)
             name = f"search-{place}.edges"
+            # Without --save the network is still hashed, so that a repeated search can be compared.
             path = Path(options.save) / name if options.save is not None else None
             row["edges_sha256"] = _written(network, path)
             if path is not None and not row["topology"]:

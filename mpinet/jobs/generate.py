@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from pathlib import Path
 
 from mpinet.base.files import require_writable, whole_file
@@ -24,12 +25,12 @@ def prepare(options: GenerateOptions) -> Job:
     return Generate(Path(options.out), stored(program_named(options.program)))
 
 
+@dataclass(eq=False, repr=False)
 class Generate(Job):
     """A program of messages, written by rank 0."""
 
-    def __init__(self, file: Path, program: Program):
-        super().__init__()
-        self._file, self._program = file, program
+    _file: Path
+    _program: Program
 
     @property
     def title(self) -> str:

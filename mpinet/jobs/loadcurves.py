@@ -255,6 +255,8 @@ def draw_curves(path: Path, every: Sequence[Row], drawn: Mapping[str, Any]) -> N
     drawn : mapping
         The table ``[plot]``: what is drawn, and how.
     """
+    # A run in a deadlock has measured the messages before it alone, whose latencies would be drawn
+    # as if they were the network's.
     rows = drawable(every)
     if not rows:
         return

@@ -198,6 +198,7 @@ class Load(Job):
 
     def rows(self, result: Any) -> list[Row]:
         """Return one row per run, with the bound as a rate."""
+        # Curves stand in the order of settings, with a curve for each seed of a setting.
         flits = [setting.mean_flits for setting in self._settings for _ in setting.seeds]
         return [
             {name: value for name, value in curve.items() if name != "points"}
@@ -241,6 +242,8 @@ class Load(Job):
     def shortfall(self, result: Any) -> str:
         """Return the sentence on deadlocks; empty if there are none."""
         curves = result["curves"]
+        # Operations of a program may wait for each other while all channels are free, which is no
+        # deadlock of channels.
         stuck = [c for c in curves if c["points"][0].get("program", {}).get("stuck")]
         if stuck and not stuck[0]["points"][0]["deadlock"]:
             return told_stuck(stuck[0]["network"], stuck[0]["points"][0])

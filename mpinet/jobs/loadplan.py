@@ -103,6 +103,7 @@ def require_known(topologies: Sequence[Topology], variants: Sequence[Variant]) -
     lacking = []
     for name in names:
         without = [each.name for each in topologies if not each.has_routing(name)]
+        # A routing that some networks lack leaves curves out. One that all lack is a misspelt name.
         if len(without) == len(topologies):
             raise no_routing(topologies[0], name, topologies[0].routing_names)
         if without:

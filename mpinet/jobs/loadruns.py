@@ -145,22 +145,14 @@ def read_queue(given: str | int) -> tuple[int, int]:
     return int(words[0]), int(words[1]) if len(words) == 2 else 0
 
 
-ALONE = {
-    "pattern": "uniform",
-    "rate": None,
-    "priority": False,
-    "replies": None,
-    "batch": None,
-    "bursts": None,
-    "warmup": 500,
-    "until": None,
-    "saturation": None,
-    "plot": None,
-}
-"""Options about messages that are generated, or rates, which a program does not have; defaults."""
+ALONE = (
+    *("pattern", "rate", "priority", "replies", "batch", "bursts", "warmup"),
+    *("until", "saturation", "plot"),
+)
+"""Options about messages that are generated, or rates, which a program does not have."""
 
-OF_PROGRAMS = {"flit_bytes": 8, "step_time": 1, "place": "identity"}
-"""Options that mean nothing without a program; defaults."""
+OF_PROGRAMS = ("flit_bytes", "step_time", "place")
+"""Options that mean nothing without a program."""
 
 
 def read_program(options: LoadOptions, flits: int | str, topology: Topology) -> Program | None:

@@ -155,6 +155,8 @@ class Measured(Job):
         from mpinet.machine.transport import hosted_by
 
         try:
+            # Measures take no ranks as arguments. They find them in the context, and share their
+            # floods among them.
             with hosted_by(transport):
                 value = self._function(self._network, **self._arguments)
         except TypeError as error:

@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import get_args
 
 from mpinet.base.files import require_writable
-from mpinet.commands.catalogue import MPI
+from mpinet.commands.catalogue import SYNONYMS
 from mpinet.commands.job import Job
 from mpinet.commands.optimum import OptimumOptions, Sought
 from mpinet.errors import UsageError
@@ -38,7 +38,7 @@ LIBRARIES = {"flow": ("igraph", "measure"), "lrat": ("pysat", "optimum")}
 
 def prepare(options: OptimumOptions) -> Job:
     """Find the root; refuse what cannot be."""
-    if options.topology in (*get_args(Sought), *MPI):
+    if options.topology in (*get_args(Sought), *SYNONYMS):
         sought = options.topology
         raise UsageError(
             f"optimum {sought} needs a network, as in: mpinet optimum {sought} hypercube:4"

@@ -50,6 +50,7 @@ def prepare(options: PlotOptions) -> Job:
     """Read the rows, make the curves, refuse what cannot be drawn."""
     options = _completed(options, _planned(options.results))
     found = _rows(options.results)
+    # Python returns the picture to a notebook, and needs no file.
     if options.output is None and options.is_typed and not (options.line.out or options.line.json):
         raise UsageError("plot: say where the picture goes: -o FILE.pdf (or .svg, .png).")
     require_plot(options.output)

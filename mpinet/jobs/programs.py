@@ -7,7 +7,7 @@ from importlib import import_module
 from inspect import signature
 from typing import Any
 
-from mpinet.commands.algorithms import COLLECTIVES, Program, fetching
+from mpinet.commands.algorithms import COLLECTIVES, CollectiveProgram, fetching
 from mpinet.commands.options import CollectiveOptions, ItemOptions, ManyOptions
 from mpinet.errors import UsageError
 from mpinet.jobs.opening import port_model, routing_of
@@ -34,7 +34,7 @@ class Prepared:
 
     Parameters
     ----------
-    program : Program
+    program : CollectiveProgram
         The program's row.
     values : dict
         Values by the names of parameters.
@@ -45,7 +45,7 @@ class Prepared:
         The options cannot be run there.
     """
 
-    def __init__(self, program: Program, values: dict[str, Any]):
+    def __init__(self, program: CollectiveProgram, values: dict[str, Any]):
         found = called(program.require, values)
         found = found if isinstance(found, tuple) else (found,)
         self._program, self._given = program, values

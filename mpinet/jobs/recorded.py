@@ -16,7 +16,8 @@ from mpinet.commands.optionrecords import Line, Options, with_values
 from mpinet.commands.options import RecordingOptions
 from mpinet.errors import NodeError, UsageError
 from mpinet.machine import Machine
-from mpinet.machine.trace import MOST, Limits, Trace, too_large
+from mpinet.machine import trace as traces
+from mpinet.machine.trace import Limits, Trace, too_large
 from mpinet.machine.transport import Local, world
 from mpinet.networks.topology import Topology
 from mpinet.report.files import require_file
@@ -88,7 +89,7 @@ class Recorded:
                 )
             return Trace(self._limits)
         # A recording that grows too large would otherwise stop the run after hours.
-        if least > MOST:
+        if least > traces.MOST:
             raise too_large(least, "at least ")
         return trace or Trace()
 

@@ -161,6 +161,7 @@ class Replay(InTime):
         self.topology = self.timed.topology.name if self.timed.topology else None
         self.time_unit = self.timed.unit
         self._file = self._options.file
+        # A flat machine has no links to draw, but its processors are those of the hosting network.
         self._recorded = Recorded(self._options, self.timed.hosting(self._program.processors))
 
     @property

@@ -5,21 +5,29 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from mpinet.base.files import make_folder, require_folder, whole_file, write_text
 from mpinet.base.meant import hint
 from mpinet.base.plain import plain
+from mpinet.claims import Claim
+from mpinet.claims.ledger import PAPERS, ROOMS, claims_of
+from mpinet.claims.ledger import paper as paper_of
 from mpinet.commands.job import Job, Watch
 from mpinet.commands.reproduce import ReproduceOptions
 from mpinet.errors import UsageError
 from mpinet.machine.transport import Local
 from mpinet.report.files import as_csv
+from mpinet.report.ledger.reproduced import (
+    Item,
+    counted,
+    items_of,
+    picture_of,
+    report,
+    rows_of,
+    text_of,
+)
 from mpinet.report.rows import Row
-
-if TYPE_CHECKING:
-    from mpinet.claims import Claim
-    from mpinet.report.ledger.reproduced import Item
 
 ALL = "all"
 """Name of all papers together."""
@@ -27,10 +35,6 @@ ALL = "all"
 
 def prepare(options: ReproduceOptions) -> Job:
     """Find what is asked for; refuse what there is not, and a folder that cannot be."""
-    from mpinet.claims.ledger import PAPERS, ROOMS, claims_of
-    from mpinet.claims.ledger import paper as paper_of
-    from mpinet.report.ledger.reproduced import items_of
-
     if options.paper == ALL and options.items:
         raise UsageError("reproduce all makes every table and figure: name none.")
     if options.paper not in (ALL, *ROOMS):
@@ -46,6 +50,7 @@ def prepare(options: ReproduceOptions) -> Job:
     folder = None if options.folder is None else Path(options.folder)
     if folder is not None:
         require_folder(folder)
+        # A missing matplotlib is reported now, not after hours of measurements.
         if any(item.plots for item in chosen):
             from mpinet.report.drawing.figure import library
 
@@ -71,7 +76,6 @@ class Reproduce(Job):
         """Judge the claims, and put their values into tables and series."""
         from mpinet.claims.verify import verify
         from mpinet.experiments.journal import Journal, version_of
-        from mpinet.report.ledger.reproduced import rows_of
 
         journal = None
         if transport.keeper is not None and transport.keeper.journal is not None:
@@ -88,7 +92,6 @@ class Reproduce(Job):
         # Pictures and pages are made of results, which rank 0 alone has whole.
         if self._folder is None or transport.rank:
             return
-        from mpinet.report.ledger.reproduced import report
 
         make_folder(self._folder)
         for item in self._items:
@@ -102,8 +105,6 @@ class Reproduce(Job):
 
     def _write(self, item: Item) -> None:
         """Write a table or figure as text, CSV and picture."""
-        from mpinet.report.ledger.reproduced import picture_of, rows_of, text_of
-
         assert self._folder is not None
         rows = plain(rows_of(item, self._verdicts))
         name = f"{item.paper.room}-{item.name}"
@@ -119,8 +120,6 @@ class Reproduce(Job):
 
     def show(self, result: list[Row]) -> str:
         """Format what was asked for by name as tables; of whole papers, count."""
-        from mpinet.report.ledger.reproduced import counted, text_of
-
         if not self._options.items:
             return counted(result)
         return "\n\n".join(

@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING
 
 from mpinet.base.files import require_writable, whole_file
 from mpinet.base.memory import bytes_of, require_memory
-from mpinet.certify.network import Network
 from mpinet.commands.job import Job, Watch
 from mpinet.commands.options import Ports
 from mpinet.commands.schedule import FileOptions, ScheduleExportOptions
@@ -16,27 +15,16 @@ from mpinet.errors import UsageError
 from mpinet.jobs.machinejob import MachineJob
 from mpinet.jobs.opening import topology_named
 from mpinet.jobs.optimum import require_switches
-from mpinet.machine.transport import Local
-from mpinet.machine.transport import Local as Alone
 from mpinet.networks.topology import Topology
 from mpinet.programs.kinds import PIPELINED
-from mpinet.programs.playing import perform
-from mpinet.programs.schedules.files.formats import (
-    CHUNK_BYTES,
-    ENDINGS,
-    WRITTEN,
-    read_schedule,
-    silent_on,
-    written,
-)
-from mpinet.programs.schedules.files.schedulefile import RIGHT, ReadingOptions
-from mpinet.programs.schedules.files.schedulefile import ScheduleFile as Schedule
-from mpinet.programs.schedules.timetable import Timetable, with_ports
 from mpinet.report.rows import Row
 from mpinet.report.tables import fields
 
 if TYPE_CHECKING:
     from mpinet.machine.model import PortModel
+    from mpinet.machine.transport import Local
+    from mpinet.programs.schedules.files.schedulefile import ScheduleFile as Schedule
+    from mpinet.programs.schedules.timetable import Timetable
 
 
 EXPORTED = tuple(name for name in PIPELINED if name != "exchange")
@@ -55,6 +43,8 @@ def prepare(options: FileOptions | ScheduleExportOptions) -> Job:
     """Read the file, or find what is to be exported."""
     if isinstance(options, ScheduleExportOptions):
         return _prepare_export(options, topology_named(options.topology))
+    from mpinet.programs.schedules.files.formats import read_schedule
+    from mpinet.programs.schedules.files.schedulefile import ReadingOptions
 
     topology = topology_named(options.on)
 
@@ -85,6 +75,8 @@ def prepare(options: FileOptions | ScheduleExportOptions) -> Job:
 
 def require_same_network(topology: Topology, read: Schedule) -> None:
     """Raise `UsageError` where a file is for a network of other edges."""
+    from mpinet.certify.network import Network
+
     wanted = read.timetable.edges_sha256
     if wanted is not None and wanted != Network.of(topology).edges_sha256:
         raise UsageError(
@@ -106,6 +98,8 @@ class RunSchedule(MachineJob):
     def run(self, transport: Local, watch: Watch) -> Row:
         """Run the schedule."""
         from mpinet.programs.kinds import UNSTATED
+        from mpinet.programs.playing import perform
+        from mpinet.programs.schedules.files.schedulefile import RIGHT
 
         machine = self.make_machine(transport, watch)
         read, table = self._read, self._read.timetable
@@ -168,6 +162,7 @@ def _prepare_export(options: ScheduleExportOptions, topology: Topology) -> Job:
     """Check the file, its format and the root."""
     from mpinet.machine.timed.program import MOST_AMOUNT
     from mpinet.programs.collective import require_processor
+    from mpinet.programs.schedules.files.formats import CHUNK_BYTES, ENDINGS, WRITTEN, silent_on
 
     file = Path(options.out)
     if options.format is None and file.suffix not in ENDINGS:
@@ -213,7 +208,12 @@ class ExportSchedule(Job):
 
     def run(self, transport: Local, watch: Watch) -> Row | None:
         """Run the collective on one rank, run what was noted, and write it."""
+        from mpinet.certify.network import Network
         from mpinet.machine import Machine, PortModel
+        from mpinet.machine.transport import Local as Alone
+        from mpinet.programs.playing import perform
+        from mpinet.programs.schedules.files.formats import written
+        from mpinet.programs.schedules.timetable import with_ports
 
         model, options = PortModel.named(self._options.ports), self._options
         self.model = model.as_json()

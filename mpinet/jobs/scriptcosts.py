@@ -62,6 +62,7 @@ def kinds_table(kinds: list[Row]) -> str:
 
 def lines_table(calls: list[Row]) -> str:
     """Format the costs of calls on the costliest lines, in the order of the script."""
+    # Lines are chosen by cost, and shown in the order in which a reader finds them in the script.
     costliest = sorted(calls, key=lambda call: (-call["steps"], -call["hops"], -call["calls"]))
     shown = costliest[:SHOWN]
     rows = [

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from contextlib import AbstractContextManager, nullcontext
-from dataclasses import asdict
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import BinaryIO
 
@@ -40,16 +40,17 @@ def prepare(options: ShowOptions) -> Job:
     return Show(options, topology)
 
 
+@dataclass(eq=False, repr=False)
 class Show(Job):
     """Measurement of a network, from its rules and by flooding."""
 
     unit = "sources"
 
-    def __init__(self, options: ShowOptions, topology: Topology):
-        super().__init__()
-        self.topology = topology.name
-        self._options = options
-        self._network = topology
+    _options: ShowOptions
+    _network: Topology
+
+    def __post_init__(self) -> None:
+        self.topology = self._network.name
 
     def run(self, transport: Local, watch: Watch) -> Row:
         """Look at every node's ports, and flood if that is wanted."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from hashlib import sha256
 from pathlib import Path
 from time import perf_counter
@@ -133,20 +133,20 @@ def require_folder(folder: Path) -> None:
         )
 
 
+@dataclass(eq=False, repr=False)
 class Sweep(Job):
     """Points, dealt."""
 
-    def __init__(
-        self, runs: Sequence[Run], folder: Path | None, shard: tuple[int, int], together: bool
-    ):
-        super().__init__()
-        self._runs = runs
-        self._folder = folder
-        self._shard = shard
-        self._together = together
-        self.unit = "points" if together or launched_ranks() == 1 else "points of rank 0"
-        self.table: list[Row] = []
-        """The rows of all points, on rank 0 after the run."""
+    _runs: Sequence[Run]
+    _folder: Path | None
+    _shard: tuple[int, int]
+    _together: bool
+    table: list[Row] = field(default_factory=list, init=False)
+    """Rows of all points, on rank 0 after the run."""
+
+    def __post_init__(self) -> None:
+        alone = self._together or launched_ranks() == 1
+        self.unit = "points" if alone else "points of rank 0"
 
     def run(self, transport: Local, watch: Watch) -> Row:
         """Play the points of this shard; write the tables when all points are there."""

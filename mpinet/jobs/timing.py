@@ -54,6 +54,8 @@ class Timed(NamedTuple):
 
     def hosting(self, processors: int) -> Topology:
         """Return the network whose processors are hosted; without one, a complete graph's."""
+        # A machine needs processors on ranks. The complete graph's links are not used: messages
+        # take the flat latency.
         return self.topology or open_topology(f"complete:{max(2, processors)}")
 
     @property

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from shutil import get_terminal_size
 
 from mpinet.commands.job import Job, Watch
@@ -35,12 +36,11 @@ def prepare(options: TopologiesOptions) -> Job:
     return Members([member.name for member in chosen], range_of(options.size), degree)
 
 
+@dataclass(eq=False, repr=False)
 class Topologies(Job):
     """List of the catalogue, or of one family."""
 
-    def __init__(self, chosen: list[Family]):
-        super().__init__()
-        self._chosen = chosen
+    _chosen: list[Family]
 
     def run(self, transport: Local, watch: Watch) -> list[Family]:
         """List the families."""

@@ -38,6 +38,7 @@ def prepare(options: TuneOptions) -> Job:
 
     require_plot(options.plot)
     timed = timed_of(options)
+    # The demand is for some processors of the network, which may have more.
     count = options.processors
     if count is None:
         if timed.topology is None:

@@ -6,11 +6,14 @@ import json
 import os
 import sys
 from collections.abc import Sequence
-from dataclasses import asdict, replace
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from mpinet.base.launched import is_launched
+from mpinet.claims import Claim
+from mpinet.claims.independent import asked, beside
+from mpinet.claims.verdict import Verdict, lasting
 from mpinet.commands.job import Job, Listing, Watch
 from mpinet.commands.optionrecords import changed
 from mpinet.commands.verify import VerifyOptions
@@ -18,10 +21,6 @@ from mpinet.errors import UsageError
 from mpinet.machine.transport import Local
 from mpinet.report.rows import Row
 from mpinet.report.tables import cell_text, table
-
-if TYPE_CHECKING:
-    from mpinet.claims import Claim
-    from mpinet.claims.verdict import Verdict
 
 
 def prepare(options: VerifyOptions) -> Job:
@@ -55,6 +54,7 @@ def prepare(options: VerifyOptions) -> Job:
 
 def _given(options: VerifyOptions, *names: str) -> list[str]:
     """Return those of the named options that were given, and a checkpoint."""
+    # A checkpoint is an option of the command line alone, so the record has no field for it.
     saved = ["checkpoint"] if options.line.checkpoint is not None else []
     return [*changed(options, *names), *saved]
 
@@ -91,12 +91,11 @@ LISTED = ("id", "paper", "place", "statement", "relation")
 """Fields of a claim in the list of claims, before its range."""
 
 
+@dataclass(eq=False, repr=False)
 class Ledger(Job):
     """Verdicts, shown in a terminal and as a page."""
 
-    def __init__(self, options: VerifyOptions):
-        super().__init__()
-        self._options = options
+    _options: VerifyOptions
 
     def show(self, result: list[Row]) -> str:
         """The ledger, by paper."""
@@ -118,15 +117,14 @@ class Ledger(Job):
             write_page(self._options.html, document)
 
 
+@dataclass(eq=False, repr=False)
 class Verify(Ledger):
     """Claims, judged."""
 
     unit = "tests of rank 0"
 
-    def __init__(self, options: VerifyOptions, claims: list[Claim], at: dict[str, str]):
-        super().__init__(options)
-        self._claims = claims
-        self._at = at
+    _claims: list[Claim]
+    _at: dict[str, str]
 
     def run(self, transport: Local, watch: Watch) -> list[Verdict]:
         """Test every claim at its points."""
@@ -149,8 +147,6 @@ class Verify(Ledger):
 
     def lasting(self, result: list[Verdict]) -> list[Row]:
         """The verdicts' fields of the digest."""
-        from mpinet.claims.verdict import lasting
-
         return [lasting(asdict(verdict)) for verdict in result]
 
     def status(self, result: list[Verdict]) -> int:
@@ -171,8 +167,6 @@ class SideBySide(Job):
 
     def run(self, transport: Local, watch: Watch) -> list[Row]:
         """Ask the program on rank 0, and test the claims that it knows at their points."""
-        from mpinet.claims.independent import beside
-
         answers = self._answers(transport)
         known = [claim for claim in self._claims if claim.id in answers]
         if not known:
@@ -189,8 +183,6 @@ class SideBySide(Job):
 
     def _answers(self, transport: Local) -> dict[str, Any]:
         """Answers of the program, as rank 0 has heard them (collective)."""
-        from mpinet.claims.independent import asked
-
         # One rank starts the other program. Its refusal travels as an answer, so that all ranks
         # raise the same error.
         heard: dict[str, Any] = {}
@@ -224,8 +216,6 @@ class SideBySide(Job):
 
     def lasting(self, result: list[Row]) -> list[Row]:
         """The rows' fields of the digest."""
-        from mpinet.claims.verdict import lasting
-
         return [lasting(row) for row in result]
 
     def status(self, result: list[Row]) -> int:
@@ -233,12 +223,11 @@ class SideBySide(Job):
         return int(not all(row["independent"]["agrees"] for row in result))
 
 
+@dataclass(eq=False, repr=False)
 class Again(Ledger):
     """Verdicts of an earlier run, from its result file."""
 
-    def __init__(self, options: VerifyOptions, document: dict[str, Any]):
-        super().__init__(options)
-        self._document = document
+    _document: dict[str, Any]
 
     def run(self, transport: Local, watch: Watch) -> list[Row]:
         """Return the verdicts of the earlier run."""
@@ -247,8 +236,6 @@ class Again(Ledger):
 
     def lasting(self, result: list[Row]) -> list[Row]:
         """The verdicts' fields of the digest."""
-        from mpinet.claims.verdict import lasting
-
         return [lasting(row) for row in result]
 
     def publish(self, document: dict[str, Any]) -> None:

@@ -13,7 +13,7 @@ from mpinet.cli.commands import parse
 from mpinet.cli.help import examples, first_example
 from mpinet.cli.session import Session
 from mpinet.commands import function_of
-from mpinet.commands.catalogue import COMMANDS, GROUPS, MPI, UNLISTED
+from mpinet.commands.catalogue import COMMANDS, GROUPS, SYNONYMS, UNLISTED
 
 SCHEMA = Draft202012Validator(
     json.loads((Path(__file__).parents[3] / "docs/reference/document.schema.json").read_text())
@@ -80,10 +80,10 @@ def test_common_options_are_told_on_one_page(capsys):
     assert "progress-as" not in text
 
 
-@pytest.mark.parametrize("name", MPI)
+@pytest.mark.parametrize("name", SYNONYMS)
 def test_names_of_mpi_are_the_same_commands_and_functions(name):
-    assert getattr(mpinet, name) is getattr(mpinet, MPI[name])
-    assert parse([name, "ring:6"]) == parse([MPI[name], "ring:6"])
+    assert getattr(mpinet, name) is getattr(mpinet, SYNONYMS[name])
+    assert parse([name, "ring:6"]) == parse([SYNONYMS[name], "ring:6"])
 
 
 def test_names_of_mpi_are_choices_too():

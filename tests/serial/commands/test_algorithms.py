@@ -8,7 +8,7 @@ import pytest
 
 import mpinet
 from mpinet.commands import function_of
-from mpinet.commands.algorithms import ALGORITHMS, COLLECTIVES, Program
+from mpinet.commands.algorithms import ALGORITHMS, COLLECTIVES, CollectiveProgram
 from mpinet.commands.collectives import CollectiveResult
 from mpinet.commands.signature import options_of
 from mpinet.errors import UsageError
@@ -29,7 +29,7 @@ COMPUTED = {"model", "half_duplex", "collective", "command", "what"}
 
 @pytest.mark.parametrize(("collective", "program"), PROGRAMS)
 def test_every_parameter_of_a_program_is_an_option_or_is_found(
-    collective: str, program: Program
+    collective: str, program: CollectiveProgram
 ) -> None:
     known = {option.name for option in options_of(function_of(collective))} | COMPUTED | {"root"}
     later = {
