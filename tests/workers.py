@@ -33,6 +33,9 @@ DEAR = Path(__file__).parent / "dear.txt"
 CALIBRATION = 0.09
 """Seconds of CPU that `_slowness` takes on the machine for which the budget is meant."""
 
+WORKER = "worker-"
+"""Begin of the name of a worker's folder for temporary files, which is in that of the run."""
+
 SERVERS: list[int] = []
 """Processes of this one that run commands for tests."""
 
@@ -263,7 +266,7 @@ class Workers:
             capture.start_global_capturing()
             capture.suspend_global_capture()
         begin_mpi()
-        self._temporary._basetemp = self._temporary.getbasetemp() / f"worker-{os.getpid()}"
+        self._temporary._basetemp = self._temporary.getbasetemp() / f"{WORKER}{os.getpid()}"
         self._temporary._basetemp.mkdir()
         self._warnings = []
         test = connection.recv()

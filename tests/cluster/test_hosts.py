@@ -24,6 +24,7 @@ from cluster.hosts import CHECKOUT, Hosts, wait_until
 from cluster.slurm import FEW_CORES, program_of
 from launch.conftest import REMEDIES, TIME_LIMIT, in_turn_on
 from launch.debian import debian_openmpi
+from workers import WORKER
 
 LONG = bool(os.environ.get("MPINET_LONG"))
 ONE = ["mpich", "openmpi"][: 1 + LONG]  # where the digest's test has tried both
@@ -263,7 +264,9 @@ def digests(tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
 
     Processes that the tests are spread over make them once.
     """
-    folder = tmp_path_factory.getbasetemp().parent  # that of all processes of the run
+    folder = tmp_path_factory.getbasetemp()
+    if folder.name.startswith(WORKER):
+        folder = folder.parent
     with (folder / "digests.json").open("a+") as file:
         fcntl.flock(file, fcntl.LOCK_EX)
         file.seek(0)

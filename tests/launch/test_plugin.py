@@ -297,7 +297,8 @@ def test_who_ends_the_session_of_a_processor_ends_the_whole(tmp_path, ending):
         "    comm.barrier()\n"
         "def test_b(comm): assert 0\n"
     )
-    words = [sys.executable, "-m", "pytest", "-p", "no:cacheprovider", "--mpinet", "3"]
+    plugins = ["--disable-plugin-autoload", "-p", "mpinet.mpi.testing.plugin"]
+    words = [sys.executable, "-m", "pytest", *plugins, "-p", "no:cacheprovider", "--mpinet", "3"]
     done = subprocess.run(words, cwd=tmp_path, capture_output=True, text=True)
     assert done.returncode == 2
     assert ENDINGS[ending] in done.stdout

@@ -9,7 +9,7 @@ import xml.etree.ElementTree as ElementTree
 from pathlib import Path
 
 import pytest
-from workers import Deal
+from workers import DEAR, Deal
 
 CHECKOUT = Path(__file__).resolve().parents[2]
 
@@ -172,6 +172,14 @@ def test_a_test_over_the_budget_fails_if_it_is_so_again(tmp_path: Path) -> None:
     taken = {name.partition("::")[2]: float(seconds) for name, seconds in log.items()}
     assert taken["test_computes"] >= 0.3 <= taken["test_computes_once"]
     assert taken["test_rests"] < 0.1
+
+
+def test_every_test_that_may_be_dear_is_there_and_has_a_reason() -> None:
+    for line in DEAR.read_text().splitlines():
+        test, _, reason = line.partition(" ")
+        file, _, name = test.partition("[")[0].partition("::")
+        assert f"def {name}(" in (CHECKOUT / file).read_text(), test
+        assert len(reason.split()) >= 3, test
 
 
 class Item:

@@ -122,7 +122,7 @@ def test_table_8_is_that_of_a_single_link_for_the_cube_of_one_dimension():
 
 
 def test_figures_hold_for_the_cube_of_the_formulas_only():
-    for figure in some((3, 5, 6, 9, 10), 3):
+    for figure in some((5, 6, 10, 9, 3), 3):
         verdicts = [verdict(CLAIMS[f"STH-F{figure}-{kind}"]).verdict for kind in ("tq", "cq")]
         assert verdicts == ["refuted", "holds"]
 
