@@ -136,7 +136,7 @@ def _cell(psi: int, family: str, printed: tuple[float, float]) -> Claim:
             f"{name} %": percentage(family, psi),
         },
         cause=REFUTED.get(family, ""),
-        corrected=single_levels(psi, printed[0]) if family == "hx" else None,
+        corrected=single_levels(psi, int(printed[0])) if family == "hx" else None,
     )
 
 
