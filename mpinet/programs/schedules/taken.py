@@ -42,7 +42,7 @@ def taken(
         require_few(topology, f"A schedule of {collective}", MOST_PROCESSORS[collective])
     trace, kind, hosts = ChunkTrace(), KINDS[collective], topology.hosts
     machine = Machine(topology, model, Local(), trace=trace)
-    run: dict[str, Callable[[], CollectiveResult]] = {
+    run: Callable[[], CollectiveResult] = {
         "broadcast": lambda: broadcast(machine, root, algorithm),
         "reduce": lambda: reduce(machine, root, "sum", algorithm),
         "gossip": lambda: gossip(machine, algorithm),
