@@ -106,7 +106,7 @@ REFUTED = {"hx": "hexcell", "sth": "one-dimension", "tq": "one-dimension"}
 """The error in the cells of each family (`Claim.cause`)."""
 
 
-def single_levels(psi: int, count: int) -> Corrected:
+def single_levels(psi: int, count: float) -> Corrected:
     """Return what a cell of Hex-Cell counts."""
     return Corrected(
         f"STH-C-T8-{psi}-hx",
