@@ -170,7 +170,9 @@ def broadcast(share: Share, algorithm: str, schedule: Schedule | None) -> int:
 
     if schedule is not None:
         node = columns("number held") + columns("since", np.int32) + share.scratch
-        each = MESSAGE + columns("content") + AWAY * share.crossed
+        # Content and port of the step before are still held while the next step is made.
+        sent = columns("slot port node target arrival content order")
+        each = sent + columns("port content") + AWAY * share.crossed
         return round(share.hosted * (node + each * _sending(share, schedule)))
     if algorithm == PASSES or (algorithm == BEST and sees_whole(share.network)):
         return _timetable(share)
