@@ -19,6 +19,8 @@ if TYPE_CHECKING:
     from mpinet import schedule as schedule
     from mpinet.commands.ascend import ascend as ascend
     from mpinet.commands.ascend import descend as descend
+    from mpinet.commands.broadcast import bcast as bcast
+    from mpinet.commands.broadcast import broadcast as broadcast
     from mpinet.commands.collectives import *  # noqa: F403
     from mpinet.commands.compare import compare as compare
     from mpinet.commands.demo import demo as demo

@@ -73,6 +73,8 @@ SYNONYMS = {row.also: name for name, row in COLLECTIVES.items() if row.also}
 
 MODULES = {
     **dict.fromkeys((*COLLECTIVES, *SYNONYMS), "collectives"),
+    # The function of each command takes milliseconds to make, which a small broadcast saves.
+    **dict.fromkeys(("broadcast", "bcast"), "broadcast"),
     "descend": "ascend",
     "schedule run": "schedule",
     "schedule check": "schedule",

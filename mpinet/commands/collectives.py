@@ -7,28 +7,17 @@ Each is a function, whose signature says what it takes, and a row of the table i
 from __future__ import annotations
 
 from dataclasses import KW_ONLY, dataclass
-from typing import Annotated, Any, ClassVar
+from typing import Annotated
 
-from mpinet.commands.algorithms import COLLECTIVES, algorithm_help
+from mpinet.commands.algorithms import algorithm_help
 from mpinet.commands.ascend import Pairing
-from mpinet.commands.fields import (
-    Count,
-    GroupFound,
-    Hash,
-    Phase,
-    Positive,
-    Skipped,
-    When,
-    hints_of,
-    plain_of,
-)
+from mpinet.commands.collectiveresult import CollectiveResult
 from mpinet.commands.functions import function_with
 from mpinet.commands.network import Network
 from mpinet.commands.optionrecords import Typed
 from mpinet.commands.options import (
     CollectiveOptions,
     Common,
-    File,
     ItemOptions,
     ManyOptions,
     Operator,
@@ -39,14 +28,11 @@ from mpinet.commands.options import (
     SavedOften,
     Views,
 )
-from mpinet.commands.result import Result
 
 __all__ = [
     "allgather",
     "allreduce",
     "alltoall",
-    "bcast",
-    "broadcast",
     "circulate",
     "exchange",
     "gather",
@@ -58,92 +44,6 @@ __all__ = [
 ]
 
 One = Annotated[Place, Typed("Processor that has all items, or gets them: a number or an address.")]
-
-
-SEVERAL = When("of several items, of groups, with faults, or through switches that forward,")
-
-
-class CollectiveResult(Result):
-    """Result of a collective; the table of `mpinet.commands.algorithms` says which fields it has.
-
-    The field ``value`` is ``result["value"]``.
-    """
-
-    items: Annotated[Positive, SEVERAL]
-    operator: str
-    algorithm: str
-    steps: Count
-    messages: Count
-    informed: Count
-    lower_bound: Count | None
-    lower_by: Annotated[str, "as of ``broadcast``"]
-    correct: bool
-    phases: list[Phase]
-    by_orbit: Annotated[
-        bool,
-        When("by ``translations``"),
-        "whether one processor's messages were checked, and stand for all",
-    ]
-    skipped: Skipped
-    schedule_sha256: Annotated[
-        Hash, When("with ``--schedule``, or ``--schedule-out``, which writes the hashed lines,")
-    ]
-    bandwidth: Annotated[
-        tuple[Positive, Positive] | None, SEVERAL, "so many items in so many steps"
-    ]
-    intact_steps: Annotated[Count, When("with ``--faults``"), "steps without the faults"]
-    intact_bound: Annotated[Count | None, When("with ``--faults``"), "their lower bound"]
-    groups: Annotated[list[GroupFound], When("of several groups"), "what each takes alone"]
-
-    beside_: ClassVar = {"value": Annotated[int, "of item 0, 0..2^64-1"]}
-
-    @classmethod
-    def hints_for(cls, command: str) -> dict[str, Any]:
-        """Return the types of the fields that a collective has, in their order."""
-        # A result is hashed by its digest, so that mypy takes the class for one without a hash.
-        kind: Any = cls
-        row, hints = COLLECTIVES[command], hints_of(kind)
-        some = {name for each in COLLECTIVES.values() for name in each.shows} - {*row.shows}
-        found = {name: hint for name, hint in hints.items() if name not in some}
-        found |= {name: Annotated[found[name], SEVERAL] for name in row.hides}
-        notes = {name: Annotated[plain_of(hints[name]), note] for name, note in row.notes.items()}
-        return found | notes
-
-
-@dataclass(frozen=True)
-class BroadcastOptions(RootedOptions, ItemOptions):
-    """Broadcast from one processor (collective).
-
-    Examples
-    --------
-    ``mpinet broadcast torus:8x8``
-
-    ``mpinet broadcast gmn:4,32 --root 5 --play broadcast.html``
-
-    >>> import mpinet
-    >>> mpinet.broadcast("torus:8x8x8").steps
-    12
-    """
-
-    command = "broadcast"
-    _: KW_ONLY
-    root: Place = 0
-    """Processor where it starts: a number or an address."""
-    algorithm: Annotated[str | None, Typed(algorithm_help("broadcast"), metavar="NAME")] = None
-    schedule: bool = False
-    """Give the schedule's sha256, too."""
-    schedule_out: File | None = None
-    """File for the lines that ``schedule`` hashes."""
-    items: int = 1
-    """Items of the root, sent in a pipeline where there are more than one."""
-
-    @property
-    def is_scheduled(self) -> bool:
-        """True if the schedule or its hash is asked for."""
-        return self.schedule or self.schedule_out is not None
-
-
-broadcast = function_with(BroadcastOptions, CollectiveResult, Views, SavedOften, Common)
 
 
 @dataclass(frozen=True)
@@ -372,5 +272,5 @@ class CirculateOptions(CollectiveOptions):
 circulate = function_with(CirculateOptions, CollectiveResult, Views, SavedOften, Common)
 
 
-bcast, allgather, alltoall, reduce_scatter = broadcast, gossip, exchange, reducescatter
+allgather, alltoall, reduce_scatter = gossip, exchange, reducescatter
 """Names of MPI for these."""

@@ -1,9 +1,9 @@
 """Jobs of the commands: what a command does with its options.
 
-A module has the name of its command's module in `mpinet.commands`. Its function `prepare` checks
-all that can be checked without MPI, and returns a `Job`; `mpinet.jobs.perform` runs the job, and
-makes its `Result`. A command of this host alone has a function `act` instead, which returns the
-exit status.
+A module has the name of its command's module in `mpinet.commands`, and all collectives have one.
+Its function `prepare` checks all that can be checked without MPI, and returns a `Job`;
+`mpinet.jobs.perform` runs the job, and makes its `Result`. A command of this host alone has a
+function `act` instead, which returns the exit status.
 """
 
 from __future__ import annotations
@@ -11,9 +11,11 @@ from __future__ import annotations
 from importlib import import_module
 from typing import Any
 
+from mpinet.commands.algorithms import COLLECTIVES
 from mpinet.commands.catalogue import MODULES
 
 
 def module_of(command: str) -> Any:
     """Import and return the module of a command's job."""
-    return import_module(f"{__name__}.{MODULES.get(command, command)}")
+    name = "collectives" if command in COLLECTIVES else MODULES.get(command, command)
+    return import_module(f"{__name__}.{name}")

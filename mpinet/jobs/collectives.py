@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from mpinet.base.files import require_writable
 from mpinet.commands.algorithms import COLLECTIVES
-from mpinet.commands.collectives import CollectiveResult
+from mpinet.commands.collectiveresult import CollectiveResult
 from mpinet.commands.job import Job, Watch, without_simple_reason
 from mpinet.commands.options import CollectiveOptions, ReductionOptions, RootedOptions
 from mpinet.errors import UsageError

@@ -10,7 +10,7 @@ from tempfile import TemporaryDirectory
 from mpinet.base.files import write_text
 from mpinet.base.native.library import library as library_of_package
 from mpinet.base.native.tiers import can_compile
-from mpinet.commands.collectives import broadcast
+from mpinet.commands.broadcast import broadcast
 from mpinet.commands.draw import draw
 from mpinet.commands.load import load
 from mpinet.commands.result import Result

@@ -9,7 +9,6 @@ from pathlib import Path
 from mpinet.base.files import whole_file
 from mpinet.base.units import SECONDS, fitting
 from mpinet.report.curves import Curve
-from mpinet.report.drawing.figure import library
 from mpinet.report.files import PLOT_WIDTH, PLOTS, require_file
 
 
@@ -21,6 +20,8 @@ def require_plot(file: str | Path | None) -> None:
     UsageError
         No plot has such a name, or there is no matplotlib.
     """
+    from mpinet.report.drawing.figure import library
+
     if file is not None:
         require_file(Path(file), PLOTS, "a plot's file")
         library()

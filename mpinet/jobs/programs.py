@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from importlib import import_module
 from inspect import signature
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from mpinet.commands.algorithms import COLLECTIVES, CollectiveProgram, fetching
 from mpinet.commands.options import CollectiveOptions, ItemOptions, ManyOptions
@@ -17,7 +17,9 @@ from mpinet.networks.schedule import Schedule
 from mpinet.networks.topology import Topology
 from mpinet.programs.kinds import OF_EACH
 from mpinet.programs.pipelines.switching import COPY, FORWARD, behavior, only_forwards
-from mpinet.programs.schedules.schedule import PassSchedule
+
+if TYPE_CHECKING:
+    from mpinet.programs.schedules.schedule import PassSchedule
 
 
 def called(name: str, values: Mapping[str, Any]) -> Any:

@@ -26,9 +26,7 @@ from mpinet.machine.timed.run import TimedRun
 from mpinet.machine.timed.scripted import Scripted, stored
 from mpinet.machine.timed.ticks import in_units, slower, with_times
 from mpinet.machine.transport import Local
-from mpinet.programs.messages.loaders import comments_of, loads_of
 from mpinet.programs.messages.named import is_name
-from mpinet.programs.messages.placing import placed, places_of
 from mpinet.report.rows import Row
 from mpinet.report.tables import fields
 
@@ -46,6 +44,8 @@ def prepare(options: ReplayOptions) -> Job:
 
 def _prepared(options: ReplayOptions) -> Replay:
     """Read the program; refuse costs and networks that do not fit it."""
+    from mpinet.programs.messages.placing import places_of
+
     timed = timed_of(options)
     topology = timed.topology
     program = _program(options.program, topology.hosts if topology else None)
@@ -109,6 +109,7 @@ def played(
     """
     from mpinet.machine import Machine
     from mpinet.machine.timed.results import result_of
+    from mpinet.programs.messages.placing import placed
 
     network = timed.hosting(program.processors)
     from mpinet.machine.choice import open_mapping
@@ -269,10 +270,14 @@ class Replay(InTime):
 
     def _said(self, lines: Ints) -> list[str]:
         """Return what stands behind the lines of the file; nothing, if there is none."""
+        from mpinet.programs.messages.loaders import comments_of
+
         return [] if self._file is None else comments_of(self._file, lines)
 
     def _with_loads(self, links: list[Row], run: TimedRun) -> list[Row]:
         """Return the busiest links with what loads them."""
+        from mpinet.programs.messages.loaders import loads_of
+
         timed, routing = self.timed, self.timed.routing
         if not links or "node" not in links[0] or routing is None or routing.numbered:
             return links

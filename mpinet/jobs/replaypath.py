@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Iterator
 from dataclasses import replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -14,10 +14,13 @@ from mpinet.machine.timed.critical_path import KINDS as TIMES
 from mpinet.machine.timed.critical_path import Chain
 from mpinet.machine.timed.layout import CALC, KINDS, LATEST
 from mpinet.machine.timed.program import MOST_AMOUNT, Program
-from mpinet.machine.timed.run import TimedRun
 from mpinet.machine.timed.ticks import slower, units_of, with_times
 from mpinet.report.rows import Row
 from mpinet.report.tables import fields, table
+
+if TYPE_CHECKING:
+    from mpinet.machine.timed.chain import Chain
+    from mpinet.machine.timed.run import TimedRun
 
 SHOWN_LINES = 10
 """Lines of the path that a card shows, those with most of the time."""
@@ -59,6 +62,8 @@ class Why:
 
     def fields_of(self, chain: Chain) -> Row:
         """Return the path, and its time by kind and by line."""
+        from mpinet.machine.timed.chain import KINDS as TIMES
+
         shares, lines = dict.fromkeys(TIMES, 0), dict[str, dict[str, int]]()
         for piece in chain.pieces:
             time = piece.end - piece.begin
@@ -107,6 +112,7 @@ def followed(run: TimedRun, result: Row, numbers: Any, said: list[str]) -> Row:
     said : sequence of str
         What stands behind each operation in its file; empty: nothing.
     """
+    from mpinet.machine.timed.chain import Chain
     from mpinet.machine.timed.moments import Moments, accounts, gathered
 
     transport, program = run.machine.transport, run.whole

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from types import SimpleNamespace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from mpinet.commands.algorithms import COLLECTIVES
 from mpinet.commands.optionrecords import values_of
@@ -21,8 +21,10 @@ from mpinet.machine import Machine
 from mpinet.networks.members import Members
 from mpinet.networks.topology import Topology
 from mpinet.programs.kinds import KINDS
-from mpinet.programs.pipelines.crossings import Demand, joint_cut
-from mpinet.programs.pipelines.interleaving import Party, interleaved
+
+if TYPE_CHECKING:
+    from mpinet.programs.pipelines.crossings import Demand
+    from mpinet.programs.pipelines.interleaving import Party
 
 INAPPLICABLE = ("checkpoint", "routing", "schedule", "schedule_out")
 """Options that are for one collective alone."""
@@ -48,6 +50,8 @@ def seats_of(root: Place | None, parts: list[Members]) -> list[int]:
 
 def demands_of(collective: str, items: int, parties: list[Party], roots: list[int]) -> list[Demand]:
     """Return what the groups do at once, each with its root in front."""
+    from mpinet.programs.pipelines.crossings import Demand
+
     found = []
     for one, root in zip(parties, roots, strict=True):
         members = one.place[: one.part.hosts]
@@ -99,6 +103,8 @@ class AtOnce:
 
     def run(self, machine: Machine) -> SimpleNamespace:
         """Find each group's schedule, interleave them, and run them (collective)."""
+        from mpinet.programs.pipelines.crossings import joint_cut
+        from mpinet.programs.pipelines.interleaving import interleaved
         from mpinet.programs.pipelines.switching import COPY
         from mpinet.programs.pipelines.together import party, run
 

@@ -9,7 +9,7 @@ import pytest
 import mpinet
 from mpinet.commands import function_of
 from mpinet.commands.algorithms import ALGORITHMS, COLLECTIVES, CollectiveProgram
-from mpinet.commands.collectives import CollectiveResult
+from mpinet.commands.collectiveresult import CollectiveResult
 from mpinet.commands.signature import options_of
 from mpinet.errors import UsageError
 from mpinet.networks import open as open_topology

@@ -8,7 +8,7 @@ import pytest
 import mpinet
 from mpinet.cli.commands import parse
 from mpinet.commands import function_of
-from mpinet.commands.collectives import BroadcastOptions
+from mpinet.commands.broadcast import BroadcastOptions
 from mpinet.commands.functions import function_with
 from mpinet.commands.optionrecords import PYTHON, UNTYPED, Line, Saved, with_values
 from mpinet.commands.options import HostOptions

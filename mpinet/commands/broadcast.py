@@ -1,0 +1,60 @@
+"""``mpinet broadcast``: broadcast from one processor. Its start loads no other collective."""
+
+from __future__ import annotations
+
+from dataclasses import KW_ONLY, dataclass
+from typing import Annotated
+
+from mpinet.commands.algorithms import algorithm_help
+from mpinet.commands.collectiveresult import CollectiveResult
+from mpinet.commands.functions import function_with
+from mpinet.commands.optionrecords import Typed
+from mpinet.commands.options import (
+    Common,
+    File,
+    ItemOptions,
+    Place,
+    RootedOptions,
+    SavedOften,
+    Views,
+)
+
+
+@dataclass(frozen=True)
+class BroadcastOptions(RootedOptions, ItemOptions):
+    """Broadcast from one processor (collective).
+
+    Examples
+    --------
+    ``mpinet broadcast torus:8x8``
+
+    ``mpinet broadcast gmn:4,32 --root 5 --play broadcast.html``
+
+    >>> import mpinet
+    >>> mpinet.broadcast("torus:8x8x8").steps
+    12
+    """
+
+    command = "broadcast"
+    _: KW_ONLY
+    root: Place = 0
+    """Processor where it starts: a number or an address."""
+    algorithm: Annotated[str | None, Typed(algorithm_help("broadcast"), metavar="NAME")] = None
+    schedule: bool = False
+    """Give the schedule's sha256, too."""
+    schedule_out: File | None = None
+    """File for the lines that ``schedule`` hashes."""
+    items: int = 1
+    """Items of the root, sent in a pipeline where there are more than one."""
+
+    @property
+    def is_scheduled(self) -> bool:
+        """True if the schedule or its hash is asked for."""
+        return self.schedule or self.schedule_out is not None
+
+
+broadcast = function_with(BroadcastOptions, CollectiveResult, Views, SavedOften, Common)
+
+
+bcast = broadcast
+"""Name of MPI for this."""
