@@ -7,6 +7,8 @@ search of the whole network has found.
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 
 from mpinet.base.arrays import Ints
@@ -111,7 +113,7 @@ def gossip(machine: Machine, algorithm: str | None = None, seed: int = 0) -> Col
         return _by_orbit(machine, orbit)
     bound = _bound(machine, name, orbit)
     purpose, preparation = Purpose("gossip", machine.topology.hosts), NONE
-    more = {"skipped": skipped, "by_orbit": None if orbit is None else False}
+    more: dict[str, Any] = {"skipped": skipped, "by_orbit": None if orbit is None else False}
     # The router keeps rows itself; bits of all pairs would be needless memory.
     if name == ROUTED or purpose.processors == 1:
         spent, correct = route_chunks(machine, purpose, seed)

@@ -267,7 +267,7 @@ copies; or what came, with what is compared."""
 
 def from_or_to_one(share: Share, algorithm: str, command: str, root: int) -> int:
     """The tree, labels and turns of its nodes; every item at the root."""
-    from mpinet.programs.exchange import ROUTED
+    from mpinet.programs.routed import ROUTED
 
     if algorithm == ROUTED:
         return share.hosted * ON_A_TREE + share.network.hosts * ITEM
@@ -316,7 +316,7 @@ def _some_parents(network: Topology, root: int) -> Ints:
 
 def at_root(share: Share, algorithm: str, command: str, root: int) -> int:
     """Return the part of `from_or_to_one` that no rank needs but the root's."""
-    from mpinet.programs.exchange import ROUTED
+    from mpinet.programs.routed import ROUTED
 
     routed = algorithm == ROUTED
     elsewhere = share.hosted * ON_A_TREE if routed else _prepared(share, share.hosted)
@@ -344,9 +344,9 @@ def exchange(share: Share) -> int:
 
 def gossip(share: Share, algorithm: str) -> int:
     """A bit a pair, twice when they are counted; all items of a tree's nodes, or of a timetable."""
-    from mpinet.programs.exchange import ROUTED
     from mpinet.programs.fewest import MOST_MOVED, TRANSLATIONS
     from mpinet.programs.gossip import CYCLE, TREE
+    from mpinet.programs.routed import ROUTED
 
     size, pairs = share.network.size, share.hosted * share.network.hosts
     if algorithm == TRANSLATIONS:

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from mpinet.base.arrays import Ints, ShortRows
+from mpinet.base.arrays import Array, Ints, ShortRows
 from mpinet.compiled import kernel
 from mpinet.machine import Machine
 from mpinet.machine.state import Numbered, State
@@ -40,7 +40,11 @@ def gossip_along_tree(
     # Each node's queue: its chunks in the order in which they came, and the port of each.
     chunks, came_by = np.empty((2, len(hosts), machine.topology.hosts), np.int32)
     chunks[hosts, 0], came_by[hosts, 0] = machine.nodes[hosts], OWN
-    queues = {"chunks": chunks, "came_by": came_by, "count": hosts.astype(np.int64)}
+    queues: dict[str, Array] = {
+        "chunks": chunks,
+        "came_by": came_by,
+        "count": hosts.astype(np.int64),
+    }
     kept = {name: Numbered(queue, machine.nodes) for name, queue in queues.items()}
     with State(machine, "tree", held, left=left, step=0, sent=sent, **kept) as state:
         while state.left:

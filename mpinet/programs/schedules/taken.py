@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import numpy as np
 
 from mpinet.errors import UsageError
@@ -9,7 +11,7 @@ from mpinet.machine import Machine, PortModel
 from mpinet.machine.transport import Local
 from mpinet.networks.topology import Topology
 from mpinet.programs.broadcast import broadcast
-from mpinet.programs.collective import require_few
+from mpinet.programs.collective import CollectiveResult, require_few
 from mpinet.programs.exchange import exchange
 from mpinet.programs.gather import gather
 from mpinet.programs.gossip import gossip
@@ -40,15 +42,15 @@ def taken(
         require_few(topology, f"A schedule of {collective}", MOST_PROCESSORS[collective])
     trace, kind, hosts = ChunkTrace(), KINDS[collective], topology.hosts
     machine = Machine(topology, model, Local(), trace=trace)
-    run = {
+    runs: dict[str, Callable[[], CollectiveResult]] = {
         "broadcast": lambda: broadcast(machine, root, algorithm),
         "reduce": lambda: reduce(machine, root, "sum", algorithm),
         "gossip": lambda: gossip(machine, algorithm),
         "scatter": lambda: scatter(machine, root, algorithm),
         "gather": lambda: gather(machine, root, algorithm),
         "exchange": lambda: exchange(machine, algorithm=algorithm),
-    }[collective]
-    name, moves = run().algorithm, trace.records
+    }
+    name, moves = runs[collective]().algorithm, trace.records
     step, sender, port, receiver, chunk = (
         np.ascontiguousarray(moves[name])
         for name in ("step", "sender", "port", "receiver", "message")
