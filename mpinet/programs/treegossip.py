@@ -8,12 +8,10 @@ have the same colour, so that nobody sends or receives twice in a step.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
-from mpinet.base.arrays import Ints, ShortRows
+from mpinet.base.arrays import Array, Ints, ShortRows
 from mpinet.compiled import kernel
 from mpinet.machine import Machine
 from mpinet.machine.state import Numbered, State
@@ -42,7 +40,7 @@ def gossip_along_tree(
     # Each node's queue: its chunks in the order in which they came, and the port of each.
     chunks, came_by = np.empty((2, len(hosts), machine.topology.hosts), np.int32)
     chunks[hosts, 0], came_by[hosts, 0] = machine.nodes[hosts], OWN
-    queues: dict[str, NDArray[Any]] = {
+    queues: dict[str, Array] = {
         "chunks": chunks,
         "came_by": came_by,
         "count": hosts.astype(np.int64),

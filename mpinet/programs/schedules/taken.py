@@ -42,15 +42,15 @@ def taken(
         require_few(topology, f"A schedule of {collective}", MOST_PROCESSORS[collective])
     trace, kind, hosts = ChunkTrace(), KINDS[collective], topology.hosts
     machine = Machine(topology, model, Local(), trace=trace)
-    run: Callable[[], CollectiveResult] = {
+    runs: dict[str, Callable[[], CollectiveResult]] = {
         "broadcast": lambda: broadcast(machine, root, algorithm),
         "reduce": lambda: reduce(machine, root, "sum", algorithm),
         "gossip": lambda: gossip(machine, algorithm),
         "scatter": lambda: scatter(machine, root, algorithm),
         "gather": lambda: gather(machine, root, algorithm),
         "exchange": lambda: exchange(machine, algorithm=algorithm),
-    }[collective]
-    name, moves = run().algorithm, trace.records
+    }
+    name, moves = runs[collective]().algorithm, trace.records
     step, sender, port, receiver, chunk = (
         np.ascontiguousarray(moves[name])
         for name in ("step", "sender", "port", "receiver", "message")
