@@ -18,7 +18,6 @@ from mpinet.report.rows import Row
 from mpinet.report.tables import fields, table
 
 if TYPE_CHECKING:
-    from mpinet.machine.timed.chain import Chain
     from mpinet.machine.timed.run import TimedRun
 
 SHOWN_LINES = 10
@@ -61,8 +60,6 @@ class Why:
 
     def fields_of(self, chain: Chain) -> Row:
         """Return the path, and its time by kind and by line."""
-        from mpinet.machine.timed.chain import KINDS as TIMES
-
         shares, lines = dict.fromkeys(TIMES, 0), dict[str, dict[str, int]]()
         for piece in chain.pieces:
             time = piece.end - piece.begin
@@ -111,7 +108,6 @@ def followed(run: TimedRun, result: Row, numbers: Any, said: list[str]) -> Row:
     said : sequence of str
         What stands behind each operation in its file; empty: nothing.
     """
-    from mpinet.machine.timed.chain import Chain
     from mpinet.machine.timed.moments import Moments, accounts, gathered
 
     transport, program = run.machine.transport, run.whole
