@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from mpinet.machine.timed.costs import MOST_COST, Costs
+from mpinet.machine.timed.critical_path import KINDS as TIMES
 from mpinet.machine.timed.critical_path import Chain
 from mpinet.machine.timed.layout import CALC, KINDS, LATEST
 from mpinet.machine.timed.program import MOST_AMOUNT, Program
