@@ -163,7 +163,7 @@ def test_what_is_left_out_is_not_begun_and_asks_no_clock(monkeypatch):
     def never(*_, **__):
         raise AssertionError("This must not be called.")
 
-    for called in ("mpinet.programs.exchange.exchange", "mpinet.measure.connectivity"):
+    for called in ("mpinet.experiments.compare.exchange", "mpinet.measure.connectivity"):
         monkeypatch.setattr(called, never)
     for clock in ("time", "perf_counter", "process_time", "thread_time"):
         monkeypatch.setattr(f"time.{clock}", never)
