@@ -292,7 +292,7 @@ class Kept(MetaPathFinder, Loader):
 def warm() -> None:
     """Import what commands import, and load what is compiled for most of them."""
     from mpinet.base.native import background
-    from mpinet.cli.session import Session
+    from mpinet.cli.session import CommandSession
     from mpinet.commands.catalogue import COMMANDS
     from mpinet.jobs import module_of
     from mpinet.machine.transport import START, alone, mpi
@@ -302,13 +302,13 @@ def warm() -> None:
     with alone():
         background.TOLD = (float("inf"), float("inf"))  # no output depends on waits
         for words in WARMING:
-            Session(words.split()).run()
+            CommandSession(words.split()).run()
         assert "mpi4py.MPI" not in sys.modules, "a library of MPI that has begun outlives no fork"
         import mpi4py
 
         others, unset = {*sys.modules}, START.keys() - os.environ.keys()
         mpi4py.rc.initialize, mpi4py.rc.finalize = False, True
-        Session(SCRIPT).run()
+        CommandSession(SCRIPT).run()
         assert not mpi().Is_initialized()
     mpi4py.rc.initialize, mpi4py.rc.finalize = True, None
     mpi.cache_clear()

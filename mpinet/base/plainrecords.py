@@ -61,7 +61,7 @@ def rows_type(dtype: Any, count: int) -> Any:
     return type("Rows", (row_type(dtype) * count,), {"size": count, "shape": (count,)})
 
 
-class Grid:
+class RecordGrid:
     """Records with two indices."""
 
     __slots__ = ("_flat", "_width", "shape", "size")
@@ -88,7 +88,7 @@ def rows(array: Any) -> Any:
     if not array.flags.c_contiguous:
         raise TypeError("an array of records whose memory is not in one piece")
     flat = _kept(rows_type(array.dtype, array.size).from_address(array.ctypes.data), array)
-    return Grid(flat, array.shape) if array.ndim == 2 else flat
+    return RecordGrid(flat, array.shape) if array.ndim == 2 else flat
 
 
 def _kept(made: Any, array: Any) -> Any:

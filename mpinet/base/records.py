@@ -113,12 +113,12 @@ class Record:
         """
         # Attribute access on a NumPy record takes a microsecond; a step reads a dozen of these
         # numbers.
-        return type(cls.__name__, (Counted,), {
+        return type(cls.__name__, (SharedNumbers,), {
             name: _number(place) for place, name in enumerate(cls.dtype.names or ())
         })(cls.dtype)  # fmt: skip
 
 
-class Counted(array):  # type: ignore[type-arg]
+class SharedNumbers(array):  # type: ignore[type-arg]
     """Numbers of 64 bits in memory that a record shares (see `Record.counted`)."""
 
     def __new__(cls, dtype: np.dtype[Any]) -> Any:

@@ -79,7 +79,7 @@ class Baseline:
 
 
 @dataclass(frozen=True)
-class Setting:
+class BenchSetting:
     """Settings of a run of benchmarks."""
 
     size: str = "full"
@@ -128,8 +128,8 @@ class Benchmark:
     unit: str
     """Unit of all figures."""
     sizes: Mapping[str, Any]
-    """The workload's size by `Setting.size`."""
-    contenders: Callable[[Setting, Any], Contenders]
+    """The workload's size by `BenchSetting.size`."""
+    contenders: Callable[[BenchSetting, Any], Contenders]
     """``contenders(setting, size)``: `MPINET` and the baselines, ready to begin."""
     baselines: tuple[Baseline, ...]
     """Baselines in the order of their rows."""

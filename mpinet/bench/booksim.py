@@ -13,7 +13,7 @@ from pathlib import Path
 from resource import RUSAGE_CHILDREN, getrusage
 from typing import TypeVar
 
-from mpinet.bench.benchmark import CLOCKS, Absent, Round, Setting
+from mpinet.bench.benchmark import CLOCKS, Absent, BenchSetting, Round
 from mpinet.errors import MpinetError
 from mpinet.networks import open as open_topology
 from mpinet.networks.topology import Topology
@@ -114,12 +114,12 @@ Ask = Callable[[Workload], tuple[str, float]]
 """Function that returns what BookSim says to a workload, and the seconds it took."""
 
 
-def by_booksim(setting: Setting, measured: Callable[[Ask], float]) -> Round | Absent:
+def by_booksim(setting: BenchSetting, measured: Callable[[Ask], float]) -> Round | Absent:
     """Measure a figure by what BookSim says to workloads, if its binary is there.
 
     Parameters
     ----------
-    setting : Setting
+    setting : BenchSetting
         Names the binary.
     measured : callable
         Returns the figure; is given a function from a workload to BookSim's output and seconds.
@@ -139,7 +139,7 @@ def by_booksim(setting: Setting, measured: Callable[[Ask], float]) -> Round | Ab
     return lambda: measured(ask)
 
 
-def timed_programs(setting: Setting, work: Callable[[], T]) -> tuple[T, float]:
+def timed_programs(setting: BenchSetting, work: Callable[[], T]) -> tuple[T, float]:
     """Return what work returns, and the seconds of the programs that it starts and waits for.
 
     They are by the wall, or of the processor, as the setting's clock is.

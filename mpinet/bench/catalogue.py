@@ -28,8 +28,8 @@ from mpinet.bench import (
     starting,
     wayfinding,
 )
-from mpinet.bench.benchmark import Benchmark, Setting
-from mpinet.bench.measurement import BenchRow, failed, measure, ranks_of, without_figures
+from mpinet.bench.benchmark import Benchmark, BenchSetting
+from mpinet.bench.measurement import Comparison, failed, measure, ranks_of, without_figures
 from mpinet.errors import MpinetError, TransportError, UsageError
 from mpinet.launching.launcher import find_launcher, launch
 from mpinet.machine.transport import mpi
@@ -94,7 +94,7 @@ def _names(word: str, name: str) -> bool:
 
 
 def run_here(
-    chosen: Sequence[Benchmark], setting: Setting, watch: Watch, tell: Tell = lambda row: None
+    chosen: Sequence[Benchmark], setting: BenchSetting, watch: Watch, tell: Tell = lambda row: None
 ) -> list[Any]:
     """Measure on the present ranks (collective).
 
@@ -114,9 +114,9 @@ def run_here(
     return rows
 
 
-def _measured(benchmark: Benchmark, setting: Setting) -> list[BenchRow]:
+def _measured(benchmark: Benchmark, setting: BenchSetting) -> list[Comparison]:
     """Measure a benchmark; return rows with the error if it fails on all ranks (collective)."""
-    rows: list[BenchRow] = []
+    rows: list[Comparison] = []
     sentence = ""
     try:
         rows = measure(benchmark, setting)
@@ -131,7 +131,7 @@ def _measured(benchmark: Benchmark, setting: Setting) -> list[BenchRow]:
     return failed(benchmark, setting, sentences[0]) if sentences else rows
 
 
-def _obstacle(benchmark: Benchmark, setting: Setting) -> str:
+def _obstacle(benchmark: Benchmark, setting: BenchSetting) -> str:
     """Return why a benchmark cannot be measured on these ranks; '' if it can."""
     if benchmark.starts and launched_ranks() > 1:
         return "it starts processes itself: run it without a launcher"
@@ -149,7 +149,7 @@ def _obstacle(benchmark: Benchmark, setting: Setting) -> str:
 def run_on(
     numbers: Sequence[int],
     chosen: Sequence[Benchmark],
-    setting: Setting,
+    setting: BenchSetting,
     watch: Watch,
     tell: Tell = lambda row: None,
 ) -> list[Any]:
@@ -180,7 +180,7 @@ def run_on(
     return rows
 
 
-def job_rows(ranks: int, benchmark: Benchmark, setting: Setting) -> list[Any]:
+def job_rows(ranks: int, benchmark: Benchmark, setting: BenchSetting) -> list[Any]:
     """Return the rows of a benchmark's job on several ranks; rows with its error if it fails."""
     words = own_python("-m", "mpinet", "bench", benchmark.name, "--json")
     words += ["--no-progress", "--size", setting.size, "--repeat", str(setting.repeat)]
@@ -194,4 +194,4 @@ def job_rows(ranks: int, benchmark: Benchmark, setting: Setting) -> list[Any]:
     return rows
 
 
-__all__ = ["BENCHMARKS", "BenchRow", "run_here", "run_on", "select"]
+__all__ = ["BENCHMARKS", "Comparison", "run_here", "run_on", "select"]

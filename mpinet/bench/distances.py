@@ -12,9 +12,9 @@ from mpinet.bench.benchmark import (
     Absent,
     Baseline,
     Benchmark,
+    BenchSetting,
     Contenders,
     Round,
-    Setting,
     at_least,
     speed,
 )
@@ -44,7 +44,7 @@ LIBRARIES: dict[str, tuple[Callable[..., libraries.Sum], int, int | None]] = {
 and the ratio that is the goal."""
 
 
-def all_pairs(setting: Setting, n: int, libraries_too: tuple[str, ...]) -> Contenders:
+def all_pairs(setting: BenchSetting, n: int, libraries_too: tuple[str, ...]) -> Contenders:
     """Compare mpinet on all pairs; the kernel and the libraries on some sources."""
     topology = open_topology(f"hypercube:{n}")
     links = edges(topology)
@@ -85,13 +85,13 @@ def kernel_sum(topology: Topology, sources: int) -> Callable[[], int]:
     return run
 
 
-def _kernel(setting: Setting, topology: Topology) -> Round:
+def _kernel(setting: BenchSetting, topology: Topology) -> Round:
     sources = sources_of(KERNEL, topology.size)
     run = kernel_sum(topology, sources)
     return lambda: _rate(setting, topology, sources, run)
 
 
-def _library(setting: Setting, topology: Topology, links: np.ndarray, name: str) -> Round:
+def _library(setting: BenchSetting, topology: Topology, links: np.ndarray, name: str) -> Round:
     """Make a contender that builds its graph in its first round."""
     make, _, _ = LIBRARIES[name]
     sources = sources_of(name, topology.size)
@@ -107,7 +107,9 @@ def _library(setting: Setting, topology: Topology, links: np.ndarray, name: str)
     return measured
 
 
-def _rate(setting: Setting, topology: Topology, sources: int, work: Callable[[], int]) -> float:
+def _rate(
+    setting: BenchSetting, topology: Topology, sources: int, work: Callable[[], int]
+) -> float:
     return speed(sources * topology.size, setting.seconds(work))
 
 

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from mpinet.base.files import read_text
-from mpinet.bench.benchmark import Benchmark, Setting, loss
+from mpinet.bench.benchmark import Benchmark, BenchSetting, loss
 from mpinet.bench.measurement import row_command
 from mpinet.errors import FileError, UsageError
 
@@ -32,7 +32,7 @@ Ratios = Mapping[tuple[str, int], Ratio]
 """Ratios by a row's name and ranks."""
 
 
-def read_ratios(path: Path, chosen: Iterable[Benchmark], setting: Setting) -> Ratios:
+def read_ratios(path: Path, chosen: Iterable[Benchmark], setting: BenchSetting) -> Ratios:
     """Read an earlier run's ratios of these benchmarks, measured in the same setting.
 
     Parameters
@@ -41,7 +41,7 @@ def read_ratios(path: Path, chosen: Iterable[Benchmark], setting: Setting) -> Ra
         Result document of ``mpinet bench --json``.
     chosen : iterable of Benchmark
         The benchmarks to compare.
-    setting : Setting
+    setting : BenchSetting
         Size and clock of the rows to compare.
 
     Raises

@@ -10,8 +10,8 @@ from mpinet.bench.benchmark import (
     SEVERAL,
     Baseline,
     Benchmark,
+    BenchSetting,
     Contenders,
-    Setting,
     at_most,
 )
 from mpinet.machine import Machine
@@ -21,7 +21,7 @@ EXCHANGE = "bare exchange"
 STEPS = {"small": 5, "full": 2000}
 
 
-def idle_steps(setting: Setting, steps: int) -> Contenders:
+def idle_steps(setting: BenchSetting, steps: int) -> Contenders:
     """Measure microseconds of an idle step, and of the exchange between the ranks alone."""
     machine = Machine("hypercube:10", "all", setting.transport)
     # No message at all: what is left is the fixed cost of a step, which long runs with few messages

@@ -9,9 +9,9 @@ from mpinet.bench.benchmark import (
     MPINET,
     Baseline,
     Benchmark,
+    BenchSetting,
     Goal,
     Round,
-    Setting,
     at_least,
     speed,
 )
@@ -23,7 +23,7 @@ from mpinet.programs.broadcast import broadcast
 KERNEL = "broadcast kernel"
 
 
-def seconds_of_both(setting: Setting, n: int) -> dict[str, Round]:
+def seconds_of_both(setting: BenchSetting, n: int) -> dict[str, Round]:
     """Measure seconds of mpinet, the machine's making included, and of the kernel."""
     topology = open_topology(f"hypercube:{n}")
     informed, told = np.zeros(1 << n, np.uint8), np.zeros(1 << n, np.uint8)
@@ -41,7 +41,7 @@ def seconds_of_both(setting: Setting, n: int) -> dict[str, Round]:
     }
 
 
-def speeds_of_both(setting: Setting, n: int) -> dict[str, Round]:
+def speeds_of_both(setting: BenchSetting, n: int) -> dict[str, Round]:
     """Measure millions of processors times steps per second."""
     both = seconds_of_both(setting, n)
     return {name: _speed_of(row, n << n) for name, row in both.items()}

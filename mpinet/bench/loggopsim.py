@@ -13,7 +13,7 @@ from tempfile import TemporaryDirectory
 
 import numpy as np
 
-from mpinet.bench.benchmark import Absent, Round, Setting
+from mpinet.bench.benchmark import Absent, BenchSetting, Round
 from mpinet.bench.booksim import printed_by, timed_programs
 from mpinet.errors import MpinetError
 from mpinet.machine.timed.costs import Costs
@@ -29,13 +29,13 @@ ENDS = re.compile(r"^(?:Host|Maximum finishing time at host) (\d+): (\d+)\b", re
 
 
 def by_loggopsim(
-    setting: Setting, program: Program, costs: Costs, ends: Sequence[int]
+    setting: BenchSetting, program: Program, costs: Costs, ends: Sequence[int]
 ) -> Round | Absent:
     """Time LogGOPSim's process on a program without a network, if its binary is there.
 
     Parameters
     ----------
-    setting : Setting
+    setting : BenchSetting
         Names the binary.
     program : Program
         The program; all its messages are eager.

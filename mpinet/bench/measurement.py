@@ -11,16 +11,16 @@ from mpinet.bench.benchmark import (
     Absent,
     Baseline,
     Benchmark,
+    BenchSetting,
     Contenders,
     Round,
-    Setting,
 )
 from mpinet.bench.booksim import BOOKSIM
 from mpinet.bench.loggopsim import LOGGOPSIM
 
 
 @dataclass(frozen=True)
-class Spread:
+class RoundSpread:
     """Least and largest value over the rounds; None without a baseline."""
 
     figure: tuple[float, float]
@@ -29,7 +29,7 @@ class Spread:
 
 
 @dataclass(frozen=True)
-class BenchRow:
+class Comparison:
     """Figure of mpinet against that of one baseline."""
 
     name: str
@@ -52,7 +52,7 @@ class BenchRow:
     """Attained part of the goal; 1 or more if the goal is reached."""
     reached: bool | None
     """True if the goal is reached; None without a goal."""
-    spread: Spread | None
+    spread: RoundSpread | None
     """Spread of the rounds."""
     rounds: int
     """Rounds of every contender."""
@@ -66,7 +66,7 @@ class BenchRow:
     """Sentence of the error that ended the measurement; None if there was none."""
 
 
-def measure(benchmark: Benchmark, setting: Setting) -> list[BenchRow]:
+def measure(benchmark: Benchmark, setting: BenchSetting) -> list[Comparison]:
     """Measure a benchmark (collective).
 
     Every contender first does the workload at the small size, so that everything is compiled,
@@ -102,10 +102,10 @@ def take_turns(contenders: Contenders, rounds: int) -> dict[str, list[float]]:
 def compare(
     benchmark: Benchmark,
     baseline: Baseline,
-    setting: Setting,
+    setting: BenchSetting,
     figures: dict[str, list[float]],
     contenders: Contenders,
-) -> BenchRow:
+) -> Comparison:
     """Make the row of one baseline."""
     other = contenders[baseline.name]
     reason = other.reason if isinstance(other, Absent) else ""
@@ -115,7 +115,7 @@ def compare(
         without_figures(benchmark, baseline, setting, reason),
         figure=figure,
         rounds=len(ours),
-        spread=Spread(_range(ours)),
+        spread=RoundSpread(_range(ours)),
     )
     if not reason:
         theirs = figures[baseline.name]
@@ -126,7 +126,7 @@ def compare(
             baseline=median(theirs),
             # The ratio of medians, as a single slow round would shift a mean of ratios.
             ratio=figure / median(theirs),
-            spread=Spread(_range(ours), _range(theirs), _range(ratios)),
+            spread=RoundSpread(_range(ours), _range(theirs), _range(ratios)),
         )
     if baseline.goal is None or row.goal is None:
         return row
@@ -135,11 +135,11 @@ def compare(
 
 
 def without_figures(
-    benchmark: Benchmark, baseline: Baseline, setting: Setting, reason: str
-) -> BenchRow:
+    benchmark: Benchmark, baseline: Baseline, setting: BenchSetting, reason: str
+) -> Comparison:
     """Make the row of a comparison that is impossible here."""
     ranks = ranks_of(benchmark, setting)
-    return BenchRow(
+    return Comparison(
         name=benchmark.row_name(baseline),
         workload=benchmark.described(setting.size),
         figure=None,
@@ -158,7 +158,7 @@ def without_figures(
     )
 
 
-def _applies(baseline: Baseline, setting: Setting, ranks: int) -> bool:
+def _applies(baseline: Baseline, setting: BenchSetting, ranks: int) -> bool:
     """Return whether the baseline's goal is stated for this size and number of ranks."""
     goal = baseline.goal
     return goal is not None and setting.size == "full" and goal.ranks == ranks
@@ -168,7 +168,7 @@ def _range(values: list[float]) -> tuple[float, float]:
     return min(values), max(values)
 
 
-def failed(benchmark: Benchmark, setting: Setting, sentence: str) -> list[BenchRow]:
+def failed(benchmark: Benchmark, setting: BenchSetting, sentence: str) -> list[Comparison]:
     """Make the rows of a benchmark that ended with an error."""
     return [
         replace(without_figures(benchmark, baseline, setting, ""), error=sentence)
@@ -176,12 +176,12 @@ def failed(benchmark: Benchmark, setting: Setting, sentence: str) -> list[BenchR
     ]
 
 
-def ranks_of(benchmark: Benchmark, setting: Setting) -> int:
+def ranks_of(benchmark: Benchmark, setting: BenchSetting) -> int:
     """Return how many ranks the benchmark is measured on."""
     return setting.ranks if benchmark.starts else max(setting.ranks, setting.transport.size)
 
 
-def row_command(benchmark: Benchmark, baseline: Baseline, setting: Setting, ranks: int) -> str:
+def row_command(benchmark: Benchmark, baseline: Baseline, setting: BenchSetting, ranks: int) -> str:
     """Return the command that repeats the measurement."""
     words = ["mpinet bench", benchmark.name]
     if ranks > 1:

@@ -20,8 +20,8 @@ from mpinet.bench.benchmark import (
     SEVERAL,
     Baseline,
     Benchmark,
+    BenchSetting,
     Contenders,
-    Setting,
     at_most,
 )
 from mpinet.bench.footprint import PEAK
@@ -58,7 +58,7 @@ def routing_peak(name: str, messages: int) -> int:
     return peak_of(1, ["route", name, "--pairs", f"random:{messages}", "--no-loads"])
 
 
-def a_processor(setting: Setting, sizes: tuple[str, str]) -> Contenders:
+def a_processor(setting: BenchSetting, sizes: tuple[str, str]) -> Contenders:
     """Measure the bytes of one more processor, with the same messages in both networks.
 
     These are many enough to visit every page of memory, and too few to make the peak.
@@ -74,7 +74,7 @@ def a_processor(setting: Setting, sizes: tuple[str, str]) -> Contenders:
     return {MPINET: measured, BARE_ARRAYS: lambda: BYTES_A_PROCESSOR}
 
 
-def a_message(setting: Setting, name: str) -> Contenders:
+def a_message(setting: BenchSetting, name: str) -> Contenders:
     """Measure the bytes of one more message, if every processor has one in flight already."""
     one_each = open_topology(name).size
 
@@ -84,7 +84,7 @@ def a_message(setting: Setting, name: str) -> Contenders:
     return {MPINET: measured, BARE_ARRAYS: lambda: BYTES_A_MESSAGE}
 
 
-def a_script(setting: Setting, sizes: tuple[str, str]) -> Contenders:
+def a_script(setting: BenchSetting, sizes: tuple[str, str]) -> Contenders:
     """Measure the bytes of one more processor that runs a script, and those of a bare thread."""
     few, many = (open_topology(name).size for name in sizes)
 
@@ -113,7 +113,7 @@ def run_whole(ranks: int, words: str) -> Whole:
     return Whole(peak, time.perf_counter() - began)
 
 
-def memory_of_whole(setting: Setting, words: str) -> Contenders:
+def memory_of_whole(setting: BenchSetting, words: str) -> Contenders:
     """Measure the GiB of a command on all its ranks."""
     command = words.split()
     network = command[command.index("--on") + 1 if "--on" in command else 1]
@@ -125,7 +125,7 @@ def memory_of_whole(setting: Setting, words: str) -> Contenders:
     }
 
 
-def time_of_whole(setting: Setting, words: str) -> Contenders:
+def time_of_whole(setting: BenchSetting, words: str) -> Contenders:
     """Measure the seconds of the same run, and those of a command that does nothing."""
     return {
         MPINET: lambda: run_whole(setting.ranks, words).seconds,
@@ -138,7 +138,7 @@ def _slope(
     workload: str,
     unit: str,
     sizes: Mapping[str, Any],
-    contenders: Callable[[Setting, Any], Contenders],
+    contenders: Callable[[BenchSetting, Any], Contenders],
     most: float,
     baseline: str = BARE_ARRAYS,
     scripts: bool = False,

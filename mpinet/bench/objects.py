@@ -6,7 +6,7 @@ from collections import deque
 from typing import Any
 
 
-class Node:
+class QueueNode:
     """Node of a hypercube with a queue per port."""
 
     def __init__(self, number: int, n: int):
@@ -27,7 +27,7 @@ def lowest_difference(node: int, target: int) -> int:
 
 def route_by_objects(n: int, targets: list[int]) -> int:
     """Route a message from every node of a hypercube; return the hops."""
-    nodes = [Node(number, n) for number in range(1 << n)]
+    nodes = [QueueNode(number, n) for number in range(1 << n)]
     for node, target in zip(nodes, targets, strict=True):
         node.accept(target)
     hops = 0

@@ -8,8 +8,8 @@ from mpinet.bench.benchmark import (
     MPINET,
     Baseline,
     Benchmark,
+    BenchSetting,
     Contenders,
-    Setting,
     at_least,
     speed,
 )
@@ -63,7 +63,7 @@ def flit_hops(run: OpenLoop) -> int:
 
 
 def in_steady_state(
-    setting: Setting, workload: Workload, buffering: Buffering | None = None
+    setting: BenchSetting, workload: Workload, buffering: Buffering | None = None
 ) -> Contenders:
     """Compare mpinet and BookSim."""
 

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from functools import cache
 from statistics import median
 
-from mpinet.bench.benchmark import MPINET, Baseline, Benchmark, Contenders, Setting, at_most
+from mpinet.bench.benchmark import MPINET, Baseline, Benchmark, BenchSetting, Contenders, at_most
 from mpinet.machine import Machine, PortModel
 from mpinet.machine.transport import Local
 from mpinet.measure.optimum.search import Search
@@ -81,7 +81,7 @@ def sides_of(name: str) -> Sides:
     return Sides(search.lower, search.upper, own, found - began, ended - found)
 
 
-def gaps(setting: Setting, number: int) -> Contenders:
+def gaps(setting: BenchSetting, number: int) -> Contenders:
     """Number of steps above the bound, over all networks."""
     names = NETWORKS[number].split()
     return {
@@ -90,7 +90,7 @@ def gaps(setting: Setting, number: int) -> Contenders:
     }
 
 
-def seconds(setting: Setting, number: int) -> Contenders:
+def seconds(setting: BenchSetting, number: int) -> Contenders:
     """Median seconds per network."""
     names = NETWORKS[number].split()
     return {

@@ -14,8 +14,8 @@ from mpinet.bench.benchmark import (
     MPINET,
     Baseline,
     Benchmark,
+    BenchSetting,
     Contenders,
-    Setting,
     at_least,
     speed,
 )
@@ -54,7 +54,7 @@ class OwnSort(Operator):
         return np.where(up, least, largest), np.where(up, largest, least)
 
 
-class Program:
+class RepeatedProgram:
     """Program of an operator on a hypercube, ready to be run again and again.
 
     Parameters
@@ -63,13 +63,13 @@ class Program:
         With a descend form.
     q : int
         Dimensions.
-    setting : Setting
+    setting : BenchSetting
         For the seed.
     transport : Local
         The ranks.
     """
 
-    def __init__(self, operator: Operator, q: int, setting: Setting, transport: Local):
+    def __init__(self, operator: Operator, q: int, setting: BenchSetting, transport: Local):
         machine = Machine(open_topology(f"hypercube:{q}"), "all", transport)
         self._schedule = find_schedule(machine.topology, None)(machine)
         self._passes = operator.passes(DESCEND, q)
@@ -86,13 +86,13 @@ class Program:
         return state
 
 
-def by_mpinet(setting: Setting, operator: Operator, q: int) -> Callable[[], float]:
+def by_mpinet(setting: BenchSetting, operator: Operator, q: int) -> Callable[[], float]:
     """Measure millions of elements times steps per second of mpinet."""
-    program = Program(operator, q, setting, Local())
+    program = RepeatedProgram(operator, q, setting, Local())
     return lambda: speed(program.element_steps, setting.seconds(program.run))
 
 
-def sorted_(setting: Setting, q: int) -> Contenders:
+def sorted_(setting: BenchSetting, q: int) -> Contenders:
     """Compare mpinet's own sort and the pairs kernel."""
     return {
         MPINET: by_mpinet(setting, BitonicSort(), q),
@@ -100,7 +100,7 @@ def sorted_(setting: Setting, q: int) -> Contenders:
     }
 
 
-def sorted_by_user(setting: Setting, q: int) -> Contenders:
+def sorted_by_user(setting: BenchSetting, q: int) -> Contenders:
     """Compare a user's sort and the same operations on plain arrays."""
     return {
         MPINET: by_mpinet(setting, OwnSort(), q),
@@ -108,7 +108,7 @@ def sorted_by_user(setting: Setting, q: int) -> Contenders:
     }
 
 
-def transformed(setting: Setting, q: int) -> Contenders:
+def transformed(setting: BenchSetting, q: int) -> Contenders:
     """Compare mpinet's own FFT and the butterfly kernel."""
     values = FourierTransform().draw(setting.seed, q, np.arange(1 << q))
     # The table of roots is made outside of the measurement, as a library would keep it.
@@ -122,7 +122,7 @@ def transformed(setting: Setting, q: int) -> Contenders:
     return {MPINET: by_mpinet(setting, FourierTransform(), q), FOURIER_KERNEL: by_kernel}
 
 
-def _sorting(setting: Setting, q: int, sort: Callable[[Any, int], Any]) -> Callable[[], float]:
+def _sorting(setting: BenchSetting, q: int, sort: Callable[[Any, int], Any]) -> Callable[[], float]:
     keys = drawn(setting.seed, np.arange(1 << q))
     element_steps = q * (q + 1) // 2 << q
 

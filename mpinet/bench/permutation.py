@@ -14,8 +14,8 @@ from mpinet.bench.benchmark import (
     MPINET,
     Baseline,
     Benchmark,
+    BenchSetting,
     Contenders,
-    Setting,
     at_least,
     speed,
 )
@@ -57,7 +57,7 @@ def make_router(
     return router, run
 
 
-def routed(setting: Setting, topology: Topology, routing: Routing) -> float:
+def routed(setting: BenchSetting, topology: Topology, routing: Routing) -> float:
     """Measure millions of message-hops per second of mpinet, on one rank."""
     router, run = make_router(topology, routing, setting.seed)
     seconds = setting.seconds(run)
@@ -69,7 +69,7 @@ def targets_of(topology: Topology, seed: int) -> Ints:
     return traffic(topology, "permutation", seed).ends(np.arange(topology.size))[1]
 
 
-def by_mask_kernel(setting: Setting, targets: Ints) -> float:
+def by_mask_kernel(setting: BenchSetting, targets: Ints) -> float:
     """Measure millions of message-hops per second of the mask kernel."""
     at, counts = np.arange(targets.size, dtype=np.uint32), np.zeros(2, np.int64)
     target, used = targets.astype(np.uint32), touched_zeros(targets.size, np.uint32)
@@ -77,7 +77,7 @@ def by_mask_kernel(setting: Setting, targets: Ints) -> float:
     return speed(counts[kernels.HOPS], seconds)
 
 
-def by_sweep(setting: Setting, topology: Topology, routing: Routing, targets: Ints) -> float:
+def by_sweep(setting: BenchSetting, topology: Topology, routing: Routing, targets: Ints) -> float:
     """Measure millions of message-hops per second of the bare sweep with the network's own rules.
 
     Sources write headers in the time that is measured, as they do in mpinet.
@@ -110,7 +110,7 @@ def headers_of(routing: Routing, targets: Ints) -> Ints:
     return words
 
 
-def on_hypercube(setting: Setting, n: int) -> Contenders:
+def on_hypercube(setting: BenchSetting, n: int) -> Contenders:
     """Compare mpinet and the mask kernel."""
     topology = open_topology(f"hypercube:{n}")
     routing, targets = topology.routing(), targets_of(topology, setting.seed)
@@ -120,7 +120,7 @@ def on_hypercube(setting: Setting, n: int) -> Contenders:
     }
 
 
-def against_smaller(setting: Setting, sizes: tuple[int, int]) -> Contenders:
+def against_smaller(setting: BenchSetting, sizes: tuple[int, int]) -> Contenders:
     """Compare mpinet on a large hypercube and on a small one."""
     large, small = (open_topology(f"hypercube:{n}") for n in sizes)
     return {
@@ -129,20 +129,20 @@ def against_smaller(setting: Setting, sizes: tuple[int, int]) -> Contenders:
     }
 
 
-def on_any(setting: Setting, name: str) -> Contenders:
+def on_any(setting: BenchSetting, name: str) -> Contenders:
     """Compare mpinet and the bare sweep, both with the network's own rules."""
     topology = open_topology(name)
     return _with_sweep(setting, topology, topology.routing())
 
 
-def on_de_bruijn(setting: Setting, n: int) -> Contenders:
+def on_de_bruijn(setting: BenchSetting, n: int) -> Contenders:
     """Compare as `on_any`, routed by shifts: the network's own tables end at 4096 nodes."""
     topology = open_topology(f"debruijn:{n}")
     routing = stateless("shift", shift_in_digits, topology, shortest=False)
     return _with_sweep(setting, topology, routing)
 
 
-def _with_sweep(setting: Setting, topology: Topology, routing: Routing) -> Contenders:
+def _with_sweep(setting: BenchSetting, topology: Topology, routing: Routing) -> Contenders:
     targets = targets_of(topology, setting.seed)
     return {
         MPINET: lambda: routed(setting, topology, routing),
@@ -150,7 +150,7 @@ def _with_sweep(setting: Setting, topology: Topology, routing: Routing) -> Conte
     }
 
 
-def against_other_ways(setting: Setting, n: int) -> Contenders:
+def against_other_ways(setting: BenchSetting, n: int) -> Contenders:
     """Compare mpinet and first attempts: arrays of NumPy, nodes as objects, simpy."""
     topology = open_topology(f"hypercube:{n}")
     routing, targets = topology.routing(), targets_of(topology, setting.seed)
@@ -164,7 +164,7 @@ def against_other_ways(setting: Setting, n: int) -> Contenders:
     }
 
 
-def _rate(setting: Setting, work: Callable[[], int]) -> float:
+def _rate(setting: BenchSetting, work: Callable[[], int]) -> float:
     hops: list[int] = []
     seconds = setting.seconds(lambda: hops.append(work()))
     return speed(hops[0], seconds)

@@ -14,9 +14,9 @@ from mpinet.bench.benchmark import (
     MPINET,
     Baseline,
     Benchmark,
+    BenchSetting,
     Contenders,
     Goal,
-    Setting,
 )
 from mpinet.bench.loggopsim import LOGGOPSIM, by_loggopsim
 from mpinet.machine import Machine
@@ -61,7 +61,7 @@ def make_run(
 
 
 def playing(
-    setting: Setting, size: int | str, make: Callable[[int], Program | Scripted]
+    setting: BenchSetting, size: int | str, make: Callable[[int], Program | Scripted]
 ) -> Contenders:
     """Compare mpinet and LogGOPSim on so many hosts, or a network with the same hosts without."""
     network = size if isinstance(size, str) else None

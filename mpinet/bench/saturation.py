@@ -9,8 +9,8 @@ from mpinet.bench.benchmark import (
     MPINET,
     Baseline,
     Benchmark,
+    BenchSetting,
     Contenders,
-    Setting,
     at_least,
     speed,
 )
@@ -63,7 +63,7 @@ def _everybody(topology: Topology, load: int, seed: int) -> tuple[np.ndarray, np
     return sources, targets + (targets >= sources)
 
 
-def on_torus(setting: Setting, size: tuple[int, int, int]) -> Contenders:
+def on_torus(setting: BenchSetting, size: tuple[int, int, int]) -> Contenders:
     """Compare mpinet and the torus kernel, both in a steady state."""
     side, dimensions, load = size
     topology = open_topology("torus:" + "x".join([str(side)] * dimensions))

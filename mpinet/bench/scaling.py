@@ -16,8 +16,8 @@ from mpinet.bench.benchmark import (
     SEVERAL,
     Baseline,
     Benchmark,
+    BenchSetting,
     Contenders,
-    Setting,
     at_least,
     speed,
 )
@@ -25,7 +25,7 @@ from mpinet.bench.booksim import Workload
 from mpinet.bench.distances import PAIRS_A_SECOND
 from mpinet.bench.informing import NODE_STEPS
 from mpinet.bench.openloop import FLIT_HOPS, flit_hops, make_run
-from mpinet.bench.passes import ELEMENT_STEPS, Program
+from mpinet.bench.passes import ELEMENT_STEPS, RepeatedProgram
 from mpinet.bench.permutation import HOPS_A_SECOND, make_router
 from mpinet.bench.replay import BYTES
 from mpinet.bench.replay import make_run as make_replay
@@ -46,11 +46,11 @@ ALONE = "one rank"
 Prepared = tuple[Callable[[], object], Callable[[], float]]
 """Pair of a function that does the work and one that counts its units."""
 
-Prepare = Callable[[Setting, int, Local], Prepared]
+Prepare = Callable[[BenchSetting, int, Local], Prepared]
 """Function ``prepare(setting, n, transport)``: a workload for 2^n processors on these ranks."""
 
 
-def in_turn(setting: Setting, prepare: Callable[[Local], Prepared]) -> Contenders:
+def in_turn(setting: BenchSetting, prepare: Callable[[Local], Prepared]) -> Contenders:
     """Measure a workload on all ranks, and on rank 0 while the others rest."""
 
     def together() -> float:
@@ -74,12 +74,12 @@ def in_turn(setting: Setting, prepare: Callable[[Local], Prepared]) -> Contender
     return {MPINET: together, ALONE: alone}
 
 
-def strong(setting: Setting, n: int, prepare: Prepare) -> Contenders:
+def strong(setting: BenchSetting, n: int, prepare: Prepare) -> Contenders:
     """Compare the same workload on all ranks and on one."""
     return in_turn(setting, lambda transport: prepare(setting, n, transport))
 
 
-def weak(setting: Setting, n: int, prepare: Prepare) -> Contenders:
+def weak(setting: BenchSetting, n: int, prepare: Prepare) -> Contenders:
     """Compare a workload 2^k times as large on 2^k ranks with the original on one."""
     return in_turn(
         setting,
@@ -87,7 +87,9 @@ def weak(setting: Setting, n: int, prepare: Prepare) -> Contenders:
     )
 
 
-def permutation(setting: Setting, n: int, transport: Local, crossing: bool = False) -> Prepared:
+def permutation(
+    setting: BenchSetting, n: int, transport: Local, crossing: bool = False
+) -> Prepared:
     """Prepare W1 with blocks of processors per rank, or so that every hop changes ranks."""
     topology = open_topology(f"hypercube:{n}")
     mapping = by_parity(topology) if crossing and transport.size > 1 else None
@@ -103,7 +105,7 @@ def by_parity(topology: Topology) -> Mapping:
     return Mapping("parity", parity_first, np.array([topology.size, 2], np.int64))
 
 
-def saturated(setting: Setting, n: int, transport: Local) -> Prepared:
+def saturated(setting: BenchSetting, n: int, transport: Local) -> Prepared:
     """Prepare W2 on a torus of 2^n processors: 16 by 16 by the rest."""
     side = 2 ** min(4, n // 3)
     topology = open_topology(f"torus:{side}x{side}x{2**n // side**2}")
@@ -119,7 +121,7 @@ def saturated(setting: Setting, n: int, transport: Local) -> Prepared:
     return run, lambda: router.machine.messages - before
 
 
-def loaded(setting: Setting, n: int, transport: Local) -> Prepared:
+def loaded(setting: BenchSetting, n: int, transport: Local) -> Prepared:
     """Prepare open-loop traffic on a torus of 2^n processors, at half of its channels' capacity."""
     sides = [2 ** ((n + i) // 3) for i in range(3)]
     name = "torus:" + "x".join(map(str, sides))
@@ -132,7 +134,7 @@ def loaded(setting: Setting, n: int, transport: Local) -> Prepared:
 LOADED_STEPS = 60
 
 
-def replayed(setting: Setting, n: int, transport: Local) -> Prepared:
+def replayed(setting: BenchSetting, n: int, transport: Local) -> Prepared:
     """Prepare rounds of halo exchange on a torus of 2^n processors, in time."""
     sides = [2 ** (n // 2), 2 ** (n - n // 2)]
     program = halo(sides, BYTES, HALO_ROUNDS, BYTES)
@@ -143,20 +145,20 @@ def replayed(setting: Setting, n: int, transport: Local) -> Prepared:
 HALO_ROUNDS = 2
 
 
-def informed(setting: Setting, n: int, transport: Local) -> Prepared:
+def informed(setting: BenchSetting, n: int, transport: Local) -> Prepared:
     """Prepare row W3: a broadcast on a hypercube."""
     topology = open_topology(f"hypercube:{n}")
     return lambda: broadcast(Machine(topology, "one", transport), 0), lambda: n << n
 
 
-def passes(setting: Setting, q: int, transport: Local, operator: str) -> Prepared:
+def passes(setting: BenchSetting, q: int, transport: Local, operator: str) -> Prepared:
     """Prepare row W4: passes of an operator."""
-    program = Program(open_operator(operator), q, setting, transport)
+    program = RepeatedProgram(open_operator(operator), q, setting, transport)
     program.run()
     return program.run, lambda: program.element_steps
 
 
-def all_pairs(setting: Setting, n: int, transport: Local) -> Prepared:
+def all_pairs(setting: BenchSetting, n: int, transport: Local) -> Prepared:
     """Prepare row W5: all distances of a hypercube."""
     topology = open_topology(f"hypercube:{n}")
     machine = Machine(topology, "all", transport)
@@ -168,7 +170,7 @@ def _benchmark(
     workload: str,
     unit: str,
     sizes: tuple[int, int],
-    contenders: Callable[[Setting, int], Contenders],
+    contenders: Callable[[BenchSetting, int], Contenders],
     ratio: float | None,
 ) -> Benchmark:
     goal = None if ratio is None else at_least(ratio, ranks=2)

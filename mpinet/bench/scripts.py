@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from mpinet.bench.benchmark import MPINET, Baseline, Benchmark, Contenders, Goal, Setting
+from mpinet.bench.benchmark import MPINET, Baseline, Benchmark, BenchSetting, Contenders, Goal
 from mpinet.bench.threads import THREADS, run_bare
 from mpinet.machine import Machine
 
@@ -30,7 +30,7 @@ EXCHANGES = {
 """Code of every processor of the ring in a round, by name."""
 
 
-def messages_of_both(setting: Setting, work: tuple[str, int]) -> Contenders:
+def messages_of_both(setting: BenchSetting, work: tuple[str, int]) -> Contenders:
     """Measure thousands of messages per second: on the ring, and handed over by bare threads."""
     from mpinet.mpi import source
     from mpinet.mpi.script import run_script

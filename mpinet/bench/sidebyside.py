@@ -15,8 +15,8 @@ from mpinet.bench.benchmark import (
     MPINET,
     Baseline,
     Benchmark,
+    BenchSetting,
     Contenders,
-    Setting,
     at_least,
     within,
 )
@@ -94,7 +94,7 @@ Accepted = Callable[[Workload], float]
 """Function that returns the flits that a processor takes in a step."""
 
 
-def here(setting: Setting) -> Accepted:
+def here(setting: BenchSetting) -> Accepted:
     """Return mpinet's function."""
 
     def accepted(workload: Workload) -> float:
@@ -115,7 +115,7 @@ def there(ask: Ask, more: str = "") -> Accepted:
     return accepted
 
 
-def accepting(setting: Setting, workload: Workload) -> Contenders:
+def accepting(setting: BenchSetting, workload: Workload) -> Contenders:
     """Compare what is accepted of the load."""
     return {
         MPINET: lambda: here(setting)(workload),
@@ -123,7 +123,7 @@ def accepting(setting: Setting, workload: Workload) -> Contenders:
     }
 
 
-def saturating(setting: Setting, workload: Workload) -> Contenders:
+def saturating(setting: BenchSetting, workload: Workload) -> Contenders:
     """Compare the highest loads that are stable."""
     most = min(1.0, TIMES * workload.load)
     loads = [most * part / PARTS for part in range(1, PARTS + 1)]
@@ -144,7 +144,7 @@ def saturating(setting: Setting, workload: Workload) -> Contenders:
     }
 
 
-def beginning(setting: Setting, workload: Workload) -> Contenders:
+def beginning(setting: BenchSetting, workload: Workload) -> Contenders:
     """Compare the seconds of whole programs that generate for two steps."""
     brief = replace(workload, steps=2)
     words = ["load", workload.network, "--warmup", "0", "--steps", "2", "--limit", "0"]

@@ -12,8 +12,8 @@ from mpinet.bench.benchmark import (
     SEVERAL,
     Baseline,
     Benchmark,
+    BenchSetting,
     Contenders,
-    Setting,
     at_most,
 )
 from mpinet.launching.launcher import launch, start
@@ -26,7 +26,7 @@ IMPORT_ONE = "import numpy"
 IMPORT_SEVERAL = "import numpy; from mpi4py import MPI"
 
 
-def help_text(setting: Setting, command: list[str]) -> Contenders:
+def help_text(setting: BenchSetting, command: list[str]) -> Contenders:
     """Measure the seconds of ``mpinet --help`` and of an interpreter that does nothing."""
     return {
         MPINET: lambda: setting.seconds_together(lambda: start([*_mpinet(), *command])),
@@ -34,7 +34,7 @@ def help_text(setting: Setting, command: list[str]) -> Contenders:
     }
 
 
-def warm_run(setting: Setting, command: list[str]) -> Contenders:
+def warm_run(setting: BenchSetting, command: list[str]) -> Contenders:
     """Measure the seconds of a command whose kernels are in the cache."""
     launch(setting.ranks, [*_mpinet(), *command])
     return {
@@ -45,7 +45,7 @@ def warm_run(setting: Setting, command: list[str]) -> Contenders:
     }
 
 
-def cold_run(setting: Setting, command: list[str]) -> Contenders:
+def cold_run(setting: BenchSetting, command: list[str]) -> Contenders:
     """Measure the seconds of a command that finds no native code in its cache."""
 
     def run_in_new_cache() -> float:
@@ -65,7 +65,7 @@ def _mpinet() -> list[str]:
     return own_python("-m", "mpinet")
 
 
-def _imports(setting: Setting) -> list[str]:
+def _imports(setting: BenchSetting) -> list[str]:
     return own_python("-c", IMPORT_ONE if setting.ranks == 1 else IMPORT_SEVERAL)
 
 

@@ -17,8 +17,8 @@ from mpinet.bench.benchmark import (
     MPINET,
     Baseline,
     Benchmark,
+    BenchSetting,
     Contenders,
-    Setting,
     at_least,
     speed,
 )
@@ -73,7 +73,7 @@ def random_graph(size: int) -> Topology:
         return open_topology(f"graph:{file}")
 
 
-def routed(setting: Setting, topology: Topology, course: Course) -> Callable[[], float]:
+def routed(setting: BenchSetting, topology: Topology, course: Course) -> Callable[[], float]:
     """Return a function that routes the traffic and returns millions of message-hops a second."""
     routing = topology.routing(course.routing, setting.seed)
     machine = Machine(topology, "all", Local())
@@ -101,7 +101,7 @@ def routed(setting: Setting, topology: Topology, course: Course) -> Callable[[],
     return rate
 
 
-def against_hypercube(setting: Setting, course: Course) -> Contenders:
+def against_hypercube(setting: BenchSetting, course: Course) -> Contenders:
     """Compare a network's rules and those of the hypercube that has about its size."""
     topology = course.open()
     n = nearest_dimension(topology.hosts)

@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Any
 
 from mpinet.base.files import hash_of_file, read_bytes
-from mpinet.certify.claims import SPREADING, Claim, WidthClaim, is_of_width, read_claim
+from mpinet.certify.claims import SPREADING, BoundClaim, WidthClaim, is_of_width, read_claim
 from mpinet.certify.clauses import Clauses, formula, formula_sha256, sized
 from mpinet.certify.counting import require_contradiction
 from mpinet.certify.cuts import require_cut
@@ -39,7 +39,7 @@ from mpinet.certify.work import (
     CELLS,
     EFFORT,
     Budget,
-    Shape,
+    NetworkSize,
     require_claim,
     require_network,
     require_width,
@@ -72,7 +72,7 @@ HASH = re.compile("[0-9a-f]{64}")
 class Verified:
     """A claim that has been verified, and what shows it: all that exporters need."""
 
-    claim: Claim | WidthClaim
+    claim: BoundClaim | WidthClaim
     """Claim of the certificate."""
     name: str
     """Name of the network."""
@@ -136,9 +136,9 @@ def certify(file: Path, network: Topology | None = None, effort: float = EFFORT)
     topology = network if network is not None else _opened(name)
     # The shape costs nothing: a topology states size and ports by formula. So the work is estimated
     # before any neighbour is asked for.
-    budget, shape = Budget(effort), Shape.of(topology)
+    budget, shape = Budget(effort), NetworkSize.of(topology)
     _require_root(claim, shape.hosts, topology.name)
-    if isinstance(claim, Claim):
+    if isinstance(claim, BoundClaim):
         require_claim(budget, shape, kind, claim, document)
     else:
         require_width(budget, shape, kind, claim, document)
@@ -159,7 +159,7 @@ def certify(file: Path, network: Topology | None = None, effort: float = EFFORT)
 
 def check(
     document: dict[str, Any], network: Network, proofs: Proofs, name: str
-) -> Claim | WidthClaim:
+) -> BoundClaim | WidthClaim:
     """Check a certificate for a network, whatever work it is; its claim.
 
     Parameters
@@ -189,20 +189,20 @@ def check(
     _require_fabric(document, network, name)
     # The cut is the upper bound, which needs no proof: the channels that it parts are counted again
     # here.
-    parted = 0 if isinstance(claim, Claim) else width_of(network, document.get("side"))
+    parted = 0 if isinstance(claim, BoundClaim) else width_of(network, document.get("side"))
     if kind == PROOF:
         _follow_proof(document, *_refuted_formula(claim, network, document), proofs)
-    elif isinstance(claim, Claim):
+    elif isinstance(claim, BoundClaim):
         CHECKS[kind](claim, network, document)
     else:
         require, shown_by = WIDTH_CHECKS[kind]
         require(network, claim, document.get(shown_by))
-    if isinstance(claim, Claim):
+    if isinstance(claim, BoundClaim):
         return claim
     return WidthClaim(claim, parted, "links" if network.links else "busses")
 
 
-def _claimed(document: dict[str, Any]) -> tuple[str, Claim | int]:
+def _claimed(document: dict[str, Any]) -> tuple[str, BoundClaim | int]:
     """Return the kind and the claim, which is of steps or of links that a cut parts."""
     of_width = is_of_width(document.get("claim"))
     # The kind comes from the file and chooses a function. Only names of these tables reach a call.
@@ -213,14 +213,14 @@ def _claimed(document: dict[str, Any]) -> tuple[str, Claim | int]:
     return kind, claim
 
 
-def _require_root(claim: Claim | int, hosts: int, name: str) -> None:
+def _require_root(claim: BoundClaim | int, hosts: int, name: str) -> None:
     """Raise `CertificateError` where a network has no such processor."""
-    if isinstance(claim, Claim) and claim.root is not None and claim.root >= hosts:
+    if isinstance(claim, BoundClaim) and claim.root is not None and claim.root >= hosts:
         raise CertificateError(f"{name} has no processor {claim.root}.")
 
 
 def _require_hash(
-    document: dict[str, Any], budget: Budget, shape: Shape, topology: Topology
+    document: dict[str, Any], budget: Budget, shape: NetworkSize, topology: Topology
 ) -> None:
     """Compare the network's hash before the network is kept; refuse one that is too large."""
     given = document.get("edges_sha256")
@@ -283,7 +283,7 @@ def _opened(name: str) -> Topology:
         raise CertificateError(f"its network cannot be opened: {error}") from None
 
 
-def _by_distance(claim: Claim, network: Network, document: dict[str, Any]) -> None:
+def _by_distance(claim: BoundClaim, network: Network, document: dict[str, Any]) -> None:
     roots = range(network.hosts) if claim.root is None else [claim.root]
     # Without a root the collective brings items from every processor. The bound is that of the
     # source that takes longest.
@@ -299,7 +299,7 @@ def _by_distance(claim: Claim, network: Network, document: dict[str, Any]) -> No
         )
 
 
-def waits(claim: Claim, network: Network, root: int) -> int:
+def waits(claim: BoundClaim, network: Network, root: int) -> int:
     """Number of steps until the last of a processor's items leaves it."""
     # A one-port source sends one item a step, so the last item leaves after all others. With all
     # ports, one item leaves by each link.
@@ -308,7 +308,7 @@ def waits(claim: Claim, network: Network, root: int) -> int:
     return -(-claim.items // max(1, network.channels(root))) - 1
 
 
-def _by_growth(claim: Claim, network: Network, document: dict[str, Any]) -> None:
+def _by_growth(claim: BoundClaim, network: Network, document: dict[str, Any]) -> None:
     """Check a claim by growth: a node informs one in a step, or on a bus all other members."""
     if not claim.one_port:
         raise CertificateError("growth is a bound for one port.")
@@ -331,7 +331,7 @@ def _by_growth(claim: Claim, network: Network, document: dict[str, Any]) -> None
         )
 
 
-def _by_counting(claim: Claim, network: Network, document: dict[str, Any]) -> None:
+def _by_counting(claim: BoundClaim, network: Network, document: dict[str, Any]) -> None:
     root = _root_of_one_port(claim, network)
     classes, rows = document.get("classes"), document.get("rows")
     multipliers = document.get("multipliers")
@@ -339,7 +339,7 @@ def _by_counting(claim: Claim, network: Network, document: dict[str, Any]) -> No
 
 
 def _refuted_formula(
-    claim: Claim | int, network: Network, document: dict[str, Any]
+    claim: BoundClaim | int, network: Network, document: dict[str, Any]
 ) -> tuple[Callable[[], Clauses], str]:
     """Return the formula that a proof is about, as a function that writes it, and its name."""
     if isinstance(claim, int):
@@ -375,12 +375,12 @@ def _follow_proof(
     refuted(written(), _lines(proofs.folder / name, document.get("proof_sha256"), proofs.most))
 
 
-def _by_cut(claim: Claim, network: Network, document: dict[str, Any]) -> None:
+def _by_cut(claim: BoundClaim, network: Network, document: dict[str, Any]) -> None:
     pipelined = claim.collective in (*SPREADING, "allreduce")
     (require_pipeline_cut if pipelined else require_cut)(claim, network, document)
 
 
-def of_last(claim: Claim) -> int:
+def of_last(claim: BoundClaim) -> int:
     """Number of steps that the last item has: with one port, it leaves the root last."""
     steps = claim.more_than - (claim.items - 1)
     # With one port the last item leaves the root after all others. A claim of fewer steps than that
@@ -390,7 +390,7 @@ def of_last(claim: Claim) -> int:
     return steps
 
 
-def _root_of_one_port(claim: Claim, network: Network) -> int:
+def _root_of_one_port(claim: BoundClaim, network: Network) -> int:
     if claim.root is None or claim.collective not in SPREADING:
         raise CertificateError("this kind is for broadcast and reduce.")
     if not claim.one_port or (claim.collective == "reduce" and not network.links):

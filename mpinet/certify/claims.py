@@ -33,7 +33,7 @@ PIPELINED = (*SPREADING, *ROOTLESS)
 
 
 @dataclass(frozen=True)
-class Claim:
+class BoundClaim:
     """Claim of a certificate: a collective on a network takes more than a number of steps."""
 
     collective: str
@@ -84,7 +84,7 @@ def is_of_width(claim: object) -> bool:
     return True
 
 
-def read_claim(document: dict[str, Any]) -> Claim:
+def read_claim(document: dict[str, Any]) -> BoundClaim:
     """Read a claim of steps; raise `CertificateError` where it is none."""
     claim = document.get("claim")
     names = {"collective", "ports", "root", "more_than"}
@@ -114,7 +114,7 @@ def read_claim(document: dict[str, Any]) -> Claim:
             raise CertificateError(f"its claim's {name} is no number 0..{MOST_STEPS - 1}.")
     if claim["ports"] not in ("one", "all"):
         raise CertificateError('its claim\'s ports are neither "one" nor "all".')
-    return Claim(**{**claim, "groups": groups})
+    return BoundClaim(**{**claim, "groups": groups})
 
 
 def _groups(claim: dict[str, Any], kind: object) -> Groups | None:

@@ -15,7 +15,7 @@ from typing import Any
 
 from mpinet.base.files import write_text
 from mpinet.certify.certificate import Verified, waits
-from mpinet.certify.claims import Claim
+from mpinet.certify.claims import BoundClaim
 from mpinet.certify.cuts import entered
 from mpinet.certify.dimacs import proof_of
 from mpinet.certify.network import Network
@@ -32,7 +32,7 @@ There, too: an allreduce is a broadcast of what any one processor contributes.
 
 
 @dataclass
-class Cuts:
+class ChargedCuts:
     """Sets of nodes that items have to leave, and who charges for it."""
 
     sets: list[tuple[list[int], int]]
@@ -58,7 +58,7 @@ def export(found: Verified, target: Path) -> None:
 
 def _theorem(found: Verified) -> Iterator[str]:
     claim, network, kind = found.claim, found.network, found.kind
-    if not isinstance(claim, Claim):
+    if not isinstance(claim, BoundClaim):
         raise CertificateError("it is of a bisection width, and theorems are of steps.")
     backwards, lead = claim.collective in COMBINING, ""
     on = "(reverse net)" if backwards else "net"
@@ -85,7 +85,7 @@ def _theorem(found: Verified) -> Iterator[str]:
     yield from _claim(claim, lead, by)
 
 
-def _cuts(cuts: Cuts, claim: Claim, network: Network) -> Iterator[str]:
+def _cuts(cuts: ChargedCuts, claim: BoundClaim, network: Network) -> Iterator[str]:
     yield "Definition cuts : list cut := ["
     yield ";\n".join(
         f"  Cut (table {claim.more_than + 1} {_rows(enumerate(joins))}) {weight}"
@@ -107,7 +107,7 @@ def _ways(parts: list[int], network: Network) -> Iterator[str]:
     yield f"Definition away := in_step net (table 0 {_rows(rows)})."
 
 
-def cuts_of(document: dict[str, Any], claim: Claim, network: Network) -> Cuts:
+def cuts_of(document: dict[str, Any], claim: BoundClaim, network: Network) -> ChargedCuts:
     """Return the cuts that a certificate rests on.
 
     Raises
@@ -123,7 +123,7 @@ def cuts_of(document: dict[str, Any], claim: Claim, network: Network) -> Cuts:
     return cuts
 
 
-def _proof(found: Verified, claim: Claim) -> Iterator[str]:
+def _proof(found: Verified, claim: BoundClaim) -> Iterator[str]:
     """Write the distances and the proof's lines, which Coq follows on a formula of its own."""
     assert claim.root is not None
     yield f"Definition away := table 0 {_rows(enumerate(found.network.distances(claim.root)))}."
@@ -160,7 +160,7 @@ def _network(network: Network, backwards: bool) -> Iterator[str]:
     yield f"Definition net := links {network.size} {network.hosts} [{'; '.join(ends)}]."
 
 
-def _claim(claim: Claim, lead: str, by: str) -> Iterator[str]:
+def _claim(claim: BoundClaim, lead: str, by: str) -> Iterator[str]:
     place = " net" if claim.root is None or claim.collective in ("scatter", "gather") else ""
     place += "" if claim.root is None else f" {claim.root}"
     many = "" if claim.collective in ("scatter", "gather") else f" {claim.items}"
@@ -179,7 +179,7 @@ def _rows(rows: Iterable[tuple[int, int]]) -> str:
     return f"[{'; '.join(f'({key}, {value})' for key, value in rows)}]"
 
 
-def _of_cut(document: dict[str, Any], claim: Claim, network: Network) -> Cuts | None:
+def _of_cut(document: dict[str, Any], claim: BoundClaim, network: Network) -> ChargedCuts | None:
     if "since" in document:
         return _of_since(document, claim)
     if "parts" not in document or claim.collective not in ("gossip", "exchange"):
@@ -190,7 +190,7 @@ def _of_cut(document: dict[str, Any], claim: Claim, network: Network) -> Cuts | 
     return _constant(claim, sets, *gates)
 
 
-def _of_weights(document: dict[str, Any], claim: Claim, network: Network) -> Cuts:
+def _of_weights(document: dict[str, Any], claim: BoundClaim, network: Network) -> ChargedCuts:
     sets = [
         ([-1 if node in cut["nodes"] else 0 for node in range(network.size)], cut["weight"])
         for cut in document["cuts"]
@@ -200,26 +200,28 @@ def _of_weights(document: dict[str, Any], claim: Claim, network: Network) -> Cut
     )
 
 
-def _constant(claim: Claim, sets: list[tuple[list[int], int]], *charges: dict[int, int]) -> Cuts:
+def _constant(
+    claim: BoundClaim, sets: list[tuple[list[int], int]], *charges: dict[int, int]
+) -> ChargedCuts:
     """Return cuts whose sets never grow (-1: never inside), with the same charges in all steps."""
     steps, never = range(claim.more_than), claim.more_than + 1
     outside = [([at if at >= 0 else never for at in joins], weight) for joins, weight in sets]
     over = [{(step, node): e for node, e in each.items() for step in steps} for each in charges]
-    return Cuts(outside, *over)
+    return ChargedCuts(outside, *over)
 
 
-def _of_since(document: dict[str, Any], claim: Claim) -> Cuts:
+def _of_since(document: dict[str, Any], claim: BoundClaim) -> ChargedCuts:
     steps = claim.more_than
     joins = [steps + 1 if at < 0 else at for at in document["since"]]
     gates = [document.get(name) or [] for name in ("senders", "receivers")]
     charges = [{(step - 1, node): 1 for node, step in moments} for moments in gates]
     if claim.collective != "scatter":
-        return Cuts([(joins, 1)], *charges)
+        return ChargedCuts([(joins, 1)], *charges)
     backwards = [{(steps - 1 - step, node): 1 for step, node in each} for each in charges]
-    return Cuts([([max(0, steps + 1 - at) for at in joins], 1)], *reversed(backwards))
+    return ChargedCuts([([max(0, steps + 1 - at) for at in joins], 1)], *reversed(backwards))
 
 
-def _of_distance(document: dict[str, Any], claim: Claim, network: Network) -> Cuts:
+def _of_distance(document: dict[str, Any], claim: BoundClaim, network: Network) -> ChargedCuts:
     def last(source: int) -> int:
         return waits(claim, network, source) + max(network.distances(source)[: network.hosts])
 
@@ -231,4 +233,4 @@ def _of_distance(document: dict[str, Any], claim: Claim, network: Network) -> Cu
     wait, never = waits(claim, network, source), claim.more_than + 1
     joins = [min(never, wait + far) if far else 0 for far in network.distances(source)]
     charged = {(step, source): 1 for step in range(wait)} if claim.ports == "one" else {}
-    return Cuts([(joins, 1)], charged)
+    return ChargedCuts([(joins, 1)], charged)

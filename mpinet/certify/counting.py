@@ -40,7 +40,7 @@ def require_contradiction(
     """Raise `CertificateError` unless these integers prove that T steps are not enough."""
     if not network.links:
         raise CertificateError("a class certificate is about networks of links, not of busses.")
-    counted = Counted(network, root, steps, read_classes(network, root, classes))
+    counted = CountedClasses(network, root, steps, read_classes(network, root, classes))
     amounts = _amounts(multipliers)
     number = 0
     right, sums = 0, defaultdict[Variable, int](int)
@@ -120,7 +120,7 @@ def read_classes(network: Network, root: int, classes: object) -> list[int]:
     return classes
 
 
-class Counted:
+class CountedClasses:
     """The classes of a network, and the rows about them.
 
     Parameters

@@ -30,7 +30,7 @@ from collections import deque
 from collections.abc import Iterator
 from typing import Any
 
-from mpinet.certify.claims import Claim
+from mpinet.certify.claims import BoundClaim
 from mpinet.certify.integers import are_integers, is_integer, one_a_node
 from mpinet.certify.network import Network
 from mpinet.errors import CertificateError
@@ -39,7 +39,7 @@ NEVER, NOWHERE = -1, -1
 """Stand-ins for a step of a node that never joins the set, and for the part of a node in none."""
 
 
-def require_cut(claim: Claim, network: Network, document: dict[str, Any]) -> None:
+def require_cut(claim: BoundClaim, network: Network, document: dict[str, Any]) -> None:
     """Raise `CertificateError` unless the cut shows that so many steps are not enough."""
     spread = claim.collective in ("gossip", "reducescatter")
     # Items of an exchange differ by target, so a set that grows in time counts none of them. Parts
@@ -62,7 +62,7 @@ def require_cut(claim: Claim, network: Network, document: dict[str, Any]) -> Non
 
 
 def read_flow_cut(
-    claim: Claim, network: Network, document: dict[str, Any]
+    claim: BoundClaim, network: Network, document: dict[str, Any]
 ) -> tuple[list[int], Moments, Moments]:
     """Read the step after which each node joins the set, and the named senders and receivers."""
     steps = claim.more_than
@@ -74,7 +74,7 @@ def read_flow_cut(
 
 
 def require_few_exits(
-    claim: Claim,
+    claim: BoundClaim,
     network: Network,
     since: list[int],
     items: int,
@@ -125,7 +125,7 @@ def _exits(
                     yield network.parallel.get((node, other), 1)
 
 
-def _require_parts(claim: Claim, network: Network, document: dict[str, Any]) -> None:
+def _require_parts(claim: BoundClaim, network: Network, document: dict[str, Any]) -> None:
     one_port, collective, steps = claim.one_port, claim.collective, claim.more_than
     parts = one_a_node(document.get("parts"), "parts", network.size, NOWHERE, network.size)
     senders = _nodes(document.get("senders"), "senders", network.size)

@@ -9,7 +9,7 @@ from typing import BinaryIO, cast
 
 from mpinet.base.files import whole_file
 from mpinet.certify.certificate import Verified, of_last
-from mpinet.certify.claims import Claim
+from mpinet.certify.claims import BoundClaim
 from mpinet.certify.clauses import Clauses, dimacs, formula, sized
 from mpinet.certify.halfclauses import half_formula
 from mpinet.certify.halves import require_order
@@ -34,7 +34,7 @@ def export(found: Verified, target: Path) -> None:
     network = found.network
 
     def written() -> Clauses:
-        if isinstance(found.claim, Claim):
+        if isinstance(found.claim, BoundClaim):
             assert found.claim.root is not None
             return formula(network, found.claim.root, of_last(found.claim))
         order = require_order(network, found.document["order"])

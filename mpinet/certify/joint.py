@@ -9,13 +9,13 @@ from __future__ import annotations
 
 from typing import Any
 
-from mpinet.certify.claims import Claim
+from mpinet.certify.claims import BoundClaim
 from mpinet.certify.integers import are_integers
 from mpinet.certify.network import Network
 from mpinet.errors import CertificateError
 
 
-def require_joint_cut(claim: Claim, network: Network, document: dict[str, Any]) -> None:
+def require_joint_cut(claim: BoundClaim, network: Network, document: dict[str, Any]) -> None:
     """Raise `CertificateError` unless the set shows that so many steps are not enough."""
     if not network.links:
         raise CertificateError("groups at once are looked at on links.")

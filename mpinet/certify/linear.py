@@ -15,8 +15,8 @@ from textwrap import fill
 
 from mpinet.base.files import write_text
 from mpinet.certify.certificate import Verified, of_last
-from mpinet.certify.claims import Claim
-from mpinet.certify.counting import Counted, Variable, read_classes
+from mpinet.certify.claims import BoundClaim
+from mpinet.certify.counting import CountedClasses, Variable, read_classes
 from mpinet.errors import CertificateError
 
 
@@ -31,17 +31,17 @@ def export(found: Verified, target: Path) -> None:
         The file cannot be written.
     """
     claim = found.claim
-    if found.kind != "class-lp" or not isinstance(claim, Claim) or claim.root is None:
+    if found.kind != "class-lp" or not isinstance(claim, BoundClaim) or claim.root is None:
         raise CertificateError(f"it is of kind {found.kind}, and linear programs are of class-lp.")
     steps = of_last(claim)
     classes = read_classes(found.network, claim.root, found.document["classes"])
     about = f"{claim.collective} of one item from {claim.root} on {found.name}, one port"
     others = f"how many of {found.network.hosts - 1} processors are told in {steps} steps"
-    lines = _program(Counted(found.network, claim.root, steps, classes))
+    lines = _program(CountedClasses(found.network, claim.root, steps, classes))
     write_text(target, "".join(f"{line}\n" for line in (f"\\ {about}: {others}", *lines)))
 
 
-def _program(counted: Counted) -> Iterator[str]:
+def _program(counted: CountedClasses) -> Iterator[str]:
     rows = [(equation, bound, list(terms)) for equation, bound, terms in counted.rows()]
     yield "Maximize"
     yield _line("told", [each for equation, _, terms in rows if equation for each in terms], "")

@@ -21,14 +21,14 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from mpinet.certify.claims import Claim
+from mpinet.certify.claims import BoundClaim
 from mpinet.certify.cuts import NEVER, read_flow_cut, require_few_exits
 from mpinet.certify.integers import is_integer
 from mpinet.certify.network import Network
 from mpinet.errors import CertificateError
 
 
-def require_pipeline_cut(claim: Claim, network: Network, document: dict[str, Any]) -> None:
+def require_pipeline_cut(claim: BoundClaim, network: Network, document: dict[str, Any]) -> None:
     """Raise `CertificateError` unless a cut shows that so many steps are not enough."""
     # A cut vertex bounds a one-port pipeline by itself: all items pass through the node once for
     # each piece behind it.
@@ -50,7 +50,7 @@ def require_pipeline_cut(claim: Claim, network: Network, document: dict[str, Any
     require_few_exits(claim, network, since, claim.items, *gates)
 
 
-def _require_node(claim: Claim, network: Network, node: object) -> None:
+def _require_node(claim: BoundClaim, network: Network, node: object) -> None:
     if not claim.one_port:
         raise CertificateError("a node limits nothing where all ports may be used.")
     if not is_integer(node, 0, network.size - 1):
@@ -105,7 +105,7 @@ def _pieces(network: Network, node: int) -> Iterator[set[int]]:
         yield piece
 
 
-def require_many_hops(claim: Claim, network: Network, document: dict[str, Any]) -> None:
+def require_many_hops(claim: BoundClaim, network: Network, document: dict[str, Any]) -> None:
     """Raise `CertificateError` unless an allreduce's messages take more than so many steps."""
     if claim.collective != "allreduce":
         raise CertificateError("hops of items are counted for allreduce.")

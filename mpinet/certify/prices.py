@@ -18,7 +18,7 @@ from collections import defaultdict
 from fractions import Fraction
 from typing import Any
 
-from mpinet.certify.claims import Claim
+from mpinet.certify.claims import BoundClaim
 from mpinet.certify.network import Network
 from mpinet.errors import CertificateError
 
@@ -38,7 +38,7 @@ def pairs_of(hosts: int, collective: str, root: int | None) -> list[tuple[int, i
     return [(0 if collective == "allreduce" else source, source, to) for source, to in pairs]
 
 
-def require_prices(claim: Claim, network: Network, document: dict[str, Any]) -> None:
+def require_prices(claim: BoundClaim, network: Network, document: dict[str, Any]) -> None:
     """Raise `CertificateError` unless so many rounds are too few for so many chunks and steps."""
     if claim.one_port or claim.steps is None:
         raise CertificateError("prices are for all ports.")

@@ -14,7 +14,7 @@ from pathlib import Path
 
 from mpinet.base.files import write_text
 from mpinet.certify.certificate import Verified
-from mpinet.certify.claims import Claim
+from mpinet.certify.claims import BoundClaim
 from mpinet.certify.coq import COPYING, cuts_of
 from mpinet.certify.network import Network
 from mpinet.errors import CertificateError
@@ -34,7 +34,7 @@ def export(found: Verified, target: Path) -> None:
         A file cannot be written.
     """
     claim, network = found.claim, found.network
-    if not isinstance(claim, Claim) or claim.collective not in COPYING:
+    if not isinstance(claim, BoundClaim) or claim.collective not in COPYING:
         raise CertificateError(f"constraints are of cuts, for {', '.join(COPYING)}.")
     cuts = cuts_of(found.document, claim, network)
     moves = [
@@ -82,7 +82,7 @@ def export(found: Verified, target: Path) -> None:
     write_text(target.with_suffix(".pbp"), text)
 
 
-def _leaving(claim: Claim, network: Network, joins: list[int]) -> int:
+def _leaving(claim: BoundClaim, network: Network, joins: list[int]) -> int:
     """Number of items that are in the set at the beginning, and are needed outside at the end."""
     inside = [at == 0 for at in joins[: network.hosts]]
     outside = sum(at > claim.more_than for at in joins[: network.hosts])

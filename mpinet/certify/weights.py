@@ -15,7 +15,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from mpinet.certify.claims import Claim
+from mpinet.certify.claims import BoundClaim
 from mpinet.certify.integers import are_integers, is_integer, one_a_node
 from mpinet.certify.network import Network
 from mpinet.errors import CertificateError
@@ -24,7 +24,7 @@ MOST = 2**40 - 1
 """Largest weight or charge."""
 
 
-def require_weighted_cuts(claim: Claim, network: Network, document: dict[str, Any]) -> None:
+def require_weighted_cuts(claim: BoundClaim, network: Network, document: dict[str, Any]) -> None:
     """Raise `CertificateError` unless weighted cuts show that so many steps are not enough."""
     # Weighted sets use that every item is needed everywhere. That is true of a gossip, and
     # backwards of a reduce-scatter.

@@ -16,7 +16,7 @@ from mpinet.base.memory import require_memory
 from mpinet.errors import CertificateError, OutOfReach
 
 if TYPE_CHECKING:
-    from mpinet.certify.claims import Claim
+    from mpinet.certify.claims import BoundClaim
     from mpinet.networks.topology import Topology
 
 LOOKS = 2**22
@@ -41,7 +41,7 @@ PRODUCTS = 256
 
 
 @dataclass(frozen=True)
-class Shape:
+class NetworkSize:
     """Size of a network, known before its neighbours are."""
 
     size: int
@@ -54,7 +54,7 @@ class Shape:
     """True for a network of links, False for a network of busses."""
 
     @classmethod
-    def of(cls, topology: Topology) -> Shape:
+    def of(cls, topology: Topology) -> NetworkSize:
         """Return the shape that a topology states."""
         return cls(topology.size, topology.hosts, topology.ports, topology.links)
 
@@ -106,14 +106,14 @@ UNLIMITED = Budget(inf)
 """Budget of the search itself, which checks what it has just found."""
 
 
-def require_network(budget: Budget, shape: Shape, name: str) -> None:
+def require_network(budget: Budget, shape: NetworkSize, name: str) -> None:
     """Refuse a network that takes too long to be asked for all neighbours."""
     looks, held = A_PORT * shape.arcs, BYTES_A_PORT * shape.arcs
     budget.require(f"A look at every port of {name}", looks, held)
 
 
 def require_claim(
-    budget: Budget, shape: Shape, kind: str, claim: Claim, document: Mapping[str, Any]
+    budget: Budget, shape: NetworkSize, kind: str, claim: BoundClaim, document: Mapping[str, Any]
 ) -> None:
     """Refuse a claim about steps that takes too long to be checked, or is beyond all proof."""
     # A claim of so many steps is false on any network. Its formula would be huge, so it is refused
@@ -125,7 +125,7 @@ def require_claim(
 
 
 def require_width(
-    budget: Budget, shape: Shape, kind: str, more_than: int, document: Mapping[str, Any]
+    budget: Budget, shape: NetworkSize, kind: str, more_than: int, document: Mapping[str, Any]
 ) -> None:
     """Refuse a claim about a bisection width whose check takes too long."""
     size, held = shape.size, 0
@@ -142,7 +142,7 @@ def require_width(
     budget.require(f"The check of this claim ({kind})", looks, held)
 
 
-def _require_provable(claim: Claim, shape: Shape) -> None:
+def _require_provable(claim: BoundClaim, shape: NetworkSize) -> None:
     """Raise `CertificateError` for steps that are enough on any network of this size."""
     steps = claim.more_than - (claim.items - 1)
     # A broadcast along any spanning tree informs one node a step at least. Nothing can show that
@@ -155,7 +155,7 @@ def _require_provable(claim: Claim, shape: Shape) -> None:
 
 
 def _of_steps(
-    kind: str, claim: Claim, shape: Shape, document: Mapping[str, Any]
+    kind: str, claim: BoundClaim, shape: NetworkSize, document: Mapping[str, Any]
 ) -> tuple[int, int]:
     """Looks and bytes that the check of a claim about steps takes at most."""
     arcs, ports, steps = shape.arcs, shape.ports, claim.more_than

@@ -4,7 +4,7 @@ The papers' claims lie in their rooms, ``papers/<paper>/``; a user's in a file o
 """
 
 from mpinet.claims.cause import Cause
-from mpinet.claims.grid import Grid, once, over, points
+from mpinet.claims.grid import PointGrid, once, over, points
 from mpinet.claims.paper import Paper, PaperTable
 from mpinet.claims.statement import (
     BESIDE,
@@ -24,11 +24,11 @@ __all__ = [
     "Cause",
     "Claim",
     "Corrected",
-    "Grid",
     "Measured",
     "OutOfReach",
     "Paper",
     "PaperTable",
+    "PointGrid",
     "claim",
     "once",
     "over",

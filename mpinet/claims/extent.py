@@ -14,7 +14,7 @@ from mpinet.claims.statement import Claim, Predicate
 
 
 @dataclass(frozen=True)
-class Extent:
+class RefutationExtent:
     """Extent of a refutation."""
 
     failing: int = 0
@@ -30,7 +30,7 @@ class Extent:
     """Number of the first failing point that is not."""
 
 
-def extent(claim: Claim, points: Sequence[Point], wrong: Sequence[bool]) -> Extent:
+def extent(claim: Claim, points: Sequence[Point], wrong: Sequence[bool]) -> RefutationExtent:
     """Count failing points, and their common property, over the measured points.
 
     Parameters
@@ -59,7 +59,9 @@ def extent(claim: Claim, points: Sequence[Point], wrong: Sequence[bool]) -> Exte
         fair = [i for i in failing if not claim.degenerate(**points[i])]
         degenerate = len(failing) - len(fair)
         nondegenerate = fair[0] if fair else None
-    return Extent(len(failing), len(failing) == len(points), common, degenerate, nondegenerate)
+    return RefutationExtent(
+        len(failing), len(failing) == len(points), common, degenerate, nondegenerate
+    )
 
 
 def _so(predicate: Predicate, points: Sequence[Point]) -> list[bool]:

@@ -21,7 +21,7 @@ BUDGETS = ("quick", "full")
 
 @described
 @dataclass(frozen=True)
-class Grid:
+class PointGrid:
     """The points of a claim, in the order in which a witness is looked for: smallest first."""
 
     make: Callable[[], Iterable[Point]]
@@ -32,7 +32,7 @@ class Grid:
     """Returns True if the quick budget takes the point, given as keywords. Default: it takes
     all."""
 
-    def quick(self, chosen: Callable[..., bool]) -> Grid:
+    def quick(self, chosen: Callable[..., bool]) -> PointGrid:
         """Return the grid with the quick budget limited to the points that are `chosen`."""
         return replace(self, chosen=chosen)
 
@@ -44,12 +44,12 @@ class Grid:
         return [point for point in every if self.chosen(**point)]
 
 
-def once(text: str = "") -> Grid:
+def once(text: str = "") -> PointGrid:
     """The grid of a claim without parameters: one point that has no arguments."""
-    return Grid(lambda: [{}], text)
+    return PointGrid(lambda: [{}], text)
 
 
-def points(text: str, listed: Iterable[Point] | Callable[[], Iterable[Point]]) -> Grid:
+def points(text: str, listed: Iterable[Point] | Callable[[], Iterable[Point]]) -> PointGrid:
     """A grid of listed points.
 
     Parameters
@@ -65,14 +65,14 @@ def points(text: str, listed: Iterable[Point] | Callable[[], Iterable[Point]]) -
     [{'topology': 'torus:3x3'}, {'topology': 'torus:3x4'}]
     """
     if callable(listed):
-        return Grid(listed, text)
+        return PointGrid(listed, text)
     # The points are read for the budget and again for the size of the whole grid: a generator would
     # be empty then.
     every = list(listed)
-    return Grid(lambda: every, text)
+    return PointGrid(lambda: every, text)
 
 
-def over(text: str = "", **axes: Any) -> Grid:
+def over(text: str = "", **axes: Any) -> PointGrid:
     """The grid of all combinations of the axes' values, the last axis running fastest.
 
     Parameters
@@ -99,7 +99,9 @@ def over(text: str = "", **axes: Any) -> Grid:
             ]
         return found
 
-    return Grid(make, text or ", ".join(f"{name} in {_axis(axis)}" for name, axis in axes.items()))
+    return PointGrid(
+        make, text or ", ".join(f"{name} in {_axis(axis)}" for name, axis in axes.items())
+    )
 
 
 def _axis(values: Any) -> str:

@@ -31,7 +31,7 @@ class PaperTable:
 
 
 @dataclass(frozen=True)
-class Column:
+class ClaimColumn:
     """A column of a table of measurements: a claim, a row a point."""
 
     name: str
@@ -48,7 +48,7 @@ class MeasuredTable:
 
     title: str
     """The paper's number and what the table shows."""
-    columns: tuple[Column, ...]
+    columns: tuple[ClaimColumn, ...]
     """Columns of the table."""
 
     def claims(self) -> Iterator[str]:
@@ -75,7 +75,7 @@ def labelled(labels: Iterable[int], network: Callable[[int], str]) -> dict[str, 
 
 
 @dataclass(frozen=True)
-class Curve:
+class ClaimCurve:
     """A curve of a plot."""
 
     name: str
@@ -105,7 +105,7 @@ class Plot:
     """The paper's number of the figure, or a word of ours, and what it shows."""
     y: str
     """Label of the vertical axis."""
-    curves: tuple[Curve, ...]
+    curves: tuple[ClaimCurve, ...]
     """Curves of the plot."""
     against: str = "size"
     """The horizontal axis: ``"size"``, the processors of the point's network; ``"claimed"``, the

@@ -15,7 +15,7 @@ from functools import partial
 from typing import Any, Protocol, TypedDict, Unpack, cast, overload
 
 from mpinet.base.fielddocs import described
-from mpinet.claims.grid import Grid, Point, once
+from mpinet.claims.grid import Point, PointGrid, once
 from mpinet.claims.quotation import Quotation
 from mpinet.claims.relation import FACTS, RELATIONS
 from mpinet.errors import OutOfReach, UsageError
@@ -75,7 +75,7 @@ class Corrected:
     """Relation of the corrected statement, as in `Claim`."""
     measured: Callable[..., Any] | None = None
     """Measurement of the corrected statement, as in `Claim`. Default: that of the refuted claim."""
-    grid: Grid | None = None
+    grid: PointGrid | None = None
     """Points of the corrected statement. Default: those of the refuted claim."""
     cost: Callable[..., float] | None = None
     """Cost of a point, as in `Claim`. Default: that of the refuted claim."""
@@ -127,7 +127,7 @@ class Claim:
     measured: Callable[..., Any] | None
     """The measurement on the emulator: called with a point's arguments, gives a value or
     `Measured`; raises `OutOfReach` where it would take more than there is."""
-    grid: Grid
+    grid: PointGrid
     """The points."""
     tolerance: float = 0.0
     """Largest difference of the two: relative for ``~``, absolute for ``=``."""
@@ -190,7 +190,7 @@ class Said(TypedDict, total=False):
     claimed: Any
     relation: str
     place: str
-    grid: Grid | None
+    grid: PointGrid | None
     tolerance: float
     cost: Callable[..., float] | None
     note: str
@@ -227,7 +227,7 @@ def claim(
         The statement as it holds, where this one is refuted: the ledger has it as a claim, too.
     measured : callable, optional
         As in `Claim`; the claim is then returned at once. Default: the function that is decorated.
-    grid : Grid, optional
+    grid : PointGrid, optional
         As in `Claim`. Default: the measurement takes no arguments.
 
     Raises

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from mpinet.base.blame import told
-from mpinet.claims.extent import Extent, extent
+from mpinet.claims.extent import RefutationExtent, extent
 from mpinet.claims.finding import Finding
 from mpinet.claims.grid import Point, argument_text, extremes_text, point_text
 from mpinet.claims.quotation import Quotation
@@ -127,7 +127,7 @@ def judge(
     verdict, at, reason = _verdict(claim, points, findings, measured)
     shown = findings[at] if at is not None else Finding()
     witness = replay = fair = None
-    found = Extent()
+    found = RefutationExtent()
     if verdict in FAILS:
         witness = {"point": _arguments(points[at or 0]), "where": shown.where}
         replay = replay_command(claim, points[at or 0], source)

@@ -31,8 +31,8 @@ def main(arguments: Sequence[str] | None = None) -> None:
     # These imports take seconds on a busy host. A signal that comes meanwhile is noted already.
     from mpinet.base.roomy import roomy
     from mpinet.cli.commands import complete
-    from mpinet.cli.session import Session, leave
+    from mpinet.cli.session import CommandSession, leave
 
     complete()
     typed = list(sys.argv[1:] if arguments is None else arguments)
-    leave(roomy(Session(typed, signals).run)())
+    leave(roomy(CommandSession(typed, signals).run)())

@@ -8,7 +8,7 @@ from typing import Any, NoReturn
 
 from mpinet.base.meant import hint
 from mpinet.base.numerals import quoted
-from mpinet.cli.forms import Form, form_in, reworded
+from mpinet.cli.forms import CommandForm, form_in, reworded
 from mpinet.cli.help import Parser
 from mpinet.cli.misses import further, lacking
 from mpinet.cli.parser import add_common, parser_of
@@ -56,7 +56,7 @@ def _under_own_name(typed: Sequence[str]) -> list[str]:
     return [*typed]
 
 
-def _parsed(typed: Sequence[str], form: Form | None = None) -> dict[str, Any]:
+def _parsed(typed: Sequence[str], form: CommandForm | None = None) -> dict[str, Any]:
     """Parse the typed words, which are those of another command if they were in a form.
 
     Returns
@@ -87,7 +87,7 @@ def _common() -> NoReturn:
     parser.exit()
 
 
-def _unread(command: str, words: Sequence[str], form: Form | None) -> str:
+def _unread(command: str, words: Sequence[str], form: CommandForm | None) -> str:
     """Return a sentence on words that a command does not take."""
     word = words[0].partition("=")[0].replace("--progress-as", "--progress")
     if form is not None:

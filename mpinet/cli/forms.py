@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 from mpinet.errors import UsageError
 
 
-class Form(NamedTuple):
+class CommandForm(NamedTuple):
     """Form of a command that is another command."""
 
     command: str
@@ -24,14 +24,14 @@ class Form(NamedTuple):
 
 
 FORMS = {
-    "show": Form("neighbors", ("node",), "--node"),
-    "route": Form("path", ("source", "target"), "SRC DST"),
-    "ascend": Form("descend", ("down",), "--down"),
+    "show": CommandForm("neighbors", ("node",), "--node"),
+    "route": CommandForm("path", ("source", "target"), "SRC DST"),
+    "ascend": CommandForm("descend", ("down",), "--down"),
 }
 """Forms by the commands that have them."""
 
 
-def form_in(values: Mapping[str, Any]) -> Form | None:
+def form_in(values: Mapping[str, Any]) -> CommandForm | None:
     """Return the form that was typed, if one was.
 
     Raises
@@ -60,7 +60,7 @@ def form_in(values: Mapping[str, Any]) -> Form | None:
     return form
 
 
-def reworded(typed: Sequence[str], values: Mapping[str, Any], form: Form) -> list[str]:
+def reworded(typed: Sequence[str], values: Mapping[str, Any], form: CommandForm) -> list[str]:
     """Return the words of the other command for those of a form."""
     at = typed.index(_played(values))
     words = [*typed[:at], form.command]

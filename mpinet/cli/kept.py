@@ -7,7 +7,7 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
 from mpinet.cli.signals import Signals
-from mpinet.commands.optionrecords import Line
+from mpinet.commands.optionrecords import CommandLine
 
 if TYPE_CHECKING:
     from mpinet.machine.checkpoint import Checkpointer
@@ -19,7 +19,7 @@ class SavedRun:
 
     Parameters
     ----------
-    line : Line
+    line : CommandLine
         Where and how often checkpoints are written.
     options : mapping
         Options of the command, by name.
@@ -33,7 +33,7 @@ class SavedRun:
 
     def __init__(
         self,
-        line: Line,
+        line: CommandLine,
         options: Mapping[str, Any],
         typed: Sequence[str],
         found: dict[str, Any] | None,

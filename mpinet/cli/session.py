@@ -57,7 +57,7 @@ PATIENCE = 1.0
 """Seconds that a rank with an error waits for the others to have one, too, before it ends all."""
 
 
-class Session:
+class CommandSession:
     """One run of a command.
 
     Parameters

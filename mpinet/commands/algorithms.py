@@ -14,11 +14,11 @@ class CollectiveProgram(NamedTuple):
     """Functions of a program, each as ``module:function``.
 
     Parameters have the names of options, or one of: `topology`, `model`, `half_duplex`, `machine`,
-    `dry`, `share` (`mpinet.programs.needs.Share`), `collective`, and the names in `finds`.
+    `dry`, `share` (`mpinet.programs.needs.LargestShare`), `collective`, and the names in `finds`.
     """
 
     run: str
-    """Moves the items on a machine, and returns a `mpinet.programs.collective.CollectiveResult`."""
+    """Moves the items on a machine; returns a `mpinet.programs.collective.CollectiveOutcome`."""
     require: str
     """Refuses before there is a machine what cannot run; returns the values that `finds` names."""
     needs: str

@@ -81,23 +81,23 @@ class Tried(Fields):
     difference: str
 
 
-class Loading(ScriptCall):
+class LineLoad(ScriptCall):
     """Messages on a link that a line sends."""
 
     messages: Count
 
 
-class BusyLink(Fields):
+class BusyDirection(Fields):
     """Load of a link in one direction, and the three lines that load it most."""
 
     node: Count
     port: Count
     to: Annotated[Count, When("on links")]
     messages: Count
-    loaded_by: list[Loading]
+    loaded_by: list[LineLoad]
 
 
-class Queue(Fields):
+class LongestQueue(Fields):
     """Most messages that waited at a node in one step, and the first such step."""
 
     node: Count
@@ -150,8 +150,8 @@ class ExecResult(Result):
     kinds: list[Cost]
     calls: list[LineCost]
     conflicts: Annotated[list[ConflictRow], When("where there are any,")]
-    busiest_links: Annotated[list[BusyLink], METERED, "the ten busiest"]
-    longest_queues: Annotated[list[Queue], METERED, "the ten longest"]
+    busiest_links: Annotated[list[BusyDirection], METERED, "the ten busiest"]
+    longest_queues: Annotated[list[LongestQueue], METERED, "the ten longest"]
     waits: Annotated[list[LineWait], METERED, "by line"]
     waiting: Annotated[list[ProcessorWait], METERED, "the ten that wait longest"]
     open_receives: Annotated[list[OpenReceive], When("with arrivals,")]

@@ -278,7 +278,7 @@ class Common(Shown):
 
 
 @dataclass(frozen=True, kw_only=True)
-class Line(Views, SavedOften, Shown, Ways):
+class CommandLine(Views, SavedOften, Shown, Ways):
     """Options of the command line alone: how a run is shown, saved and written."""
 
     out: Out = None
@@ -289,7 +289,7 @@ class Line(Views, SavedOften, Shown, Ways):
         return "PYTHON" if self is PYTHON else super().__reduce_ex__(protocol)
 
 
-PYTHON = Line()
+PYTHON = CommandLine()
 """The command line of a call in Python: there is none."""
 
 
@@ -305,7 +305,7 @@ class Options:
     """Names of fields in tables and plans, where these names differ from those of the fields."""
     is_own: ClassVar[bool] = False
     """True if the fields of a group are shown among the command's own, without a heading."""
-    line: Line = field(default=PYTHON, repr=False)
+    line: CommandLine = field(default=PYTHON, repr=False)
     """Options of the command line alone; Python leaves them out."""
 
     @property
@@ -350,10 +350,10 @@ def record_of(kind: type[Kind], values: Mapping[str, Any]) -> Kind:
     # schedule, not the result.
     line = {
         one.name: values[one.name]
-        for one in fields(Line)
+        for one in fields(CommandLine)
         if one.name in values and one.name not in kind.columns
     }
-    return kind(**own, line=Line(**line) if line else PYTHON)
+    return kind(**own, line=CommandLine(**line) if line else PYTHON)
 
 
 def values_of(options: Options) -> dict[str, Any]:

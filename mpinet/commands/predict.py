@@ -24,7 +24,7 @@ def positive(text: str) -> float:
     return number
 
 
-class Memory(Fields):
+class PredictedMemory(Fields):
     """Bytes of a process: at most, and before the run."""
 
     peak: Count
@@ -53,7 +53,7 @@ class PredictResult(Result):
     all_bytes: Count
     partners: Count
     modelled: list[str]
-    memory: Memory
+    memory: PredictedMemory
     seconds: Modelled
 
 

@@ -172,7 +172,7 @@ def _exchange_work(subject: Subject) -> Fraction:
 
 
 def _saturation(subject: Subject) -> float:
-    from mpinet.experiments.load import Setting
+    from mpinet.experiments.load import TrafficSetting
     from mpinet.machine.faults import Faults
     from mpinet.machine.traffic.parameters import Buffering, Generation, Window
     from mpinet.programs.patterns import pattern_of
@@ -180,7 +180,7 @@ def _saturation(subject: Subject) -> float:
     network, pattern = subject.network, pattern_of(subject.network, "uniform")
     # One run in overload gives the saturation throughput. A search over rates would take about ten
     # runs.
-    setting = Setting(
+    setting = TrafficSetting(
         network,
         network.routing(None, 0),
         None,

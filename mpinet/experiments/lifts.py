@@ -24,7 +24,7 @@ MOST_GROUPS = 4
 
 
 @dataclass(frozen=True)
-class Group:
+class SemidirectProduct:
     """The semidirect product of Z_m and Z_n: (i, a)(j, b) = (i + k^a j, a + b).
 
     It is direct with k = 1, cyclic with n = 1, and dihedral with n = 2, k = m - 1. The element
@@ -74,11 +74,11 @@ class Group:
         return [s for s in range(1, self.order) if self.inverse(s) == s]
 
 
-def groups_of(order: int) -> Iterator[Group]:
+def groups_of(order: int) -> Iterator[SemidirectProduct]:
     """Groups of this order: cyclic, dihedral, and some more products of two cyclic ones."""
-    yield Group(order)
+    yield SemidirectProduct(order)
     if order % 2 == 0 and order > 4:
-        yield Group(order // 2, 2, order // 2 - 1)
+        yield SemidirectProduct(order // 2, 2, order // 2 - 1)
     found = 0
     for n in range(2, order):
         m = order // n
@@ -91,7 +91,7 @@ def groups_of(order: int) -> Iterator[Group]:
         faithful = [k for k in turning if all(pow(k, e, m) != 1 for e in range(1, n))]
         for k in (faithful or turning)[:1]:
             found += 1
-            yield Group(m, n, k)
+            yield SemidirectProduct(m, n, k)
 
 
 class Lift:
@@ -101,7 +101,7 @@ class Lift:
     ----------
     base : int
         Base nodes, up to 64.
-    group : Group
+    group : SemidirectProduct
         The group.
     degree : int
         Links of each node: darts of a base node, whose numbers are b degree + j.
@@ -110,7 +110,9 @@ class Lift:
         towards there. Default: `draw` makes them.
     """
 
-    def __init__(self, base: int, group: Group, degree: int, mates: Any = (), voltages: Any = ()):
+    def __init__(
+        self, base: int, group: SemidirectProduct, degree: int, mates: Any = (), voltages: Any = ()
+    ):
         self.base, self.group, self.degree = base, group, degree
         self.size = base * group.order
         self.mates, self.voltages = list(mates), list(voltages)
@@ -244,7 +246,7 @@ class Dice:
         return self._words.pop() * count >> 64
 
 
-def shapes(size: int, degree: int) -> list[tuple[int, Group]]:
+def shapes(size: int, degree: int) -> list[tuple[int, SemidirectProduct]]:
     """Numbers of base nodes, and groups, whose lifts have so many nodes of this degree."""
     return [
         (base, group)

@@ -58,7 +58,7 @@ at the first of them."""
 
 
 @dataclass(frozen=True, eq=False)
-class Setting:
+class TrafficSetting:
     """Traffic on one network, which is run at several rates and for several seeds."""
 
     topology: Topology
@@ -296,7 +296,7 @@ class Setting:
         return best
 
 
-def is_small(settings: Sequence[Setting]) -> bool:
+def is_small(settings: Sequence[TrafficSetting]) -> bool:
     """Tell if all machines are small enough that one rank makes each run alone."""
     return all(each.topology.size * each.topology.ports <= SMALL for each in settings)
 
@@ -307,7 +307,7 @@ rate of saturation."""
 
 
 def curves(
-    settings: Sequence[Setting],
+    settings: Sequence[TrafficSetting],
     rates: Sequence[float] | None,
     key: Callable[[Run], str],
     machine_of: Callable[[Topology, Callable[[int], None]], Machine],
@@ -323,12 +323,12 @@ def curves(
 
     Parameters
     ----------
-    settings : sequence of Setting
+    settings : sequence of TrafficSetting
         One per network and pattern.
     rates : sequence of float, optional
         Messages per processor and step, ascending. For several of them the network is also run in
         overload, for its saturation throughput. Of a trace, whose messages have their steps, there
-        is one run. Default: `Setting.default_rates`.
+        is one run. Default: `TrafficSetting.default_rates`.
     key : callable
         Name of a run in journals and checkpoints; runs of one name are made once.
     machine_of : callable
@@ -351,7 +351,7 @@ def curves(
         return _curves(settings, own, key, machine_of, transport, watch, folder)
 
 
-def cautions(settings: Sequence[Setting]) -> list[str]:
+def cautions(settings: Sequence[TrafficSetting]) -> list[str]:
     """Return the warnings of settings, each once (collective).
 
     They are of deadlocks that are possible, and of delays of links that there are none of.
@@ -366,7 +366,7 @@ def cautions(settings: Sequence[Setting]) -> list[str]:
 
 
 def _rates_of_each(
-    settings: Sequence[Setting], rates: Sequence[float] | None
+    settings: Sequence[TrafficSetting], rates: Sequence[float] | None
 ) -> list[Sequence[float]]:
     """Return the rates of each setting (collective).
 
@@ -385,7 +385,7 @@ def _rates_of_each(
 
 
 def _curves(
-    settings: Sequence[Setting],
+    settings: Sequence[TrafficSetting],
     rates: Sequence[Sequence[float]],
     key: Callable[[Run], str],
     machine_of: Callable[[Topology, Callable[[int], None]], Machine],
@@ -463,30 +463,30 @@ def _kept(name: str, keeper: Checkpointing | None, ranks: Local) -> Iterator[Non
         keeper.drop(name)
 
 
-def _rates_of(setting: Setting, rates: Sequence[float]) -> Sequence[float]:
+def _rates_of(setting: TrafficSetting, rates: Sequence[float]) -> Sequence[float]:
     """The rates of a curve: of a trace, which has steps of its own, one; of a program none."""
     if setting.generation.program is not None:
         return [0.0]
     return rates if setting.pattern.rows is None else rates[:1]
 
 
-def _wanted(setting: Setting, rates: Sequence[float]) -> list[float]:
+def _wanted(setting: TrafficSetting, rates: Sequence[float]) -> list[float]:
     """The rates to run; if there are several, with the one of overload."""
     return sorted({*rates, *([setting.overload] if _has_curve(setting, rates) else [])})
 
 
-def _has_curve(setting: Setting, rates: Sequence[float]) -> bool:
+def _has_curve(setting: TrafficSetting, rates: Sequence[float]) -> bool:
     """Tell if latency over these rates comes to saturation; messages in phases come to an end."""
     return len(rates) > 1 and not setting.generation.batch
 
 
-def _searched(setting: Setting) -> list[None]:
+def _searched(setting: TrafficSetting) -> list[None]:
     """The search for the rate of saturation, in the place of a rate, if it was asked for."""
     return [None] if setting.steady.resolution else []
 
 
 def _curve(
-    setting: Setting, rates: Sequence[float], found: Mapping[float | None, dict[str, Any]]
+    setting: TrafficSetting, rates: Sequence[float], found: Mapping[float | None, dict[str, Any]]
 ) -> dict[str, Any]:
     """Put together a curve: its points, bound and saturation throughput (collective)."""
     points = [found[rate] for rate in sorted(rates)]
@@ -508,7 +508,7 @@ def _curve(
     } | ({"saturation": found[None]} if None in found else {})
 
 
-def bound_of(setting: Setting, routing: Routing, most: int | None = None) -> float | None:
+def bound_of(setting: TrafficSetting, routing: Routing, most: int | None = None) -> float | None:
     """Throughput bound by channel loads, in flits per processor and step (collective)."""
     ejects_one = setting.buffering.eject == "one" and setting.buffering.buffers > 0
     limits = {} if most is None else {"most": most}

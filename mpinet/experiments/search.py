@@ -20,7 +20,7 @@ from mpinet.experiments.compare import Subject
 from mpinet.experiments.dealing import deal
 from mpinet.experiments.find import row_of
 from mpinet.experiments.journal import Journal
-from mpinet.experiments.lifts import Dice, Group, Lift, shapes
+from mpinet.experiments.lifts import Dice, Lift, SemidirectProduct, shapes
 from mpinet.machine.transport import Local, alone
 from mpinet.measure.sampling import least_sum
 from mpinet.networks.graph import from_networkx
@@ -128,7 +128,7 @@ def search(
 
 
 def _worked(
-    chains: list[tuple[int, Group]],
+    chains: list[tuple[int, SemidirectProduct]],
     degree: int,
     moves: int,
     names: dict[str, int],
@@ -142,7 +142,12 @@ def _worked(
 
 
 def improved(
-    base: int, group: Group, degree: int, moves: int, key: str, start: dict[str, Any] | None
+    base: int,
+    group: SemidirectProduct,
+    degree: int,
+    moves: int,
+    key: str,
+    start: dict[str, Any] | None,
 ) -> dict[str, Any]:
     """Change a lift by moves, and return the best one that there was."""
     dice = Dice(key)
@@ -183,7 +188,7 @@ def improved(
 
 def lift_of(found: dict[str, Any], degree: int) -> Lift:
     """The lift that a chain has found."""
-    group = Group(found["m"], found["n"], found["k"])
+    group = SemidirectProduct(found["m"], found["n"], found["k"])
     return Lift(found["base"], group, degree, found["mates"], found["voltages"])
 
 

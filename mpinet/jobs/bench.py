@@ -9,7 +9,7 @@ from pathlib import Path
 from mpinet.base.native.tiers import wait_for_native_code
 from mpinet.base.numerals import quoted
 from mpinet.base.plain import plain
-from mpinet.bench.benchmark import CLOCKS, Benchmark, Setting
+from mpinet.bench.benchmark import CLOCKS, Benchmark, BenchSetting
 from mpinet.bench.catalogue import run_here, run_on, select
 from mpinet.bench.earlier import LEAST_ROUNDS, Ratios, compared, read_ratios
 from mpinet.commands.bench import BenchOptions
@@ -53,9 +53,9 @@ def prepare(options: BenchOptions) -> Job:
     return Bench(options, chosen, setting, ratios)
 
 
-def _setting(options: BenchOptions) -> Setting:
+def _setting(options: BenchOptions) -> BenchSetting:
     """Return the settings that the options give."""
-    return Setting(
+    return BenchSetting(
         options.size or "full",
         options.repeat or 5,
         options.seed,
@@ -65,7 +65,7 @@ def _setting(options: BenchOptions) -> Setting:
     )
 
 
-def _earlier(options: BenchOptions, chosen: list[Benchmark], setting: Setting) -> Ratios:
+def _earlier(options: BenchOptions, chosen: list[Benchmark], setting: BenchSetting) -> Ratios:
     """Read the earlier run's ratios; refuse a run whose ratios have no spread."""
     # A ratio has fallen only if it falls by more than its spread, which few rounds do not show.
     if setting.repeat < LEAST_ROUNDS:
@@ -99,7 +99,7 @@ class Bench(Job):
 
     _options: BenchOptions
     _chosen: list[Benchmark]
-    _setting: Setting
+    _setting: BenchSetting
     _ratios: Ratios | None
 
     def run(self, transport: Local, watch: Watch) -> list[Row]:

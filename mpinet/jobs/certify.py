@@ -50,7 +50,7 @@ class Certify(Job):
     def run(self, transport: Local, watch: Watch) -> Row:
         """Check it."""
         from mpinet.certify.certificate import certify
-        from mpinet.certify.claims import Claim
+        from mpinet.certify.claims import BoundClaim
 
         found = certify(self._file, self._on, self._effort)
         self.topology = found.name
@@ -60,7 +60,7 @@ class Certify(Job):
             "network": found.name,
             "edges_sha256": found.network.edges_sha256,
             "kind": found.kind,
-            **({} if isinstance(found.claim, Claim) else {"measure": "bisection"}),
+            **({} if isinstance(found.claim, BoundClaim) else {"measure": "bisection"}),
             **self._claimed(found.claim),
             "verified": True,
         }

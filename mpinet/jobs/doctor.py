@@ -8,7 +8,7 @@ from dataclasses import asdict
 from json import dumps
 
 from mpinet.commands.doctor import DoctorOptions
-from mpinet.launching.doctor import BAD, Finding, examine
+from mpinet.launching.doctor import BAD, Examined, examine
 from mpinet.report.output import Output
 
 
@@ -39,10 +39,10 @@ def _tell(done: int, all_of_them: int) -> None:
         print(line, file=sys.stderr, flush=True)
 
 
-def _status(findings: Iterable[Finding]) -> int:
+def _status(findings: Iterable[Examined]) -> int:
     return int(any(finding.verdict == BAD for finding in findings))
 
 
-def _line(finding: Finding) -> str:
+def _line(finding: Examined) -> str:
     advice = f"\n      {finding.advice}" if finding.advice else ""
     return f"{finding.verdict:<4}  {finding.what:<20}  {finding.found}{advice}\n"

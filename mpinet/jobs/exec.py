@@ -37,7 +37,7 @@ from mpinet.report.rows import Row, by_name
 from mpinet.report.tables import fields
 
 if TYPE_CHECKING:
-    from mpinet.mpi.outcome import Conflicting, Outcome
+    from mpinet.mpi.outcome import Conflicting, ScriptOutcome
     from mpinet.mpi.source import Source
     from mpinet.mpi.world.accounts import Account
     from mpinet.mpi.world.orders import Orders, PrefixReplay
@@ -141,7 +141,7 @@ class Exec(MachineJob):
         orders: PrefixReplay,
         told: dict[int, str],
         first: bool,
-    ) -> Outcome:
+    ) -> ScriptOutcome:
         """Run it in an order (collective); only the first run prints."""
         if first:
             return self._run(transport, watch, orders, self._out, told)
@@ -156,10 +156,10 @@ class Exec(MachineJob):
         orders: Orders | None,
         out: TextIO,
         told: dict[int, str] | None = None,
-    ) -> Outcome:
+    ) -> ScriptOutcome:
         """Run it once (collective)."""
         from mpinet.mpi.script import ScriptOptions, run_script
-        from mpinet.mpi.world.trees import Pattern
+        from mpinet.mpi.world.trees import TargetPattern
 
         options = self.options
         script = ScriptOptions(
@@ -168,7 +168,7 @@ class Exec(MachineJob):
             packet=options.packet,
             synchronous=options.sends == "synchronous",
             out=out,
-            pattern=None if options.collectives is None else Pattern(options.collectives),
+            pattern=None if options.collectives is None else TargetPattern(options.collectives),
             compute=None if options.messages is None else float(options.compute or 0),
             arrivals=orders,
             told=told,
@@ -180,7 +180,7 @@ class Exec(MachineJob):
         )
         return run_script(self.make_machine(transport, watch), self._source, script)
 
-    def _row(self, found: Outcome) -> Row:
+    def _row(self, found: ScriptOutcome) -> Row:
         """Return the outcome as a document has it."""
         row = {
             "script": self._source.title,

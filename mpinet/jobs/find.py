@@ -59,7 +59,7 @@ def _search(options: FindOptions, low: int, high: int, degree: int | None) -> Jo
     for name, folder in (("save", options.save), ("journal", options.journal)):
         if folder is not None:
             require_folder(Path(folder), f"--{name}")
-    return Search(options, low, degree)
+    return NetworkSearch(options, low, degree)
 
 
 @dataclass(eq=False, repr=False)
@@ -87,7 +87,7 @@ class Find(Job):
 
 
 @dataclass(eq=False, repr=False)
-class Search(Job):
+class NetworkSearch(Job):
     """Networks that are made, chain by chain."""
 
     unit = "networks"

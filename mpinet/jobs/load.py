@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from mpinet.commands.job import Job
 from mpinet.commands.load import LoadOptions, load
 from mpinet.errors import UsageError
-from mpinet.jobs.loadjob import Load
+from mpinet.jobs.loadjob import LoadJob
 from mpinet.jobs.loadplan import fitting, plan_file, plan_text, require_known, variants_of
 from mpinet.jobs.loadruns import journal_of, read_seeds, settings_of
 from mpinet.jobs.opening import networks_in, topology_named
@@ -17,7 +17,7 @@ from mpinet.jobs.plots import require_plot
 from mpinet.report.rows import Row
 
 if TYPE_CHECKING:
-    from mpinet.experiments.load import Setting
+    from mpinet.experiments.load import TrafficSetting
 
 SEVERAL = re.compile(r",(?=[^0-9])")
 """Separator of patterns: a comma, but not that of ``hotspot:0,10``."""
@@ -35,7 +35,7 @@ def prepare(options: LoadOptions) -> Job:
     variants = variants_of(options)
     lacking = require_known(topologies, variants)
     chosen = [(topology, fitting(topology, variants)) for topology in topologies]
-    settings: list[Setting] = []
+    settings: list[TrafficSetting] = []
     curves: list[Row] = []
     for pattern in patterns:
         for topology, fit in chosen:
@@ -43,7 +43,7 @@ def prepare(options: LoadOptions) -> Job:
                 made = settings_of(options, variant, topology, pattern, seeds)
                 settings += made
                 curves += [variant] * len(made)
-    job = Load(options, settings, curves, patterns, lacking, folder)
+    job = LoadJob(options, settings, curves, patterns, lacking, folder)
     if options.plot is not None:
         path = Path(options.plot)
         require_plot(path)

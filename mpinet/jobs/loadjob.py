@@ -33,17 +33,17 @@ from mpinet.networks.topology import Topology
 from mpinet.report.rows import Row
 
 if TYPE_CHECKING:
-    from mpinet.experiments.load import Run, Setting
+    from mpinet.experiments.load import Run, TrafficSetting
 
 
-class Load(Job):
+class LoadJob(Job):
     """Runs of open-loop traffic: a curve for every network, pattern and seed, a run for every rate.
 
     Parameters
     ----------
     options : LoadOptions
         What was typed.
-    settings : sequence of Setting
+    settings : sequence of TrafficSetting
         Networks under patterns, in the order of the curves.
     variants : sequence of dict
         What was varied, by the settings' options.
@@ -60,7 +60,7 @@ class Load(Job):
     def __init__(
         self,
         options: LoadOptions,
-        settings: Sequence[Setting],
+        settings: Sequence[TrafficSetting],
         variants: Sequence[Row],
         patterns: Sequence[str],
         lacking: Sequence[str],

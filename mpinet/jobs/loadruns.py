@@ -26,7 +26,7 @@ from mpinet.programs.patterns import Pattern, pattern_of, pattern_of_program
 
 if TYPE_CHECKING:
     from mpinet.experiments.energy import Energy
-    from mpinet.experiments.load import Setting
+    from mpinet.experiments.load import TrafficSetting
     from mpinet.experiments.steady import Steady
 
 MOST_RATES = 1000
@@ -42,12 +42,12 @@ VCS = 2
 
 def settings_of(
     options: LoadOptions, variant: Variant, network: Any, pattern: str, seeds: Sequence[int]
-) -> list[Setting]:
+) -> list[TrafficSetting]:
     """Settings of a network and a pattern: one for all seeds, unless ways or targets are drawn.
 
     A variant has one value of each option that may have several.
     """
-    from mpinet.experiments.load import Setting
+    from mpinet.experiments.load import TrafficSetting
 
     topology = topology_named(network)
     routing = topology.routing(variant["routing"], seeds[0])
@@ -55,7 +55,7 @@ def settings_of(
     program = read_program(options, variant["flits"], topology)
     delay, places = read_delays(options.link_delay, topology)
     traffic = pattern_of(topology, pattern) if program is None else pattern_of_program(program)
-    first = Setting(
+    first = TrafficSetting(
         topology,
         routing,
         options.classes,

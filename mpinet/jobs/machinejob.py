@@ -18,7 +18,7 @@ from mpinet.machine import Machine
 from mpinet.machine.trace import Trace
 from mpinet.machine.transport import Local
 from mpinet.networks.topology import Topology
-from mpinet.programs.needs import Share
+from mpinet.programs.needs import LargestShare
 
 TO_ONE = ("flood", "broadcast", "scatter", "gather", "reduce", "allreduce", "ascend", "descend")
 """Commands in which every processor but one sends or receives a message at least."""
@@ -67,7 +67,7 @@ class MachineJob(Job):
         self.topology = self.network.name
         self._recorded = Recorded(self.options, self.network)
 
-    def share(self, ranks: int) -> Share:
+    def share(self, ranks: int) -> LargestShare:
         """Share of the network on the fullest of `ranks` ranks."""
         from mpinet.machine.placement import Placement, clustered
 
@@ -75,9 +75,9 @@ class MachineJob(Job):
         # finding its length takes all blocks.
         if self.options.mapping in ("clusters", "measured") and 1 < ranks <= MOST_UNEVEN:
             most = Placement(clustered(self.network), 0, ranks).most
-            return Share(self.network, ranks, most)
+            return LargestShare(self.network, ranks, most)
         scattered = self.options.mapping == "random" and ranks > 1
-        return Share(self.network, ranks, -(-self.network.size // ranks), scattered)
+        return LargestShare(self.network, ranks, -(-self.network.size // ranks), scattered)
 
     @property
     def title(self) -> str:

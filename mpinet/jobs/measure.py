@@ -55,7 +55,7 @@ def prepare(options: MeasureOptions) -> Job:
         meant = hint(name, known, 3, 0.5) or f"there are {', '.join(known)}."
         raise UsageError(f"There is no measure {quoted(options.what)}: {meant}")
     arguments = _arguments(topology, name, known[name], options.arguments)
-    return Measured(topology, name, known[name], arguments)
+    return MeasureJob(topology, name, known[name], arguments)
 
 
 def _arguments(
@@ -139,7 +139,7 @@ def _value(text: str) -> Any:
 
 
 @dataclass(eq=False, repr=False)
-class Measured(Job):
+class MeasureJob(Job):
     """One measure."""
 
     _network: Topology

@@ -162,12 +162,12 @@ class Pareto(Job):
 
     def _searched(self, transport: Local, watch: Watch) -> list[tuple[Row, Timetable]]:
         """Search on rank 0; every rank gets the rows, each with its schedule (collective)."""
-        from mpinet.measure.optimum.pareto import Asked, frontier
+        from mpinet.measure.optimum.pareto import FrontierProblem, frontier
         from mpinet.measure.optimum.pareto import limits as limits_of
         from mpinet.programs.schedules.timetable import table_columns, table_of
 
         options, found = self._options, list[tuple[Any, ...]]()
-        asked = Asked(
+        asked = FrontierProblem(
             self._network, options.collective, self._root, options.chunks, options.steps,
             options.slack, options.limit,
             lambda schedule: watch(len(found), None, None, schedule),

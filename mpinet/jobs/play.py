@@ -19,10 +19,10 @@ def prepare(options: PlayOptions) -> Job:
     require_file(output, (".html",), "a page's name")
     given = options.pause_at
     pauses = [given] if isinstance(given, int) else list(given or ())
-    return Play(Path(options.recording), output, options.title, pauses)
+    return PlayJob(Path(options.recording), output, options.title, pauses)
 
 
-class Play(Job):
+class PlayJob(Job):
     """Page made of a recording."""
 
     def __init__(self, recording: Path, output: Path, title: str | None, pauses: Sequence[int]):

@@ -64,7 +64,7 @@ def prepare(options: PlotOptions) -> Job:
     curves = curves_of(sound, x, y, by, panels, error, bars, hollow, tick)
     for axis in log:
         _require_positive(axis, curves)
-    job = Plot(options, (x, y), curves, log, len(rows), len(rows) - len(sound))
+    job = PlotJob(options, (x, y), curves, log, len(rows), len(rows) - len(sound))
     job.completed = options
     return job
 
@@ -186,7 +186,7 @@ def _require_positive(axis: str, curves: Sequence[Curve]) -> None:
 
 
 @dataclass(eq=False, repr=False)
-class Plot(Job):
+class PlotJob(Job):
     """Picture of curves, drawn on rank 0."""
 
     unit = "pictures"

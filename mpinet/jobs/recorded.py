@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 from mpinet.base.numerals import quoted
 from mpinet.base.version import __version__
 from mpinet.commands.network import without_folders
-from mpinet.commands.optionrecords import Line, Options, with_values
+from mpinet.commands.optionrecords import CommandLine, Options, with_values
 from mpinet.commands.options import RecordingOptions
 from mpinet.errors import NodeError, UsageError
 from mpinet.machine import Machine
@@ -157,7 +157,7 @@ class Recorded:
 
 
 @dataclass(frozen=True)
-class View:
+class RecordingView:
     """Kind of file that shows a run."""
 
     require: Callable[[Path, Topology], None]
@@ -205,14 +205,14 @@ def _trace(path: Path, recording: Recording, network: Topology) -> None:
 
 
 VIEWS = {
-    "draw": View(_require_drawing, _draw),
-    "play": View(_require_page, _play),
-    "trace": View(_require_trace, _trace),
+    "draw": RecordingView(_require_drawing, _draw),
+    "play": RecordingView(_require_page, _play),
+    "trace": RecordingView(_require_trace, _trace),
 }
 """Options of the command line that show a run, whose name is that of a file each."""
 
 
-def require_views(line: Line, network: Topology) -> dict[str, Path]:
+def require_views(line: CommandLine, network: Topology) -> dict[str, Path]:
     """Return the files that show the run, by their options.
 
     Raises

@@ -53,7 +53,7 @@ def prepare(options: RouteOptions) -> Job:
     pattern = traffic(topology, pairs, options.seed)
     faults = lasting_faults(topology, options.faults)
     routing = routing_of(topology, options.routing, options.seed)
-    job = Route(replace(options, pairs=pairs), topology, routing, pattern, faults)
+    job = RouteJob(replace(options, pairs=pairs), topology, routing, pattern, faults)
     # The document's command line names the completed pattern, so that it makes the same run
     # anywhere.
     job.completed = job.options
@@ -66,7 +66,7 @@ def _refuse(wrong: bool, option: str, reason: str) -> None:
 
 
 @dataclass(eq=False, repr=False)
-class Route(MachineJob):
+class RouteJob(MachineJob):
     """Routing of a traffic pattern over a machine."""
 
     options: RouteOptions

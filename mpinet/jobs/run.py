@@ -30,11 +30,11 @@ def prepare(options: ProgramOptions) -> Job:
     program = options.program
     if isinstance(program, str):
         program = named_program(program)
-    return Run(options, topology, program, _arguments(options.arg))
+    return RunJob(options, topology, program, _arguments(options.arg))
 
 
 @dataclass(eq=False, repr=False)
-class Run(MachineJob):
+class RunJob(MachineJob):
     """Run of a program on every processor."""
 
     options: ProgramOptions

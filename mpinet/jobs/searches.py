@@ -15,7 +15,7 @@ from mpinet.report.tables import fields
 
 if TYPE_CHECKING:
     from mpinet.machine.transport import Local
-    from mpinet.programs.collective import CollectiveResult
+    from mpinet.programs.collective import CollectiveOutcome
     from mpinet.programs.schedules.timetable import Timetable
 
 FOUND_HERE = ("passes", "sat")
@@ -154,7 +154,7 @@ def _own_algorithm(job: ProvingJob) -> str | None:
     return require_algorithm(job.network, False, None) if gossip else None
 
 
-def _searched(job: ProvingJob, transport: Local) -> CollectiveResult | None:
+def _searched(job: ProvingJob, transport: Local) -> CollectiveOutcome | None:
     """Run the algorithm that searches for few steps; None if it does not apply."""
     names: tuple[str | None, ...] = SEARCHED[job.options.collective][job.options.ports == "all"]
     if job.options.collective == "gossip" and job.network.links and not _own_takes_long(job):
@@ -165,7 +165,7 @@ def _searched(job: ProvingJob, transport: Local) -> CollectiveResult | None:
     return None
 
 
-def _perform(job: ProvingJob, transport: Local, algorithm: str | None) -> CollectiveResult:
+def _perform(job: ProvingJob, transport: Local, algorithm: str | None) -> CollectiveOutcome:
     """Run an algorithm on the machine (collective)."""
     from mpinet.programs.exchange import exchange
     from mpinet.programs.gather import gather
@@ -183,13 +183,15 @@ def _perform(job: ProvingJob, transport: Local, algorithm: str | None) -> Collec
 
 def of_many_items(job: ProvingJob, transport: Local) -> Findings:
     """Search both sides of a pipeline: counts and cuts, and the best pipeline."""
-    from mpinet.measure.optimum.pipelined import Pipelined
+    from mpinet.measure.optimum.pipelined import PipelinedSearch
     from mpinet.programs.pipelines.collectives import plan
     from mpinet.programs.playing import perform
 
     options, machine = job.options, job.machine(transport)
     planned = plan(machine, options.collective, options.items, job.root, switches=options.switches)
-    search = Pipelined(job.network, options.collective, job.root, options.ports, options.items)
+    search = PipelinedSearch(
+        job.network, options.collective, job.root, options.ports, options.items
+    )
     if transport.rank == 0:
         search.run(planned.table.last, options.limit)
         refused = {each["by"] for each in search.selfcheck.refused}

@@ -141,9 +141,9 @@ class Show(Job):
 
     def _alike(self, transport: Local) -> Row | None:
         """Measure distances from one node, if all are alike."""
-        from mpinet.measure.distance import Floods, extent_of
+        from mpinet.measure.distance import FaultyFloods, extent_of
 
-        alike = Floods(self._network, transport=transport).alike
+        alike = FaultyFloods(self._network, transport=transport).alike
         if alike is None:
             return None
         found = extent_of(alike)
@@ -156,13 +156,13 @@ class Show(Job):
 
     def _estimate(self, transport: Local) -> Row:
         """Measure distances from some nodes."""
-        from mpinet.measure.distance import Floods
+        from mpinet.measure.distance import FaultyFloods
         from mpinet.measure.sampling import CONFIDENCE, estimated
 
         draws, options = self._options.sample or 0, self._options
 
         mapping = open_mapping(options.mapping, self._network, transport, options.seed)
-        floods = Floods(self._network, transport=transport, mapping=mapping)
+        floods = FaultyFloods(self._network, transport=transport, mapping=mapping)
         self.model = floods.machine.model.as_json()
         most = None if options.exact else draws
         found = estimated(floods, draws, CONFIDENCE, most, options.seed)

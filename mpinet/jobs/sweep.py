@@ -51,7 +51,7 @@ UNKEPT = ("ranks",)
 
 
 @dataclass(frozen=True)
-class Run:
+class PointRun:
     """A point, as its command takes it."""
 
     point: Point
@@ -81,21 +81,21 @@ def prepare(options: SweepOptions) -> Job:
         if (shape := repr(values)) not in tried:
             tried.add(shape)
             _try(run)
-    job = Sweep([*runs.values()], folder, shard, options.together)
+    job = SweepJob([*runs.values()], folder, shard, options.together)
     job.plot = table
     return job
 
 
-def _run(point: Point) -> Run:
+def _run(point: Point) -> PointRun:
     """Make a run of a point: its command's function, and all its options."""
     if point.command in NO_RUNS:
         raise UsageError(f"A sweep runs experiments, and {point.command} is none.")
     function = function_of(point.command)
     options = given(function, point.options)
-    return Run(point, function, options, key_of(point.command, values_of(options)))
+    return PointRun(point, function, options, key_of(point.command, values_of(options)))
 
 
-def _try(run: Run) -> None:
+def _try(run: PointRun) -> None:
     """Prepare a run; what is wrong with it is reported with the point."""
     try:
         prepared(run.options)
@@ -134,10 +134,10 @@ def require_folder(folder: Path) -> None:
 
 
 @dataclass(eq=False, repr=False)
-class Sweep(Job):
+class SweepJob(Job):
     """Points, dealt."""
 
-    _runs: Sequence[Run]
+    _runs: Sequence[PointRun]
     _folder: Path | None
     _shard: tuple[int, int]
     _together: bool
@@ -189,7 +189,7 @@ class Sweep(Job):
         return "" if shares == 1 else f"shard-{share}-of-{shares}-"
 
     @staticmethod
-    def _play(run: Run, ranks: Local) -> list[Row]:
+    def _play(run: PointRun, ranks: Local) -> list[Row]:
         """Run a point, and return its rows."""
         job = prepared(run.options)
         # A sweep goes on point by point. A point that saved its own state would write into the
@@ -272,7 +272,7 @@ class Sweep(Job):
         return f"{told}\nmpinet plot {self._folder} draws it." if self.plot else told
 
 
-def _origin(run: Run) -> Row:
+def _origin(run: PointRun) -> Row:
     """Return the first fields of each row: the point's hash, and the version."""
     return {"point": run.key, "mpinet": __version__}
 
@@ -286,7 +286,7 @@ def _kept(row: Row) -> Row:
     return {name: value for name, value in row.items() if name not in UNKEPT}
 
 
-def _failure(run: Run, sentence: str) -> Row:
+def _failure(run: PointRun, sentence: str) -> Row:
     """Return the row of a point that failed."""
     options = values_of(run.options)
     document = {

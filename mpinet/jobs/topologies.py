@@ -33,7 +33,7 @@ def prepare(options: TopologiesOptions) -> Job:
             raise UsageError("--degree limits what --size lists.")
         return Topologies(chosen)
     degree = None if options.degree is None else most_degree(options.degree)
-    return Members([member.name for member in chosen], range_of(options.size), degree)
+    return FamilyList([member.name for member in chosen], range_of(options.size), degree)
 
 
 @dataclass(eq=False, repr=False)
@@ -83,7 +83,7 @@ def _short(text: str, most: int) -> str:
     return text if len(text) <= most else f"{text[: most - 3].rstrip()} .."
 
 
-class Members(Job):
+class FamilyList(Job):
     """List of the networks of a given size with the least diameter, one per family."""
 
     unit = "families"

@@ -17,7 +17,7 @@ from mpinet.jobs.plots import require_plot, shown_times, write_curves
 from mpinet.jobs.timing import Timed, timed_of
 from mpinet.machine.timed.ticks import in_units
 from mpinet.machine.transport import Local
-from mpinet.programs.messages.bounds import Demand, lower_bound
+from mpinet.programs.messages.bounds import CollectivePromise, lower_bound
 from mpinet.programs.messages.textbook import ALGORITHMS
 from mpinet.report.curves import Curve, Dot
 from mpinet.report.rows import Row
@@ -54,7 +54,9 @@ def prepare(options: TuneOptions) -> Job:
     segment = None if options.segment is None else bytes_of(options.segment)
     timed.costs.lookahead(timed.topology is None, timed.costs.eager is not None)
     where = np.arange(count) if places is None else places
-    demands = [Demand(options.collective, size, where) for size in sizes_of(options.bytes)]
+    demands = [
+        CollectivePromise(options.collective, size, where) for size in sizes_of(options.bytes)
+    ]
     timed.require_byte_cost("tune", options.collective)
     return Tune(options, timed, names, demands, segment)
 
@@ -128,7 +130,7 @@ class Tune(Job):
     _options: TuneOptions
     _timed: Timed
     _names: list[str] | None
-    _demands: list[Demand]
+    _demands: list[CollectivePromise]
     _segment: int | None
 
     def __post_init__(self) -> None:
@@ -174,7 +176,7 @@ class Tune(Job):
         title = f"{self._options.collective} on {self._timed.where}"
         draw_times(points, title, self._timed.unit, file)
 
-    def _times(self, demand: Demand, transport: Local) -> dict[str, int]:
+    def _times(self, demand: CollectivePromise, transport: Local) -> dict[str, int]:
         """Return the time of each algorithm; those for powers of two only where they apply."""
         from mpinet.jobs.replay import played
         from mpinet.programs.messages.named import made

@@ -92,7 +92,7 @@ LISTED = ("id", "paper", "place", "statement", "relation")
 
 
 @dataclass(eq=False, repr=False)
-class Ledger(Job):
+class VerdictLedger(Job):
     """Verdicts, shown in a terminal and as a page."""
 
     _options: VerifyOptions
@@ -118,7 +118,7 @@ class Ledger(Job):
 
 
 @dataclass(eq=False, repr=False)
-class Verify(Ledger):
+class Verify(VerdictLedger):
     """Claims, judged."""
 
     unit = "tests of rank 0"
@@ -224,7 +224,7 @@ class SideBySide(Job):
 
 
 @dataclass(eq=False, repr=False)
-class Again(Ledger):
+class Again(VerdictLedger):
     """Verdicts of an earlier run, from its result file."""
 
     _document: dict[str, Any]

@@ -17,7 +17,7 @@ Result = dict[str, Any]
 
 
 @dataclass(frozen=True)
-class Job:
+class DemoCommand:
     """A command, and what is known in advance about its result."""
 
     title: str
@@ -46,28 +46,28 @@ class Job:
 
 
 JOBS = (
-    Job(
+    DemoCommand(
         "permutation routed, 16-cube",
         "route hypercube:16 --pairs permutation",
         lambda r: f"{r['steps']} steps, hops_max {r['hops_max']}",
         "hops_max <= 16, steps >= hops_max",
         lambda r: r["hops_max"] <= 16 and r["steps"] >= r["hops_max"] and not r["undeliverable"],
     ),
-    Job(
+    DemoCommand(
         "one-port broadcast, torus 32^3",
         "broadcast torus:32x32x32",
         lambda r: f"{r['steps']} steps, {r['informed']} informed",
         "3 * 32/2 = 48 steps",
         lambda r: r["steps"] == 48 and r["informed"] == 32**3,
     ),
-    Job(
+    DemoCommand(
         "FFT by ASCEND, 14-cube",
         "ascend hypercube:14 --operator fft",
         lambda r: f"{r['steps']} steps, {'correct' if r['correct'] else 'WRONG'}",
         "n = 14 steps",
         lambda r: r["steps"] == 14 and r["correct"] is True,
     ),
-    Job(
+    DemoCommand(
         "diameter, CCC(6)",
         "show ccc:6 --distances",
         lambda r: f"{r['diameter']}",

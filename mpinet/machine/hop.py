@@ -85,7 +85,7 @@ def seal(number, node):
     return word ^ (word >> 30)
 
 
-class Loops(NamedTuple):
+class StepLoops(NamedTuple):
     """The loops over messages, in the order in which a step makes them."""
 
     advance: Kernel
@@ -93,7 +93,7 @@ class Loops(NamedTuple):
     merge: Kernel
 
 
-class Ways(NamedTuple):
+class HopRules(NamedTuple):
     """The ways of messages: rules of network and routing, with their parameters, and the faults.
 
     `header_words` are those of the routing's header.
@@ -108,7 +108,7 @@ class Ways(NamedTuple):
     cut: Table
 
 
-class Hosting(NamedTuple):
+class HostedPart(NamedTuple):
     """The mapping, and this rank's part of it.
 
     The rule `place` with its parameters, and 1 if it is the identity; the first position here, how
@@ -193,7 +193,7 @@ def hosting_inlined(number, direction, params):
 
 
 @cache
-def inlining(neighbor: Rule, decide: Rule, place: Rule, **numbers: int) -> Loops:
+def inlining(neighbor: Rule, decide: Rule, place: Rule, **numbers: int) -> StepLoops:
     """The `LOOPS` with a network, a routing, a mapping and the `numbers` compiled in.
 
     That takes seconds, once for all these, and makes a hop cheaper by a tenth to two thirds.
@@ -209,7 +209,7 @@ def inlining(neighbor: Rule, decide: Rule, place: Rule, **numbers: int) -> Loops
         hosting_inlined=place,
         **numbers,
     )
-    return Loops(*bound)
+    return StepLoops(*bound)
 
 
 @inlined
@@ -269,7 +269,7 @@ def put_end(ends, to, node, answer, number, rows, row, header_words, width):
         ends[to, WORDS + j] = rows[row, WORDS + header_words + j]
 
 
-class Form(NamedTuple):
+class HopConstants(NamedTuple):
     """The numbers that loops with rules compiled in have as constants (see `INLINED`)."""
 
     header_words: int
@@ -291,13 +291,13 @@ def form_of(ways, rows, grants, leavers, observed):
         header_words, width, faulty = HEADER_WORDS, WIDTH, FAULTY != 0
         grants, leavers = GRANTS, LEAVERS
         observed, node_words = OBSERVED != 0, NODE_WORDS
-    return Form(header_words, width, grants, leavers, faulty, observed, node_words)
+    return HopConstants(header_words, width, grants, leavers, faulty, observed, node_words)
 
 
 @idiom
 def called(ways):
     """Return the ways with plain functions for their boxed rules, which phases cannot unbox."""
-    return Ways(
+    return HopRules(
         ways.neighbor.call, ways.links, ways.decide.call, ways.params, ways.header_words,
         ways.dead, ways.cut,
     )  # fmt: skip
@@ -367,8 +367,8 @@ def goes_on(row, to, end, node, number, form, ways, rows, ends, header, ledger):
 
 @kernel
 def advance(
-    ways: Ways,
-    hosting: Hosting,
+    ways: HopRules,
+    hosting: HostedPart,
     messages: Table,
     granting: Granting,
     marks: Marks,
@@ -385,7 +385,7 @@ def advance(
     `moves` gets a record of every hop where it has room for them. The marks `used` and `waiting`
     and the counts are all zero before; the first two also after.
     """
-    places = Hosting(
+    places = HostedPart(
         hosting.place.call, hosting.params, hosting.contiguous, hosting.first, hosting.hosted,
         hosting.split,
     )  # fmt: skip
@@ -486,7 +486,7 @@ def wipe(used, waiting, touched, sparse, words_per_node):
 
 @kernel
 def settle(
-    ways: Ways,
+    ways: HopRules,
     rows: Table,
     granting: Granting,
     ends: Table,
@@ -543,7 +543,7 @@ def set_out(
     start: StartRule,
     params: Ints,
     header_words: int,
-    hosting: Hosting,
+    hosting: HostedPart,
     sources: Ints,
     targets: Ints,
     numbers: Ints,
@@ -623,4 +623,4 @@ def merge(messages: Table, residents: int, arrivals: Table) -> None:
             j -= 1
 
 
-LOOPS = Loops(advance, settle, merge)
+LOOPS = StepLoops(advance, settle, merge)

@@ -469,16 +469,16 @@ class Router:
         return self.routing.words + self.payload_words + self.fifo
 
     @cached_property
-    def _ways(self) -> hop.Ways:
+    def _ways(self) -> hop.HopRules:
         """Network, routing and faults, in the form that kernels take."""
         topology, routing = self.machine.topology, self.routing
-        return hop.Ways(
+        return hop.HopRules(
             topology.neighbor.native, topology.params, routing.decide.native, routing.params,
             routing.words, *self._dead,
         )  # fmt: skip
 
     @cached_property
-    def _hosting(self) -> hop.Hosting:
+    def _hosting(self) -> hop.HostedPart:
         """The mapping, in the form that kernels take."""
         return hosting(self.machine)
 
@@ -533,7 +533,7 @@ class Router:
         hop.deal(leaving, self._leaving.owners, places, self._dealt)
         return self._dealt[: len(leaving)]
 
-    def inlining(self, **settings: int) -> hop.Loops:
+    def inlining(self, **settings: int) -> hop.StepLoops:
         """Return the loops over messages with rules and settings compiled in.
 
         Settings that are given replace the router's own.
@@ -676,10 +676,10 @@ class Router:
             )
 
 
-def hosting(machine: Machine) -> hop.Hosting:
+def hosting(machine: Machine) -> hop.HostedPart:
     """Return a machine's mapping, and this rank's part of it, in the form that kernels take."""
     mapping, placement = machine.mapping, machine.placement
-    return hop.Hosting(
+    return hop.HostedPart(
         place=mapping.rule.native,
         params=mapping.params,
         contiguous=int(mapping.contiguous),

@@ -171,7 +171,7 @@ class Frame:
         return found
 
 
-class Part(Protocol):
+class StatePart(Protocol):
     """An object with state of its own that a checkpoint keeps."""
 
     def state(self) -> Fields:
@@ -182,7 +182,7 @@ class Part(Protocol):
 
 
 class Collected:
-    """Array of rows that come a few at a time; a `Part` of a loop.
+    """Array of rows that come a few at a time; a `StatePart` of a loop.
 
     Parameters
     ----------
@@ -234,7 +234,7 @@ class State(Frame):
     ----------
     ranks, name
         As for `Frame`.
-    parts : Part
+    parts : StatePart
         Objects of the program's whose own state belongs to the loop's.
     fields : Kind, or a number, text or list
         What every attribute is at first; later ones are of the same kind.
@@ -253,7 +253,7 @@ class State(Frame):
     array([3, 3, 3, 3])
     """
 
-    def __init__(self, ranks: Stepping | Local, name: str, *parts: Part, **fields: Any):
+    def __init__(self, ranks: Stepping | Local, name: str, *parts: StatePart, **fields: Any):
         super().__init__(ranks, name, self._fields, self._take)
         self._parts, self._kinds = parts, fields
         for field, kind in fields.items():

@@ -162,7 +162,7 @@ class Trace:
     def __init__(self, limits: Limits | None = None):
         self.limits = limits or Limits()
         self.moves = Spill(RECORD)
-        self.calls: Calls = Calls(self.limits)
+        self.calls: CallSites = CallSites(self.limits)
         """The calls of programs, where these note them."""
         self.idle: int = 0
         """Steps of time that passed without one of the machine."""
@@ -198,7 +198,7 @@ class Trace:
         return in_order(self.moves.between(0, self.moves.count))
 
 
-class Calls:
+class CallSites:
     """Calls of this rank's processors, each with the place in the script that made it.
 
     Parameters

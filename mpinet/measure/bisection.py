@@ -21,7 +21,7 @@ from mpinet.base.arrays import Flags
 from mpinet.base.fielddocs import described
 from mpinet.errors import UsageError
 from mpinet.measure.bounded import Bounded
-from mpinet.measure.cutsearch import Cuts, best_cut
+from mpinet.measure.cutsearch import CutHypergraph, best_cut
 from mpinet.measure.frontier import exact_cut
 from mpinet.measure.libraries import library
 from mpinet.measure.wiring import edges, incidences, to_graph
@@ -134,16 +134,16 @@ def bisection_width(topology: NetworkLike, seconds: float = 10.0) -> Bisection:
     return Bisection(lower, upper, lower == upper, away_from_first(inside))
 
 
-def cuts_of(network: Topology) -> Cuts:
+def cuts_of(network: Topology) -> CutHypergraph:
     """The channels that a cut may part: each link once, or each bus."""
     if network.links:
         ends = edges(network)
         channels = np.repeat(np.arange(len(ends)), 2)
-        return Cuts(network.size, network.hosts, channels, ends.ravel())
+        return CutHypergraph(network.size, network.hosts, channels, ends.ravel())
     pairs = incidences(network)
     order = np.lexsort((pairs[:, 0], pairs[:, 1]))
     nodes, busses = pairs[order].T
-    return Cuts(network.size, network.hosts, busses.copy(), nodes.copy())
+    return CutHypergraph(network.size, network.hosts, busses.copy(), nodes.copy())
 
 
 def away_from_first(inside: Flags) -> tuple[int, ...]:
@@ -151,7 +151,7 @@ def away_from_first(inside: Flags) -> tuple[int, ...]:
     return tuple(np.flatnonzero(inside != inside[0]).tolist())
 
 
-def laplacian(network: Topology, cuts: Cuts) -> NDArray[np.float64]:
+def laplacian(network: Topology, cuts: CutHypergraph) -> NDArray[np.float64]:
     """Laplacian in which the pairs of members that a cut of one channel parts weigh at most 1."""
     matrix = np.zeros((network.size, network.size))
     for members in cuts.by_channel():
@@ -166,7 +166,7 @@ def laplacian(network: Topology, cuts: Cuts) -> NDArray[np.float64]:
     return matrix
 
 
-def spectral_bound(network: Topology, cuts: Cuts) -> int:
+def spectral_bound(network: Topology, cuts: CutHypergraph) -> int:
     """Width that no bisection is below: a b lambda_2 / N for sides of a and b nodes (Fiedler).
 
     Zero where switches make the sides of unknown size, or the network is large.
@@ -196,7 +196,7 @@ def flow_bound(network: Topology, rounds: int = 1) -> int:
 
 
 @dataclass(frozen=True)
-class Flow:
+class AllPairsFlow:
     """A flow between all pairs of processors, and the width that it shows."""
 
     bound: int
@@ -206,7 +206,7 @@ class Flow:
     the shortest paths."""
 
 
-def flow_of(network: Topology, rounds: int) -> Flow:
+def flow_of(network: Topology, rounds: int) -> AllPairsFlow:
     """The flow whose busiest link, of those that some rounds make, shows the most.
 
     One unit of flow for each pair of processors, split evenly over its shortest paths; then again
@@ -221,10 +221,10 @@ def flow_of(network: Topology, rounds: int) -> Flow:
         How often the pairs' flow is laid.
     """
     if not network.links or network.hosts < network.size or network.size > LARGEST_SPECTRUM:
-        return Flow(0, [])
+        return AllPairsFlow(0, [])
     graph = to_graph(network)
     if not graph.is_connected():
-        return Flow(0, [])
+        return AllPairsFlow(0, [])
     parted = (network.size // 2) * ((network.size + 1) // 2)
     flows, best, used = np.zeros(graph.ecount()), 0.0, 0
     lengths = [[1] * graph.ecount()]
@@ -236,10 +236,10 @@ def flow_of(network: Topology, rounds: int) -> Flow:
             best, used = parted * done / flows.max(), done
         longer = np.ceil(LENGTHS * np.exp(STEEPNESS * (flows / flows.max() - 1)))
         lengths.append(longer.astype(int).tolist())
-    return Flow(int(np.ceil(best - ROUNDING)), lengths[:used])
+    return AllPairsFlow(int(np.ceil(best - ROUNDING)), lengths[:used])
 
 
-def _flow_rounds(cuts: Cuts, seconds: float) -> int:
+def _flow_rounds(cuts: CutHypergraph, seconds: float) -> int:
     """Rounds of flow that the effort allows for."""
     return int(min(MOST_ROUNDS, seconds * FLOW_STEPS_PER_SECOND / (cuts.nodes * cuts.count)))
 
@@ -266,7 +266,7 @@ def lowest_half(score: NDArray[np.float64], hosts: int) -> Flags:
     return inside
 
 
-def solve(cuts: Cuts, lower: int, inside: Flags, seconds: float) -> tuple[int, Flags]:
+def solve(cuts: CutHypergraph, lower: int, inside: Flags, seconds: float) -> tuple[int, Flags]:
     """Search for a narrower cut by constraint solver; return a lower bound and the best cut."""
     cp_model: Any = library("ortools.sat.python.cp_model")
     model = cp_model.CpModel()

@@ -125,7 +125,7 @@ def _carried(topology: Topology, routing: Routing, part: Share) -> tuple[Ints, I
     for sources, targets in part.blocks():
         ways = own_pairs(transport, sources, targets)
         flits = np.ones(len(ways[0]), np.int64)
-        add_loads(rules(topology, routing), *ways, Loads(flits, loads))
+        add_loads(rules(topology, routing), *ways, ChannelLoads(flits, loads))
         ends += np.bincount(ways[1], minlength=topology.size)
     return transport.sum(_by_bus(topology, loads)), transport.sum(ends)
 
@@ -149,7 +149,7 @@ def _scattered(topology: Topology, base: Routing, part: Share) -> tuple[Ints, In
     for sources, targets in Share(Fraction(1), hosts, own=False).blocks():
         ways = own_pairs(transport, sources, targets)
         flits = leaving[ways[0]] + coming[ways[1]]
-        add_loads(rules(topology, base), *ways, Loads(flits, loads))
+        add_loads(rules(topology, base), *ways, ChannelLoads(flits, loads))
     return transport.sum(_by_bus(topology, loads)), hosts * ends
 
 
@@ -163,7 +163,7 @@ def _by_bus(topology: Topology, loads: Ints) -> Ints:
     return every
 
 
-class Loads(NamedTuple):
+class ChannelLoads(NamedTuple):
     """Arguments and results of `add_loads`: flits of each pair, and over each channel."""
 
     flits: Ints
@@ -177,4 +177,4 @@ def add_flits(visit, header, notes):
     return False
 
 
-add_loads = walk.bind("add_loads", notes=Loads, hop=add_flits)
+add_loads = walk.bind("add_loads", notes=ChannelLoads, hop=add_flits)

@@ -88,7 +88,7 @@ def fault_distance(topology: NetworkLike, faults: int = 1) -> FaultDistance:
     pieces = separating_nodes(network)
     if pieces is not None and len(pieces) <= faults:
         return FaultDistance(inf, _more_removed(network, pieces, faults), (), 0, 0, 0)
-    return _Search(network, faults).run()
+    return _ContainerSearch(network, faults).run()
 
 
 def _more_removed(network: Topology, pieces: tuple[int, ...], faults: int) -> tuple[int, ...]:
@@ -111,7 +111,7 @@ def _filled(
     return tuple(sorted([*removed, *more]))
 
 
-class _Search:
+class _ContainerSearch:
     """The search over all pairs of nodes.
 
     Parameters

@@ -23,7 +23,7 @@ OPERATIONS = 1 << 28
 """About how many operations the searches may take together."""
 
 
-class Cuts:
+class CutHypergraph:
     """The hypergraph to cut: channels, each with its members.
 
     Parameters
@@ -58,12 +58,12 @@ class Cuts:
         return int(((within > 0) & (within < members)).sum())
 
 
-def best_cut(cuts: Cuts, starts: Sequence[Flags], enough: int = 0) -> Flags:
+def best_cut(cuts: CutHypergraph, starts: Sequence[Flags], enough: int = 0) -> Flags:
     """The narrowest cut into halves that a tabu search finds from each of some.
 
     Parameters
     ----------
-    cuts : Cuts
+    cuts : CutHypergraph
         The network.
     starts : sequence of ndarray of bool, shape (nodes,)
         Cuts with half of the hosts (rounded down) inside.
@@ -87,7 +87,7 @@ def best_cut(cuts: Cuts, starts: Sequence[Flags], enough: int = 0) -> Flags:
     return halves[int(np.argmin(widths))]
 
 
-def random_cuts(cuts: Cuts) -> list[Flags]:
+def random_cuts(cuts: CutHypergraph) -> list[Flags]:
     """Cuts with random halves of the hosts inside, switches on random sides; always the same."""
     # The seed is fixed: every rank and every run must find the same cut.
     rng = np.random.Generator(np.random.PCG64(0))

@@ -150,7 +150,7 @@ def find_deadlock(
     # Every rank runs the same small traces for itself. Spread over ranks, each step would cost an
     # exchange.
     with alone():
-        search = _Search(network, chosen, counted, buffering, seed)
+        search = _TraceSearch(network, chosen, counted, buffering, seed)
         rows = search.found(cycle)
     return _told(known, network, search, cycle, rows)
 
@@ -163,7 +163,7 @@ def _routing(network: Topology, routing: Routing | str | None, seed: int) -> Rou
 
 
 def _told(
-    known: DeadlockSearch, network: Topology, search: _Search, cycle: Any, rows: Table | None
+    known: DeadlockSearch, network: Topology, search: _TraceSearch, cycle: Any, rows: Table | None
 ) -> DeadlockSearch:
     """The result of a search: with its traffic if there is one."""
     same = known.routing, known.classes, known.vcs, known.buffers, cycle
@@ -185,7 +185,7 @@ def _told(
     )
 
 
-class _Search:
+class _TraceSearch:
     """Runs of traces on one process, until one stops."""
 
     def __init__(

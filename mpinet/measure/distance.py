@@ -74,7 +74,9 @@ def distance_matrix(
     [[0, 1, 2, 1], [1, 0, 1, 2], [2, 1, 0, 1], [1, 2, 1, 0]]
     """
     network = open_topology(topology)
-    floods = floods_from_all(network, dead, cut) if sources is None else Floods(network, dead, cut)
+    floods = (
+        floods_from_all(network, dead, cut) if sources is None else FaultyFloods(network, dead, cut)
+    )
     begun = floods.all_nodes if sources is None else floods.numbers(sources)
     require_memory(4 * network.size * len(begun), f"A matrix of distances in {network.name}")
     rows = np.full((floods.machine.placement.count, len(begun)), -1, np.int16)
@@ -168,7 +170,7 @@ def is_connected(
     UsageError
         All nodes are dead; or as in `distance_matrix`.
     """
-    floods = Floods(open_topology(topology), dead, cut)
+    floods = FaultyFloods(open_topology(topology), dead, cut)
     return sum(wave.total for wave in floods.waves(floods.alive[:1])) == len(floods.alive)
 
 
@@ -279,7 +281,7 @@ def disconnected(topology: Topology) -> Disconnected:
 
 
 @dataclass(frozen=True)
-class Extent:
+class DistanceSums:
     """Largest distance, sum of distances and number of ordered pairs of different nodes."""
 
     diameter: int
@@ -287,7 +289,9 @@ class Extent:
     pairs: int
 
 
-def _extent(topology: NetworkLike, dead: Iterable[int], cut: Iterable[tuple[int, int]]) -> Extent:
+def _extent(
+    topology: NetworkLike, dead: Iterable[int], cut: Iterable[tuple[int, int]]
+) -> DistanceSums:
     """Flood from all nodes that are not dead; where all are alike, from one (collective)."""
     floods = floods_from_all(open_topology(topology), dead, cut)
     if floods.machine.topology.size > SOURCES and (alike := floods.alike) is not None:
@@ -299,16 +303,16 @@ def _extent(topology: NetworkLike, dead: Iterable[int], cut: Iterable[tuple[int,
         reached += wave.total
     if reached != len(floods.alive) ** 2:
         raise disconnected(floods.machine.topology)
-    return Extent(largest, total, reached - len(floods.alive))
+    return DistanceSums(largest, total, reached - len(floods.alive))
 
 
-def extent_of(alike: Translations) -> Extent:
+def extent_of(alike: Translations) -> DistanceSums:
     """Measures of a network whose nodes are all alike, by its distances from node 0."""
     nodes = len(alike.distance)
-    return Extent(alike.diameter, nodes * int(alike.distance.sum()), nodes * (nodes - 1))
+    return DistanceSums(alike.diameter, nodes * int(alike.distance.sum()), nodes * (nodes - 1))
 
 
-class Floods:
+class FaultyFloods:
     """Floods of one network in which some nodes and links are dead.
 
     Parameters
@@ -402,7 +406,7 @@ class Floods:
 
 def floods_from_all(
     network: Topology, dead: Iterable[int] = (), cut: Iterable[tuple[int, int]] = ()
-) -> Floods:
+) -> FaultyFloods:
     """Floods of a network that may begin at all of its nodes.
 
     Raises
@@ -411,4 +415,4 @@ def floods_from_all(
         They would not end, or not fit into memory.
     """
     require_floods(network if network.links else adjacency(network), world().size)
-    return Floods(network, dead, cut)
+    return FaultyFloods(network, dead, cut)

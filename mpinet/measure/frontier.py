@@ -15,7 +15,7 @@ import numpy as np
 
 from mpinet.base.arrays import ByteTables, Flags, HalfRows, Ints, Table
 from mpinet.compiled import inlined, kernel
-from mpinet.measure.cutsearch import Cuts
+from mpinet.measure.cutsearch import CutHypergraph
 from mpinet.networks.arithmetic import count_ones
 
 Neighbors = list[list[int]]
@@ -49,12 +49,12 @@ class ExactCut:
     (N,)."""
 
 
-def exact_cut(cuts: Cuts, seconds: float) -> ExactCut | None:
+def exact_cut(cuts: CutHypergraph, seconds: float) -> ExactCut | None:
     """The narrowest cut into halves; None where the front is too wide for the effort.
 
     Parameters
     ----------
-    cuts : Cuts
+    cuts : CutHypergraph
         Channels with two members each; others are out of reach.
     seconds : float
         Effort, counted in table entries.
@@ -84,7 +84,7 @@ def exact_cut(cuts: Cuts, seconds: float) -> ExactCut | None:
     return ExactCut(width, inside)
 
 
-def narrowest_front(cuts: Cuts) -> tuple[list[int], int, list[list[int]]] | None:
+def narrowest_front(cuts: CutHypergraph) -> tuple[list[int], int, list[list[int]]] | None:
     """An order of the nodes, how wide its front is, and its events; None for other than links."""
     links = cuts.by_channel()
     if any(len(ends) != 2 for ends in links) or len(links) >= NOT_REACHED:
@@ -96,7 +96,7 @@ def narrowest_front(cuts: Cuts) -> tuple[list[int], int, list[list[int]]] | None
     return min(plans, key=lambda plan: plan[1])
 
 
-def neighbors_in(cuts: Cuts) -> Neighbors:
+def neighbors_in(cuts: CutHypergraph) -> Neighbors:
     """Return for each node the members of its channels."""
     neighbors: Neighbors = [[] for _ in range(cuts.nodes)]
     for members in cuts.by_channel():

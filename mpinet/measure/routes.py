@@ -96,8 +96,8 @@ def route_lengths(
     network = open_topology(topology)
     routing = as_routing(network, routing)
     asked, transport = Pairs(network, pairs, seed), world()
-    longest, stretch = Largest(transport), Largest(transport)
-    failed = Largest(transport)
+    longest, stretch = LargestWithKey(transport), LargestWithKey(transport)
+    failed = LargestWithKey(transport)
     delivered = total = 0
     for sources, targets in asked.parts():
         # Distances are collective, so all ranks flood for the whole part. Only then does each rank
@@ -129,7 +129,7 @@ def route_lengths(
     )
 
 
-class Largest:
+class LargestWithKey:
     """The largest of many values, and the lowest key that has it, over all ranks.
 
     Parameters
@@ -303,7 +303,7 @@ def repeats(
     """
     network, transport = open_topology(topology), world()
     routing = as_routing(network, routing)
-    found = Largest(transport)
+    found = LargestWithKey(transport)
     for sources, targets in Pairs(network, pairs).parts():
         sources, targets = own_pairs(transport, sources, targets)
         seen = Seen(np.full(network.size, -1, np.int64))

@@ -19,7 +19,7 @@ from mpinet.base.effort import LOOKS, require_walk
 from mpinet.base.fielddocs import described
 from mpinet.draws import philox
 from mpinet.errors import UsageError
-from mpinet.measure.distance import Floods, extent_of
+from mpinet.measure.distance import FaultyFloods, extent_of
 from mpinet.measure.nearing import Nearing
 from mpinet.networks.catalogue import open_topology
 from mpinet.networks.topology import NetworkLike
@@ -98,11 +98,11 @@ def distance_estimate(
     >>> found.diameter_upper, found.average_upper, found.floods, found.exact
     (40, 20.012507817385867, 1, ['diameter', 'average'])
     """
-    return estimated(Floods(open_topology(topology)), sources, confidence, most, seed)
+    return estimated(FaultyFloods(open_topology(topology)), sources, confidence, most, seed)
 
 
 def estimated(
-    floods: Floods, sources: int, confidence: float, most: int | None, seed: int
+    floods: FaultyFloods, sources: int, confidence: float, most: int | None, seed: int
 ) -> DistanceEstimate:
     """Estimate distances as `distance_estimate` does, by floods of a network without faults.
 

@@ -196,7 +196,7 @@ def incidence_graph(topology: NetworkLike) -> Any:
     return graph
 
 
-class Part(Topology):
+class Subnetwork(Topology):
     """Some nodes of a network with some of its links or busses, on the ports that they have there.
 
     Parameters
@@ -274,7 +274,7 @@ def without(
     nodes: Iterable[int] = (),
     links: Iterable[tuple[int, int]] = (),
     busses: Iterable[int] = (),
-) -> Part:
+) -> Subnetwork:
     """Remove nodes, links or busses; the rest may be in pieces.
 
     Parameters
@@ -282,7 +282,7 @@ def without(
     topology : Topology or str
         The network.
     nodes : iterable of int
-        Nodes that go. The others are renumbered in order; `Part.nodes` has their old numbers.
+        Nodes that go. The others are renumbered in order; `Subnetwork.nodes` has their old numbers.
     links : iterable of (int, int)
         Pairs of neighbours that are neighbours no more, of a network of links.
     busses : iterable of int
@@ -310,7 +310,7 @@ def without(
         _require_busses(network, gone)
         channels = network.channel(np.arange(network.size)[:, np.newaxis], np.arange(network.ports))
         kept &= ~np.isin(channels, gone)
-    return Part(network, left, kept)
+    return Subnetwork(network, left, kept)
 
 
 def _require_busses(topology: Topology, busses: Ints) -> None:
@@ -323,7 +323,7 @@ def _require_busses(topology: Topology, busses: Ints) -> None:
         )
 
 
-def part(topology: NetworkLike, nodes: Iterable[int]) -> Part:
+def part(topology: NetworkLike, nodes: Iterable[int]) -> Subnetwork:
     """The network between some nodes: what is left without the others."""
     network = open_topology(topology)
     return without(network, set(range(network.size)) - set(nodes))

@@ -9,7 +9,7 @@ from mpinet.mpi.real import REAL
 from mpinet.mpi.world.handles import handle_of, thing_of
 
 
-class Numbered:
+class NamedNumber:
     """An object of MPI: its truth, equality, number and pickle follow from its meaning."""
 
     __slots__ = ()
@@ -33,7 +33,7 @@ class Numbered:
         return self._meaning is not None
 
     def __eq__(self, other: object) -> bool:
-        if not isinstance(other, Numbered) or other._null != self._null:
+        if not isinstance(other, NamedNumber) or other._null != self._null:
             return NotImplemented
         return bool(self._meaning == other._meaning)
 

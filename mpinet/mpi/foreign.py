@@ -120,7 +120,7 @@ def handles() -> Handles:
 
 
 @dataclass(frozen=True, slots=True)
-class Piece:
+class ForeignBuffer:
     """A buffer as functions of C have it."""
 
     address: int
@@ -192,14 +192,21 @@ def show(address: int, *statuses: Any) -> None:
 # ---- functions
 
 
-def _receive(piece: Piece, source: int, tag: int, comm: Comm, status: int) -> None:
+def _receive(piece: ForeignBuffer, source: int, tag: int, comm: Comm, status: int) -> None:
     told = REAL.Status()
     comm.Recv(piece.spec(), source, tag, told)
     show(status, told)
 
 
 def _sendrecv(
-    sent: Piece, dest: int, tag: int, piece: Piece, source: int, other: int, comm: Comm, status: int
+    sent: ForeignBuffer,
+    dest: int,
+    tag: int,
+    piece: ForeignBuffer,
+    source: int,
+    other: int,
+    comm: Comm,
+    status: int,
 ) -> None:
     told = REAL.Status()
     comm.Sendrecv(sent.spec(), dest, tag, piece.spec(), source, other, told)
@@ -230,7 +237,7 @@ def _any(
         show(status, told)
 
 
-def _at_root(piece: Piece, root: int, comm: Comm) -> Any:
+def _at_root(piece: ForeignBuffer, root: int, comm: Comm) -> Any:
     """The buffer of all members, which the root alone has."""
     return piece.spec(comm.size) if comm.rank == root else None
 
@@ -315,7 +322,7 @@ def _read(kinds: str, words: Sequence[Any]) -> list[Any]:
     for kind in kinds:
         word = next(rest)
         if kind == "b":
-            found.append(Piece(word or 0, next(rest), REAL.Datatype.fromhandle(next(rest))))
+            found.append(ForeignBuffer(word or 0, next(rest), REAL.Datatype.fromhandle(next(rest))))
         elif kind == "c":
             found.append(handles().thing(REAL.Comm, word))
         elif kind == "o":

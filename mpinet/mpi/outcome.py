@@ -40,7 +40,7 @@ class Conflicting:
     """Number of such conflicts."""
 
 
-class Drawn(NamedTuple):
+class DrawnReceives(NamedTuple):
     """Receives of a kind, on a line, that could have got another message."""
 
     account: Account
@@ -52,7 +52,7 @@ class Drawn(NamedTuple):
 
 
 @dataclass(frozen=True)
-class Outcome:
+class ScriptOutcome:
     """Outcome of a run; on ranks other than 0 without accounts and output."""
 
     processors: int
@@ -71,7 +71,7 @@ class Outcome:
     """Costs of each kind of call on each line."""
     conflicts: list[Conflicting]
     """Accesses to windows that conflict."""
-    drawn: list[Drawn]
+    drawn: list[DrawnReceives]
     """Receives that could have got another message, where orders were drawn."""
     traced: Traced | None = None
     """The script as a program of messages, if that was noted, on rank 0."""
@@ -87,7 +87,7 @@ class Outcome:
         return by_kind(self.accounts)
 
 
-def outcome(world: World) -> Outcome:
+def outcome(world: World) -> ScriptOutcome:
     """Bring together what all ranks know (collective)."""
     machine, unreceived = world.machine, world.exits.unreceived
     left = np.flatnonzero(unreceived)
@@ -109,7 +109,7 @@ def outcome(world: World) -> Outcome:
     conflicts = _conflicts(shares, [row for *_, rows, _ in gathered_rows for row in rows])
     drawn = _drawn(shares, [row for *_, rows in gathered_rows for row in rows])
     counts = world.size, steps, hops, total, found, output
-    return Outcome(
+    return ScriptOutcome(
         *counts,
         accounts,
         conflicts,
@@ -137,13 +137,13 @@ def _conflicts(shares: Shares, rows: Iterable[Sequence[Any]]) -> list[Conflictin
     return [found[key] for key in sorted(found)]
 
 
-def _drawn(shares: Shares, rows: Iterable[Sequence[int]]) -> list[Drawn]:
+def _drawn(shares: Shares, rows: Iterable[Sequence[int]]) -> list[DrawnReceives]:
     """Receives that could have got another message, by lines."""
-    found: dict[Any, Drawn] = {}
+    found: dict[Any, DrawnReceives] = {}
     for number, times, most in rows:
         account = numbered(shares, number)
-        known = found.get(_called(account), Drawn(account, 0, 0))
-        found[_called(account)] = Drawn(account, known.times + times, max(known.most, most))
+        known = found.get(_called(account), DrawnReceives(account, 0, 0))
+        found[_called(account)] = DrawnReceives(account, known.times + times, max(known.most, most))
     return [found[key] for key in sorted(found)]
 
 

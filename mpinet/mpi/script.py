@@ -18,7 +18,7 @@ from mpinet.mpi import source
 from mpinet.mpi.communicators.spawning import LAUNCHES, Launch, adopt
 from mpinet.mpi.foreign import in_libraries
 from mpinet.mpi.module import emulated
-from mpinet.mpi.outcome import Outcome, outcome
+from mpinet.mpi.outcome import ScriptOutcome, outcome
 from mpinet.mpi.source import Source
 from mpinet.mpi.world.atexit_hooks import at_end_of_processors, call_last, garbage_collected
 from mpinet.mpi.world.calls import running
@@ -36,7 +36,9 @@ from mpinet.mpi.world.world import World
 from mpinet.process.running import rare_collections
 
 
-def run_script(machine: Machine, script: Path | Source, options: ScriptOptions = PLAIN) -> Outcome:
+def run_script(
+    machine: Machine, script: Path | Source, options: ScriptOptions = PLAIN
+) -> ScriptOutcome:
     """Run an mpi4py script on every processor (collective).
 
     Parameters

@@ -14,14 +14,14 @@ from typing import NamedTuple
 
 from mpinet.errors import Deadlock, ProgramError
 from mpinet.machine.transport import Local
-from mpinet.mpi.outcome import Outcome
-from mpinet.mpi.world.orders import Option, Place, PrefixReplay, Redundant, order_text
+from mpinet.mpi.outcome import ScriptOutcome
+from mpinet.mpi.world.orders import Choice, Place, PrefixReplay, Redundant, order_text
 from mpinet.process.telling import agreed, gathered
 
 Told = dict[int, str]
 """Output of processors on the standard output, on rank 0."""
 
-Run = Callable[[PrefixReplay, Told, bool], Outcome]
+Run = Callable[[PrefixReplay, Told, bool], ScriptOutcome]
 """Makes a run in an order, which fills what is told; whether it is the first."""
 
 
@@ -29,11 +29,11 @@ Run = Callable[[PrefixReplay, Told, bool], Outcome]
 class Branch:
     """A moment in which something was chosen."""
 
-    options: list[Option]
+    options: list[Choice]
     """All options of this moment, by processor."""
-    asleep: set[Option]
+    asleep: set[Choice]
     """Options that were tried, here or before, and give the same result."""
-    taken: Option
+    taken: Choice
     """Option that was chosen."""
 
     @property
@@ -43,12 +43,12 @@ class Branch:
         return self.taken.processor, own.index(self.taken)
 
     @property
-    def later(self) -> set[Option]:
+    def later(self) -> set[Choice]:
         """Options that need not be tried behind it."""
         return {one for one in self.asleep if one.processor != self.taken.processor}
 
 
-class Found(NamedTuple):
+class OrderFindings(NamedTuple):
     """Findings of all orders."""
 
     tried: int
@@ -64,8 +64,8 @@ class Found(NamedTuple):
     """A sentence on it; '' if there is none."""
 
 
-class End(NamedTuple):
-    """End of a run: its kind, '' or as `Found.outcome`, why, what was printed, what was left."""
+class RunEnd(NamedTuple):
+    """End of a run: its kind ('' or as `OrderFindings.outcome`), why, output, messages left."""
 
     kind: str
     why: str
@@ -73,7 +73,7 @@ class End(NamedTuple):
     left: list[tuple[int, int]]
 
 
-def try_all(transport: Local, run: Run, most: int) -> tuple[Outcome, Found]:
+def try_all(transport: Local, run: Run, most: int) -> tuple[ScriptOutcome, OrderFindings]:
     """Run a script in all orders (collective).
 
     Parameters
@@ -87,18 +87,18 @@ def try_all(transport: Local, run: Run, most: int) -> tuple[Outcome, Found]:
 
     Returns
     -------
-    outcome : Outcome
+    outcome : ScriptOutcome
         Of the first order.
-    found : Found
+    found : OrderFindings
         What the others have shown.
     """
     branches: list[Branch] = []
-    first: tuple[Outcome, End] | None = None
+    first: tuple[ScriptOutcome, RunEnd] | None = None
     tried = 0
     for number in range(most):
         # The sleep set of the last choice point goes into the run. So it can stop as soon as only
         # covered options are left.
-        asleep = branches[-1].later if branches else set[Option]()
+        asleep = branches[-1].later if branches else set[Choice]()
         orders, told = PrefixReplay([branch.place for branch in branches], asleep), Told()
         end, outcome = _made(run, orders, told, number == 0)
         _branch(branches, transport, orders)
@@ -111,17 +111,17 @@ def try_all(transport: Local, run: Run, most: int) -> tuple[Outcome, Found]:
             kind, difference = agreed(transport, _differs(first[1], end))
             if kind:
                 order = order_text(_told_apart(branches))
-                return first[0], Found(tried, False, kind, order, difference)
+                return first[0], OrderFindings(tried, False, kind, order, difference)
         if not _next(branches):
             assert first is not None
-            return first[0], Found(tried, True, "same", "", "")
+            return first[0], OrderFindings(tried, True, "same", "", "")
     assert first is not None
-    return first[0], Found(tried, False, "same", "", "")
+    return first[0], OrderFindings(tried, False, "same", "", "")
 
 
 def _made(
     run: Run, orders: PrefixReplay, told: Told, is_first: bool
-) -> tuple[End | None, Outcome | None]:
+) -> tuple[RunEnd | None, ScriptOutcome | None]:
     """Make a run; no end if it can only end as another one."""
     try:
         outcome = run(orders, told, is_first)
@@ -131,8 +131,8 @@ def _made(
         if is_first:
             raise
         kind = "deadlock" if isinstance(error, Deadlock) else "failure"
-        return End(kind, str(error), told, []), None
-    return End("", "", told, outcome.unreceived_at), outcome
+        return RunEnd(kind, str(error), told, []), None
+    return RunEnd("", "", told, outcome.unreceived_at), outcome
 
 
 def _branch(branches: list[Branch], transport: Local, orders: PrefixReplay) -> None:
@@ -140,9 +140,9 @@ def _branch(branches: list[Branch], transport: Local, orders: PrefixReplay) -> N
     known = len(branches)
     new = gathered(transport, orders.moments[known:])
     for parts in agreed(transport, list(zip(*new, strict=True))):
-        options = [Option(*option) for _, here in parts for option in here]
+        options = [Choice(*option) for _, here in parts for option in here]
         options.sort(key=lambda option: option.processor)  # each one's stay in their order
-        taken = max(Option(*one) for one, _ in parts)
+        taken = max(Choice(*one) for one, _ in parts)
         branches.append(Branch(options, branches[-1].later if branches else set(), taken))
 
 
@@ -172,7 +172,7 @@ def _told_apart(branches: Iterable[Branch]) -> list[Place]:
     return [place for place, _ in places]
 
 
-def _differs(first: End, end: End) -> tuple[str, str]:
+def _differs(first: RunEnd, end: RunEnd) -> tuple[str, str]:
     """Tell in what a run's end differs from that of the first, '' if in nothing."""
     if end.kind:
         return end.kind, end.why

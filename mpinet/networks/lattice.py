@@ -67,7 +67,7 @@ def turn_in_grid(row, column, rows, columns):
     return DOWN if column == 1 and row < rows - 1 else LEFT
 
 
-class Walk(NamedTuple):
+class FactorWalk(NamedTuple):
     """A way through all nodes of a factor."""
 
     order: Ints
@@ -107,7 +107,7 @@ def product_cycle(first: Topology, second: Topology) -> Cycle | None:
     return None
 
 
-def walk_of(factor: Topology) -> Walk | None:
+def walk_of(factor: Topology) -> FactorWalk | None:
     """A walk through two or more nodes, closed if possible; None if none is known."""
     if not factor.links or factor.hosts != factor.size:
         return None
@@ -118,18 +118,18 @@ def walk_of(factor: Topology) -> Walk | None:
         order = cycle_order(factor, cycle)
         # Two nodes with one link have a cycle there and back. It uses that link twice, so that it
         # does not count as closed.
-        return Walk(order, cycle.successor(order), closed=factor.size > 2)
+        return FactorWalk(order, cycle.successor(order), closed=factor.size > 2)
     path = searched_path(factor)
     if path is None:
         return None
-    return Walk(path, ports_to(factor, path, np.roll(path, -1)), closed=False)
+    return FactorWalk(path, ports_to(factor, path, np.roll(path, -1)), closed=False)
 
 
 class _Side(NamedTuple):
     """A factor, its walk, and where its numbers and ports are found in the product's."""
 
     factor: Topology
-    walk: Walk
+    walk: FactorWalk
     stride: int
     first_port: int
 

@@ -22,7 +22,7 @@ class Limit(NamedTuple):
     """Computes it from all values by name."""
 
 
-class Kind(NamedTuple):
+class ParameterKind(NamedTuple):
     """Condition on a whole number beyond its range."""
 
     words: str
@@ -31,9 +31,9 @@ class Kind(NamedTuple):
     """Tells if a number is one."""
 
 
-EVEN = Kind("even", lambda number: number % 2 == 0)
-ODD = Kind("odd", lambda number: number % 2 == 1)
-POWER_OF_TWO = Kind("a power of two", lambda number: number.bit_count() == 1)
+EVEN = ParameterKind("even", lambda number: number % 2 == 0)
+ODD = ParameterKind("odd", lambda number: number % 2 == 1)
+POWER_OF_TWO = ParameterKind("a power of two", lambda number: number.bit_count() == 1)
 
 
 @dataclass(frozen=True)
@@ -57,7 +57,7 @@ class Parameter:
     """Largest value of a whole number that depends on no other parameter: see `whole_number`."""
     limit: Limit | None = None
     """Largest value that depends on other parameters: see `whole_number`."""
-    kind: Kind | None = None
+    kind: ParameterKind | None = None
     """Condition beyond the range: see `whole_number`."""
 
 
@@ -66,7 +66,7 @@ def whole_number(
     least: int,
     most: int | Limit | None = None,
     default: Any = REQUIRED,
-    kind: Kind | None = None,
+    kind: ParameterKind | None = None,
 ) -> Parameter:
     """A parameter that is a whole number in a range, which is checked before `__init__` runs."""
     limit = most if isinstance(most, Limit) else None

@@ -181,7 +181,7 @@ class Routing:
         return self.repaired(nodes, links)
 
 
-class Routed(Wired, Protocol):
+class RoutedTopology(Wired, Protocol):
     """A `Topology`, as far as routings that are made of its own routings use it."""
 
     @property
@@ -280,7 +280,7 @@ def _routings(rules: dict[str, Rule], shortest: bool) -> Any:
 
 
 def above_escape(
-    topology: Routed, name: str, candidates: Rule, classes: int, bubble: bool = False
+    topology: RoutedTopology, name: str, candidates: Rule, classes: int, bubble: bool = False
 ) -> Callable[[int], Routing]:
     """Return what makes an adaptive routing, by seed, with the network's first one as its escape.
 

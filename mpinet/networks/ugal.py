@@ -19,7 +19,7 @@ import numpy as np
 from mpinet.compiled import Rule, inlined, open_part, rule
 from mpinet.networks.adaptive import ALL_QUEUES, CLASS, PORT, QUEUES
 from mpinet.networks.classes import ChannelClasses
-from mpinet.networks.routing import Routed, Routing
+from mpinet.networks.routing import RoutedTopology, Routing
 from mpinet.networks.shortest import table_routing
 from mpinet.networks.valiant import (
     CLASS_AT,
@@ -41,7 +41,7 @@ ALL_HOPS = 1 << 62
 """More hops than any way has."""
 
 
-def ugal_local(topology: Routed, seed: int = 0) -> Routing:
+def ugal_local(topology: RoutedTopology, seed: int = 0) -> Routing:
     """UGAL-L: the first channel of either way, its queue times the hops of the way.
 
     Parameters
@@ -54,13 +54,13 @@ def ugal_local(topology: Routed, seed: int = 0) -> Routing:
     return by_queues(topology, seed, "ugal-l", choose_by_own, QUEUES)
 
 
-def ugal_global(topology: Routed, seed: int = 0) -> Routing:
+def ugal_global(topology: RoutedTopology, seed: int = 0) -> Routing:
     """UGAL-G: the queues of all channels of either way; the parameters are those of UGAL-L."""
     return by_queues(topology, seed, "ugal-g", choose_by_all, ALL_QUEUES)
 
 
 def by_queues(
-    topology: Routed,
+    topology: RoutedTopology,
     seed: int,
     name: str,
     choose: Rule,
@@ -151,7 +151,7 @@ def by_queues(
     return replace(unsettled, candidates=both_ways, classes=0, base=base, settle=settle)
 
 
-def stateless_base(topology: Routed) -> Routing:
+def stateless_base(topology: RoutedTopology) -> Routing:
     """The first of the network's routings whose nodes decide by the target alone, or a table."""
     # Both ways share one header layout and are asked at any node. A base that rewrites its header
     # could not be asked twice.

@@ -12,7 +12,7 @@ import numpy as np
 from mpinet.compiled import inlined, open_part, rule
 from mpinet.draws import draw32, scaled
 from mpinet.networks.classes import ChannelClasses
-from mpinet.networks.routing import ARRIVED, Routed, Routing
+from mpinet.networks.routing import ARRIVED, RoutedTopology, Routing
 
 WORDS, SEED, WAYPOINTS, FIRST_WAYPOINT, CLASSES, WIRING_AT, CLASS_AT, FIRST_AT = range(2, 10)
 """Places in the parameters: the words of the other routing's header, the seed, how many nodes are
@@ -25,7 +25,7 @@ STREAM = 21
 """The stream of the draws."""
 
 
-def valiant(topology: Routed, seed: int = 0) -> Routing:
+def valiant(topology: RoutedTopology, seed: int = 0) -> Routing:
     """Routing by a random processor.
 
     Parameters
@@ -74,7 +74,7 @@ def valiant(topology: Routed, seed: int = 0) -> Routing:
     )
 
 
-def first_classes(topology: Routed, classes: ChannelClasses) -> int:
+def first_classes(topology: RoutedTopology, classes: ChannelClasses) -> int:
     """Return how many of a routing's classes the way to a drawn node needs."""
     # Fewer classes are proved only for the family's own order of channels. Other class rules need
     # all of them for both phases.
@@ -83,7 +83,7 @@ def first_classes(topology: Routed, classes: ChannelClasses) -> int:
     return min(topology.waypoint_classes, classes.count)
 
 
-def phased(topology: Routed, routing: Routing, classes: ChannelClasses) -> ChannelClasses:
+def phased(topology: RoutedTopology, routing: Routing, classes: ChannelClasses) -> ChannelClasses:
     """The classes of a routing by a drawn processor: those of one way, for either way its own.
 
     Parameters

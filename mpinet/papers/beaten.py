@@ -10,7 +10,7 @@ from collections.abc import Callable
 from typing import Any
 
 from mpinet import measure
-from mpinet.claims import BESIDE, Claim, Grid, Measured, claim
+from mpinet.claims import BESIDE, Claim, Measured, PointGrid, claim
 from mpinet.claims.remembered import remembered
 from mpinet.claims.statement import Predicate
 from mpinet.measure.broadcasttime import BroadcastTime
@@ -49,7 +49,7 @@ def beaten(
     beats: str,
     steps: str,
     stated: Callable[..., int],
-    grid: Grid,
+    grid: PointGrid,
     ports: str = "one",
     note: str = "",
     cost: Callable[..., float] | None = None,
@@ -68,7 +68,7 @@ def beaten(
         What they are, in words.
     stated : callable
         The steps, of a point's arguments.
-    grid : Grid
+    grid : PointGrid
         The networks: all of a size for which the optimum is found.
     ports : {'one', 'all'}
         Ports that a processor uses in a step.

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from typing import Any
 
-from mpinet.claims import Grid, points
+from mpinet.claims import PointGrid, points
 from mpinet.papers.measured import size_of
 
 
-def networks(text: str, names: Iterable[str]) -> Grid:
+def networks(text: str, names: Iterable[str]) -> PointGrid:
     """The grid of some networks, in this order."""
     return points(text, [{"topology": name} for name in names])
 

@@ -175,7 +175,7 @@ def representatives(network: Topology) -> Ints:
 
 
 @dataclass(frozen=True)
-class Reach:
+class FarthestPair:
     """Nodes of a network, its diameter in hops, and a pair of nodes that far apart."""
 
     nodes: int
@@ -189,7 +189,7 @@ class Reach:
 
 
 @remembered
-def reach(topology: str) -> Reach:
+def reach(topology: str) -> FarthestPair:
     """Sweep from a node of every class.
 
     Raises
@@ -201,12 +201,12 @@ def reach(topology: str) -> Reach:
     roots = representatives(network).tolist()
     if len(roots) * network.size > MOST_SWEPT:
         raise OutOfReach(f"{len(roots)} of the {network.size} nodes of {topology} look different")
-    found = Reach(network.size, -1, (0, 0))
+    found = FarthestPair(network.size, -1, (0, 0))
     for root in roots:
         count, distances = swept(network, root)
         if count != network.size:
             raise Disconnected(f"{topology} is in pieces: {root} reaches {count} nodes.")
         farthest = int(distances.argmax())
         if distances[farthest] > found.diameter:
-            found = Reach(network.size, int(distances[farthest]), (root, farthest))
+            found = FarthestPair(network.size, int(distances[farthest]), (root, farthest))
     return found

@@ -24,7 +24,7 @@ from mpinet.process.actions import Parcels
 from mpinet.process.values import from_bytes, to_bytes
 
 
-class Outbox:
+class StepOutbox:
     """Sends of this rank's processors for the next step."""
 
     def __init__(self) -> None:

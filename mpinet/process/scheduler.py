@@ -33,7 +33,7 @@ from mpinet.process.actions import (
     Waiting,
 )
 from mpinet.process.hosting import Hosting
-from mpinet.process.mail import Arrived, Letters, Outbox, carry
+from mpinet.process.mail import Arrived, Letters, StepOutbox, carry
 from mpinet.process.node import NOT_YIELDED, Node
 from mpinet.process.post import Post
 from mpinet.process.values import pack
@@ -90,7 +90,7 @@ class Scheduler:
         self._start: Callable[[Node], Any] = lambda node: program(node, *arguments, **named)
         self._running = np.array([node is not None for node in self.nodes], bool)
         self._senders: list[Node] = []
-        self._outbox = Outbox()
+        self._outbox = StepOutbox()
         self._post = Post(machine, routing)
         self._timers: dict[int, list[tuple[Node, Action]]] = {}
         self._timed = 0
@@ -286,7 +286,7 @@ class Scheduler:
         """Make a step of the machine; return the processors that continue, with their actions."""
         self.machine.checked(self._require_room)
         self._sent = self._letters()
-        self._outbox = Outbox()
+        self._outbox = StepOutbox()
         if self._sets_out:
             self._post.set_out()
         step = self._post.step if self._routes else self.machine.step

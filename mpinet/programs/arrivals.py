@@ -7,7 +7,7 @@ import numpy as np
 from mpinet.base.arrays import Ints
 
 
-class Arrivals:
+class Contributions:
     """Contributions to sums, in the order in which they came.
 
     Parameters

@@ -17,13 +17,13 @@ from mpinet.machine.state import Fields, Located, Numbered, State
 from mpinet.networks.schedule import SPAN, SPAN_BITS, Schedule
 from mpinet.networks.topology import Topology
 from mpinet.programs.bounds import broadcast_bound
-from mpinet.programs.collective import CollectiveResult, require_processor
+from mpinet.programs.collective import CollectiveOutcome, require_processor
 from mpinet.programs.holdings import NOTHING, ChunkSends, SingleNumbers
 from mpinet.programs.offers import Offers
 from mpinet.programs.passes import broadcast_timetable, sees_whole
 from mpinet.programs.playing import StepProgram, play, rows_of
 from mpinet.programs.preparation import NONE, Preparation
-from mpinet.programs.tree import Tree
+from mpinet.programs.tree import RoutingTree
 
 Times = NDArray[np.int32]
 """Steps in which processors were informed, or `UNINFORMED`."""
@@ -46,7 +46,7 @@ def broadcast(
     root: int,
     algorithm: str | None = None,
     message: SingleNumbers | None = None,
-) -> CollectiveResult:
+) -> CollectiveOutcome:
     """Bring the root's message to all processors (collective).
 
     Parameters
@@ -94,7 +94,7 @@ def broadcast(
         bound = broadcast_bound(machine, root, steps if whole else None)
     phases = _begun(schedule.phases if schedule is not None else (), steps) or ((name, steps),)
     preparation = Preparation(*before)
-    return CollectiveResult(
+    return CollectiveOutcome(
         name, steps, messages, phases, bound, whole, preparation, skipped, informed
     )
 
@@ -146,7 +146,7 @@ def inform_all(
         table = broadcast_timetable(machine.topology, root, machine.model)
         program = rows_of(machine, table, message)
     else:
-        tree = Tree(machine, root)
+        tree = RoutingTree(machine, root)
         preparation = Preparation.on(tree.survey)
         program = _along_tree(machine, tree, root, message)
     return play(machine, program, message), preparation
@@ -399,7 +399,9 @@ def ask_schedule(
     return count
 
 
-def _along_tree(machine: Machine, tree: Tree, root: int, message: SingleNumbers) -> StepProgram:
+def _along_tree(
+    machine: Machine, tree: RoutingTree, root: int, message: SingleNumbers
+) -> StepProgram:
     """Every informed node serves its children, one a step, the deepest subtree first."""
     served = Numbered(np.zeros(machine.placement.count, np.int64), machine.nodes)
     first = Located(machine.nodes[machine.nodes == root])

@@ -15,7 +15,7 @@ from mpinet.compiled import kernel
 from mpinet.draws import draw32
 from mpinet.errors import Disconnected
 from mpinet.networks.topology import Topology
-from mpinet.programs.buspasses import Busses
+from mpinet.programs.buspasses import BusMembers
 from mpinet.programs.starts import best_rows
 
 STARTS = 2**7
@@ -53,7 +53,7 @@ def rows_over_busses(
     Disconnected
         Some processor cannot be reached.
     """
-    lists, items = Busses.of(topology), len(sources)
+    lists, items = BusMembers.of(topology), len(sources)
     looks = max(1, len(lists.members) * items * max(bound, 1))
     rows = np.empty((topology.size * items, 5), np.int64)
     wanted = (topology.size - 1) * items

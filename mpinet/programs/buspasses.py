@@ -26,7 +26,7 @@ ROUNDS = 8
 
 
 @dataclass(frozen=True, eq=False)
-class Busses:
+class BusMembers:
     """Members of the busses: rows of members, and rows of busses."""
 
     node_begin: Ints
@@ -35,7 +35,7 @@ class Busses:
     members: Ints
 
     @classmethod
-    def of(cls, topology: Topology) -> Busses:
+    def of(cls, topology: Topology) -> BusMembers:
         """Take them from a bus network."""
         pairs = topology.incidences(np.arange(topology.size))
         pairs = pairs[np.lexsort((pairs[:, 1], pairs[:, 0]))]
@@ -57,7 +57,7 @@ def bus_wave(topology: Topology, root: int) -> Timetable:
     Disconnected
         Some processor cannot be reached.
     """
-    lists, size = Busses.of(topology), topology.size
+    lists, size = BusMembers.of(topology), topology.size
     parent, bus, since = (np.full(size, -1) for _ in range(3))
     informed = tell_busses(*_arrays(lists), root, parent, bus, since)
     _require_all(topology, root, informed)
@@ -72,7 +72,7 @@ def bus_schedule(topology: Topology, root: int, starts: int) -> Timetable:
     Disconnected
         Some processor cannot be reached.
     """
-    lists, size = Busses.of(topology), topology.size
+    lists, size = BusMembers.of(topology), topology.size
     parent, bus = np.empty(size, np.int64), np.empty(size, np.int64)
     since, rest = np.empty(size, np.int64), np.empty(size, np.int64)
     best, kept = -1, (since, parent, bus)
@@ -97,7 +97,7 @@ def bus_schedule(topology: Topology, root: int, starts: int) -> Timetable:
     return Timetable.of_tree(topology, root, parent, since, bus, ports="one")
 
 
-def _arrays(lists: Busses) -> tuple[Ints, Ints, Ints, Ints]:
+def _arrays(lists: BusMembers) -> tuple[Ints, Ints, Ints, Ints]:
     """The rows as kernels take them."""
     return lists.node_begin, lists.busses, lists.bus_begin, lists.members
 

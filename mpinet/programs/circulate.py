@@ -16,7 +16,7 @@ from mpinet.errors import UsageError
 from mpinet.machine import Machine
 from mpinet.networks.topology import Topology
 from mpinet.programs.bounds import Bound
-from mpinet.programs.collective import CollectiveResult, items
+from mpinet.programs.collective import CollectiveOutcome, items
 from mpinet.programs.operators.operator import ASCEND, Pass
 from mpinet.programs.schedules import find_schedule
 from mpinet.programs.schedules.schedule import PassSchedule, require_power_of_two
@@ -33,7 +33,7 @@ def circulate(
     dimensions: int | None = None,
     algorithm: str | type[PassSchedule] | None = None,
     seed: int = 0,
-) -> CollectiveResult:
+) -> CollectiveOutcome:
     """Bring each item to all 2^q elements of its subcube of the low q dimensions (collective).
 
     With exchanges of one step it takes 2^q - 1 steps, which nothing beats. On BSN(a,b) the shifts
@@ -54,7 +54,7 @@ def circulate(
 
     Returns
     -------
-    CollectiveResult
+    CollectiveOutcome
         Its phases are the dimensions, each with the steps of all its exchanges. `correct` tells
         whether each item has gathered the labels of its subcube, and has not left it.
 
@@ -85,7 +85,7 @@ def circulate(
         lengths[z] += sum(steps for _, steps in parts)
     phases = tuple((f"dimension {z}", lengths[z]) for z in sorted(lengths))
     correct = machine.sum(int(not _complete(seed, q, schedule.index, state)))[0] == 0
-    return CollectiveResult(
+    return CollectiveOutcome(
         schedule.name, spent.steps, spent.messages, phases, Bound((1 << q) - 1, "ends"), correct
     )
 

@@ -19,7 +19,7 @@ from mpinet.programs.preparation import NONE, Preparation
 
 
 @dataclass(frozen=True)
-class CollectiveResult:
+class CollectiveOutcome:
     """Result of a collective; the fields behind `correct` are for some collectives alone."""
 
     algorithm: str
@@ -63,7 +63,7 @@ class CollectiveResult:
         correct: bool,
         preparation: Preparation = NONE,
         **more: Any,
-    ) -> CollectiveResult:
+    ) -> CollectiveOutcome:
         """Make the result of one phase: all that was spent; `more` are further fields."""
         phases = ((algorithm, spent.steps),)
         both = (lower_bound, correct, preparation)

@@ -26,7 +26,7 @@ from mpinet.machine.beep import wired
 from mpinet.machine.model import PortModel
 from mpinet.networks.adjacency import Adjacency
 from mpinet.networks.topology import Topology
-from mpinet.programs.buspasses import Busses
+from mpinet.programs.buspasses import BusMembers
 from mpinet.programs.matching import cover
 
 MOST_NODES, MOST_SINGLE = 2**10, 2**16
@@ -91,14 +91,14 @@ def best_cut(topology: Topology, model: PortModel, collective: str) -> Cut | Non
     # The count of what enters in a step holds for these two port models only.
     if not known or not 1 < topology.size <= MOST_SINGLE:
         return None
-    kind = _Search if topology.links else _OverBusses
+    kind = _CutSearch if topology.links else _OverBusses
     search = kind(topology, model.send == 1, collective == "exchange")
     cuts = [search.cut(parts) for parts in search.candidates()]
     # Of cuts that show the same bound, the one with fewer parts makes the smaller certificate.
     return max(cuts, key=lambda cut: (cut.steps, -int(cut.parts.max())))
 
 
-class _Search:
+class _CutSearch:
     """A network, its arcs, and how often items have to enter parts of it."""
 
     def __init__(self, topology: Topology, one_port: bool, exchange: bool):
@@ -213,12 +213,12 @@ class _Search:
                 yield parts
 
 
-class _OverBusses(_Search):
+class _OverBusses(_CutSearch):
     """The same of a bus network."""
 
     def __init__(self, topology: Topology, one_port: bool, exchange: bool):
         super().__init__(topology, one_port, exchange)
-        lists = Busses.of(topology)
+        lists = BusMembers.of(topology)
         ends = lists.bus_begin.tolist()
         self._members = [lists.members[begin:end] for begin, end in pairwise(ends)]
 

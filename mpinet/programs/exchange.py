@@ -7,7 +7,7 @@ from mpinet.machine.model import PortModel
 from mpinet.networks.routing import Routing
 from mpinet.networks.topology import Topology
 from mpinet.programs.bounds import Bound, exchange_bound
-from mpinet.programs.collective import CollectiveResult, choose, require_few
+from mpinet.programs.collective import CollectiveOutcome, choose, require_few
 from mpinet.programs.cuts import best_cut
 from mpinet.programs.farthest import farthest_timetable
 from mpinet.programs.kinds import Purpose
@@ -26,7 +26,7 @@ def exchange(
     routing: Routing | None = None,
     seed: int = 0,
     algorithm: str | None = None,
-) -> CollectiveResult:
+) -> CollectiveOutcome:
     """Bring an item of every processor to every other, one per message (collective).
 
     ``routed``: all messages are there in step 0; in round k processor s addresses s + k (mod N),
@@ -61,7 +61,7 @@ def exchange(
     purpose = Purpose("exchange", machine.topology.hosts)
     bound = exchange_bound(machine)
     spent, correct = route_chunks(machine, purpose, seed, routing)
-    return CollectiveResult.of(name, spent, bound, correct)
+    return CollectiveOutcome.of(name, spent, bound, correct)
 
 
 def require_algorithm(topology: Topology, algorithm: str | None, model: PortModel) -> str:
@@ -83,7 +83,7 @@ def require_algorithm(topology: Topology, algorithm: str | None, model: PortMode
     return name
 
 
-def _farthest_first(machine: Machine, seed: int) -> CollectiveResult:
+def _farthest_first(machine: Machine, seed: int) -> CollectiveOutcome:
     """Move the items as a timetable says."""
     topology, bound = machine.topology, exchange_bound(machine)
     cut = best_cut(topology, machine.model, "exchange")
@@ -91,4 +91,4 @@ def _farthest_first(machine: Machine, seed: int) -> CollectiveResult:
         bound = max(bound, Bound(cut.steps, "cut"))
     timetable = farthest_timetable(topology, machine.model.send == 1, bound)
     spent, held = play_rows(machine, timetable, seed, checked=False)
-    return CollectiveResult.of(FARTHEST, spent, bound, held.short() == 0)
+    return CollectiveOutcome.of(FARTHEST, spent, bound, held.short() == 0)

@@ -26,7 +26,7 @@ ROOMS, BYTES_A_PORT = 3, 4
 
 
 @dataclass(frozen=True)
-class FloodResult:
+class FloodOutcome:
     """Result of a flood."""
 
     steps: int
@@ -41,7 +41,7 @@ class FloodResult:
     """Step in which the last processor was informed (switches do not count)."""
 
 
-def flood(machine: Machine, root: int) -> FloodResult:
+def flood(machine: Machine, root: int) -> FloodOutcome:
     """Flood an all-port machine from one root (collective).
 
     Every node that was informed in the step before sends on all its ports; the flood ends when all
@@ -74,7 +74,7 @@ def flood(machine: Machine, root: int) -> FloodResult:
     require_walk(looks, f"A flood of {topology.name}", machine.transport.size)
     with machine.spending() as spent:
         reached, farthest_host = _flooded(machine, root)
-    return FloodResult(
+    return FloodOutcome(
         spent.steps, spent.messages, reached, spent.steps, farthest_host - spent.begun
     )
 

@@ -27,7 +27,7 @@ from mpinet.errors import TooLarge
 from mpinet.machine.beep import wired
 from mpinet.machine.model import PortModel
 from mpinet.networks.topology import Topology
-from mpinet.programs.buspasses import Busses
+from mpinet.programs.buspasses import BusMembers
 from mpinet.programs.schedules.timetable import Timetable
 
 MOST_ARCS = 2**26
@@ -103,7 +103,7 @@ def minimum_cut(topology: Topology, root: int, model: PortModel, steps: int) -> 
         Steps, 0 or more.
     """
     _require_fit("gather", topology, steps)
-    search = _Search(topology, root, model)
+    search = _FlowSearch(topology, root, model)
     flow = np.zeros((steps, len(search.places.tail)), np.int32)
     sent, seen = search.augment(0, flow)
     if sent == len(search.sources):
@@ -119,11 +119,11 @@ def minimum_cut(topology: Topology, root: int, model: PortModel, steps: int) -> 
     return FlowCut(since.tolist(), moments[0].tolist(), moments[1].tolist())
 
 
-class _Search:
+class _FlowSearch:
     """The places of a network in time, and the items that are to come to the root."""
 
     def __init__(self, topology: Topology, root: int, model: PortModel):
-        self.root, self.places = root, Places.of(topology, model)
+        self.root, self.places = root, TimedPlaces.of(topology, model)
         places = self.places
         distance = np.full(places.number, NEVER, np.int64)
         measure(root, places.tail, places.head, places.delay, distance)
@@ -147,7 +147,7 @@ def _items_on_their_way(
 ) -> Timetable:
     """A gather's rows, by step."""
     _require_fit(what, topology, steps)
-    search = _Search(topology, root, model)
+    search = _FlowSearch(topology, root, model)
     places, sources = search.places, search.sources
     flow, sent = np.zeros((0, len(places.tail)), np.int32), 0
     while sent < len(sources):
@@ -192,7 +192,7 @@ class Move(NamedTuple):
 
 
 @dataclass(frozen=True, eq=False)
-class Places:
+class TimedPlaces:
     """Step of the network of places in time: nodes, then their gates, then both sides of busses."""
 
     number: int
@@ -213,7 +213,7 @@ class Places:
     """Number of busses; None for networks of links."""
 
     @classmethod
-    def of(cls, topology: Topology, model: PortModel) -> Places:
+    def of(cls, topology: Topology, model: PortModel) -> TimedPlaces:
         """The places of a network under a port model, with gates where it sets a limit."""
         size, every = topology.size, np.arange(topology.size)
         # A limit on ports is a gate: an arc of this capacity before all links of a node. Without a
@@ -228,7 +228,7 @@ class Places:
             links: tuple[Ints, ...] = _links(topology)
             arcs = [(out[links[0]], into[links[2]], without_gate, 1)]
         else:
-            busses, lists = np.arange(topology.busses) + number, Busses.of(topology)
+            busses, lists = np.arange(topology.busses) + number, BusMembers.of(topology)
             member, on = np.repeat(every, np.diff(lists.node_begin)), lists.busses
             links, beyond, number = (member, on), topology.busses, number + 2 * topology.busses
             arcs = [(out[member], busses[on], 0, 1)]
@@ -279,7 +279,7 @@ class Places:
 
 
 def _ways_of_items(
-    places: Places, flow: ShortRows, sources: Ints
+    places: TimedPlaces, flow: ShortRows, sources: Ints
 ) -> dict[int, list[tuple[int, Move]]]:
     """Give the flow's units names: what each item does after how many steps.
 

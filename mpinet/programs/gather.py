@@ -12,7 +12,7 @@ from mpinet.machine.model import PortModel
 from mpinet.machine.state import Collected, Located, State
 from mpinet.networks.topology import Topology
 from mpinet.programs.bounds import Bound, gather_bound, scatter_bound
-from mpinet.programs.collective import CollectiveResult, choose, require_processor
+from mpinet.programs.collective import CollectiveOutcome, choose, require_processor
 from mpinet.programs.flow import gather_timetable, scatter_timetable
 from mpinet.programs.holdings import ChunkSends, all_came, first_rows
 from mpinet.programs.kinds import Purpose
@@ -30,7 +30,7 @@ def gather(
     root: int,
     algorithm: str | None = None,
     seed: int = 0,
-) -> CollectiveResult:
+) -> CollectiveOutcome:
     """Bring an item of every other processor to the root, one per message (collective).
 
     Along the tree (`Preorder`) it takes N-1 steps with one port in a network without switches,
@@ -76,7 +76,7 @@ def move_between(
     algorithm: str | None,
     seed: int,
     along_tree: Callable[[Preorder], tuple[Spent, Ints, Ints]],
-) -> CollectiveResult:
+) -> CollectiveOutcome:
     """Bring items from or to the root (collective).
 
     Parameters
@@ -106,7 +106,7 @@ def move_between(
         spent, nodes, rows = along_tree(order)
         preparation = order.preparation()
         correct = all_came(machine, purpose, seed, nodes, rows)
-    return CollectiveResult.of(name, spent, bound, correct, preparation)
+    return CollectiveOutcome.of(name, spent, bound, correct, preparation)
 
 
 BOTH_WAYS: dict[str, tuple[Callable[..., Bound], Callable[..., Timetable]]] = {

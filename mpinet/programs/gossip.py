@@ -21,7 +21,7 @@ from mpinet.networks.cycle import Cycle
 from mpinet.networks.topology import Topology
 from mpinet.programs.bounds import Bound, gossip_bound
 from mpinet.programs.busgossip import rows_over_busses
-from mpinet.programs.collective import CollectiveResult, choose, require_few
+from mpinet.programs.collective import CollectiveOutcome, choose, require_few
 from mpinet.programs.cuts import best_cut
 from mpinet.programs.fewest import (
     MOST_MOVED,
@@ -40,7 +40,7 @@ from mpinet.programs.rarest import rarest_rows
 from mpinet.programs.routed import ROUTED, route_chunks
 from mpinet.programs.schedules.timetable import Timetable
 from mpinet.programs.translated import Orbit, move_translated
-from mpinet.programs.tree import Tree
+from mpinet.programs.tree import RoutingTree
 from mpinet.programs.treegossip import arcs_of, gossip_along_tree
 
 CYCLE, TREE, RAREST, MATCHING = "cycle", "tree", "rarest", "matching"
@@ -67,7 +67,7 @@ MOST_REHEARSED = 2**11
 """Processors up to which a gossip along a tree runs on each rank only to be compared."""
 
 
-def gossip(machine: Machine, algorithm: str | None = None, seed: int = 0) -> CollectiveResult:
+def gossip(machine: Machine, algorithm: str | None = None, seed: int = 0) -> CollectiveOutcome:
     """Bring every processor's item to all processors (collective).
 
     ``cycle``: every processor passes on to its successor what came from its predecessor; N-1 steps,
@@ -117,14 +117,14 @@ def gossip(machine: Machine, algorithm: str | None = None, seed: int = 0) -> Col
     # The router keeps rows itself; bits of all pairs would be needless memory.
     if name == ROUTED or purpose.processors == 1:
         spent, correct = route_chunks(machine, purpose, seed)
-        return CollectiveResult.of(name, spent, bound, correct, **more)
+        return CollectiveOutcome.of(name, spent, bound, correct, **more)
     held = MarkedChunks(machine, purpose, seed)
     if orbit is not None:
         program = move_translated(machine, orbit, held)
     elif name == CYCLE:
         program = _rotate(machine, held)
     elif name == TREE:
-        tree = Tree(machine, 0)
+        tree = RoutingTree(machine, 0)
         arcs = arcs_of(machine, tree)
         preparation = Preparation.on(tree.survey)
         program = gossip_along_tree(machine, tree, arcs, held)
@@ -134,7 +134,7 @@ def gossip(machine: Machine, algorithm: str | None = None, seed: int = 0) -> Col
     correct = held.short() == 0
     if orbit is not None:
         correct = correct and orbit.right(machine.model.send == 1)
-    return CollectiveResult.of(name, spent, bound, correct, preparation, **more)
+    return CollectiveOutcome.of(name, spent, bound, correct, preparation, **more)
 
 
 def _timetable(machine: Machine, name: str, bound: int) -> Timetable:
@@ -174,7 +174,7 @@ def _fewest(machine: Machine, own: str) -> tuple[Candidate, tuple[str, ...]]:
     return (best if best.steps < least + (not exact) else stays), skipped
 
 
-def _by_orbit(machine: Machine, orbit: Orbit) -> CollectiveResult:
+def _by_orbit(machine: Machine, orbit: Orbit) -> CollectiveOutcome:
     """Look at one processor's messages, which stand for all (collective)."""
     if machine.trace is not None or machine.metered:
         raise UsageError(
@@ -182,7 +182,7 @@ def _by_orbit(machine: Machine, orbit: Orbit) -> CollectiveResult:
             "of one, so that nothing can be recorded."
         )
     one_port, size = machine.model.send == 1, machine.topology.size
-    return CollectiveResult(
+    return CollectiveOutcome(
         TRANSLATIONS,
         orbit.steps,
         size * len(orbit.rows),

@@ -20,7 +20,7 @@ from mpinet.machine import Machine
 from mpinet.machine.plan import Plan
 from mpinet.machine.state import Fields, Largest, Located, Numbered
 from mpinet.networks.routing import Routing
-from mpinet.programs.arrivals import Arrivals
+from mpinet.programs.arrivals import Contributions
 from mpinet.programs.kinds import Purpose
 from mpinet.programs.schedules.chunks import contents, holds_first, needs, results, starts
 from mpinet.programs.schedules.timetable import WHOLE, Timetable
@@ -322,9 +322,9 @@ class KeyedChunks:
         require_memory(8 * (self._words + 2) * self._size, "Holding the chunks of the schedule")
         self._values = np.full(self._size, NEUTRAL[operator], np.uint64)
         self._givers = np.zeros((self._size, self._words), np.uint64)
-        self._arrivals: Arrivals | None = None
+        self._arrivals: Contributions | None = None
         if table.since is not None and kind.adds:
-            self._arrivals = Arrivals(self._combine, NEUTRAL[operator], self._words)
+            self._arrivals = Contributions(self._combine, NEUTRAL[operator], self._words)
         for group, nodes, chunks in first:
             place = self._find(*self._seats(group, nodes, chunks))
             self._values[place] = contents(group.purpose, seed, nodes, chunks)

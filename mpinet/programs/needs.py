@@ -76,7 +76,7 @@ SAMPLED_PORTS = 1 << 12
 
 
 @dataclass(frozen=True)
-class Share:
+class LargestShare:
     """The largest part of a network that a rank has."""
 
     network: Topology
@@ -89,7 +89,7 @@ class Share:
     """True if neighbours are on one rank only by chance."""
 
     @classmethod
-    def even(cls, network: Topology, ranks: int) -> Share:
+    def even(cls, network: Topology, ranks: int) -> LargestShare:
         """Return the share of a rank where ranks have as many as each other."""
         return cls(network, ranks, -(-network.size // ranks))
 
@@ -148,7 +148,7 @@ def _sample(network: Topology) -> tuple[Ints, Ints]:
     return nodes, network.neighbor(nodes[:, np.newaxis], ports)
 
 
-def flood(share: Share) -> int:
+def flood(share: LargestShare) -> int:
     """Numbers and two marks of every processor; nodes and receivers of the largest wave.
 
     Receivers on other ranks are listed, with their ranks, and sorted by these.
@@ -163,7 +163,7 @@ def flood(share: Share) -> int:
     return round(share.hosted * (node + near + wave * (fresh + away)))
 
 
-def broadcast(share: Share, algorithm: str, schedule: Schedule | None) -> int:
+def broadcast(share: LargestShare, algorithm: str, schedule: Schedule | None) -> int:
     """Processors' numbers, what they hold and since when; the largest step's sends."""
     from mpinet.programs.broadcast import BEST, FLOODING, PASSES
     from mpinet.programs.passes import sees_whole
@@ -182,13 +182,13 @@ def broadcast(share: Share, algorithm: str, schedule: Schedule | None) -> int:
     return _along_tree(share) + _table(share.network)
 
 
-def _along_tree(share: Share) -> int:
+def _along_tree(share: LargestShare) -> int:
     """Return the bytes of a tree in the making: half of its nodes are leaves, which send first."""
     leaf = HALF * (MESSAGE + columns("depth"))
     return round(share.hosted * (TREE_NODE + TREE_CHILD + 2 * share.scratch + leaf))
 
 
-def reduce(share: Share, algorithm: str, schedule: Schedule | None) -> int:
+def reduce(share: LargestShare, algorithm: str, schedule: Schedule | None) -> int:
     """The broadcast, with step and port of every processor; then the items, and sends and turns.
 
     In the end the root's rank makes some items anew, to check the result.
@@ -207,7 +207,7 @@ def reduce(share: Share, algorithm: str, schedule: Schedule | None) -> int:
     return max(checking, round(share.hosted * (node + order + each * _sending(share, schedule))))
 
 
-def _sending(share: Share, schedule: Schedule) -> float:
+def _sending(share: LargestShare, schedule: Schedule) -> float:
     """The share of a rank's processors that send in the busiest step: in the last phase, alike.
 
     Where their receivers are on other ranks, all of the senders are on some of the ranks.
@@ -220,7 +220,7 @@ def _sending(share: Share, schedule: Schedule) -> float:
     return sending * (1 + share.crossed)
 
 
-def _timetable(share: Share) -> int:
+def _timetable(share: LargestShare) -> int:
     """Return the bytes of the whole network on each rank: neighbours and a pass, or its rows.
 
     Then a rank puts its processors' rows in order.
@@ -265,7 +265,7 @@ AT_ROOT = {
 copies; or what came, with what is compared."""
 
 
-def from_or_to_one(share: Share, algorithm: str, command: str, root: int) -> int:
+def from_or_to_one(share: LargestShare, algorithm: str, command: str, root: int) -> int:
     """The tree, labels and turns of its nodes; every item at the root."""
     from mpinet.programs.routed import ROUTED
 
@@ -277,7 +277,7 @@ def from_or_to_one(share: Share, algorithm: str, command: str, root: int) -> int
     return max(prepared, at_root) + _table(share.network)
 
 
-def _prepared(share: Share, children: float) -> int:
+def _prepared(share: LargestShare, children: float) -> int:
     """Return the bytes of a tree's preparation on a rank whose nodes have so many children.
 
     All nodes send to their parents when the tree is made. Then the largest level gets labels.
@@ -290,7 +290,7 @@ def _prepared(share: Share, children: float) -> int:
     return round(share.hosted * node + children * child)
 
 
-def _children_at_root(share: Share, root: int) -> float:
+def _children_at_root(share: LargestShare, root: int) -> float:
     """Return how many nodes have their parent on the root's rank, by a sample; one each at least.
 
     Parents are first hops towards the root. Where these come from a table all ranks count alike.
@@ -314,7 +314,7 @@ def _some_parents(network: Topology, root: int) -> Ints:
     return np.array(parents, np.int64)
 
 
-def at_root(share: Share, algorithm: str, command: str, root: int) -> int:
+def at_root(share: LargestShare, algorithm: str, command: str, root: int) -> int:
     """Return the part of `from_or_to_one` that no rank needs but the root's."""
     from mpinet.programs.routed import ROUTED
 
@@ -337,12 +337,12 @@ CROSSED = 2 * ROW + columns("rank order")
 """Arrays of an item that other ranks sent."""
 
 
-def exchange(share: Share) -> int:
+def exchange(share: LargestShare) -> int:
     """Every pair's item."""
     return share.part(share.network.hosts * (share.network.hosts - 1)) * ITEM
 
 
-def gossip(share: Share, algorithm: str) -> int:
+def gossip(share: LargestShare, algorithm: str) -> int:
     """A bit a pair, twice when they are counted; all items of a tree's nodes, or of a timetable."""
     from mpinet.programs.fewest import MOST_MOVED, TRANSLATIONS
     from mpinet.programs.gossip import CYCLE, TREE
@@ -364,7 +364,7 @@ def gossip(share: Share, algorithm: str) -> int:
     return bits + own * pairs + size * share.network.hosts * 2 * ROWS
 
 
-def pipeline(share: Share, items: int, twice: bool, along: PortModel | None) -> int:
+def pipeline(share: LargestShare, items: int, twice: bool, along: PortModel | None) -> int:
     """A row of the timetable for every item and node, on every rank; then a rank orders its own.
 
     With few items it is the network's arcs, and a search over them, that take most; or the messages
@@ -372,7 +372,7 @@ def pipeline(share: Share, items: int, twice: bool, along: PortModel | None) -> 
 
     Parameters
     ----------
-    share : Share
+    share : LargestShare
         What a rank has.
     items : int
         All different items, on the whole machine.
@@ -393,7 +393,7 @@ def pipeline(share: Share, items: int, twice: bool, along: PortModel | None) -> 
     return spread if along is None else max(spread, _along_dimensions(share, items, along))
 
 
-def _along_dimensions(share: Share, items: int, model: PortModel) -> int:
+def _along_dimensions(share: LargestShare, items: int, model: PortModel) -> int:
     """Lines, messages and who is in each, as the search lists them; then as rows that are sent.
 
     The search holds Python's objects: a set of contributors is an integer of a bit a node. Of
@@ -416,12 +416,12 @@ def _along_dimensions(share: Share, items: int, model: PortModel) -> int:
     return round(max(lines + messages * (listed + contributors), messages * items * sent))
 
 
-def route(share: Share, messages: int, words: int, drawn: bool, metered: bool) -> int:
+def route(share: LargestShare, messages: int, words: int, drawn: bool, metered: bool) -> int:
     """Rows of messages under way, with their numbers; ports used, who waits, and loads.
 
     Parameters
     ----------
-    share : Share
+    share : LargestShare
         What a rank has.
     messages : int
         On the whole machine.
@@ -439,7 +439,7 @@ def route(share: Share, messages: int, words: int, drawn: bool, metered: bool) -
     return round(share.hosted * (share.scratch + loads) + share.part(messages) * (row + number))
 
 
-def ascend(share: Share, operator: Operator, schedule: type[PassSchedule] | None) -> int:
+def ascend(share: LargestShare, operator: Operator, schedule: type[PassSchedule] | None) -> int:
     """States, with what comes and what is made of them; unless it reduces, all that is expected."""
     from mpinet.programs.ascend import CHUNK
     from mpinet.programs.operators.reduction import Reduction
@@ -460,13 +460,13 @@ ON_THE_WAY = 2 * (MESSAGE + columns("slot target"))
 """Arrays of a state that a schedule sends over several links, or routes: two messages at once."""
 
 
-def _cut(share: Share) -> int:
+def _cut(share: LargestShare) -> int:
     """Bytes a processor of pairs of which a part is on other ranks: no rank has whole subcubes."""
     cut = share.scattered or share.network.size % share.ranks
     return MESSAGE + columns("rank order state partner") if cut and share.ranks > 1 else 0
 
 
-def embed(share: Share, guest: Topology, operator: Operator | None) -> int:
+def embed(share: LargestShare, guest: Topology, operator: Operator | None) -> int:
     """A message over every link of the guest, with what comes from others; or its states."""
     if operator is not None:
         return ascend(share, operator, None)
@@ -474,7 +474,7 @@ def embed(share: Share, guest: Topology, operator: Operator | None) -> int:
     return round(share.part(guest.most_wired) * (ITEM + compared + CROSSED * share.crossed))
 
 
-def circulate(share: Share, schedule: type[PassSchedule]) -> int:
+def circulate(share: LargestShare, schedule: type[PassSchedule]) -> int:
     """Items with the labels that they have gathered, twice when a pair changes places."""
     from mpinet.programs.circulate import ITEM as CARRIED
     from mpinet.programs.schedules.exchange import DimensionExchange

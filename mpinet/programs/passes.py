@@ -61,7 +61,7 @@ RANDOM = 1 << 16
 
 
 @dataclass(frozen=True, eq=False)
-class Found:
+class FoundTree:
     """A broadcast tree, and when everybody is informed."""
 
     steps: int
@@ -112,7 +112,7 @@ def broadcast_timetable(topology: Topology, root: int, model: PortModel) -> Time
     if model.send is None:
         found = _at_once(adjacency, distance, root)
     else:
-        found = Passes(topology, adjacency, distance, root).best()
+        found = PassSearch(topology, adjacency, distance, root).best()
     parent, since = found.parent.astype(np.int64), found.since.astype(np.int64)
     ports = "all" if model.send is None else "one"
     return Timetable.of_tree(topology, root, parent, since, ports=ports)
@@ -136,14 +136,14 @@ def distances(topology: Topology, adjacency: Adjacency, root: int) -> Short:
     return distance
 
 
-def _at_once(adjacency: Adjacency, distance: Short, root: int) -> Found:
+def _at_once(adjacency: Adjacency, distance: Short, root: int) -> FoundTree:
     """Everybody by the lowest neighbour that is one hop nearer, as soon as it can."""
     parent = np.full(len(distance), -1, np.int32)
     lowest_nearer(adjacency.begin, adjacency.others, distance, parent)
-    return Found(int(distance.max(initial=0)), parent, distance)
+    return FoundTree(int(distance.max(initial=0)), parent, distance)
 
 
-class Passes:
+class PassSearch:
     """The search from one root of one network of links.
 
     Parameters
@@ -172,7 +172,7 @@ class Passes:
         self._draws = 0
         self._seed = 0
 
-    def best(self) -> Found:
+    def best(self) -> FoundTree:
         """Return the best of up to `STARTS` starts, the earliest of several.
 
         The routing's tree is tried, too, and where nothing has reached the bound, the orders of
@@ -196,7 +196,7 @@ class Passes:
         looks = len(self._lists[1]) * max(self.bound, 1) * 4 * PATIENCE
         return max(1, min(STARTS, LOOKS // max(looks, 1)))
 
-    def _routed(self) -> Found | None:
+    def _routed(self) -> FoundTree | None:
         """The tree of the default routing's first hops, where they make one."""
         topology, size = self._topology, self._topology.size
         # A routing without rules of its own makes a table of all pairs.
@@ -223,7 +223,7 @@ class Passes:
         """Ports that a pass in the order of ports looks at, at most."""
         return self._topology.size * self._topology.ports * self.bound
 
-    def _ported(self, order: int, best: Found) -> Found:
+    def _ported(self, order: int, best: FoundTree) -> FoundTree:
         """A pass in the order of the ports, rising (1) or falling (-1).
 
         What repeats by ports, such as a cube's dimensions, comes out even here and nowhere else.
@@ -233,7 +233,7 @@ class Passes:
         ported_pass(rule, params, ports, self._hosts, self._root, self._parent, self._since)
         return self._better(self._labelled(-self._since), best)
 
-    def _start(self, seed: int, best: Found | None) -> Found:
+    def _start(self, seed: int, best: FoundTree | None) -> FoundTree:
         """One start: passes until some rounds bring nothing."""
         self._seed, self._draws = seed, 0
         self._reverse(self._distance)
@@ -252,12 +252,12 @@ class Passes:
             own = min(own, fewest)
         return best
 
-    def _better(self, found: Found, best: Found | None) -> Found:
+    def _better(self, found: FoundTree, best: FoundTree | None) -> FoundTree:
         """The one with fewer steps, of equals the earlier; the later one's are noted."""
         self._last = found.steps
         if best is not None and best.steps <= found.steps:
             return best
-        return Found(found.steps, found.parent.copy(), found.since.copy())
+        return FoundTree(found.steps, found.parent.copy(), found.since.copy())
 
     def _levels(self) -> Short:
         """When everybody was informed; who was not, behind them all and behind those nearer."""
@@ -302,14 +302,14 @@ class Passes:
         # The next pass from the end reads turns counted from the end.
         self._turn = self._since.max() + 1 - self._since
 
-    def _labelled(self, rank: Short | Ints) -> Found:
+    def _labelled(self, rank: Short | Ints) -> FoundTree:
         """The tree's best order; `rank` is smaller at children than at their parents."""
         informed = np.flatnonzero(self._parent >= 0)
         upwards = informed[rising(rank[informed].astype(np.int64))].astype(np.int32)
         steps = label_tree(self._parent, upwards, self._hosts, self._root, self._rest, self._since)
         # Switches without a processor below need no message.
         self._parent[self._since < 0] = -1
-        return Found(steps, self._parent, self._since)
+        return FoundTree(steps, self._parent, self._since)
 
 
 def rising(keys: Ints) -> Short:

@@ -16,8 +16,8 @@ import numpy as np
 from mpinet.errors import ModelViolation, UsageError
 from mpinet.machine import Machine, Spent
 from mpinet.machine.router import Router
-from mpinet.machine.state import Part as Saved
 from mpinet.machine.state import State
+from mpinet.machine.state import StatePart as Saved
 from mpinet.machine.trace import Trace
 from mpinet.networks.topology import Topology
 from mpinet.programs import bounds
@@ -34,7 +34,7 @@ from mpinet.programs.holdings import (
 from mpinet.programs.kinds import UNSTATED
 from mpinet.programs.pipelines.bounds import steps_and_rate
 from mpinet.programs.schedules.chunks import holds_first, needs
-from mpinet.programs.schedules.timetable import Part, Timetable, no_channel, ports_of
+from mpinet.programs.schedules.timetable import HostedRows, Timetable, no_channel, ports_of
 
 StepProgram: TypeAlias = Generator[ChunkSends, ChunksCame, Any]
 """Yields the sends of every step, and gets what this rank's processors have received. It keeps its
@@ -108,7 +108,7 @@ def _carried(machine: Machine, sends: ChunkSends, payload: Any) -> ChunksCame:
 
 def rows_of(machine: Machine, table: Timetable, *held: Saved) -> StepProgram:
     """Every row over its channel, in its step."""
-    part = Part(machine, table)
+    part = HostedRows(machine, table)
     chunks = table.chunk[part.index]
     mine = table.rows(part.index) if table.purpose.kind.adds else None
     with State(machine, "timetable", *held, step=0) as state:

@@ -12,7 +12,7 @@ import numpy as np
 from mpinet.base.arrays import Ints
 from mpinet.machine import Machine
 from mpinet.programs.preparation import Preparation
-from mpinet.programs.tree import Tree
+from mpinet.programs.tree import RoutingTree
 
 SWITCH = -1
 """Label of a node that is no processor."""
@@ -50,7 +50,7 @@ class Preorder:
     def __init__(self, machine: Machine, root: int):
         self.root: int = root
         """The tree's root."""
-        self._tree = Tree(machine, root)
+        self._tree = RoutingTree(machine, root)
         self.up, self.survey = self._tree.up, self._tree.survey
         self._hosts = machine.nodes < machine.topology.hosts
         self._parents, _, self._ports = self._tree.branches

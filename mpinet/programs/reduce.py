@@ -22,7 +22,7 @@ from mpinet.machine.step import gather_claims
 from mpinet.networks.topology import Topology
 from mpinet.programs import broadcast as forwards
 from mpinet.programs.bounds import Bound
-from mpinet.programs.collective import CollectiveResult, items
+from mpinet.programs.collective import CollectiveOutcome, items
 from mpinet.programs.holdings import OPERATORS, ChunksCame, ChunkSends, SingleNumbers
 from mpinet.programs.playing import StepProgram, play
 from mpinet.programs.preparation import Preparation
@@ -41,7 +41,7 @@ def reduce(
     algorithm: str | None = None,
     seed: int = 0,
     values: Callable[[Ints], Ints] | None = None,
-) -> CollectiveResult:
+) -> CollectiveOutcome:
     """Combine the items of all processors at the root (collective).
 
     On links it takes the steps of the broadcast that is turned round. On a bus those that one
@@ -66,7 +66,7 @@ def reduce(
 
     Returns
     -------
-    CollectiveResult
+    CollectiveOutcome
         `correct` tells whether the root has the result of the serial computation.
 
     Raises
@@ -102,7 +102,7 @@ def reduce(
     wrong = sum(value != _serially(machine, operator, inputs) for value in at_root)
     wrong, value = machine.sum(wrong, sum(at_root))
     preparation = Preparation(steps, messages)
-    return CollectiveResult.of(
+    return CollectiveOutcome.of(
         name, spent, Bound(bound, shown_by), wrong == 0, preparation, value=value
     )
 
@@ -142,7 +142,7 @@ def turned_round(model: PortModel) -> PortModel:
     return PortModel(model.receive, model.send, model.half_duplex)
 
 
-def require_all_reached(topology: Topology, found: CollectiveResult) -> None:
+def require_all_reached(topology: Topology, found: CollectiveOutcome) -> None:
     """Raise `UsageError` if a broadcast has left processors out."""
     if found.informed < topology.hosts:
         raise UsageError(

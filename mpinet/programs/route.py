@@ -17,7 +17,7 @@ from mpinet.programs.traffic import Traffic
 
 
 @dataclass(frozen=True)
-class Latency:
+class LatencySummary:
     """Steps from injection to delivery, over the delivered messages (None where there are none)."""
 
     mean: float | None
@@ -30,7 +30,7 @@ class Latency:
     """Largest latency, in steps."""
 
     @classmethod
-    def of(cls, histogram: Ints) -> Latency:
+    def of(cls, histogram: Ints) -> LatencySummary:
         """Make the latencies of the numbers of messages delivered after 0, 1, 2, .. steps."""
         messages = int(histogram.sum())
         if messages == 0:
@@ -47,7 +47,7 @@ class Latency:
 
 
 @dataclass(frozen=True)
-class RouteResult:
+class RoutingOutcome:
     """Result of routing: what became of the messages."""
 
     messages: int
@@ -62,7 +62,7 @@ class RouteResult:
     """Hops of all messages together."""
     hops_max: int
     """Most hops of a delivered message."""
-    latency: Latency
+    latency: LatencySummary
     """Latencies of the delivered messages, in steps."""
     queue_max: int
     """Most messages that waited at one processor in one step."""
@@ -77,7 +77,7 @@ def route(
     mode: str = "queued",
     policy: str = "oldest",
     faults: Faults | None = None,
-) -> RouteResult:
+) -> RoutingOutcome:
     """Route all messages of a traffic pattern, injected in step 0 (collective).
 
     Parameters
@@ -93,7 +93,7 @@ def route(
 
     Returns
     -------
-    RouteResult
+    RoutingOutcome
         The same on all ranks.
 
     Examples
@@ -110,10 +110,10 @@ def route(
     router.inject_drawn(traffic.sent_by(machine), traffic.ends, traffic.total)
     router.run()
     totals: dict[str, Any] = router.totals
-    return RouteResult(
+    return RoutingOutcome(
         messages=traffic.total,
         steps=machine.steps - before,
-        latency=Latency.of(router.latencies),
+        latency=LatencySummary.of(router.latencies),
         link_load=machine.channel_load() if machine.metered else None,
         **totals,
     )

@@ -7,7 +7,7 @@ import numpy as np
 from mpinet.base.arrays import Ints
 from mpinet.machine import Machine, Spent
 from mpinet.machine.state import Collected, Located, State
-from mpinet.programs.collective import CollectiveResult
+from mpinet.programs.collective import CollectiveOutcome
 from mpinet.programs.gather import collect, move_between
 from mpinet.programs.holdings import ChunkSends, first_rows
 from mpinet.programs.kinds import Purpose
@@ -20,7 +20,7 @@ def scatter(
     root: int,
     algorithm: str | None = None,
     seed: int = 0,
-) -> CollectiveResult:
+) -> CollectiveOutcome:
     """Bring a different item to every other processor, one per message (collective).
 
     Along the tree it is the gather backwards: the root sends in every step, the deepest branches

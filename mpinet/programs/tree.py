@@ -26,7 +26,7 @@ NO_PARENT = -1
 """In place of a port: the root's."""
 
 
-class Tree:
+class RoutingTree:
     """Every node's way to the root, turned round (collective).
 
     A node's parent is its first hop towards the root, or the neighbour from which a flood reached

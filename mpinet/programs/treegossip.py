@@ -17,7 +17,7 @@ from mpinet.machine import Machine
 from mpinet.machine.state import Numbered, State
 from mpinet.programs.holdings import ChunkSends, MarkedChunks
 from mpinet.programs.playing import StepProgram
-from mpinet.programs.tree import Tree
+from mpinet.programs.tree import RoutingTree
 
 NO_CHUNK = -1
 """In place of a chunk: nothing is to be sent."""
@@ -27,7 +27,7 @@ OWN = -1
 
 
 def gossip_along_tree(
-    machine: Machine, tree: Tree, arcs: TreeArcs, held: MarkedChunks
+    machine: Machine, tree: RoutingTree, arcs: TreeArcs, held: MarkedChunks
 ) -> StepProgram:
     """Send every processor's item to all processors, over links alone."""
     hosts = machine.nodes < machine.topology.hosts
@@ -77,7 +77,7 @@ class TreeArcs:
     """Steps after which the turns come again."""
 
 
-def arcs_of(machine: Machine, tree: Tree) -> TreeArcs:
+def arcs_of(machine: Machine, tree: RoutingTree) -> TreeArcs:
     """All links of the tree; with one port by colours, half duplex down and up in turn."""
     parents, index, ports = tree.branches
     upward, colors = _colors(tree, parents, ports, index)
@@ -97,7 +97,7 @@ def arcs_of(machine: Machine, tree: Tree) -> TreeArcs:
     return TreeArcs(slots, np.concatenate([ports, tree.up[below]]), turns, period)
 
 
-def _colors(tree: Tree, parents: Ints, ports: Ints, index: Ints) -> tuple[Ints, Ints]:
+def _colors(tree: RoutingTree, parents: Ints, ports: Ints, index: Ints) -> tuple[Ints, Ints]:
     """Colours of the links upwards, by slot, and to the children; sent downwards from the root.
 
     A node gives its children the lowest colours that are not the one of its own link upwards,

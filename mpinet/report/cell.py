@@ -21,7 +21,7 @@ def is_notebook() -> bool:
     return getattr(shell, "kernel", None) is not None
 
 
-class Cell:
+class NotebookCell:
     """A place below the cell that runs; nothing is there before something is shown."""
 
     def __init__(self) -> None:

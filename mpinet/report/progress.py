@@ -11,7 +11,7 @@ from contextlib import contextmanager, suppress
 from types import TracebackType
 from typing import Any
 
-from mpinet.report.cell import BLINK, Cell
+from mpinet.report.cell import BLINK, NotebookCell
 
 PATIENCE = 2.0
 """Seconds before anything is shown, and between plain lines (which come less and less often)."""
@@ -36,7 +36,7 @@ class Progress:
         self._wanted = wanted
         self._shown = (terminal or launched) if wanted is None else bool(wanted)
         self._what, self._json = what, wanted == "json"
-        self._cell = Cell() if wanted == "notebook" else None
+        self._cell = NotebookCell() if wanted == "notebook" else None
         in_terminal = self._shown and terminal and not self._json and self._cell is None
         self._bar: Any = _rich_bar(what) if in_terminal else None
         self.command = ""

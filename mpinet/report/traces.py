@@ -25,7 +25,7 @@ AT_ONCE = 1 << 14
 """Events that are formatted at a time."""
 
 
-class Kind(NamedTuple):
+class TraceFormat(NamedTuple):
     """A kind of trace file: its endings, and its writer."""
 
     endings: tuple[str, ...]
@@ -249,8 +249,8 @@ def table(recording: Recording) -> Iterator[str]:
 
 
 KINDS = {
-    "perfetto": Kind((".json",), perfetto),
-    "paje": Kind((".trace", ".paje"), paje),
-    "csv": Kind((".csv",), table),
+    "perfetto": TraceFormat((".json",), perfetto),
+    "paje": TraceFormat((".trace", ".paje"), paje),
+    "csv": TraceFormat((".csv",), table),
 }
 """Kinds of trace files that a recording can be written as."""

@@ -7,7 +7,7 @@ import subprocess
 import pytest
 from launch.conftest import CHECKOUT, TIME_LIMIT
 
-from mpinet.cli.session import Session
+from mpinet.cli.session import CommandSession
 
 pytestmark = pytest.mark.usefixtures("forked")
 
@@ -77,7 +77,7 @@ def run_here(commands, folder, capfd):
     """Run plain commands one after the other while they succeed: status, output, complaints."""
     status, out, said = 0, "", ""
     for command in commands:
-        status = Session(shlex.split(command[1])[1:]).run()
+        status = CommandSession(shlex.split(command[1])[1:]).run()
         shown, told = capfd.readouterr()
         said += told
         if command[2]:

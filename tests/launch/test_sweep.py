@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 from launch.conftest import OWN_LIBRARY, Launch
 
-from mpinet.cli.session import Session
+from mpinet.cli.session import CommandSession
 
 DEADLY = """
 import os, signal, time
@@ -43,9 +43,9 @@ def test_a_sweep_killed_twice_gives_the_table_of_one_that_was_not(
         assert not (tmp_path / "runs/results.csv").exists()
     monkeypatch.setenv("DEADLY", str(POINTS))
     monkeypatch.setenv("PYTHONHASHSEED", "0")  # as commands of themselves start again
-    assert Session([*map(str, sweep[1:]), f"{tmp_path}/runs"]).run() == 0
+    assert CommandSession([*map(str, sweep[1:]), f"{tmp_path}/runs"]).run() == 0
     assert json.loads(capsys.readouterr().out)["result"]["computed"] < POINTS - 5
-    assert Session([*map(str, sweep[1:]), f"{tmp_path}/whole"]).run() == 0
+    assert CommandSession([*map(str, sweep[1:]), f"{tmp_path}/whole"]).run() == 0
     tables = [(tmp_path / folder / "results.csv").read_bytes() for folder in ("runs", "whole")]
     assert tables[0] == tables[1]
     assert tables[0].count(b"\r\n") == 1 + 4 * POINTS

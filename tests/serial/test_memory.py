@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from mpinet.base import memory
-from mpinet.cli.session import Session
+from mpinet.cli.session import CommandSession
 from mpinet.errors import TooLarge, UsageError
 
 
@@ -171,7 +171,7 @@ def test_a_process_that_may_have_little_address_space_is_refused_more() -> None:
 def test_memory_that_runs_out_ends_the_command_with_a_sentence(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    assert Session(["scatter", "torus:2147483648x3000000", "--force"]).run() == 1
+    assert CommandSession(["scatter", "torus:2147483648x3000000", "--force"]).run() == 1
     told = capsys.readouterr().err
     assert told.startswith("mpinet: The memory has run out (Unable to allocate ")
     assert len(told.splitlines()) == 1

@@ -3,7 +3,7 @@
 import pytest
 
 from mpinet.base import numerals
-from mpinet.cli.session import Session
+from mpinet.cli.session import CommandSession
 
 LONG = "9" * 5000
 """More digits than Python reads."""
@@ -50,7 +50,7 @@ def test_a_number_that_fills_more_than_a_line_is_told_as_a_power() -> None:
 )
 def test_no_command_takes_them(command: str, capsys: pytest.CaptureFixture[str]) -> None:
     for odd in ("²", "5²", LONG, f"-{LONG}", "--1"):
-        assert Session(command.format(odd).split()).run() == 2
+        assert CommandSession(command.format(odd).split()).run() == 2
         told = capsys.readouterr().err
         assert len(told.splitlines()) == 1
         assert len(told) < 400
@@ -60,5 +60,5 @@ def test_a_product_of_many_sides_is_too_large_in_one_sentence(
     capsys: pytest.CaptureFixture[str],
 ) -> None:
     sides = "x".join(["1000000"] * 2000)
-    assert Session(["show", f"torus:{sides}"]).run() == 2
+    assert CommandSession(["show", f"torus:{sides}"]).run() == 2
     assert "Traceback" not in capsys.readouterr().err

@@ -11,7 +11,7 @@ import pytest
 import mpinet
 from mpinet.base.native import background
 from mpinet.cli.commands import parse
-from mpinet.cli.session import Session
+from mpinet.cli.session import CommandSession
 from mpinet.compiled import kernel
 from mpinet.report import progress
 
@@ -175,7 +175,7 @@ def test_people_are_told_the_same(clock, capsys):
 @pytest.mark.parametrize("words", [["--progress", "json"], ["--progress=json"]])
 def test_a_command_tells_its_progress_as_json(words, tmp_path, capsys):
     kept = ["--checkpoint", str(tmp_path / "kept"), "--every", "0"]
-    assert Session(["route", "ring:12", "--pairs", "all", *kept, *words]).run() == 0
+    assert CommandSession(["route", "ring:12", "--pairs", "all", *kept, *words]).run() == 0
     said = json.loads(capsys.readouterr().err.splitlines()[-1])
     assert (said["command"], said["unit"]) == ("route", "steps")
     assert said["done"] >= 6 and said["moving"] >= 0 and said["checkpoint"]["step"] >= 5
@@ -194,7 +194,7 @@ def test_a_long_run_of_several_tells_its_steps(clock, capsys):
 @pytest.mark.parametrize("rates", ["0.1", "0.1,0.2"])
 def test_load_tells_how_far_its_runs_are(rates, capsys):
     run = ["load", "ring:8", "--rate", rates, "--warmup", "5", "--steps", "20"]
-    assert Session([*run, "--progress", "json"]).run() == 0
+    assert CommandSession([*run, "--progress", "json"]).run() == 0
     said = json.loads(capsys.readouterr().err.splitlines()[-1])
     runs = 1 + 2 * ("," in rates)  # several end with one in overload
     assert (said["unit"], said["done"], said["total"]) == ("runs", runs, runs)
@@ -203,7 +203,10 @@ def test_load_tells_how_far_its_runs_are(rates, capsys):
 def test_load_tells_the_steps_of_the_run_under_way(monkeypatch, capsys):
     told = []
     monkeypatch.setattr(progress.Progress, "update", lambda self, *far: told.append(far))
-    assert Session(["load", "ring:8", "--rate", "0.1", "--warmup", "5", "--steps", "20"]).run() == 0
+    assert (
+        CommandSession(["load", "ring:8", "--rate", "0.1", "--warmup", "5", "--steps", "20"]).run()
+        == 0
+    )
     done, total, steps = told[-2]
     assert (done, total, told[-1]) == (0, 1, (1, 1)) and steps >= 25
 

@@ -15,7 +15,7 @@ from serial.native.jobs import printed, ran
 from mpinet.base.files import is_aside, whole_file
 from mpinet.base.markup import require_plain
 from mpinet.base.ownership import own_folder
-from mpinet.cli.session import Session
+from mpinet.cli.session import CommandSession
 from mpinet.errors import OutputError, UsageError
 
 CHECKOUT = Path(__file__).resolve().parents[2]
@@ -39,7 +39,7 @@ def here(tmp_path, monkeypatch):
 
 
 def said_by(words, capsys):
-    status = Session(words).run()
+    status = CommandSession(words).run()
     printed = capsys.readouterr()
     return status, printed.out + printed.err
 

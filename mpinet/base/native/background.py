@@ -62,7 +62,7 @@ TOLD = 1.0, 5.0
 """Seconds of waiting before the first line about it, and between two lines."""
 
 
-class Kernel(Code, Protocol):
+class WatchedKernel(Code, Protocol):
     """A kernel, as this module sees it."""
 
     @property
@@ -101,12 +101,12 @@ class GivenUp(BaseException):
     """A plain call is to begin again, as native code."""
 
 
-class Call:
+class PlainCall:
     """One call of a plain kernel."""
 
     __slots__ = ("began", "copies", "kernel", "over", "sent", "thread", "wanted")
 
-    def __init__(self, kernel: Kernel, copies: list[Any] | None):
+    def __init__(self, kernel: WatchedKernel, copies: list[Any] | None):
         self.kernel, self.copies = kernel, copies
         self.thread = threading.get_ident()
         self.over = self.wanted = self.sent = False
@@ -119,7 +119,7 @@ class Watch:
     def __init__(self) -> None:
         self.spent = 0.0
         """CPU seconds of plain kernels."""
-        self.call: Call | None = None
+        self.call: PlainCall | None = None
         """The plain call that runs."""
         self.missing: dict[str, Code] = {}
         """Kernels and rules without native code, by fingerprint."""
@@ -211,13 +211,13 @@ class Watch:
         wrong = self._failed.get(code.fingerprint)
         return code.refused(wrong) if wrong else f"{code.name} cannot be compiled: {self.broken}."
 
-    def run(self, kernel: Kernel, plainly: Callable[..., Any], args: tuple[Any, ...]) -> Any:
+    def run(self, kernel: WatchedKernel, plainly: Callable[..., Any], args: tuple[Any, ...]) -> Any:
         """Run a kernel as plain Python, or give it up for native code."""
         calls, seconds = self._seconds.get(kernel.fingerprint, (0, 0.0))
         # Copies cost time, so they are made only where the kernel calls are long enough to be given
         # up.
         gives_up = self._watches and seconds >= SHORT * (calls - 2)
-        call = Call(kernel, _copies(args) if gives_up else None)
+        call = PlainCall(kernel, _copies(args) if gives_up else None)
         try:
             self.call = call
             try:
@@ -234,7 +234,7 @@ class Watch:
         self._note(call)
         return result
 
-    def _end(self, call: Call) -> None:
+    def _end(self, call: PlainCall) -> None:
         """End a call, however it ended; take the exception that gives it up, if that is sent."""
         call.over = True
         self.call = None
@@ -246,7 +246,7 @@ class Watch:
             for _ in range(10):
                 time.sleep(0)  # the exception comes here at the latest
 
-    def _note(self, call: Call) -> None:
+    def _note(self, call: PlainCall) -> None:
         """Count the time of a plain call."""
         seconds = time.process_time() - call.began
         self.spent += seconds
@@ -255,7 +255,7 @@ class Watch:
         if self.spent > NOTICE and not tiers.can_compile():
             self._notice("kernels run as plain Python")
 
-    def give_up(self, call: Call) -> None:
+    def give_up(self, call: PlainCall) -> None:
         """Let a call begin again, if it still runs."""
         call.wanted = True
         if not call.over:
@@ -388,7 +388,7 @@ class Watch:
             return False
         return self._busy_since is not None or (self.compiler is not None and self.compiler.runs)
 
-    def _await(self, kernel: Kernel) -> None:
+    def _await(self, kernel: WatchedKernel) -> None:
         """Sleep until a kernel is compiled, or cannot be, so that the compiler has the core."""
         if not kept().has(kernel.fingerprint):
             self.missing.setdefault(kernel.fingerprint, kernel)

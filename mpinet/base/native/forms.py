@@ -29,7 +29,7 @@ from typing import Any, NamedTuple
 MOST_WORDS, MOST_RESULTS = 4096, 64
 
 
-class Form(NamedTuple):
+class ArgumentForm(NamedTuple):
     """The form of an argument."""
 
     letter: str
@@ -47,17 +47,17 @@ class Form(NamedTuple):
         return 1 + self.dimensions * (2 if self.letter == "V" else 1)
 
 
-def form(text: str) -> Form:
+def form(text: str) -> ArgumentForm:
     """Read the form of an argument."""
     if text in ("i", "b", "f", "R"):
-        return Form(text, 0, " ", 0)
+        return ArgumentForm(text, 0, " ", 0)
     found = re.fullmatch(r"(?:([AV])([1-9])([a-zA-Z])|r)([1-9]\d{0,8})", text, re.ASCII)
     if not found:
         raise ValueError(f"there is no form '{text}' of arguments")
-    return Form(found[1] or "r", int(found[2] or 0), found[3] or "V", int(found[4]))
+    return ArgumentForm(found[1] or "r", int(found[2] or 0), found[3] or "V", int(found[4]))
 
 
-def check(address: int, forms: Sequence[Form], result: str) -> int:
+def check(address: int, forms: Sequence[ArgumentForm], result: str) -> int:
     """Return the number of words that a kernel takes, and refuse what no kernel has."""
     # A wrong address would end the process without a traceback.
     if not 0 < address < 2**64:

@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 
 from mpinet.base.arguments import SIGNATURES
-from mpinet.base.native.forms import Form, check, error, form, no_integer, refusal
+from mpinet.base.native.forms import ArgumentForm, check, error, form, no_integer, refusal
 
 C_CONTIGUOUS, ALIGNED = 0x1, 0x100
 """NumPy's flags of arrays."""
@@ -141,7 +141,7 @@ def _result(value: Any) -> int:
     return _word(value, no_integer, "the result of a rule")
 
 
-def _integer(form: Form, at: int, value: Any) -> tuple[int]:
+def _integer(form: ArgumentForm, at: int, value: Any) -> tuple[int]:
     return (_word(value, partial(refusal, at, *form), f"argument {at}"),)
 
 
@@ -156,11 +156,11 @@ def _word(value: Any, wrong: Callable[[Any], TypeError], what: str) -> int:
     return word
 
 
-def _truth(_form: Form, _at: int, value: Any) -> tuple[int]:
+def _truth(_form: ArgumentForm, _at: int, value: Any) -> tuple[int]:
     return (int(bool(value)),)
 
 
-def _float(form: Form, at: int, value: Any) -> tuple[int]:
+def _float(form: ArgumentForm, at: int, value: Any) -> tuple[int]:
     try:
         number = ctypes.c_double(value)
     except TypeError:
@@ -168,13 +168,13 @@ def _float(form: Form, at: int, value: Any) -> tuple[int]:
     return (ctypes.c_int64.from_buffer(number).value,)
 
 
-def _rule(form: Form, at: int, value: Any) -> tuple[int]:
+def _rule(form: ArgumentForm, at: int, value: Any) -> tuple[int]:
     if not isinstance(value, RuleForm):
         raise refusal(at, *form, value)
     return (value.record,)
 
 
-def _record(form: Form, at: int, value: Any) -> tuple[int]:
+def _record(form: ArgumentForm, at: int, value: Any) -> tuple[int]:
     if isinstance(value, np.void):
         dtype, address = value.dtype, np.frombuffer(value, np.uint8).ctypes.data
         if dtype.itemsize == form.size and dtype.isnative and address % dtype.alignment == 0:
@@ -182,7 +182,7 @@ def _record(form: Form, at: int, value: Any) -> tuple[int]:
     raise refusal(at, *form, value)
 
 
-def _array(form: Form, at: int, value: Any) -> tuple[int, ...]:
+def _array(form: ArgumentForm, at: int, value: Any) -> tuple[int, ...]:
     strided = form.letter == "V"
     # Native code reads with aligned loads and no byte swap, so anything else is refused, not
     # copied.
@@ -204,7 +204,7 @@ def _address(array: Any) -> int:
         return address
 
 
-WORDS: dict[str, Callable[[Form, int, Any], tuple[int, ...]]] = {
+WORDS: dict[str, Callable[[ArgumentForm, int, Any], tuple[int, ...]]] = {
     "i": _integer,
     "b": _truth,
     "f": _float,

@@ -42,7 +42,7 @@ Moment = tuple[Callable[..., Any], tuple[int, ...]] | None
 
 
 @dataclass(frozen=True)
-class Piece:
+class CriticalPiece:
     """A piece of the critical path."""
 
     begin: int
@@ -90,7 +90,7 @@ class Chain:
         self._topology, self._routing = topology, routing
         self._eager = layout.NEVER if costs.eager is None else costs.eager
         self._classes = max(len(costs.latencies), len(costs.byte_times))
-        self.pieces: list[Piece] = []
+        self.pieces: list[CriticalPiece] = []
         """The path, from the begin of the run to its end."""
         self.counts: Counter[str] = Counter()
         """Number of times that each parameter occurs on the path, by name: overhead, overhead_byte,
@@ -122,12 +122,12 @@ class Chain:
         # link is waiting.
         if self._since >= 0 and end > self._since:
             begin = max(self._now, self._since)
-            self.pieces.append(Piece(begin, end, "waiting", self._waits, self._busy, row))
+            self.pieces.append(CriticalPiece(begin, end, "waiting", self._waits, self._busy, row))
             end = begin
         if self._now <= self._since:
             self._since = -1
         if end > self._now:
-            self.pieces.append(Piece(self._now, end, kind, row, link))
+            self.pieces.append(CriticalPiece(self._now, end, kind, row, link))
 
     def _size(self, send: int) -> int:
         return int(self._program.amount[send])

@@ -110,13 +110,13 @@ through: when the CPU was free again, the receive done, the link free.
 """
 
 ROWS, NOTES = 1, 2
-"""Requests in `Ledger.wants_room`: for free rows and lists, and for rows for notes."""
+"""Requests in `WindowLedger.wants_room`: for free rows and lists, and for rows for notes."""
 
 TOO_LATE, UNWIRED, ASTRAY, ENDLESS, STALLED = range(1, 6)
-"""Errors, as `Ledger.wrong` holds them; 0 is none."""
+"""Errors, as `WindowLedger.wrong` holds them; 0 is none."""
 
 
-class Rules(Record):
+class TimedConstants(Record):
     """Constants of a run."""
 
     nodes: int  # of the network; 0: there is none
@@ -153,7 +153,7 @@ class Rules(Record):
     idle_most: int  # turns of processors, one after another, in which nothing happens
 
 
-class Ledger(Record):
+class WindowLedger(Record):
     """Counts of a rank, and notes on its last window."""
 
     begun: int  # processors whose operations without requirements have been released
@@ -166,13 +166,16 @@ class Ledger(Record):
     unmatched: Annotated[int, Total]
     done: Annotated[int, Total]  # operations
     turns: Annotated[int, Largest]  # numbers given to posted receives and unexpected messages
-    free: int  # rows of messages, the first so many in `State.free`
+    free: int  # rows of messages, the first so many in `TimedState.free`
     entries: int  # of the table of lists
     answers: int  # the first of the messages that are answers of this rank for itself
-    # The pool of blocks is a free list inside `State.cells`: no allocation happens within a window.
-    blocks: int  # the first free block of `State.cells`; the others follow
+    # The pool of blocks is a free list inside `TimedState.cells`: no allocation happens within a
+    # window.
+    blocks: int  # the first free block of `TimedState.cells`; the others follow
     away: int  # rows for other ranks
-    served: int  # servers with requests in the window at hand, the first so many in `State.active`
+    served: (
+        int  # servers with requests in the window at hand, the first so many in `TimedState.active`
+    )
     notes: int  # taken since they were last fetched
     clones: int  # rows of operations that are released twice, given away
     next: int  # the least window in which this rank has something to do; `NEVER`: none
@@ -196,10 +199,10 @@ class Statement(Record):
     amount: int  # time of a calc, bytes of a message
     tag: Word32
     peer: Short  # the other processor, or how far off it is
-    way: Short  # 0: `peer` is a processor; else 1 more than its row of `State.ways`
+    way: Short  # 0: `peer` is a processor; else 1 more than its row of `TimedState.ways`
     what: Short
-    needs: Short  # its first row of `State.needs`
-    followers: Short  # its first row of `State.followers`
+    needs: Short  # its first row of `TimedState.needs`
+    followers: Short  # its first row of `TimedState.followers`
 
 
 class Operation(Record):
@@ -219,7 +222,7 @@ class Operation(Record):
     right: Short
 
 
-class Processor(Record):
+class TimedProcessor(Record):
     """A processor of this rank."""
 
     # One alarm per processor, not one event per cause: the event list has at most one entry a
@@ -250,7 +253,7 @@ class Cpu(Record):
     message: Short
 
 
-class Message(Record):
+class TimedMessage(Record):
     """A message on its way or taken in; also the end of an operation that is still to come.
 
     `ready` is when its first byte is there for what comes next, `tail` when its last one is. Of
@@ -312,14 +315,14 @@ class Entry(Record):
 
 Statements = Annotated[Array, Statement]
 Operations = Annotated[Array, Operation]
-Processors = Annotated[Array, Processor]
+Processors = Annotated[Array, TimedProcessor]
 Cpus = Annotated[Array, Cpu]
-Messages = Annotated[Array, Message]
+Messages = Annotated[Array, TimedMessage]
 Servers = Annotated[Array, Server]
 Entries = Annotated[Array, Entry]
 
 
-class Routes(NamedTuple):
+class PricedRoutes(NamedTuple):
     """Rules by which messages find their ways, and what links cost, by their class."""
 
     neighbor: PortRule
@@ -334,7 +337,7 @@ class Routes(NamedTuple):
     byte_times: Ints
 
 
-class Hosting(NamedTuple):
+class BlockMapping(NamedTuple):
     """Mapping of processors to ranks: its rule, its parameters, the blocks."""
 
     place: PortRule
@@ -343,7 +346,7 @@ class Hosting(NamedTuple):
     in_order: int  # whether positions are the processors' numbers
 
 
-class State(NamedTuple):
+class TimedState(NamedTuple):
     """The state of a rank.
 
     `needs` has the statements' requirements, `followers` those that wait for them: numbers of

@@ -13,7 +13,7 @@ from mpinet.machine.timed.program import Program
 from mpinet.machine.transport import Local
 
 
-class Table:
+class NoteTable:
     """Notes in the order of a key, and of a time among those with one key.
 
     Parameters
@@ -66,17 +66,17 @@ class Moments:
         What processors and links take.
     """
 
-    began: Table
+    began: NoteTable
     """Begins of calcs and sends, by the operation's row."""
-    posted: Table
+    posted: NoteTable
     """Receives when they were posted, by the operation's row."""
-    matched: Table
+    matched: NoteTable
     """Receives when they were matched, by the operation's row."""
-    met: Table
+    met: NoteTable
     """Messages that were matched, by the row of the send."""
-    cpus: Table
+    cpus: NoteTable
     """Operations by the time at which their CPU was free again."""
-    taken_in: Table
+    taken_in: NoteTable
     """Messages by the time at which the receiver's CPU was free again."""
 
     def __init__(self, notes: Ints, program: Program, costs: Costs):
@@ -94,20 +94,26 @@ class Moments:
             found: Ints = program.first[rows[:, SOURCE]] + rows[:, INDEX]
             return found
 
-        def ended(rows: Ints, ends: Ints) -> Table:
-            return Table(rows, rows[:, NODE], ends)
+        def ended(rows: Ints, ends: Ints) -> NoteTable:
+            return NoteTable(rows, rows[:, NODE], ends)
 
         began, taken, matched = of(layout.BEGAN), of(layout.TAKEN), of(layout.MATCHED)
         posted, crossed = of(layout.POSTED), of(layout.CROSSED)
-        self.began, self.posted = Table(began, operations(began)), Table(posted, operations(posted))
-        self.matched, self.met = Table(matched, operations(matched)), Table(matched, sends(matched))
-        self.taken: Table = Table(taken, sends(taken))
+        self.began, self.posted = (
+            NoteTable(began, operations(began)),
+            NoteTable(posted, operations(posted)),
+        )
+        self.matched, self.met = (
+            NoteTable(matched, operations(matched)),
+            NoteTable(matched, sends(matched)),
+        )
+        self.taken: NoteTable = NoteTable(taken, sends(taken))
         """Messages taken in, by the row of the send."""
         hops = crossed[:, WHAT] >> NOTE_BITS
         self._most = int(hops.max(initial=0)) + 1
-        self.crossed: Table = Table(crossed, sends(crossed) * self._most + hops)
+        self.crossed: NoteTable = NoteTable(crossed, sends(crossed) * self._most + hops)
         """Crossings of links, by `crossing`."""
-        self.through: Table = Table(crossed, crossed[:, END])
+        self.through: NoteTable = NoteTable(crossed, crossed[:, END])
         """Crossings of links, by the time at which the link was free again."""
         began, taken = self.began.notes, self.taken.notes
         self.cpus, self.taken_in = ended(began, began[:, END]), ended(taken, taken[:, END])
@@ -117,9 +123,9 @@ class Moments:
             found: Ints = rows[:, BEGIN] + costs.gap + (sizes - 1) * costs.gap_byte
             return found
 
-        self.sending: Table = ended(sent, nic_ends(sent, program.amount[operations(sent)]))
+        self.sending: NoteTable = ended(sent, nic_ends(sent, program.amount[operations(sent)]))
         """Sends by the time at which the NIC of the sender was free again."""
-        self.receiving: Table = ended(taken, nic_ends(taken, program.amount[sends(taken)]))
+        self.receiving: NoteTable = ended(taken, nic_ends(taken, program.amount[sends(taken)]))
         """Messages by the time at which the NIC of the receiver was free again."""
 
     def crossing(self, send: int, hop: int) -> int:

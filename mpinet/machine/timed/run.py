@@ -75,7 +75,7 @@ class TimedRun:
     ):
         self.machine, self.costs, self.routing = machine, costs, routing
         require_fitting(program, machine.topology)
-        self.ledger = layout.Ledger.counted()
+        self.ledger = layout.WindowLedger.counted()
         # Zero is a valid row and a valid block, so empty lists need another mark.
         self.ledger.answers = self.ledger.blocks = layout.NONE
         self.program = program
@@ -83,7 +83,7 @@ class TimedRun:
         if noted:
             self.program = self.whole
         self.noted = noted
-        self._state: layout.State
+        self._state: layout.TimedState
         self._fetched: list[Ints] = []
         nodes = machine.nodes
         self.slots = np.flatnonzero(nodes < program.processors)
@@ -174,7 +174,7 @@ class TimedRun:
         elif not flat and costs.half_duplex:
             serving = layout.HALF
         busses_each = -(-(topology.busses or 0) // transport.size)
-        rules = self.rules = layout.Rules.one()
+        rules = self.rules = layout.TimedConstants.one()
         rules.nodes = 0 if flat else topology.size
         rules.ports = topology.ports
         rules.rank = transport.rank
@@ -224,18 +224,18 @@ class TimedRun:
             layout.Operation.dtype.itemsize * (rows + spare)
             + layout.Statement.dtype.itemsize * scripts.operations
             + 8 * len(scripts.needs)
-            + (layout.Processor.dtype.itemsize + layout.Cpu.dtype.itemsize * int(rules.cpus))
+            + (layout.TimedProcessor.dtype.itemsize + layout.Cpu.dtype.itemsize * int(rules.cpus))
             * count
             + layout.Server.dtype.itemsize * servers
         )
         # Asked before the first allocation: an error in a size ends in a sentence, not in swapping.
         require_memory(needed, f"{self.program.name} in time")
         statements, needs, followers = connected(part)
-        self._state = layout.State(
+        self._state = layout.TimedState(
             statements, part.ways, layout.Operation.array(rows + spare), needs, followers,
             self._processors(count), self._numbers(count),
             layout.Cpu.array(count * int(rules.cpus)),
-            layout.Message.array(0),
+            layout.TimedMessage.array(0),
             np.zeros((0, self.routing.words if self.routing is not None else 0), np.int64),
             np.zeros((0, 2 * int(rules.lists)), np.int64),
             np.zeros(0, np.int32),
@@ -259,7 +259,7 @@ class TimedRun:
 
     def _processors(self, count: int) -> Any:
         """Return the processors, each with the places of its statements and operations."""
-        processors, first = layout.Processor.array(count), self.part.scripts.first
+        processors, first = layout.TimedProcessor.array(count), self.part.scripts.first
         processors["number"] = self.machine.nodes
         processors["alarm"] = layout.NEVER
         for name in ("coming", "ended", "bucket"):
@@ -283,7 +283,7 @@ class TimedRun:
         # Links of one direction never ask for their channel; any rule of that form fills the place.
         half = self.rules.serving != layout.FULL
         classes = int(self.rules.classes)
-        self._routes = layout.Routes(
+        self._routes = layout.PricedRoutes(
             topology.neighbor.native,
             topology.channel.native if half else topology.neighbor.native,
             topology.link_class.native,
@@ -295,7 +295,7 @@ class TimedRun:
             _by_class(self.costs.latencies, classes),
             _by_class(self.costs.byte_times, classes),
         )
-        self._hosting = layout.Hosting(
+        self._hosting = layout.BlockMapping(
             mapping.rule.native,
             mapping.params,
             self.machine.placement.split,
@@ -410,7 +410,7 @@ class TimedRun:
         words = layout.ROW_WORDS + self._state.headers.shape[1]
         # Each message can produce a row for another rank and an answer within one window.
         remote, total = 2 if rules.ranks > 1 else 0, before + more
-        row = layout.Message.dtype.itemsize + 8 * (words + self._state.links.shape[1])
+        row = layout.TimedMessage.dtype.itemsize + 8 * (words + self._state.links.shape[1])
         require_memory((row + remote * 8 * words) * total, "The messages under way")
         self._put(messages=longer(self._state.messages, total))
         rules.idle_most = IDLE_LEAST + IDLE_EACH * (total + len(self._state.cpus))
@@ -480,7 +480,7 @@ class TimedRun:
         )
 
     @property
-    def state(self) -> layout.State:
+    def state(self) -> layout.TimedState:
         """The state of this rank."""
         return self._state
 

@@ -49,10 +49,10 @@ from mpinet.machine.timed.layout import (
     RECV,
     TRAVELS,
     UNEXPECTED,
-    Ledger,
-    Message,
-    Rules,
-    State,
+    TimedConstants,
+    TimedMessage,
+    TimedState,
+    WindowLedger,
 )
 from mpinet.machine.timed.matching import add_unexpected, make_list, place_of
 from mpinet.machine.timed.processor import copied, peer_of, row_of, statement_of
@@ -74,7 +74,7 @@ AT, SLOT, ROW, TURN = range(4)
 """Columns of a pending operation: processor, its place here, the operation's row, its turn. In
 checkpoints the second one says whether it is a second row, the third one is its number."""
 
-MESSAGE = tuple(name for name in Message.dtype.names if name not in ("left", "right"))  # type: ignore[union-attr]
+MESSAGE = tuple(name for name in TimedMessage.dtype.names if name not in ("left", "right"))  # type: ignore[union-attr]
 """Kept fields of a message, behind the node where it is; then the words of its header."""
 
 STATE_WORD, READY_WORD = (1 + MESSAGE.index(name) for name in ("state", "ready"))
@@ -85,13 +85,13 @@ class Run(Protocol):
 
     machine: Machine
     ledger: Any
-    rules: Rules
+    rules: TimedConstants
     part: Scripted
     slots: Ints
     noted: bool
 
     @property
-    def state(self) -> State:
+    def state(self) -> TimedState:
         """The arrays of a run."""
 
     @property
@@ -116,7 +116,7 @@ def fields_of(run: Run) -> Fields:
     # restart.
     processors = _stacked(state.processors, TIMES)
     found: dict[str, Any] = {
-        **state_of(ledger, Ledger),
+        **state_of(ledger, WindowLedger),
         "processors": Numbered(processors, nodes),
         "cpus": Numbered(
             np.concatenate(
@@ -179,7 +179,7 @@ def _messages(run: Run) -> Ints:
 
 
 @kernel
-def note_pending(rules: Rules, state: State, rows: Table) -> int:
+def note_pending(rules: TimedConstants, state: TimedState, rows: Table) -> int:
     """Write all operations that wait for a CPU or are posted; return their number."""
     operations, noted = state.operations, 0
     found = np.empty(rows.shape[0] + 1, np.int64)
@@ -232,7 +232,7 @@ def restore(run: Run, found: Mapping[str, Any]) -> None:
         run.rules, run.state, ledger.record,
     )  # fmt: skip
     # Only now: to enter unexpected messages has counted them once more.
-    restore_ledger(ledger, Ledger, found)
+    restore_ledger(ledger, WindowLedger, found)
     if run.noted:
         run.take_notes(found["notes"])
     # Messages in flight go through the door for rows of other ranks: it finds their server, here or
@@ -276,9 +276,9 @@ def put_back(
     pending_at: Ints,
     sent: Ints,
     sent_at: Ints,
-    rules: Rules,
-    state: State,
-    ledger: Ledger,
+    rules: TimedConstants,
+    state: TimedState,
+    ledger: WindowLedger,
 ) -> None:
     """Put alarms, pending operations and messages where they were; lists in order of turns."""
     operations, messages, entries = state.operations, state.messages, state.entries

@@ -25,12 +25,12 @@ from mpinet.machine.timed.layout import (
     ROW_WORDS,
     ROWS,
     TRAVELS,
+    BlockMapping,
     Entries,
-    Hosting,
-    Ledger,
-    Routes,
-    Rules,
-    State,
+    PricedRoutes,
+    TimedConstants,
+    TimedState,
+    WindowLedger,
 )
 from mpinet.machine.timed.matching import make_list, place_of
 from mpinet.machine.timed.prefetching import fetch_lists, fetch_processors
@@ -41,7 +41,7 @@ from mpinet.machine.timed.sending import CPU_PLACE, arrive, ask, new_message, se
 @idiom
 def called(routes):
     """Return the routes with plain functions for their boxed rules, which phases cannot unbox."""
-    return Routes(
+    return PricedRoutes(
         routes.neighbor.call, routes.channel.call, routes.link_class.call, routes.wired,
         routes.start.call, routes.decide.call, routes.params, routes.header_words,
         routes.latencies, routes.byte_times,
@@ -51,24 +51,24 @@ def called(routes):
 @idiom
 def placed(hosting):
     """Return the mapping with a plain function for its boxed rule, as `called`."""
-    return Hosting(hosting.place.call, hosting.params, hosting.split, hosting.in_order)
+    return BlockMapping(hosting.place.call, hosting.params, hosting.split, hosting.in_order)
 
 
 @kernel
 def advance(
-    routes: Routes,
-    hosting: Hosting,
-    rules: Rules,
-    state: State,
-    ledger: Ledger,
+    routes: PricedRoutes,
+    hosting: BlockMapping,
+    rules: TimedConstants,
+    state: TimedState,
+    ledger: WindowLedger,
     window: int,
     events: int,
 ) -> None:
     """Go to a window and through it; on one rank go on until so many events have happened.
 
     With several ranks one call is one window, or half of one where servers have several senders:
-    these get the requests of other ranks in between. `Ledger.wants_room` says that there are too
-    few free rows; the same call goes on from there when there are more.
+    these get the requests of other ranks in between. `WindowLedger.wants_room` says that there are
+    too few free rows; the same call goes on from there when there are more.
     """
     # Boxed rules are unpacked once per call: phases are compiled without reference counts and
     # cannot unbox them.
@@ -194,7 +194,12 @@ def tell(m, hosting, state, rules, ledger):
 
 @kernel
 def take_rows(
-    rows: Table, routes: Routes, hosting: Hosting, rules: Rules, state: State, ledger: Ledger
+    rows: Table,
+    routes: PricedRoutes,
+    hosting: BlockMapping,
+    rules: TimedConstants,
+    state: TimedState,
+    ledger: WindowLedger,
 ) -> None:
     """Take in what other ranks have handed over; there are as many free rows of messages."""
     taken(rows, called(routes), placed(hosting), rules, state, ledger)
@@ -227,7 +232,7 @@ def taken(rows, routes, hosting, rules, state, ledger):
 
 
 @kernel
-def move_lists(old: Entries, new: Entries, ledger: Ledger) -> None:
+def move_lists(old: Entries, new: Entries, ledger: WindowLedger) -> None:
     """Enter all lists into a larger table."""
     ledger.entries = 0
     for at in range(old.size):

@@ -17,10 +17,10 @@ from mpinet.machine.traffic.layout import (
     SAF,
     UNLIMITED,
     Books,
-    Ledger,
-    Routes,
-    Rules,
-    State,
+    RoutingRules,
+    TrafficConstants,
+    TrafficLedger,
+    TrafficState,
     Wires,
 )
 from mpinet.machine.traffic.places import give_back, put_in, set_bit, taken_from
@@ -101,12 +101,12 @@ def join(m, slot, header, routes, rules, state, books, ledger):
 @kernel
 def take_in(
     words: Table,
-    routes: Routes,
-    rules: Rules,
-    state: State,
+    routes: RoutingRules,
+    rules: TrafficConstants,
+    state: TrafficState,
     wires: Wires,
     books: Books,
-    ledger: Ledger,
+    ledger: TrafficLedger,
 ) -> None:
     """Take in the flits and credits that other ranks have sent: they arrive, or are under way.
 

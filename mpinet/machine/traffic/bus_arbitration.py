@@ -10,15 +10,15 @@ import numpy as np
 
 from mpinet.machine.machine import Machine
 from mpinet.machine.step import gather_claims
-from mpinet.machine.traffic.layout import NONE, Bus, Busses, Claim
+from mpinet.machine.traffic.layout import NONE, Bus, BusClaim, HostedBusses
 
 
-def make_busses(machine: Machine) -> Busses:
+def make_busses(machine: Machine) -> HostedBusses:
     """Make the tables of the hosted nodes' busses; empty tables for a network of links."""
     topology, nodes = machine.topology, machine.nodes
     if topology.links:
         short = np.empty(0, np.int32)
-        return Busses(short, short, Bus.array(0), Claim.array(0))
+        return HostedBusses(short, short, Bus.array(0), BusClaim.array(0))
     shape = (len(nodes), topology.ports)
     there = np.atleast_2d(topology.neighbor(nodes[:, np.newaxis], np.arange(topology.ports))) >= 0
     slots, ports = np.nonzero(there)
@@ -33,22 +33,22 @@ def make_busses(machine: Machine) -> Busses:
     rows = Bus.array(len(numbers))
     rows["number"] = numbers
     rows["claimant"] = NONE
-    return Busses(
+    return HostedBusses(
         # One place more than there are ports: kernels recognize busses by a size above 0, which
         # must hold on a rank without processors, too.
         np.append(of_ports.ravel(), np.int32(NONE)),
         leads.ravel(),
         rows,
-        Claim.array(len(slots) + 1),
+        BusClaim.array(len(slots) + 1),
     )
 
 
-def settle(machine: Machine, busses: Busses, claimed: int) -> None:
+def settle(machine: Machine, busses: HostedBusses, claimed: int) -> None:
     """Let every bus grant its claim with the least keys (collective).
 
     The first `claimed` rows of `busses.claims` are this rank's claims.
     """
-    mine = busses.claims[:claimed].view(np.int64).reshape(claimed, len(Claim.dtype.names or ()))
+    mine = busses.claims[:claimed].view(np.int64).reshape(claimed, len(BusClaim.dtype.names or ()))
     node, bus, first_key, second_key, claimant, until = gather_claims(machine, mine).T
     # A replicated decision: every rank with a member sorts the same claims, so no rank has to
     # announce the winner.

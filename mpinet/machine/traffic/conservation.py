@@ -10,13 +10,13 @@ from mpinet.base.arrays import Array, Ints
 from mpinet.compiled import kernel
 from mpinet.errors import ConservationError
 from mpinet.machine.machine import Machine
-from mpinet.machine.traffic.layout import Ledger, Rules, State
+from mpinet.machine.traffic.layout import TrafficConstants, TrafficLedger, TrafficState
 
 FATES = ("done", "lost", "cut", "withdrawn")
 """Fates of a message, as the ledger calls them."""
 
 
-def account(machine: Machine, ledger: Ledger, left: Sequence[int]) -> dict[str, list[int]]:
+def account(machine: Machine, ledger: TrafficLedger, left: Sequence[int]) -> dict[str, list[int]]:
     """Return what became of all messages, and of their flits, on all ranks (collective).
 
     Parameters
@@ -86,7 +86,7 @@ def check_channels(
 
 
 @kernel
-def count_tails(rules: Rules, state: State, found: Ints) -> None:
+def count_tails(rules: TrafficConstants, state: TrafficState, found: Ints) -> None:
     """Add the messages that have entered and whose tail is on this rank, and their flits."""
     lanes, ring, messages = state.lanes, state.ring, state.messages
     for row in range(lanes.size):

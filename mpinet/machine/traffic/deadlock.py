@@ -16,7 +16,7 @@ leads to it (node, port, virtual channel), and its front message (source, target
 
 
 def waiting_cycle(
-    machine: Machine, state: layout.State, rules: layout.Rules
+    machine: Machine, state: layout.TrafficState, rules: layout.TrafficConstants
 ) -> list[dict[str, Any]]:
     """Find the cycle that the lowest lane with a flit leads to (collective).
 
@@ -40,7 +40,7 @@ def waiting_cycle(
     return channels[first:] + channels[:first]
 
 
-def _waits(machine: Machine, state: layout.State, rules: layout.Rules) -> Ints:
+def _waits(machine: Machine, state: layout.TrafficState, rules: layout.TrafficConstants) -> Ints:
     """Rows of `ROW` words, one for each lane of an input port that holds a flit."""
     topology, vcs, count = machine.topology, rules.vcs, rules.lanes
     slots, numbers = np.divmod(np.arange(len(state.lanes)), count)

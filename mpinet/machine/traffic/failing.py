@@ -22,11 +22,11 @@ from mpinet.machine.traffic.layout import (
     DRAINED,
     NONE,
     UNDECIDED,
-    Busses,
-    Ledger,
-    Rules,
+    HostedBusses,
     Sources,
-    State,
+    TrafficConstants,
+    TrafficLedger,
+    TrafficState,
     Wires,
 )
 from mpinet.machine.traffic.places import clear, give_back, is_set
@@ -87,11 +87,11 @@ class Failing:
 
     def change(
         self,
-        rules: Rules,
+        rules: TrafficConstants,
         sources: Sources,
-        state: State,
+        state: TrafficState,
         wires: Wires,
-        busses: Busses,
+        busses: HostedBusses,
         ledger: Any,
     ) -> Ints:
         """Take out what is cut at the begin of the next change's step (collective).
@@ -100,7 +100,7 @@ class Failing:
         ----------
         rules, sources, state, wires, busses
             The run's, as kernels take them.
-        ledger : Ledger
+        ledger : TrafficLedger
             Counts, as Python reads it.
 
         Returns
@@ -148,7 +148,12 @@ class Failing:
         return kept
 
     def _free_busses(
-        self, rules: Rules, state: State, busses: Busses, fronts: Ints, numbers: Ints
+        self,
+        rules: TrafficConstants,
+        state: TrafficState,
+        busses: HostedBusses,
+        fronts: Ints,
+        numbers: Ints,
     ) -> None:
         """Free the busses that messages of these numbers keep, on all their members' ranks."""
         if self._machine.topology.links:
@@ -195,7 +200,9 @@ class Failing:
         return flags
 
 
-def _cut(rules: Rules, state: State, fronts: Ints, slots: Ints, down: Ints) -> Ints:
+def _cut(
+    rules: TrafficConstants, state: TrafficState, fronts: Ints, slots: Ints, down: Ints
+) -> Ints:
     """Return the places of messages in dead nodes, and of those that stand across dead links.
 
     `down` flags the ports at which channels that have died begin.
@@ -215,7 +222,7 @@ def _cut(rules: Rules, state: State, fronts: Ints, slots: Ints, down: Ints) -> I
     return np.concatenate([stand, inside, across]).astype(np.int64)
 
 
-def _left_by(rules: Rules, wires: Wires, ends: Ints) -> Ints:
+def _left_by(rules: TrafficConstants, wires: Wires, ends: Ints) -> Ints:
     """Return the places of messages with flits under way over channels that end at these ports."""
     made = wires.counts["flits"]
     flits = np.concatenate([row[:many] for row, many in zip(wires.flits, made, strict=True)])
@@ -225,7 +232,7 @@ def _left_by(rules: Rules, wires: Wires, ends: Ints) -> Ints:
     return found
 
 
-def _in_slots(rules: Rules, state: State, fronts: Ints, numbers: Ints) -> Ints:
+def _in_slots(rules: TrafficConstants, state: TrafficState, fronts: Ints, numbers: Ints) -> Ints:
     """Return place and number of the messages in slots, of those that have these numbers."""
     slots, lanes = np.divmod(np.arange(len(fronts)), int(rules.lanes))
     rows = np.flatnonzero((lanes >= rules.ports * rules.vcs) & (fronts != NONE))
@@ -233,7 +240,7 @@ def _in_slots(rules: Rules, state: State, fronts: Ints, numbers: Ints) -> Ints:
     return np.stack([slots[rows], held], axis=1)[np.isin(held, numbers)]
 
 
-def _count(rules: Rules, cut: Table, ledger: Any) -> None:
+def _count(rules: TrafficConstants, cut: Table, ledger: Any) -> None:
     """Count messages that are cut, each once; a reply is measured as its request is."""
     born = cut[:, BORN]
     if rules.replying:
@@ -248,7 +255,7 @@ def _count(rules: Rules, cut: Table, ledger: Any) -> None:
     ledger.open -= int(measured.sum())
 
 
-def _give_back(state: State, ledger: Any, numbers: Ints) -> None:
+def _give_back(state: TrafficState, ledger: Any, numbers: Ints) -> None:
     """Free the rows of messages of these numbers."""
     used = np.ones(len(state.messages), bool)
     used[state.free[: ledger.free]] = False
@@ -258,7 +265,9 @@ def _give_back(state: State, ledger: Any, numbers: Ints) -> None:
 
 
 @kernel
-def note_fronts(rules: Rules, state: State, wires: Wires, now: int, fronts: Ints) -> None:
+def note_fronts(
+    rules: TrafficConstants, state: TrafficState, wires: Wires, now: int, fronts: Ints
+) -> None:
     """Write the place of each lane's front message, also of one that is ahead of its flits."""
     lanes, links, channels, ring = state.lanes, state.links, state.channels, state.ring
     arriving = np.full(lanes.size if rules.delay > 1 else 0, NONE, np.int32)
@@ -281,7 +290,7 @@ def note_fronts(rules: Rules, state: State, wires: Wires, now: int, fronts: Ints
 
 
 @kernel
-def drain(rules: Rules, state: State, down: Ints, adaptive: bool) -> None:
+def drain(rules: TrafficConstants, state: TrafficState, down: Ints, adaptive: bool) -> None:
     """Let heads that wait for a channel that has died be drained, or, with a choice, ask again."""
     lanes, ports = state.lanes, rules.ports
     for row in range(lanes.size):
@@ -296,10 +305,10 @@ def drain(rules: Rules, state: State, down: Ints, adaptive: bool) -> None:
 
 @kernel
 def take_out(
-    rules: Rules,
-    state: State,
+    rules: TrafficConstants,
+    state: TrafficState,
     wires: Wires,
-    ledger: Ledger,
+    ledger: TrafficLedger,
     fronts: Ints,
     numbers: Ints,
     credits: Table,
@@ -381,7 +390,9 @@ def cut_waiting(born, length, rules, ledger):
 
 
 @kernel
-def silence(slots: Ints, rules: Rules, trace: Table, state: State, ledger: Ledger) -> None:
+def silence(
+    slots: Ints, rules: TrafficConstants, trace: Table, state: TrafficState, ledger: TrafficLedger
+) -> None:
     """Count what waits at the sources of nodes that have died as cut; messages in slots are.
 
     Of a phase these nodes generate no more, whether they come back in it or not.
@@ -422,7 +433,7 @@ silence_detailed = silence.bind("silence_detailed", DETAILED=True)
 
 
 @kernel
-def skip_births(slots: Ints, trace: Table, state: State, now: int) -> None:
+def skip_births(slots: Ints, trace: Table, state: TrafficState, now: int) -> None:
     """Pass over the rows of a trace that were to be born while these nodes were dead."""
     for slot in slots:
         node = state.nodes[slot]

@@ -10,7 +10,7 @@ import numpy as np
 from mpinet.base.arrays import Counts, Ints
 from mpinet.machine.machine import Machine
 from mpinet.machine.state import Fields, Numbered, Same
-from mpinet.machine.traffic.layout import Ledger
+from mpinet.machine.traffic.layout import TrafficLedger
 from mpinet.machine.traffic.parameters import MOST_INTERVALS, Window
 
 COLUMNS = ("begin", "steps", "generated_flits", "accepted_flits", "backlog", "loads_sum")
@@ -48,7 +48,7 @@ class Intervals:
             return 1 << 62
         return window.warmup + min((count + 1) * window.interval, window.steps)
 
-    def note(self, ledger: Ledger) -> None:
+    def note(self, ledger: TrafficLedger) -> None:
         """Note the intervals that have ended, the last one with all that there is (collective)."""
         while ledger.now >= self.next:
             end, window = self.next, self._window

@@ -4,8 +4,8 @@ A node has *lanes*, in the order of their numbers: V for each input port (V: the
 a link), then the V slots of its processor. The same numbers count the virtual channels of its
 outputs, so that one table of links leads from a channel to the lane behind it, and back. With
 unlimited queues V is 1, and lane p is the queue of output port p. Node s of this rank (its *slot*
-s) has the rows s * lanes .. (s + 1) * lanes - 1 of `State.lanes`, `State.queues` and
-`State.channels`.
+s) has the rows s * lanes .. (s + 1) * lanes - 1 of `TrafficState.lanes`, `TrafficState.queues` and
+`TrafficState.channels`.
 
 A field's annotation says whether a checkpoint keeps it, and how: ``Same`` on all ranks, ``Total``
 or ``Largest`` over the ranks, or `KEPT` at its processor. Fields without one are computed again.
@@ -41,7 +41,7 @@ POLICIES = get_args(Policy)
 OLDEST, FIFO, ROTATING, INPUT_FIRST, OUTPUT_FIRST, ISLIP, WAVEFRONT = range(7)
 
 UNWIRED_PORT, ENDLESS, NO_CLASS, ELSEWHERE, NOT_OFFERED = range(1, 6)
-"""Errors of a rule, as `Ledger.wrong` holds them; 0 is none."""
+"""Errors of a rule, as `TrafficLedger.wrong` holds them; 0 is none."""
 
 DRAINED = -3
 """Class of a message that cannot reach its target: its node takes it out, as lost."""
@@ -91,7 +91,7 @@ AHEAD = Switch(False)
 """Replaced by true in `advance_ahead`: records that are needed soon are prefetched."""
 
 
-class Rules(Record):
+class TrafficConstants(Record):
     """Constants of a run."""
 
     # The network, and this rank's part of it.
@@ -108,7 +108,7 @@ class Rules(Record):
     classes: int
     classed: bool  # whether a rule gives channels their classes; without one there is class 0
     lanes: int  # of a node
-    words: int  # of its bits in `State.occupied`
+    words: int  # of its bits in `TrafficState.occupied`
     buffer: int
     switching: int
     policy: int
@@ -157,7 +157,7 @@ class Rules(Record):
     priorities: int  # ranks of messages, each of which goes before the next; 1 but where `DETAILED`
 
 
-class Ledger(Record):
+class TrafficLedger(Record):
     """Counts of a rank, and notes on its last step."""
 
     now: Annotated[int, Same]  # steps made
@@ -206,7 +206,7 @@ class Ledger(Record):
     last_move: Annotated[int, Largest]
     source_queue_max: Annotated[int, Largest]
     node_flits_max: Annotated[int, Largest]
-    # Free rows for new messages, the first so many in `State.free`; whether they are too few.
+    # Free rows for new messages, the first ones of `TrafficState.free`; 1 if they are too few.
     free: int
     wants_room: int
     noted: int  # tails of the last step, of a program's messages
@@ -225,7 +225,7 @@ class Ledger(Record):
     wrong_number: int
 
 
-class Node(Record):
+class MessageSource(Record):
     """A processor of this rank, and its source of messages.
 
     A message that has no slot of the source yet is only counted in `queued`: the draws that make it
@@ -249,15 +249,15 @@ class Node(Record):
     next_born: Annotated[Short, KEPT]
     next_taken: Annotated[Short, KEPT]
     # The closed loop: messages generated in this phase, requests without a reply, and the first and
-    # last reply that waits for a slot; `Message.left` leads from one to the next.
+    # last reply that waits for a slot; `FlitMessage.left` leads from one to the next.
     made: Annotated[Short, KEPT]
     unanswered: Annotated[Short, KEPT]
     posted: Short
     posted_last: Short
 
 
-class Line(Record):
-    """Messages of a priority that have no slot of their source yet; `Node` has the last one's."""
+class SourceQueue(Record):
+    """Messages of a priority without a slot of their source; `MessageSource` has the last one's."""
 
     queued: Annotated[Short, KEPT]
     first_born: Annotated[Short, KEPT]
@@ -280,7 +280,7 @@ class Lane(Record):
     group: Annotated[Short, KEPT]
 
 
-class Queue(Record):
+class ChannelQueue(Record):
     """An unlimited queue: the lane of the channel that it feeds."""
 
     root: Short  # the message to be served first; `NONE`: the queue is empty
@@ -294,7 +294,7 @@ class Channel(Record):
     holder: Annotated[Short, KEPT]  # the lane whose message holds it
 
 
-class Output(Record):
+class OutputPort(Record):
     """An output port, or the processor that flits are ejected to."""
 
     keeper: Annotated[Short, KEPT]  # the lane whose message has begun to cross (not with wormhole)
@@ -319,7 +319,7 @@ class Link(Record):
     owner: Short
 
 
-class Message(Record):
+class FlitMessage(Record):
     """A message: the data that travel with its head, beside the header."""
 
     # What every hop asks for stands first, in one line of the cache; all of it takes 64 bytes.
@@ -372,13 +372,13 @@ class Bus(Record):
     """A bus that one of this rank's nodes is on."""
 
     number: int
-    claimant: Annotated[int, KEPT]  # the last `Claim.claimant` to win it
+    claimant: Annotated[int, KEPT]  # the last `BusClaim.claimant` to win it
     until: Annotated[int, KEPT]  # the step until which it is kept for that claimant
     pointer: Annotated[int, KEPT]  # the member that goes first, with the policy ``rotating``
     won: int  # the claimant that has won it in this step
 
 
-class Claim(Record):
+class BusClaim(Record):
     """A claim on a bus; the claim with the least keys wins."""
 
     node: int
@@ -391,25 +391,25 @@ class Claim(Record):
 
 
 FOREVER = 1 << 62
-"""`Claim.until` of a message that keeps the bus until its tail claims it."""
+"""`BusClaim.until` of a message that keeps the bus until its tail claims it."""
 
-Nodes = Annotated[Array, Node]
+Nodes = Annotated[Array, MessageSource]
 Lanes = Annotated[Array, Lane]
-Lines = Annotated[Array, Line]
-Queues = Annotated[Array, Queue]
+Lines = Annotated[Array, SourceQueue]
+Queues = Annotated[Array, ChannelQueue]
 Channels = Annotated[Array, Channel]
-Outputs = Annotated[Array, Output]
+Outputs = Annotated[Array, OutputPort]
 LinkEnds = Annotated[Array, Link]
 Sides = Annotated[Array, Side]
-Messages = Annotated[Array, Message]
+Messages = Annotated[Array, FlitMessage]
 FlitRows = Annotated[Array, Flit, 2]
 WireRows = Annotated[Array, Wire]
 Bids = Annotated[Array, Bid]
 BusRows = Annotated[Array, Bus]
-Claims = Annotated[Array, Claim]
+Claims = Annotated[Array, BusClaim]
 
 
-class Routes(NamedTuple):
+class RoutingRules(NamedTuple):
     """Rules by which messages find their ways.
 
     The network's rule with its parameters; the routing's rules with theirs; the rule that gives
@@ -445,16 +445,17 @@ class Sources(NamedTuple):
     trace: Table
 
 
-class State(NamedTuple):
+class TrafficState(NamedTuple):
     """The state of the hosted nodes.
 
-    By node: `nodes`, and `occupied`, a bit for each lane that holds something (`Rules.words` words
-    per node). By lane: `lanes`; `ring`, the message of each flit in the lane's buffer; `channels`;
-    unlimited queues have `queues` in their place. By (node, port), with ejection as the last port:
-    `outputs`, and `sides` where `DETAILED` is true. By (node, port): `links`. By message:
-    `messages`, `headers`; `free` lists the unused rows of both. By step, for unlimited queues:
-    `due`, the first message that arrives in it. By (node, priority), but for the last priority:
-    `lines`; `bounds` are those of the draws by which a message is of an earlier one.
+    By node: `nodes`, and `occupied`, a bit for each lane that holds something
+    (`TrafficConstants.words` words per node). By lane: `lanes`; `ring`, the message of each flit in
+    the lane's buffer; `channels`; unlimited queues have `queues` in their place. By (node, port),
+    with ejection as the last port: `outputs`, and `sides` where `DETAILED` is true. By (node,
+    port): `links`. By message: `messages`, `headers`; `free` lists the unused rows of both. By
+    step, for unlimited queues: `due`, the first message that arrives in it. By (node, priority),
+    but for the last priority: `lines`; `bounds` are those of the draws by which a message is of an
+    earlier one.
     """
 
     nodes: Nodes
@@ -477,8 +478,8 @@ class State(NamedTuple):
 class Wires(NamedTuple):
     """Flits and credits under way to hosted nodes: row t % D has those that can be used in step t.
 
-    D is the longest way, `Rules.delay`, in steps. `counts` says how many there are. A credit is the
-    place of its channel in `State.channels`.
+    D is the longest way, `TrafficConstants.delay`, in steps. `counts` says how many there are. A
+    credit is the place of its channel in `TrafficState.channels`.
     """
 
     flits: FlitRows
@@ -486,7 +487,7 @@ class Wires(NamedTuple):
     counts: WireRows
 
 
-class Busses(NamedTuple):
+class HostedBusses(NamedTuple):
     """The busses of the hosted nodes; all arrays are empty where nodes are joined by links.
 
     By (slot, port): `of_ports`, the bus's place in `rows`, and `leads`, the node's lowest port on
@@ -516,9 +517,9 @@ class Scratch(NamedTuple):
 
     A header; an adaptive node's candidates; the node in which each output, and each input, was last
     taken; the input port and class of each lane. For the policy ``rotating``, in words as of
-    `State.occupied`: the lanes that bid for each output, those of inputs that are taken, those of
-    each input; and the bid of each lane. For `allocators`: the room of a node's outputs and inputs,
-    the node in which a flit was last granted each virtual channel, and the picked ones.
+    `TrafficState.occupied`: the lanes that bid for each output, those of inputs that are taken,
+    those of each input; and the bid of each lane. For `allocators`: the room of a node's outputs
+    and inputs, the node in which a flit was last granted each virtual channel, and the picked ones.
     """
 
     header: Ints
@@ -555,7 +556,7 @@ class Books(NamedTuple):
     shares: Table
 
 
-class Crossing(NamedTuple):
+class OutgoingWords(NamedTuple):
     """Words for other ranks, in the order written, and the rank that each is for."""
 
     words: Table

@@ -64,7 +64,7 @@ class Actor(Record):
     coming: Short
 
 
-class Arrived(Record):
+class TakenMessage(Record):
     """A message that its processor has taken."""
 
     tag: Word32
@@ -72,10 +72,10 @@ class Arrived(Record):
 
 
 Actors = Annotated[Array, Actor]
-Arrivals = Annotated[Array, Arrived]
+Arrivals = Annotated[Array, TakenMessage]
 
 
-class Play(NamedTuple):
+class PlayedProgram(NamedTuple):
     """A program on the hosted processors: fields as of the timed machine's `State`.
 
     `free` has the step from which on each CPU is free; `trace` gets a row for each send that has
@@ -96,7 +96,9 @@ class Play(NamedTuple):
 
 
 @kernel
-def play(events: Table, rules: PlayRules, state: Play, ledger: PlayLedger, now: int) -> None:
+def play(
+    events: Table, rules: PlayRules, state: PlayedProgram, ledger: PlayLedger, now: int
+) -> None:
     """Take in what the last step has brought; let operations begin and end, as a step begins."""
     actors, operations = state.actors, state.operations
     # Operations without requirements are ready in the first step; later ones become ready by
@@ -218,7 +220,7 @@ def meet(slot, row, wanted, now, state):
 
 @kernel
 def take_up(
-    posted: Table, calculating: Table, unmatched: Table, rules: PlayRules, state: Play,
+    posted: Table, calculating: Table, unmatched: Table, rules: PlayRules, state: PlayedProgram,
     ledger: PlayLedger,
 ) -> None:  # fmt: skip
     """Put operations and messages of a checkpoint into their lists and heaps.

@@ -11,7 +11,7 @@ from collections import namedtuple
 from typing import Any
 
 from mpinet.compiled import part
-from mpinet.machine.traffic.layout import ROTATING, WORMHOLE, Rules
+from mpinet.machine.traffic.layout import ROTATING, WORMHOLE, TrafficConstants
 
 CONSTANTS: dict[str, Any] = {
     "words": 1, "switching": WORMHOLE, "policy": ROTATING, "one_input": True, "one_eject": True,
@@ -20,12 +20,12 @@ CONSTANTS: dict[str, Any] = {
     "off_below": 0, "traced": False, "replying": False, "reply_flits": 0, "service": 1,
     "outstanding": 0, "batch": 0, "phases": 1, "programmed": False, "priorities": 1,
 }  # fmt: skip
-"""Fields of `Rules` that are the same in all plain runs."""
+"""Fields of `TrafficConstants` that are the same in all plain runs."""
 
 _named: Any = namedtuple  # whose names are not written here, as a checker of types expects
 
-Plain = _named("Plain", Rules.dtype.names or ())
-"""The fields of `Rules`, of which `CONSTANTS` are constants."""
+Plain = _named("Plain", TrafficConstants.dtype.names or ())
+"""The fields of `TrafficConstants`, of which `CONSTANTS` are constants."""
 
 
 @part
@@ -36,7 +36,10 @@ def any_rules(rules):
 
 def _with_constants() -> Any:
     """Return the function that makes the rules of a plain run of a run's."""
-    given = (f"{name}={CONSTANTS.get(name, f'rules.{name}')}" for name in Rules.dtype.names or ())
+    given = (
+        f"{name}={CONSTANTS.get(name, f'rules.{name}')}"
+        for name in TrafficConstants.dtype.names or ()
+    )
     made = eval(f"lambda rules: Plain({', '.join(given)})", {"Plain": Plain, "__name__": __name__})
     made.__name__ = made.__qualname__ = "plain_rules"
     return made
@@ -46,7 +49,7 @@ plain_rules = part(_with_constants())
 """Returns the rules of a plain run."""
 
 
-def is_plain(rules: Rules) -> bool:
+def is_plain(rules: TrafficConstants) -> bool:
     """Return whether a run's rules are those of a plain run."""
     # Compared field by field with what the kernel was compiled for: a constant that differs would
     # change results silently.

@@ -17,7 +17,7 @@ from mpinet.machine.timed.program import Program, ranges, receive_kinds
 from mpinet.machine.timed.results import stuck_of
 from mpinet.machine.timed.scripted import hosted, require_fitting
 from mpinet.machine.traffic import operations as own
-from mpinet.machine.traffic.layout import CAME, NONE, SENT, Ledger
+from mpinet.machine.traffic.layout import CAME, NONE, SENT, TrafficLedger
 
 STATE = ("missing", "turn", "event")
 """Fields of an operation that a checkpoint keeps."""
@@ -76,7 +76,7 @@ class Played:
         rules.total = max(1, program.operations)
         rules.patterns, rules.lists = receive_kinds(self.part)
 
-    def _state(self, first: Ints, came: int) -> own.Play:
+    def _state(self, first: Ints, came: int) -> own.PlayedProgram:
         """Allocate operations, processors and lists, for `came` messages that may come."""
         part, rules = self.part, self._rules
         made = connected(hosted(part, np.arange(part.processors)))
@@ -90,9 +90,9 @@ class Played:
         lists = int(np.count_nonzero(part.kind == timed.RECV)) + int(rules.lists) * came
         entries = timed.Entry.array(1 << max(4, (2 * lists).bit_length()))
         entries["slot"] = NONE
-        return own.Play(
+        return own.PlayedProgram(
             made.statements, operations, made.followers, actors, begins,
-            np.zeros(len(first) * int(rules.cpus), np.int64), own.Arrived.array(came + 1),
+            np.zeros(len(first) * int(rules.cpus), np.int64), own.TakenMessage.array(came + 1),
             np.zeros((came + 1, 2 * int(rules.lists)), np.int64), entries, self._nodes, self.trace,
         )  # fmt: skip
 
@@ -101,12 +101,12 @@ class Played:
         """Next step in which a calc begins or ends at a processor of this rank."""
         return self._ledger.next
 
-    def go_on(self, ledger: Ledger, noted: Ints) -> None:
+    def go_on(self, ledger: TrafficLedger, noted: Ints) -> None:
         """Let operations begin and end as a step begins.
 
         Parameters
         ----------
-        ledger : Ledger
+        ledger : TrafficLedger
             The machine's; what is open in it goes down by the operations that are done.
         noted : ndarray of int64, shape (k, 3)
             Tails of the step before: the processor's place, what happened, the message's number.

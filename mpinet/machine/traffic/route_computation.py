@@ -28,9 +28,9 @@ from mpinet.machine.traffic.layout import (
     SAF,
     UNWIRED_PORT,
     WORMHOLE,
-    Routes,
-    Rules,
-    State,
+    RoutingRules,
+    TrafficConstants,
+    TrafficState,
 )
 from mpinet.machine.traffic.places import rank_of_lane
 from mpinet.machine.traffic.sources import way_on
@@ -38,13 +38,13 @@ from mpinet.networks.adaptive import CLASS, PORT
 from mpinet.networks.routing import STUCK
 
 KNOWN = 2
-"""Number that `Routes.known` adds to a decision."""
+"""Number that `RoutingRules.known` adds to a decision."""
 
 
 @idiom
 def called(routes):
     """Return the routes with plain functions for their boxed rules, which phases cannot unbox."""
-    return Routes(
+    return RoutingRules(
         routes.neighbor.call, routes.wired, routes.decide.call, routes.start.call, routes.params,
         routes.header_words, routes.class_of.call, routes.class_params, routes.candidates.call,
         routes.choose.call, routes.escape, routes.dead, routes.cut, routes.known,
@@ -164,7 +164,7 @@ def look(rules, state, seen):
 
 
 @kernel
-def tell_queues(rules: Rules, state: State, seen: Ints) -> None:
+def tell_queues(rules: TrafficConstants, state: TrafficState, seen: Ints) -> None:
     """Write the queues of this rank's nodes; those of the other ranks stay as they are."""
     look(rules, state, seen)
 

@@ -47,19 +47,19 @@ from mpinet.machine.traffic.layout import (
     NONE,
     Books,
     Bus,
-    Busses,
     Channel,
+    ChannelQueue,
     Flit,
+    FlitMessage,
+    HostedBusses,
     Lane,
-    Ledger,
-    Line,
-    Message,
-    Node,
-    Output,
-    Queue,
-    Rules,
+    MessageSource,
+    OutputPort,
     Side,
-    State,
+    SourceQueue,
+    TrafficConstants,
+    TrafficLedger,
+    TrafficState,
     Wire,
     Wires,
 )
@@ -94,10 +94,10 @@ def _keep(record: type[Record], rows: Array, found: Array) -> None:
         rows[name] = found[..., column]
 
 
-def counts(ledger: Ledger, books: Books) -> Fields:
+def counts(ledger: TrafficLedger, books: Books) -> Fields:
     """Fields of the ranks' counts."""
     return {
-        **state_of(ledger, Ledger),
+        **state_of(ledger, TrafficLedger),
         "latencies": Total(np.ascontiguousarray(books.latencies.T)),
         "begun": frames.Same(books.begun),
         "tenths": Total(books.batches),
@@ -105,9 +105,9 @@ def counts(ledger: Ledger, books: Books) -> Fields:
     }
 
 
-def restore_counts(ledger: Ledger, books: Books, found: Mapping[str, Any]) -> Books:
+def restore_counts(ledger: TrafficLedger, books: Books, found: Mapping[str, Any]) -> Books:
     """Restore the counts; return the books with the saved latencies."""
-    restore(ledger, Ledger, found)
+    restore(ledger, TrafficLedger, found)
     ledger.seal &= SEAL_MASK
     books.batches[:] = found["tenths"]
     books.shares[:] = found["shares"]
@@ -115,18 +115,20 @@ def restore_counts(ledger: Ledger, books: Books, found: Mapping[str, Any]) -> Bo
     return books._replace(latencies=np.ascontiguousarray(found["latencies"].T))
 
 
-def processors(machine: Machine, state: State, books: Books, busses: Busses) -> Fields:
+def processors(machine: Machine, state: TrafficState, books: Books, busses: HostedBusses) -> Fields:
     """Fields of processors, their ports and busses, with limited and unlimited queues alike."""
     nodes = state.nodes.copy()
     for each in ("next_born", "next_taken"):
         nodes[each] -= nodes["begin"]
     shape = machine.placement.count, machine.topology.ports
     fields = {
-        "processors": Numbered(_kept(Node, nodes), machine.nodes),
+        "processors": Numbered(_kept(MessageSource, nodes), machine.nodes),
         "loads": Numbered(books.loads.reshape(shape), machine.nodes),
     }
     if len(state.lines):
-        fields["lines"] = Numbered(_kept(Line, state.lines).reshape(shape[0], -1), machine.nodes)
+        fields["lines"] = Numbered(
+            _kept(SourceQueue, state.lines).reshape(shape[0], -1), machine.nodes
+        )
     if len(busses.of_ports):
         bus = busses.of_ports[:-1]
         known = _kept(Bus, busses.rows[bus])
@@ -136,16 +138,16 @@ def processors(machine: Machine, state: State, books: Books, busses: Busses) -> 
 
 
 def restore_processors(
-    state: State, books: Books, busses: Busses, found: Mapping[str, Any]
+    state: TrafficState, books: Books, busses: HostedBusses, found: Mapping[str, Any]
 ) -> None:
     """Restore processors, ports and busses from the fields that `processors` gave."""
     nodes = state.nodes
-    _keep(Node, nodes, found["processors"])
+    _keep(MessageSource, nodes, found["processors"])
     for each in ("next_born", "next_taken"):
         nodes[each] += nodes["begin"]
     books.loads[:] = found["loads"].reshape(-1)
     if len(state.lines):
-        _keep(Line, state.lines, found["lines"])
+        _keep(SourceQueue, state.lines, found["lines"])
     if len(busses.of_ports):
         bus = busses.of_ports[:-1]
         wired = bus != NONE
@@ -154,7 +156,9 @@ def restore_processors(
         busses.rows[bus[wired]] = rows
 
 
-def lanes(machine: Machine, rules: Rules, state: State, wires: Wires, now: int) -> Fields:
+def lanes(
+    machine: Machine, rules: TrafficConstants, state: TrafficState, wires: Wires, now: int
+) -> Fields:
     """Fields of lanes, and of flits and credits under way between them; `now` is the next step."""
     hosted = machine.placement.count
     flights, credits, next_flits = _under_way(rules, state, wires, now)
@@ -167,7 +171,7 @@ def lanes(machine: Machine, rules: Rules, state: State, wires: Wires, now: int) 
     front = np.concatenate([_kept(Lane, state.lanes), _kept(Channel, state.channels)], axis=1)
     found = {
         "lanes": Numbered(front.reshape(hosted, int(rules.lanes), -1), machine.nodes),
-        "outputs": Numbered(_kept(Output, state.outputs).reshape(hosted, -1, 2), machine.nodes),
+        "outputs": Numbered(_kept(OutputPort, state.outputs).reshape(hosted, -1, 2), machine.nodes),
         "parts": frames.Located(_with_messages(parts, state)),
         "flights": frames.Located(flights),
         "credits": frames.Located(credits),
@@ -178,7 +182,7 @@ def lanes(machine: Machine, rules: Rules, state: State, wires: Wires, now: int) 
     return found
 
 
-def _posted(rules: Rules, state: State) -> Ints:
+def _posted(rules: TrafficConstants, state: TrafficState) -> Ints:
     """Return the replies that wait at their sources: processor, place in line and message."""
     waiting = int(state.nodes["waiting"].sum()) if rules.replying else 0
     rows = np.empty((waiting, POSTED + 1), np.int64)
@@ -189,21 +193,21 @@ RECORDED = ("number", "length", "born", "source", "target", "entered", "hops", "
 """Fields of a message that are kept, before its header."""
 
 
-def _records(state: State, places: Ints) -> Ints:
+def _records(state: TrafficState, places: Ints) -> Ints:
     """Return the kept fields and headers of messages, one row each."""
     messages = state.messages[places]
     fields = np.stack([messages[name] for name in RECORDED], axis=1).astype(np.int64)
     return np.concatenate([fields, state.headers[places]], axis=1)
 
 
-def _with_messages(rows: Ints, state: State) -> Ints:
+def _with_messages(rows: Ints, state: TrafficState) -> Ints:
     """Replace the last column, places of messages, by the messages' records."""
     return np.concatenate([rows[:, :-1], _records(state, rows[:, -1])], axis=1)
 
 
-def _with_records(state: State, records: Ints, ledger: Ledger) -> State:
+def _with_records(state: TrafficState, records: Ints, ledger: TrafficLedger) -> TrafficState:
     """Return the state with these messages alone, and no free rows."""
-    messages = Message.array(len(records))
+    messages = FlitMessage.array(len(records))
     for column, name in enumerate(RECORDED):
         messages[name] = records[:, column]
     ledger.free = 0
@@ -214,7 +218,9 @@ def _with_records(state: State, records: Ints, ledger: Ledger) -> State:
     )
 
 
-def _under_way(rules: Rules, state: State, wires: Wires, now: int) -> tuple[Ints, Ints, Shorts]:
+def _under_way(
+    rules: TrafficConstants, state: TrafficState, wires: Wires, now: int
+) -> tuple[Ints, Ints, Shorts]:
     """Return flits and credits under way, and by lane the message of the next flit to arrive.
 
     Of the latter, lanes to which none is under way have `NONE`.
@@ -250,8 +256,12 @@ def _under_way(rules: Rules, state: State, wires: Wires, now: int) -> tuple[Ints
 
 
 def restore_lanes(
-    machine: Machine, rules: Rules, state: State, found: Mapping[str, Any], ledger: Ledger
-) -> tuple[State, Wires]:
+    machine: Machine,
+    rules: TrafficConstants,
+    state: TrafficState,
+    found: Mapping[str, Any],
+    ledger: TrafficLedger,
+) -> tuple[TrafficState, Wires]:
     """Restore lanes from the fields that `lanes` gave; return the state and the wires."""
     count, network_lanes = int(rules.lanes), int(rules.ports * rules.vcs)
     front = found["lanes"].reshape(len(state.lanes), -1)
@@ -260,7 +270,7 @@ def restore_lanes(
     state.lanes[:] = np.zeros(1, Lane.dtype)
     _keep(Lane, state.lanes, front[:, : len(Lane.kept)])
     _keep(Channel, state.channels, front[:, len(Lane.kept) :])
-    _keep(Output, state.outputs, found["outputs"])
+    _keep(OutputPort, state.outputs, found["outputs"])
     if len(state.sides):
         _keep(Side, state.sides, found["sides"])
     flits = parts[:, FLITS]
@@ -307,7 +317,7 @@ def restore_lanes(
     return state, made
 
 
-def _post(machine: Machine, state: State, posted: Ints, first: int) -> None:
+def _post(machine: Machine, state: TrafficState, posted: Ints, first: int) -> None:
     """Put replies into line at their sources; their messages are the rows from `first` on."""
     slots = machine.slots(np.ascontiguousarray(posted[:, NODE]))
     state.nodes["posted"] = NONE
@@ -329,7 +339,7 @@ def _by_lane(machine: Machine, rows: Ints, count: int) -> tuple[Ints, Ints]:
     return rows[order], places[order]
 
 
-def _mark_occupied(state: State, rows: Ints, count: int) -> None:
+def _mark_occupied(state: TrafficState, rows: Ints, count: int) -> None:
     """Mark these lanes, and no others, as occupied."""
     parts = -(-count // LANES_PER_WORD)
     lane = rows % count
@@ -338,7 +348,9 @@ def _mark_occupied(state: State, rows: Ints, count: int) -> None:
     np.bitwise_or.at(state.occupied, words, np.int64(1) << lane % LANES_PER_WORD)
 
 
-def _following(rules: Rules, state: State, first: Ints, last: Ints, parts: int) -> Ints:
+def _following(
+    rules: TrafficConstants, state: TrafficState, first: Ints, last: Ints, parts: int
+) -> Ints:
     """Return, for each part, the index of the part at the head of its chain on this rank.
 
     Parameters
@@ -403,7 +415,7 @@ def message_behind(row, rules, lanes, links, channels, ring, next_flits):
 
 
 @kernel
-def note_posted(state: State, rows: Table) -> int:
+def note_posted(state: TrafficState, rows: Table) -> int:
     """Write the replies that wait, in their order; return their number."""
     nodes, messages = state.nodes, state.messages
     noted = 0
@@ -418,7 +430,9 @@ def note_posted(state: State, rows: Table) -> int:
 
 
 @kernel
-def note_parts(rules: Rules, state: State, next_flits: Shorts, rows: Table) -> int:
+def note_parts(
+    rules: TrafficConstants, state: TrafficState, next_flits: Shorts, rows: Table
+) -> int:
     """Write the parts of messages in lanes, as far as `rows` has room; return their number."""
     nodes, lanes, links, channels, ring, occupied, messages = (
         state.nodes, state.lanes, state.links, state.channels, state.ring, state.occupied,
@@ -456,11 +470,13 @@ def note_parts(rules: Rules, state: State, next_flits: Shorts, rows: Table) -> i
     return parts
 
 
-def queues(machine: Machine, rules: Rules, state: State, ledger: Ledger) -> Fields:
+def queues(
+    machine: Machine, rules: TrafficConstants, state: TrafficState, ledger: TrafficLedger
+) -> Fields:
     """Fields of unlimited queues, and of messages under way between them."""
     places = np.empty((len(state.messages) - ledger.free, QUEUED + 1), np.int64)
     note_queued(rules, state, ledger.now, places)
-    busy = _kept(Queue, state.queues).reshape(machine.placement.count, -1)
+    busy = _kept(ChannelQueue, state.queues).reshape(machine.placement.count, -1)
     return {
         "busy": Numbered(busy, machine.nodes),
         "queues": frames.Located(_with_messages(places, state)),
@@ -468,11 +484,15 @@ def queues(machine: Machine, rules: Rules, state: State, ledger: Ledger) -> Fiel
 
 
 def restore_queues(
-    machine: Machine, rules: Rules, state: State, found: Mapping[str, Any], ledger: Ledger
-) -> State:
+    machine: Machine,
+    rules: TrafficConstants,
+    state: TrafficState,
+    found: Mapping[str, Any],
+    ledger: TrafficLedger,
+) -> TrafficState:
     """Restore unlimited queues from the fields that `queues` gave."""
     rows = found["queues"]
-    _keep(Queue, state.queues, found["busy"].reshape(-1))
+    _keep(ChannelQueue, state.queues, found["busy"].reshape(-1))
     state.queues["root"] = state.due[:] = NONE
     state.occupied[:] = 0
     state = _with_records(state, rows[:, QUEUED:], ledger)
@@ -482,7 +502,7 @@ def restore_queues(
 
 
 @kernel
-def note_queued(rules: Rules, state: State, now: int, places: Table) -> None:
+def note_queued(rules: TrafficConstants, state: TrafficState, now: int, places: Table) -> None:
     """Write for every message the port that it waits for or its step of arrival, and its row."""
     nodes, queues, messages, due = state.nodes, state.queues, state.messages, state.due
     found = np.empty(places.shape[0] + 1, np.int64)
@@ -503,7 +523,7 @@ def note_queued(rules: Rules, state: State, now: int, places: Table) -> None:
 
 
 @kernel
-def queue_up(places: Table, rules: Rules, state: State) -> None:
+def queue_up(places: Table, rules: TrafficConstants, state: TrafficState) -> None:
     """Queue all messages at the ports that `places` says, or put them under way."""
     queues, due, messages, occupied = state.queues, state.due, state.messages, state.occupied
     for m in range(places.shape[0]):

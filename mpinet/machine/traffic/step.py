@@ -25,14 +25,14 @@ from mpinet.machine.traffic.layout import (
     TILE,
     Bidding,
     Books,
-    Busses,
-    Crossing,
-    Ledger,
-    Routes,
-    Rules,
+    HostedBusses,
+    OutgoingWords,
+    RoutingRules,
     Scratch,
     Sources,
-    State,
+    TrafficConstants,
+    TrafficLedger,
+    TrafficState,
     Wires,
 )
 from mpinet.machine.traffic.places import set_bit
@@ -45,16 +45,16 @@ from mpinet.networks.adaptive import ALL_QUEUES
 
 @kernel
 def advance(
-    routes: Routes,
-    rules: Rules,
+    routes: RoutingRules,
+    rules: TrafficConstants,
     sources: Sources,
-    state: State,
+    state: TrafficState,
     wires: Wires,
-    busses: Busses,
+    busses: HostedBusses,
     bidding: Bidding,
     books: Books,
-    crossing: Crossing,
-    ledger: Ledger,
+    crossing: OutgoingWords,
+    ledger: TrafficLedger,
     steps: int,
 ) -> None:
     """Make up to `steps` steps; the ledger says why there were fewer.
@@ -177,8 +177,8 @@ def note_end(rules, ledger):
 def is_over(rules, ledger):
     """Count the steps without a move; return whether the run is over (one rank).
 
-    After `Rules.quiet` such steps nothing is under way: nothing moves again once sources are
-    closed, and flits that stand in lanes even before are in a deadlock. A program may still
+    After `TrafficConstants.quiet` such steps nothing is under way: nothing moves again once sources
+    are closed, and flits that stand in lanes even before are in a deadlock. A program may still
     calculate.
     """
     # One rank takes the value that several ranks would have exchanged, so that it decides in the

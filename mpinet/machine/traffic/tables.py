@@ -93,7 +93,7 @@ class Tables:
         if self.faults.changes:
             self._require_passing()
             self.failing = Failing(machine, self.faults, routing)
-        self.ledger = layout.Ledger.counted()
+        self.ledger = layout.TrafficLedger.counted()
         self.ledger.closed = self.ledger.last_move = -1
         self._since = window.warmup  # no message that is under way was born before it
         self.played: Played | None = None
@@ -234,7 +234,7 @@ class Tables:
     def _make_links(self) -> None:
         """Make the hosted nodes, and the table of the other ends of their links."""
         machine, topology = self.machine, self.machine.topology
-        self._nodes = layout.Node.array(machine.placement.count)
+        self._nodes = layout.MessageSource.array(machine.placement.count)
         self._nodes["number"] = machine.nodes
         self._nodes["posted"] = layout.NONE
         shape = (len(self._nodes), topology.ports)
@@ -290,7 +290,7 @@ class Tables:
         """Put together the rules of network, routing and classes as kernels call them."""
         routing, neighbor = self.routing, self.machine.topology.neighbor
         candidates = routing.candidates or no_candidates
-        self._routes = layout.Routes(
+        self._routes = layout.RoutingRules(
             neighbor.native,
             self.machine.topology.params,
             routing.decide.native,
@@ -363,7 +363,7 @@ class Tables:
         vcs = buffering.vcs if self.limited else 1
         self._room = self._margin()
         lanes = buffering.lanes(topology.ports)
-        rules = self._rules = layout.Rules.one()
+        rules = self._rules = layout.TrafficConstants.one()
         rules.nodes = topology.size
         rules.ports = topology.ports
         rules.hosts = topology.hosts
@@ -421,21 +421,21 @@ class Tables:
         nodes, rules, limited = len(self._nodes), self._rules, self.limited
         every, delay = nodes * int(rules.lanes), int(rules.delay)
         lanes = every if limited else 0
-        self._state = state = layout.State(
+        self._state = state = layout.TrafficState(
             nodes=self._nodes,
             occupied=np.zeros(nodes * int(rules.words), np.int64),
             lanes=layout.Lane.array(lanes),
             ring=lined(lanes * self.buffering.buffers, np.int32),
             channels=layout.Channel.array(lanes),
-            queues=layout.Queue.array(every - lanes),
-            outputs=layout.Output.array(nodes * (int(rules.ports) + 1) if limited else 0),
+            queues=layout.ChannelQueue.array(every - lanes),
+            outputs=layout.OutputPort.array(nodes * (int(rules.ports) + 1) if limited else 0),
             links=self._links,
             sides=self._sides,
-            messages=layout.Message.array(0),
+            messages=layout.FlitMessage.array(0),
             headers=np.empty((0, self.routing.words), np.int64),
             free=np.empty(0, np.int32),
             due=np.full(self.generation.longest + 1, layout.NONE, np.int32),
-            lines=layout.Line.array(nodes * (int(rules.priorities) - 1)),
+            lines=layout.SourceQueue.array(nodes * (int(rules.priorities) - 1)),
             bounds=np.array(self.generation.bounds, np.int64),
         )
         state.lanes["out"] = layout.UNDECIDED
@@ -469,7 +469,9 @@ class Tables:
         # The worst case of a step: each link to another rank carries a head with its record, and a
         # credit per channel.
         words = self._crossing_links * (message + vcs)
-        self._crossing = layout.Crossing(np.empty((words, 1), np.int64), np.empty(words, np.int32))
+        self._crossing = layout.OutgoingWords(
+            np.empty((words, 1), np.int64), np.empty(words, np.int32)
+        )
 
     def _make_room(self, steps: int) -> None:
         """Grow the messages if fewer are free than a step can need, and the latencies."""
@@ -486,7 +488,7 @@ class Tables:
         ledger.wants_room = 0
         state, before, there = self._state, len(self._state.messages), ledger.free
         more = before + 2 * self._room + 16
-        words = layout.Message.dtype.itemsize + 8 * self.routing.words + 4
+        words = layout.FlitMessage.dtype.itemsize + 8 * self.routing.words + 4
         require_memory(words * (before + more), "The messages under way")
         messages, headers, free = (
             longer(each, before + more) for each in (state.messages, state.headers, state.free)

@@ -7,12 +7,12 @@ from functools import cached_property
 
 from mpinet.networks.adjacency import Adjacency
 from mpinet.networks.topology import Topology
-from mpinet.programs.buspasses import Busses
+from mpinet.programs.buspasses import BusMembers
 from mpinet.programs.passes import distances
 
 
 @dataclass(frozen=True, eq=False)
-class Arcs:
+class BroadcastArcs:
     """Arcs of a one-port broadcast from a root."""
 
     root: int
@@ -32,7 +32,7 @@ class Arcs:
     """Hops from the root."""
 
     @classmethod
-    def of(cls, topology: Topology, root: int) -> Arcs:
+    def of(cls, topology: Topology, root: int) -> BroadcastArcs:
         """Look at the whole network."""
         adjacency = Adjacency.of(topology)
         distance = distances(topology, adjacency, root).tolist()
@@ -42,7 +42,7 @@ class Arcs:
             for node in range(topology.size):
                 rows += [(node, (other,), -1) for other in others[begin[node] : begin[node + 1]]]
         else:
-            lists = Busses.of(topology)
+            lists = BusMembers.of(topology)
             begin, members = lists.bus_begin.tolist(), lists.members.tolist()
             for bus in range(topology.busses or 0):
                 on = members[begin[bus] : begin[bus + 1]]

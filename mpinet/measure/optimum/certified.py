@@ -18,7 +18,7 @@ from mpinet.measure.optimum.selfcheck import SelfCheck
 from mpinet.networks.topology import Topology
 
 
-class Asked(Protocol):
+class CheckedFormula(Protocol):
     """A formula that a solver was asked about."""
 
     @property
@@ -83,7 +83,7 @@ class Certified:
         return self.selfcheck.accepts(lower, by, checked)
 
     def followed(
-        self, lower: int, asked: Asked, checkers: Iterable[Sequence[int]], drup: list[str]
+        self, lower: int, asked: CheckedFormula, checkers: Iterable[Sequence[int]], drup: list[str]
     ) -> list[str] | None:
         """Return a solver's proof of a bound; None unless it holds for the checker's formula."""
         # The proof goes through the checker's own formula, clause by clause. So an error in the

@@ -15,7 +15,7 @@ from math import gcd
 import numpy as np
 
 from mpinet.measure.libraries import require_library
-from mpinet.measure.optimum.arcs import Arcs
+from mpinet.measure.optimum.arcs import BroadcastArcs
 from mpinet.measure.optimum.simplex import duals
 
 # More classes make a larger program than HiGHS solves in a minute. The solver for formulas then has
@@ -27,7 +27,7 @@ SCALES = (1, 12, 720, 5040, 10**4, 10**6, 10**9)
 """Factors of the multipliers before they are rounded; one after the other, until they prove it."""
 
 
-def classes_of(arcs: Arcs, rounds: int) -> list[int]:
+def classes_of(arcs: BroadcastArcs, rounds: int) -> list[int]:
     """A class for every node: distance, degree, switch or not; then rounds of colour refinement."""
     neighbors: list[list[int]] = [[] for _ in range(arcs.size)]
     for sender, (receiver,) in zip(arcs.senders, arcs.receivers, strict=True):
@@ -72,7 +72,7 @@ class Quotient:
     """The root's class."""
 
     @classmethod
-    def of(cls, arcs: Arcs, colors: list[int]) -> Quotient:
+    def of(cls, arcs: BroadcastArcs, colors: list[int]) -> Quotient:
         """Count what the classes are."""
         count = max(colors) + 1
         distance, switches = [0] * count, [False] * count
@@ -194,12 +194,12 @@ class Multipliers:
     """A row's integer, where it is not 0."""
 
 
-def refutation(arcs: Arcs, steps: int, rounds: int, limit: float) -> Multipliers | None:
+def refutation(arcs: BroadcastArcs, steps: int, rounds: int, limit: float) -> Multipliers | None:
     """Integers that prove that no one-port broadcast takes T steps; None where there are none.
 
     Parameters
     ----------
-    arcs : Arcs
+    arcs : BroadcastArcs
         A network of links.
     steps : int
         T.

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from itertools import combinations
 
-from mpinet.measure.optimum.arcs import Arcs
+from mpinet.measure.optimum.arcs import BroadcastArcs
 from mpinet.measure.optimum.clausebook import ClauseBook, Literal
 
 
@@ -17,13 +17,13 @@ class Formula(ClauseBook):
 
     Parameters
     ----------
-    arcs : Arcs
+    arcs : BroadcastArcs
         The network and the root.
     steps : int
         T.
     """
 
-    def __init__(self, arcs: Arcs, steps: int):
+    def __init__(self, arcs: BroadcastArcs, steps: int):
         super().__init__()
         self.arcs, self.steps = arcs, steps
         self._informed = self._number_informed()

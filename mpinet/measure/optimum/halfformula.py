@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from itertools import pairwise
 
-from mpinet.measure.cutsearch import Cuts
+from mpinet.measure.cutsearch import CutHypergraph
 from mpinet.measure.optimum.clausebook import ClauseBook, Literal
 
 
@@ -19,7 +19,7 @@ class HalfFormula(ClauseBook):
 
     Parameters
     ----------
-    cuts : Cuts
+    cuts : CutHypergraph
         The network.
     order : list of int
         All nodes; the first is outside.
@@ -27,7 +27,7 @@ class HalfFormula(ClauseBook):
         k.
     """
 
-    def __init__(self, cuts: Cuts, order: list[int], most: int):
+    def __init__(self, cuts: CutHypergraph, order: list[int], most: int):
         super().__init__()
         self.inside = {node: self.new() for node in order}
         # A cut and its mirror image are the same cut. This clause halves the search.
@@ -38,7 +38,7 @@ class HalfFormula(ClauseBook):
         self._count(parted, None, most)
 
     @staticmethod
-    def _channels(cuts: Cuts, order: list[int]) -> list[list[int]]:
+    def _channels(cuts: CutHypergraph, order: list[int]) -> list[list[int]]:
         """List the channels' members in the order of the nodes, first what is complete first."""
         place = {node: number for number, node in enumerate(order)}
         found = [

@@ -30,7 +30,7 @@ from mpinet.measure.bisection import (
     lowest_half,
     spectral_bound,
 )
-from mpinet.measure.cutsearch import Cuts, best_cut
+from mpinet.measure.cutsearch import CutHypergraph, best_cut
 from mpinet.measure.frontier import (
     LARGEST_FRONT,
     exact_cut,
@@ -213,7 +213,7 @@ PAIRS = 2
 """Pairs of far nodes, between which a search for cuts begins."""
 
 
-def across(cuts: Cuts) -> list[Flags]:
+def across(cuts: CutHypergraph) -> list[Flags]:
     """Halves between two far nodes: whoever is nearer to one than to the other."""
     # Narrow cuts tend to run between two far regions. Starts of this kind find them where random
     # halves need many exchanges.

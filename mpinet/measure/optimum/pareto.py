@@ -17,7 +17,7 @@ from mpinet.base.arrays import Table
 from mpinet.certify.network import Network
 from mpinet.certify.prices import pairs_of
 from mpinet.measure.optimum.rounds import RoundsBound
-from mpinet.measure.optimum.roundsearch import Wanted, schedule_of
+from mpinet.measure.optimum.roundsearch import WantedChunks, schedule_of
 from mpinet.networks.topology import Topology
 from mpinet.programs.pipelines.arcs import Arcs
 from mpinet.programs.pipelines.bounds import messages_of_item, most_messages
@@ -32,7 +32,7 @@ BACKWARDS = {"reduce": "broadcast", "reducescatter": "gossip", "gather": "scatte
 
 
 @dataclass(frozen=True)
-class Asked:
+class FrontierProblem:
     """Problem whose schedules are searched."""
 
     topology: Topology
@@ -55,7 +55,7 @@ class Asked:
 
 
 @dataclass(frozen=True, eq=False)
-class Point:
+class FrontierPoint:
     """A schedule of the frontier."""
 
     chunks: int
@@ -83,7 +83,7 @@ class Point:
     prices."""
 
 
-def frontier(asked: Asked) -> Iterator[Point]:
+def frontier(asked: FrontierProblem) -> Iterator[FrontierPoint]:
     """Yield the points by steps, each with fewer rounds per chunk than those before."""
     if asked.collective == "allreduce":
         yield from _there_and_back(asked)
@@ -106,7 +106,7 @@ def frontier(asked: Asked) -> Iterator[Point]:
             return
 
 
-def limits(asked: Asked) -> tuple[int, Fraction, str]:
+def limits(asked: FrontierProblem) -> tuple[int, Fraction, str]:
     """Return the fewest steps, the fewest rounds per chunk of any number of steps, and their proof.
 
     The steps are the distance of the farthest pair.
@@ -138,12 +138,12 @@ def _per_chunk(
 
 
 def _best(
-    asked: Asked,
+    asked: FrontierProblem,
     bound: RoundsBound,
     steps: int,
     ever: tuple[Fraction, str],
     below: Fraction | None,
-) -> Point | None:
+) -> FrontierPoint | None:
     """Find the schedule of so many steps with the fewest rounds per chunk, the fewest chunks.
 
     Fewer than those of fewer steps they have to be, if there is one.
@@ -160,7 +160,7 @@ def _best(
     open_below, limited = False, False
     for _, chunks, rounds in sorted(sizes):
         asked.note(f"{chunks} chunks in {steps} steps of {rounds} rounds")
-        wanted = Wanted.of(asked.topology.hosts, asked.collective, asked.root, chunks)
+        wanted = WantedChunks.of(asked.topology.hosts, asked.collective, asked.root, chunks)
         found = schedule_of(asked.topology, wanted, steps, rounds, asked.limit)
         if found is None:
             # A point is proved only if every better ratio was refuted. One open question below it
@@ -175,11 +175,13 @@ def _best(
                 certificate = {}
         table = _table(asked, rows, chunks)
         proved = not open_below
-        return Point(chunks, steps, rounds, dealt, table, least, by, proved, limited, certificate)
+        return FrontierPoint(
+            chunks, steps, rounds, dealt, table, least, by, proved, limited, certificate
+        )
     return None
 
 
-def _table(asked: Asked, rows: Table, chunks: int) -> Timetable:
+def _table(asked: FrontierProblem, rows: Table, chunks: int) -> Timetable:
     step, sender, receiver, chunk = (np.ascontiguousarray(column) for column in rows.T)
     hosts = asked.topology.hosts
     return Timetable(
@@ -187,7 +189,7 @@ def _table(asked: Asked, rows: Table, chunks: int) -> Timetable:
     )
 
 
-def turned_round(point: Point, collective: str) -> Point:
+def turned_round(point: FrontierPoint, collective: str) -> FrontierPoint:
     """Return a schedule backwards: what came is sent, and sums are combined."""
     backwards = point.table.backwards(collective, point.rounds)
     claimed = {"collective": collective}
@@ -197,7 +199,7 @@ def turned_round(point: Point, collective: str) -> Point:
     return replace(point, dealt=point.dealt[::-1], table=backwards, certificate=certificate)
 
 
-def _there_and_back(asked: Asked) -> Iterator[Point]:
+def _there_and_back(asked: FrontierProblem) -> Iterator[FrontierPoint]:
     """Yield reduce-scatters, each with the allgather that it is backwards behind it."""
     _, ever, by = limits(asked)
     hosts = asked.topology.hosts

@@ -42,7 +42,7 @@ MOST_ROOTS = 2**9
 
 
 @dataclass
-class Pipelined(CollectiveBound):
+class PipelinedSearch(CollectiveBound):
     """State of a search for the fewest steps of a collective of many items."""
 
     items: int

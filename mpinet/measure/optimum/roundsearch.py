@@ -28,7 +28,7 @@ MOST_CLAUSES = 2**21
 
 
 @dataclass(frozen=True, eq=False)
-class Wanted:
+class WantedChunks:
     """Chunks of a collective, where they begin and who is to have them."""
 
     sources: Ints
@@ -39,7 +39,7 @@ class Wanted:
     """The chunks' numbers in a timetable. Shape (chunks,)."""
 
     @classmethod
-    def of(cls, hosts: int, collective: str, root: int | None, chunks: int) -> Wanted:
+    def of(cls, hosts: int, collective: str, root: int | None, chunks: int) -> WantedChunks:
         """Return so many chunks of every unit."""
         units: dict[int, tuple[int, set[int]]] = {}
         for _, source, target in pairs_of(hosts, collective, root):
@@ -67,7 +67,7 @@ def dealt_out(rounds: int, steps: int) -> Iterator[tuple[int, ...]]:
 
 
 def schedule_of(
-    topology: Topology, wanted: Wanted, steps: int, rounds: int, limit: float
+    topology: Topology, wanted: WantedChunks, steps: int, rounds: int, limit: float
 ) -> tuple[Table, tuple[int, ...]] | None:
     """Find a schedule.
 
@@ -75,7 +75,7 @@ def schedule_of(
     ----------
     topology : Topology
         A network of links.
-    wanted : Wanted
+    wanted : WantedChunks
         What goes where.
     steps, rounds : int
         Steps, and rounds of them all.
@@ -109,7 +109,7 @@ def schedule_of(
     return None
 
 
-def _numbered(topology: Topology, wanted: Wanted, rows: Table, way: tuple[int, ...]) -> Table:
+def _numbered(topology: Topology, wanted: WantedChunks, rows: Table, way: tuple[int, ...]) -> Table:
     """Return rows by rounds, with the numbers that a timetable has."""
     found = in_rounds(topology, rows, way)
     found[:, 3] = wanted.numbers[found[:, 3]]
@@ -150,7 +150,9 @@ class RoundsFormula(ClauseBook):
     is_whole = False
     """True if the formula has all its clauses: it is not too large, and was built in time."""
 
-    def __init__(self, topology: Topology, wanted: Wanted, dealt: tuple[int, ...], ends: float):
+    def __init__(
+        self, topology: Topology, wanted: WantedChunks, dealt: tuple[int, ...], ends: float
+    ):
         super().__init__()
         lists = Adjacency.of(topology)
         parallel = parallel_links(topology)

@@ -16,7 +16,7 @@ SOLVER = "cadical195"
 
 
 @dataclass(frozen=True, eq=False)
-class Answer:
+class SolverAnswer:
     """Answer of a solver."""
 
     true: set[int] | None = None
@@ -25,7 +25,7 @@ class Answer:
     """Lines of a DRUP proof that there is none. Neither: it has not been found in time."""
 
 
-def solved(formula: ClauseBook, limit: float) -> Answer:
+def solved(formula: ClauseBook, limit: float) -> SolverAnswer:
     """Ask the solver, in a process of its own that can be ended.
 
     Parameters
@@ -56,13 +56,13 @@ def solved(formula: ClauseBook, limit: float) -> Answer:
             env=environment,
         )
     except subprocess.TimeoutExpired:
-        return Answer()
+        return SolverAnswer()
     answer = ended.stdout.splitlines()
     if answer[:1] == ["satisfiable"]:
-        return Answer(true={int(word) for word in " ".join(answer[1:]).split()})
+        return SolverAnswer(true={int(word) for word in " ".join(answer[1:]).split()})
     if answer[:1] == ["unsatisfiable"]:
-        return Answer(proof=answer[1:])
-    return Answer()
+        return SolverAnswer(proof=answer[1:])
+    return SolverAnswer()
 
 
 def _answer() -> None:

@@ -17,7 +17,7 @@ import numpy as np
 from mpinet.certify.clauses import formula as checkers_formula
 from mpinet.certify.counting import require_contradiction
 from mpinet.errors import UsageError
-from mpinet.measure.optimum.arcs import Arcs
+from mpinet.measure.optimum.arcs import BroadcastArcs
 from mpinet.measure.optimum.certified import CollectiveBound
 from mpinet.measure.optimum.classlp import classes_of, refutation
 from mpinet.measure.optimum.formula import Formula
@@ -62,7 +62,7 @@ class Search(CollectiveBound):
         # gap to search.
         if self.ports == "all" or self.open == 0:
             return
-        self._arcs = Arcs.of(self.topology, self.root)
+        self._arcs = BroadcastArcs.of(self.topology, self.root)
         # Counting goes before the solver. A pigeonhole-like shortage has short counting proofs and
         # exponentially long resolution proofs.
         if self.topology.links and len(self._arcs.senders) <= MOST_ARCS:

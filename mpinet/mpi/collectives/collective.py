@@ -5,14 +5,14 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any, NamedTuple, Self
 
-from mpinet.mpi.collectives.member_trees import Binomial, MachineTree, Shape, Star
+from mpinet.mpi.collectives.member_trees import Binomial, MachineTree, Shape, StarTree
 from mpinet.mpi.world.calls import running
 from mpinet.mpi.world.contexts import COLLECTIVES, Scope
 from mpinet.mpi.world.endpoint import Endpoint
 from mpinet.mpi.world.message import BODY
-from mpinet.mpi.world.mismatch import NO_CALLS, Call
+from mpinet.mpi.world.mismatch import NO_CALLS, CalledCollective
 from mpinet.mpi.world.ranks import RankTable
-from mpinet.mpi.world.trees import Pattern
+from mpinet.mpi.world.trees import TargetPattern
 
 OBJECTS = "barrier bcast gather scatter allgather alltoall reduce allreduce scan exscan".split()
 """Collectives of Python objects."""
@@ -123,7 +123,7 @@ class CollectiveCall:
         storage[scope.context] = number, (said * FACTOR + tag) % PRIME
         # The first of the rank's members notes the call for all of them: they would note the same.
         if (scope.context, tag) not in calls and here.account is not None:
-            call = Call(number, here.id, here.account, terms.words)
+            call = CalledCollective(number, here.id, here.account, terms.words)
             among = size if scope.group is scope.others else size + len(scope.group.members)
             calls.note((scope.context, tag), call, among)
         return cls(scope, comm.rank, tag, number)
@@ -141,7 +141,7 @@ class CollectiveCall:
         if context in storage and here.account is not None:
             number, said = storage[context]
             storage[context] = number, (said + 1) % PRIME
-            call = Call(self._number, here.id, here.account, (words,))
+            call = CalledCollective(self._number, here.id, here.account, (words,))
             calls.note((context, -self._tag), call, calls.among[context])
 
     def again(self, start: int) -> Self:
@@ -173,11 +173,11 @@ class CollectiveCall:
     def shape(self, root: int) -> Shape:
         """The tree along which a root informs the members, or receives from them."""
         trees = running.world.trees
-        if trees.pattern is Pattern.DIRECT:
-            return Star(self.rank, self.size, root)
+        if trees.pattern is TargetPattern.DIRECT:
+            return StarTree(self.rank, self.size, root)
         # The network's tree covers all processors. A smaller communicator would have members whose
         # parents are no members.
-        if self._whole and trees.suit and trees.pattern in (None, Pattern.TREE):
+        if self._whole and trees.suit and trees.pattern in (None, TargetPattern.TREE):
             tree = running.world.tree(self._members.members[root])
             if tree is not None:
                 return MachineTree(self._members, running.turns.current.slot, tree)
@@ -188,7 +188,7 @@ class CollectiveCall:
         """True if members exchange with partners rather than by way of a root."""
         trees = running.world.trees
         if trees.pattern is not None:
-            return trees.pattern is Pattern.EXCHANGE
+            return trees.pattern is TargetPattern.EXCHANGE
         return self._whole and isinstance(self._members.members, range) and trees.doubling
 
     @property
@@ -202,7 +202,7 @@ class CollectiveCall:
         return self.size == running.world.size
 
 
-class Plan(NamedTuple):
+class CallPlan(NamedTuple):
     """Plan of a collective call, and the terms that all members have to say alike."""
 
     do: Callable[[Any], None]

@@ -10,10 +10,10 @@ from collections.abc import Sequence
 from typing import TypeAlias
 
 from mpinet.mpi.world.ranks import RankTable
-from mpinet.mpi.world.trees import Tree
+from mpinet.mpi.world.trees import BroadcastTree
 
 
-class Star:
+class StarTree:
     """The root informs all others itself, in the order of their ranks behind its own.
 
     Parameters
@@ -103,13 +103,13 @@ class MachineTree:
         The processors by rank, all of the machine.
     slot : int
         The member's processor among this rank's.
-    tree : Tree
+    tree : BroadcastTree
         The tree, of processors.
     """
 
     __slots__ = ("_members", "_slot", "_tree")
 
-    def __init__(self, members: RankTable, slot: int, tree: Tree):
+    def __init__(self, members: RankTable, slot: int, tree: BroadcastTree):
         self._members = members
         self._slot = slot
         self._tree = tree
@@ -136,7 +136,7 @@ class MachineTree:
         return [self._members.rank_of(member) for member in self._tree.walk.tolist()]
 
 
-Shape: TypeAlias = Star | Binomial | MachineTree
+Shape: TypeAlias = StarTree | Binomial | MachineTree
 """A member's place in a tree.
 
 `parent` is the rank of the member that informs it, -1 for the root; `children` are those whom it

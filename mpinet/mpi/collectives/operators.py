@@ -8,7 +8,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
-from mpinet.mpi.constants import Numbered, instance_of, serialized
+from mpinet.mpi.constants import NamedNumber, instance_of, serialized
 from mpinet.mpi.messages.buffers import Buffer
 from mpinet.mpi.messages.layouts import layout_of
 from mpinet.mpi.real import REAL
@@ -107,7 +107,7 @@ class Op(REAL.Op):  # type: ignore[misc]
         own, others = self._own, getattr(other, "_own", None)
         return own is others and bool(REAL.Op.__eq__(self, other))
 
-    __ne__ = Numbered.__ne__
+    __ne__ = NamedNumber.__ne__
 
     __hash__ = None  # type: ignore[assignment]
 

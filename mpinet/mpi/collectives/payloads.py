@@ -76,7 +76,7 @@ class Bundle:
         return sum(map(len, self.items))
 
 
-class Runs:
+class CombinedRuns:
     """Results of runs of consecutive ranks, which are to be combined in this order.
 
     Parameters
@@ -93,7 +93,7 @@ class Runs:
     def __len__(self) -> int:
         return sum(len(result) for *_, result in self.runs)
 
-    def and_of(self, others: Runs, combine: Combine) -> Runs:
+    def and_of(self, others: CombinedRuns, combine: Combine) -> CombinedRuns:
         """These and other results, combined where they are next to one another."""
         runs: list[tuple[int, int, bytes]] = []
         for first, last, result in sorted(self.runs + others.runs):
@@ -102,10 +102,10 @@ class Runs:
                 runs[-1] = begin, max(end, last), combine(low, result)
             else:
                 runs.append((first, last, result))
-        return Runs(runs)
+        return CombinedRuns(runs)
 
 
-Part: TypeAlias = bytes | Runs
+Part: TypeAlias = bytes | CombinedRuns
 """The result of some members: bytes if it may be combined in any order."""
 
 BEFORE = -1
@@ -121,7 +121,7 @@ class Fold:
 
     def part(self, rank: int, operand: bytes, commutes: bool) -> Part:
         """A member's operand, and whether its place among the others does not matter."""
-        return operand if commutes else Runs([(rank, rank, operand)])
+        return operand if commutes else CombinedRuns([(rank, rank, operand)])
 
     def join(self, one: Part, other: Part) -> Part:
         """The result of two parts."""
@@ -135,6 +135,6 @@ class Fold:
         return part if isinstance(part, bytes) else part.runs[0][2]
 
 
-def _ranked(part: Part) -> Runs:
+def _ranked(part: Part) -> CombinedRuns:
     """A part with its ranks."""
-    return part if isinstance(part, Runs) else Runs([(BEFORE, BEFORE, part)])
+    return part if isinstance(part, CombinedRuns) else CombinedRuns([(BEFORE, BEFORE, part)])

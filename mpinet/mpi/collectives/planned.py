@@ -8,7 +8,7 @@ from inspect import Parameter, signature
 from itertools import count
 from typing import Any
 
-from mpinet.mpi.collectives.collective import Plan
+from mpinet.mpi.collectives.collective import CallPlan
 from mpinet.mpi.messages.buffers import with_own_datatypes
 from mpinet.mpi.messages.persistent import Prequest
 from mpinet.mpi.messages.requests import Request
@@ -35,7 +35,7 @@ class Planned:
         Its arguments before the communicator.
     """
 
-    def __init__(self, plan: Callable[..., Plan], *first: Any):
+    def __init__(self, plan: Callable[..., CallPlan], *first: Any):
         self._plan = partial(plan, *first)
 
     def __set_name__(self, owner: type[Any], name: str) -> None:
@@ -64,6 +64,6 @@ class Planned:
         put_call(owner, prepared, prepare, *own, INFO)
 
 
-def beside(plan: Plan, part: Any) -> Request:
+def beside(plan: CallPlan, part: Any) -> Request:
     """Let a helper fiber do a plan beside the script; return the request of its end."""
     return Request._of_fiber(lambda: plan.do(part))

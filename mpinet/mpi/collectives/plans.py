@@ -13,7 +13,7 @@ from typing import Any, TypeAlias
 import numpy as np
 
 from mpinet.mpi.collectives.algorithms import Collective, CollectiveCalls
-from mpinet.mpi.collectives.collective import Plan, Terms
+from mpinet.mpi.collectives.collective import CallPlan, Terms
 from mpinet.mpi.collectives.intercomm_algorithms import Between
 from mpinet.mpi.collectives.operators import SUM, Op, known_op, require_alike
 from mpinet.mpi.collectives.payloads import Fold, Part
@@ -31,12 +31,12 @@ def in_place(comm: CollectiveCalls, spec: Any) -> bool:
     return comm._group is comm._others and (spec is None or spec is REAL.IN_PLACE)
 
 
-def barrier(comm: CollectiveCalls) -> Plan:
+def barrier(comm: CollectiveCalls) -> CallPlan:
     """Wait until all members have called."""
-    return Plan(lambda call: call.barrier())
+    return CallPlan(lambda call: call.barrier())
 
 
-def bcast(comm: CollectiveCalls, buf: Any, root: int = 0) -> Plan:
+def bcast(comm: CollectiveCalls, buf: Any, root: int = 0) -> CallPlan:
     """Bring the root's buffer to all members."""
     role = comm._role(root)
     out_of = Buffer(buf) if role.is_root else None
@@ -51,12 +51,12 @@ def bcast(comm: CollectiveCalls, buf: Any, root: int = 0) -> Plan:
             if len(body) < into.nbytes:
                 call.differs(f"with {into.nbytes} bytes of room, {len(body)} of them used")
 
-    return Plan(plan, Terms(role.root))
+    return CallPlan(plan, Terms(role.root))
 
 
 def gather(
     kind: type[Blocks], comm: CollectiveCalls, sendbuf: Any, recvbuf: Any, root: int = 0
-) -> Plan:
+) -> CallPlan:
     """Bring a buffer of every member to the root's blocks."""
     role = comm._role(root)
     blocks = kind(recvbuf, len(comm._others.members), True) if role.is_root else None
@@ -69,12 +69,12 @@ def gather(
         if items is not None and blocks is not None:
             write(blocks, items)
 
-    return Plan(plan, Terms(role.root))
+    return CallPlan(plan, Terms(role.root))
 
 
 def scatter(
     kind: type[Blocks], comm: CollectiveCalls, sendbuf: Any, recvbuf: Any, root: int = 0
-) -> Plan:
+) -> CallPlan:
     """Bring a block of the root's to every member's buffer."""
     role, size = comm._role(root), len(comm._others.members)
     blocks = kind(sendbuf, size) if role.is_root else None
@@ -86,30 +86,32 @@ def scatter(
         if item is not None and own is not None:
             own.write(item)
 
-    return Plan(plan, Terms(role.root))
+    return CallPlan(plan, Terms(role.root))
 
 
-def allgather(kind: type[Blocks], comm: CollectiveCalls, sendbuf: Any, recvbuf: Any) -> Plan:
+def allgather(kind: type[Blocks], comm: CollectiveCalls, sendbuf: Any, recvbuf: Any) -> CallPlan:
     """Bring a buffer of every member to the blocks of all."""
     blocks = kind(recvbuf, len(comm._others.members), True)
     own = blocks.block(comm.rank) if in_place(comm, sendbuf) else Buffer(sendbuf)
-    return Plan(lambda call: write(blocks, call.allgather(own.read())))
+    return CallPlan(lambda call: write(blocks, call.allgather(own.read())))
 
 
-def alltoall(kind: type[Blocks], comm: CollectiveCalls, sendbuf: Any, recvbuf: Any) -> Plan:
+def alltoall(kind: type[Blocks], comm: CollectiveCalls, sendbuf: Any, recvbuf: Any) -> CallPlan:
     """Bring a block of every member to a block of every other."""
     size = len(comm._others.members)
     into = kind(recvbuf, size, True)
     out_of = into if in_place(comm, sendbuf) else kind(sendbuf, size)
-    return Plan(lambda call: write(into, call.alltoall(read(out_of, size))))
+    return CallPlan(lambda call: write(into, call.alltoall(read(out_of, size))))
 
 
-def reduce(comm: CollectiveCalls, sendbuf: Any, recvbuf: Any, op: Op = SUM, root: int = 0) -> Plan:
+def reduce(
+    comm: CollectiveCalls, sendbuf: Any, recvbuf: Any, op: Op = SUM, root: int = 0
+) -> CallPlan:
     """Combine all members' buffers at the root."""
     role = comm._role(root)
     result = Buffer(recvbuf, writable=True) if role.is_root else None
     own = _operand(comm, sendbuf, result) if role.serves else None
-    reduction = Reduction(op, own and own.datatype)
+    reduction = BufferReduction(op, own and own.datatype)
 
     def plan(call: Call) -> None:
         part: Any = None if own is None else reduction.part(call, own.read())
@@ -117,22 +119,24 @@ def reduce(comm: CollectiveCalls, sendbuf: Any, recvbuf: Any, op: Op = SUM, root
         if body is not None and result is not None:
             result.write(body)
 
-    return Plan(plan, Terms(role.root, op, -1 if own is None else own.nbytes))
+    return CallPlan(plan, Terms(role.root, op, -1 if own is None else own.nbytes))
 
 
-def allreduce(comm: CollectiveCalls, sendbuf: Any, recvbuf: Any, op: Op = SUM) -> Plan:
+def allreduce(comm: CollectiveCalls, sendbuf: Any, recvbuf: Any, op: Op = SUM) -> CallPlan:
     """Combine all members' buffers for all of them."""
     result = Buffer(recvbuf, writable=True)
     own = _operand(comm, sendbuf, result)
-    reduction = Reduction(op, own.datatype)
+    reduction = BufferReduction(op, own.datatype)
 
     def plan(call: Call) -> None:
         result.write(call.allreduce(reduction.part(call, own.read()), reduction.fold))
 
-    return Plan(plan, Terms(op=op, nbytes=own.nbytes))
+    return CallPlan(plan, Terms(op=op, nbytes=own.nbytes))
 
 
-def reduce_scatter_block(comm: CollectiveCalls, sendbuf: Any, recvbuf: Any, op: Op = SUM) -> Plan:
+def reduce_scatter_block(
+    comm: CollectiveCalls, sendbuf: Any, recvbuf: Any, op: Op = SUM
+) -> CallPlan:
     """Combine all members' blocks; every member gets its own of the result."""
     size = comm.size
     alone = in_place(comm, sendbuf)
@@ -140,13 +144,13 @@ def reduce_scatter_block(comm: CollectiveCalls, sendbuf: Any, recvbuf: Any, op: 
     own = blocks.block(0)
     result = own if alone else Buffer(recvbuf, writable=True)
     require_alike(own, result)
-    reduction = Reduction(op, own.datatype)
+    reduction = BufferReduction(op, own.datatype)
 
     def plan(call: Call) -> None:
         part = reduction.part(call, b"".join(read(blocks, size)))
         result.write(call.reduce_scatter(part, reduction.fold, [own.nbytes] * size))
 
-    return Plan(plan, Terms(op=op, nbytes=own.nbytes))
+    return CallPlan(plan, Terms(op=op, nbytes=own.nbytes))
 
 
 def reduce_scatter(
@@ -155,7 +159,7 @@ def reduce_scatter(
     recvbuf: Any,
     recvcounts: Sequence[int] | None = None,
     op: Op = SUM,
-) -> Plan:
+) -> CallPlan:
     """Combine all members' buffers; every member gets as many elements as its count says."""
     size, rank = comm.size, comm.rank
     alone = in_place(comm, sendbuf)
@@ -166,7 +170,7 @@ def reduce_scatter(
     given = None if recvcounts is None and not alone else integers(recvcounts, size)
     if given is not None:
         require_counts(own, None if alone else result, given, rank)
-    reduction = Reduction(op, own.datatype)
+    reduction = BufferReduction(op, own.datatype)
 
     def plan(call: Call) -> None:
         numbers = given
@@ -179,25 +183,27 @@ def reduce_scatter(
         part = reduction.part(call, own.read())
         result.write(call.reduce_scatter(part, reduction.fold, sizes))
 
-    return Plan(plan, Terms(op=op))
+    return CallPlan(plan, Terms(op=op))
 
 
-def scan(inclusive: bool, comm: CollectiveCalls, sendbuf: Any, recvbuf: Any, op: Op = SUM) -> Plan:
+def scan(
+    inclusive: bool, comm: CollectiveCalls, sendbuf: Any, recvbuf: Any, op: Op = SUM
+) -> CallPlan:
     """Combine the buffers of all members up to each one, with its own if that counts."""
     comm._require_one_group()
     result = Buffer(recvbuf, writable=True)
     own = _operand(comm, sendbuf, result, apart=False)
-    reduction = Reduction(op, own.datatype)
+    reduction = BufferReduction(op, own.datatype)
 
     def plan(call: Collective) -> None:
         body = call.scan(own.read(), reduction.fold.combine, inclusive)
         if body is not None:
             result.write(body)
 
-    return Plan(plan, Terms(op=op, nbytes=own.nbytes))
+    return CallPlan(plan, Terms(op=op, nbytes=own.nbytes))
 
 
-class Reduction:
+class BufferReduction:
     """A reduction of buffers.
 
     Parameters

@@ -15,7 +15,7 @@ from mpinet.mpi.world.endpoint import Endpoint
 Periods = Sequence[bool] | bool | None
 
 
-class Grid:
+class RankGrid:
     """A grid of ranks, the last dimension's neighbors next to one another.
 
     Parameters
@@ -73,10 +73,12 @@ class Grid:
         coords[direction] += disp
         return self.rank(coords)
 
-    def without(self, remain_dims: Sequence[bool]) -> Grid:
+    def without(self, remain_dims: Sequence[bool]) -> RankGrid:
         """The grid of the dimensions that remain."""
         kept = [place for place, remains in enumerate(remain_dims) if remains]
-        return Grid([self.dims[place] for place in kept], [self.periods[place] for place in kept])
+        return RankGrid(
+            [self.dims[place] for place in kept], [self.periods[place] for place in kept]
+        )
 
     def line(self, rank: int, remain_dims: Sequence[bool]) -> list[int]:
         """The ranks that differ from one in dimensions that remain only, in their order."""
@@ -117,9 +119,9 @@ class CartesianCalls(Endpoint):
     __slots__ = ()
 
     @property
-    def _grid(self) -> Grid:
+    def _grid(self) -> RankGrid:
         """The grid."""
-        grid: Grid = self._state.topology
+        grid: RankGrid = self._state.topology
         return grid
 
     def Get_dim(self) -> int:

@@ -47,7 +47,7 @@ from mpinet.mpi.communicators.intercommunicator import (
 )
 from mpinet.mpi.communicators.spawning import PARENT, Joining, joined
 from mpinet.mpi.communicators.virtual_topologies import KINDS, TopologyCreation
-from mpinet.mpi.constants import Numbered, instance_of, serialized
+from mpinet.mpi.constants import NamedNumber, instance_of, serialized
 from mpinet.mpi.messages.bsend_buffers import Attached, AttachedBuffers
 from mpinet.mpi.messages.matched_probes import Probes
 from mpinet.mpi.messages.memory import BufferMessages
@@ -95,7 +95,7 @@ class Comm(
     ErrorHandling,
     FaultTolerance,
     Collectives,
-    Numbered,
+    NamedNumber,
     REAL.Comm,  # type: ignore[misc]
 ):
     """A communicator, as `mpi4py.MPI.Comm`.

@@ -9,9 +9,9 @@ from __future__ import annotations
 from collections.abc import Callable, Hashable
 from typing import Any
 
-from mpinet.mpi.communicators.cartesian import Grid
+from mpinet.mpi.communicators.cartesian import RankGrid
 from mpinet.mpi.communicators.errhandlers import Errhandler
-from mpinet.mpi.communicators.graphs import Graph
+from mpinet.mpi.communicators.graphs import SharedGraph
 from mpinet.mpi.communicators.intercommunicator import local_context_name
 from mpinet.mpi.real import REAL, UNDEFINED
 from mpinet.mpi.world.calls import running
@@ -87,7 +87,7 @@ def new_comm_for_member(cls: type[Any], name: Hashable, members: RankTable) -> A
 
 
 def new_topology_comm(
-    cls: type[Any], name: Hashable, members: RankTable, topology: Grid | Graph
+    cls: type[Any], name: Hashable, members: RankTable, topology: RankGrid | SharedGraph
 ) -> Any:
     """Make a communicator with a virtual topology, which is kept once on this rank."""
     made = new_comm(cls, name, lambda: (members,))

@@ -7,7 +7,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from mpinet.mpi.constants import Numbered, instance_of, serialized
+from mpinet.mpi.constants import NamedNumber, instance_of, serialized
 from mpinet.mpi.real import REAL
 from mpinet.mpi.settings import CHOICES, settled
 from mpinet.mpi.world.calls import running
@@ -28,7 +28,7 @@ CREATED = "error handlers"
 """Under this a processor keeps the functions of its own ones, by number."""
 
 
-class Errhandler(Numbered, REAL.Errhandler):  # type: ignore[misc]
+class Errhandler(NamedNumber, REAL.Errhandler):  # type: ignore[misc]
     """An error handler, as `mpi4py.MPI.Errhandler`.
 
     Nothing of it is known to the real one below it, which is always the null one.

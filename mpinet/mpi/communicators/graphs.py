@@ -17,7 +17,7 @@ from mpinet.mpi.world.endpoint import Endpoint
 Weights = Sequence[int] | int | None
 
 
-class Graph:
+class SharedGraph:
     """A graph that all members know.
 
     Parameters
@@ -69,7 +69,7 @@ class Graph:
     way_from = way
 
 
-class Neighborhood:
+class OwnEdges:
     """A member's place in a graph that nobody knows as a whole.
 
     Parameters
@@ -98,7 +98,7 @@ class Neighborhood:
     @classmethod
     def of(
         cls, sources: Any, targets: Any, sourceweights: Weights, destweights: Weights
-    ) -> Neighborhood:
+    ) -> OwnEdges:
         """A neighborhood as `Create_dist_graph_adjacent` takes it."""
         incoming = [] if sources is None else [integer(source) for source in sources]
         outgoing = [] if targets is None else [integer(target) for target in targets]
@@ -111,7 +111,7 @@ class Neighborhood:
         )
 
     @classmethod
-    def unpacked(cls, numbers: Ints, weighted: bool) -> Neighborhood:
+    def unpacked(cls, numbers: Ints, weighted: bool) -> OwnEdges:
         """A neighborhood as `neighborhoods` gives it."""
         end = 1 + 2 * int(numbers[0])
         sources, before = numbers[1:end].reshape(2, -1).tolist()
@@ -222,9 +222,9 @@ class GraphCalls(Endpoint):
     __slots__ = ()
 
     @property
-    def _graph(self) -> Graph:
+    def _graph(self) -> SharedGraph:
         """The graph."""
-        graph: Graph = self._state.topology
+        graph: SharedGraph = self._state.topology
         return graph
 
     def Get_dims(self) -> tuple[int, int]:
@@ -285,9 +285,9 @@ class NeighborhoodCalls(Endpoint):
     __slots__ = ()
 
     @property
-    def _neighborhood(self) -> Neighborhood:
+    def _neighborhood(self) -> OwnEdges:
         """The caller's place in the graph."""
-        place: Neighborhood = self._state.topology
+        place: OwnEdges = self._state.topology
         return place
 
     def Get_dist_neighbors_count(self) -> tuple[int, int, bool]:

@@ -7,7 +7,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import Any
 
-from mpinet.mpi.constants import Numbered, instance_of, serialized
+from mpinet.mpi.constants import NamedNumber, instance_of, serialized
 from mpinet.mpi.real import PROC_NULL, REAL, UNDEFINED, as_int
 from mpinet.mpi.world.calls import asking, running
 from mpinet.mpi.world.ranks import NOBODY, RankTable, compare, rank_table
@@ -44,7 +44,7 @@ def callers_world() -> RankTable:
     return contexts.shared(contexts.world_of(asking("world").id)).groups[0]
 
 
-class Group(Numbered, REAL.Group):  # type: ignore[misc]
+class Group(NamedNumber, REAL.Group):  # type: ignore[misc]
     """An ordered set of processors, as `mpi4py.MPI.Group`.
 
     Nothing of it is known to the real group below it, which is always the null one.

@@ -9,7 +9,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from mpinet.mpi.collectives.collective import Plan, paired
+from mpinet.mpi.collectives.collective import CallPlan, paired
 from mpinet.mpi.collectives.planned import Planned
 from mpinet.mpi.collectives.plans import read
 from mpinet.mpi.messages.buffers import Blocks, Buffer, TypedBlocks, VectorBlocks
@@ -78,7 +78,7 @@ class Neighborhood:
                 take(place, mail.receive(self.scope, source, tag)[BODY])
 
 
-class ExchangePlan(Plan):
+class ExchangePlan(CallPlan):
     """Plan of a neighbor collective."""
 
     __slots__ = ()
@@ -88,14 +88,14 @@ class ExchangePlan(Plan):
         return Neighborhood.of(comm)
 
 
-def _gathering(kind: type[Blocks], comm: Any, sendbuf: Any, recvbuf: Any) -> Plan:
+def _gathering(kind: type[Blocks], comm: Any, sendbuf: Any, recvbuf: Any) -> CallPlan:
     """Plan to bring one buffer to all targets, and the sources' to the blocks of another."""
     indegree, outdegree = comm.degrees
     own, into = Buffer(sendbuf), kind(recvbuf, indegree, True)
     return ExchangePlan(lambda part: part.exchange([own.read()] * outdegree, into.write))
 
 
-def _exchange(kind: type[Blocks], comm: Any, sendbuf: Any, recvbuf: Any) -> Plan:
+def _exchange(kind: type[Blocks], comm: Any, sendbuf: Any, recvbuf: Any) -> CallPlan:
     """Plan to bring a block of a buffer to each target, and the sources' to another's."""
     indegree, outdegree = comm.degrees
     out_of, into = kind(sendbuf, outdegree), kind(recvbuf, indegree, True)

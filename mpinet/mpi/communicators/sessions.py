@@ -12,7 +12,7 @@ from typing import Any
 
 from mpinet.mpi.communicators.errhandlers import Errhandler, ErrorHandling
 from mpinet.mpi.communicators.groups import Group, callers_world
-from mpinet.mpi.constants import Numbered, instance_of
+from mpinet.mpi.constants import NamedNumber, instance_of
 from mpinet.mpi.messages.bsend_buffers import SESSIONS, Buffered
 from mpinet.mpi.real import REAL, as_int
 from mpinet.mpi.world.calls import asking
@@ -23,7 +23,7 @@ SETS = ("mpi://WORLD", "mpi://SELF")
 """Names of the sets that every session has."""
 
 
-class Session(Buffered, ErrorHandling, Numbered, REAL.Session):  # type: ignore[misc]
+class Session(Buffered, ErrorHandling, NamedNumber, REAL.Session):  # type: ignore[misc]
     """A session, as `mpi4py.MPI.Session`.
 
     Nothing of it is known to the real one below it, which is always the null one.

@@ -38,7 +38,7 @@ PYTHON = re.compile(r"python[\d.]*$")
 
 
 @dataclass(slots=True)
-class Program:
+class SpawnedProgram:
     """Python to be run: a file, a module or code, as `Source` reads it, and its arguments."""
 
     kind: str
@@ -63,7 +63,7 @@ class Program:
 class Launch:
     """A message that starts a script."""
 
-    program: Program
+    program: SpawnedProgram
     """Program to run."""
     number: int
     """Number of the command among those that are spawned."""
@@ -136,7 +136,7 @@ class Joining(Endpoint):
         return made
 
     def _spawned(
-        self, root: int, programs: list[Program], counts: list[int]
+        self, root: int, programs: list[SpawnedProgram], counts: list[int]
     ) -> tuple[Any, list[int]]:
         """Spawn, as all members do; a communicator with the children, and how many run each."""
         self._group.processor(root)
@@ -198,7 +198,7 @@ def joined(alone: Joining, descriptor: int) -> Any:
     return alone._met(0, True, "-".join(sorted(ends)), None if ends[0] < ends[1] else met[0])
 
 
-def _taken(programs: list[Program], counts: list[int]) -> list[int]:
+def _taken(programs: list[SpawnedProgram], counts: list[int]) -> list[int]:
     """Processors for some programs; none if there never will be as many, or one cannot be read."""
     try:
         for program in programs:
@@ -215,7 +215,7 @@ def _taken(programs: list[Program], counts: list[int]) -> list[int]:
 
 
 def _launch(
-    programs: list[Program],
+    programs: list[SpawnedProgram],
     counts: list[int],
     name: tuple[int, int, int],
     parents: RankTable,
@@ -246,7 +246,7 @@ def adopt(launch: Launch) -> None:
     kept[PARENT], kept[NUMBER] = made._context, launch.number
 
 
-def _program(command: Any, args: Sequence[str] | None, info: Any) -> Program:
+def _program(command: Any, args: Sequence[str] | None, info: Any) -> SpawnedProgram:
     """Find out what a command runs.
 
     Raises
@@ -261,7 +261,7 @@ def _program(command: Any, args: Sequence[str] | None, info: Any) -> Program:
             raise NotImplementedError(
                 f"Spawn of {first!r}: processors run Python, and nothing else."
             )
-        return Program("file", first, rest, folder)
+        return SpawnedProgram("file", first, rest, folder)
     while rest and rest[0].startswith("-") and rest[0] not in ("-m", "-c"):
         rest.pop(0)
     if not rest:
@@ -269,7 +269,7 @@ def _program(command: Any, args: Sequence[str] | None, info: Any) -> Program:
     kinds = {"-m": "module", "-c": "code"}
     kind = kinds.get(rest[0], "file")
     text, *arguments = rest if kind == "file" else rest[1:] or [""]
-    return Program(kind, text, arguments, folder)
+    return SpawnedProgram(kind, text, arguments, folder)
 
 
 def _is_python(path: str) -> bool:

@@ -8,12 +8,12 @@ from collections.abc import Hashable, Sequence
 from functools import lru_cache
 from typing import Any
 
-from mpinet.mpi.communicators.cartesian import Grid, Periods
+from mpinet.mpi.communicators.cartesian import Periods, RankGrid
 from mpinet.mpi.communicators.context_ids import agreed_id, next_agreement, packed, unpacked
 from mpinet.mpi.communicators.creation import Groups, new_comm, new_topology_comm
 from mpinet.mpi.communicators.graphs import (
-    Graph,
-    Neighborhood,
+    OwnEdges,
+    SharedGraph,
     Weights,
     edges_of,
     neighborhoods,
@@ -59,7 +59,7 @@ class TopologyCreation(Endpoint):
             Whether members may get other ranks. Where all processors are members, and the grid
             fits into the network's own, its hypercube or cycle, neighbors become neighbors.
         """
-        return self._arranged(Grid(dims, periods), reorder)
+        return self._arranged(RankGrid(dims, periods), reorder)
 
     @call
     def Create_graph(
@@ -76,9 +76,9 @@ class TopologyCreation(Endpoint):
         reorder : bool
             Whether members may get other ranks; they never do.
         """
-        return self._arranged(Graph(index, edges))
+        return self._arranged(SharedGraph(index, edges))
 
-    def _arranged(self, topology: Grid | Graph, reorder: bool = False) -> Any:
+    def _arranged(self, topology: RankGrid | SharedGraph, reorder: bool = False) -> Any:
         """A communicator of the first members, in an arrangement that all know."""
         cls = KINDS[topology.kind]
         if topology.size > self.size:
@@ -88,7 +88,7 @@ class TopologyCreation(Endpoint):
             return cls()
         group, size = self._group, topology.size
         first = group if size == self.size else rank_table(group.members[:size])
-        if reorder and isinstance(topology, Grid) and size == running.world.size:
+        if reorder and isinstance(topology, RankGrid) and size == running.world.size:
             first = _along(running.world.machine.topology, topology.dims) or first
         return new_topology_comm(cls, name, first, topology)
 
@@ -115,7 +115,7 @@ class TopologyCreation(Endpoint):
         reorder : bool
             Whether members may get other ranks; they never do.
         """
-        place = Neighborhood.of(sources, destinations, sourceweights, destweights)
+        place = OwnEdges.of(sources, destinations, sourceweights, destweights)
         return self._in_neighborhoods((*agreed_id(next_agreement(self)), 0), place)
 
     @call
@@ -151,10 +151,10 @@ class TopologyCreation(Endpoint):
         part = next_agreement(self)
         parts = part.gather(0, packed(edges))
         items = None if parts is None else neighborhoods(unpacked(b"".join(parts)), self.size)
-        place = Neighborhood.unpacked(unpacked(part.scatter(0, items)), weighted)
+        place = OwnEdges.unpacked(unpacked(part.scatter(0, items)), weighted)
         return self._in_neighborhoods((*agreed_id(next_agreement(self)), 0), place)
 
-    def _in_neighborhoods(self, name: Hashable, place: Neighborhood) -> Any:
+    def _in_neighborhoods(self, name: Hashable, place: OwnEdges) -> Any:
         """A communicator in which the caller has a place."""
         made = new_comm(KINDS[place.kind], name, self._groups)
         made._state.topology = place
@@ -162,13 +162,13 @@ class TopologyCreation(Endpoint):
 
     def Cart_map(self, dims: Sequence[int], periods: Periods = None) -> int:
         """The rank that the caller would have in a grid; `UNDEFINED` for none."""
-        return self._mapped(Grid(dims, periods))
+        return self._mapped(RankGrid(dims, periods))
 
     def Graph_map(self, index: Sequence[int], edges: Sequence[int]) -> int:
         """The rank that the caller would have in a graph; `UNDEFINED` for none."""
-        return self._mapped(Graph(index, edges))
+        return self._mapped(SharedGraph(index, edges))
 
-    def _mapped(self, topology: Grid | Graph) -> int:
+    def _mapped(self, topology: RankGrid | SharedGraph) -> int:
         if topology.size > self.size:
             raise REAL.Exception(REAL.ERR_ARG)
         return self.rank if self.rank < topology.size else UNDEFINED

@@ -11,7 +11,7 @@ from mpinet.mpi.communicators.communicator import Intracomm
 from mpinet.mpi.communicators.errhandlers import ErrorHandling
 from mpinet.mpi.communicators.groups import fixed
 from mpinet.mpi.communicators.inquiries import MembersAndHints
-from mpinet.mpi.constants import Numbered, instance_of
+from mpinet.mpi.constants import NamedNumber, instance_of
 from mpinet.mpi.files.accesses import Accesses
 from mpinet.mpi.files.opened import ACCESS_MODES, Opened, error_of, of_system
 from mpinet.mpi.files.view import View
@@ -37,7 +37,7 @@ REPRESENTATIONS = ("native", "internal")
 NO_FILE = Nowhere(REAL.ERR_FILE)
 
 
-class File(Accesses, MembersAndHints, ErrorHandling, Numbered, REAL.File):  # type: ignore[misc]
+class File(Accesses, MembersAndHints, ErrorHandling, NamedNumber, REAL.File):  # type: ignore[misc]
     """A file that several processors have opened together, as `mpi4py.MPI.File`.
 
     Nothing of it is known to the real one below it, which is always the null one.

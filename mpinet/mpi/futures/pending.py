@@ -26,7 +26,7 @@ def ending(context: int) -> Awaited:
     return Awaited(running.turns.current, "a worker to end a task", ANY_SOURCE, context)
 
 
-class Ended(Flag):
+class EndFlag(Flag):
     """A flag that tasks' ends set; who waits for it lets others run.
 
     Parameters
@@ -79,19 +79,19 @@ class Waiters(list[Any]):
 
     def append(self, waiter: Any) -> None:
         """Add one; its flag is to be one that lets others run."""
-        if not isinstance(waiter.event, Ended):
-            waiter.event = Ended(self._context)
+        if not isinstance(waiter.event, EndFlag):
+            waiter.event = EndFlag(self._context)
         super().append(waiter)
 
 
 class Pending(Future[Any]):
     """The result of a task that a crew is to do."""
 
-    _ended: Ended
+    _ended: EndFlag
 
     def bind(self, context: int) -> None:
         """Note which crew does it."""
-        self._ended = Ended(context)
+        self._ended = EndFlag(context)
         self._waiters = Waiters(context)
         self.add_done_callback(lambda _: self._ended.set())
 
@@ -107,8 +107,8 @@ class Pending(Future[Any]):
 
 
 def let_wait(pool: ModuleType) -> None:
-    """Let results of ``mpi4py.util.pool`` wait as `Ended` does, by as many helpers on any host."""
-    pool._threading = SimpleNamespace(Event=Ended, Lock=Lock)  # type: ignore[attr-defined]
+    """Let results of ``mpi4py.util.pool`` wait as `EndFlag` does, by the same number of helpers."""
+    pool._threading = SimpleNamespace(Event=EndFlag, Lock=Lock)  # type: ignore[attr-defined]
     pool._cpu_count = lambda: HELPERS  # type: ignore[attr-defined]
 
 

@@ -31,7 +31,7 @@ Runs: TypeAlias = tuple[Ints, Ints]
 """The first byte of each run, and the bytes in it."""
 
 
-class Reach(NamedTuple):
+class ReachedMemory(NamedTuple):
     """The memory that some elements of a datatype reach, and the places of their bytes in it."""
 
     elements: int
@@ -89,25 +89,25 @@ class Layout:
         """Bytes between elements, runs and units; None if the runs differ in lengths or steps."""
         self._last = self._reach(1)
 
-    def reach(self, count: int) -> Reach:
+    def reach(self, count: int) -> ReachedMemory:
         """The memory that so many elements reach; at least one."""
         last = self._last  # threads may ask at the same time
         if last.elements != count:
             last = self._last = self._reach(count)
         return last
 
-    def _reach(self, count: int) -> Reach:
+    def _reach(self, count: int) -> ReachedMemory:
         stride, unit = (count - 1) * self.extent, self._kind.itemsize
         low = self._low + min(0, stride)
         nbytes = self._high + max(0, stride) - low
         if self._steps is not None and self.size:
             shape = count, len(self.begins), int(self.lengths[0]) // unit
-            return Reach(count, low, nbytes, int(self.begins[0]) - low, shape, None)
+            return ReachedMemory(count, low, nbytes, int(self.begins[0]) - low, shape, None)
         places = None
         if 0 < count * self.size <= AT_ONCE * unit:
             begins, lengths = self.pieces(0, count * self.size)
             places = spread(begins - low, lengths, unit)
-        return Reach(count, low, nbytes, 0, (0, 0, 0), places)
+        return ReachedMemory(count, low, nbytes, 0, (0, 0, 0), places)
 
     def pieces(self, skipped: int, nbytes: int) -> Runs:
         """The runs of some bytes of a body.
@@ -167,11 +167,11 @@ class Layout:
             units[places] = np.frombuffer(body, self._kind, len(places), done)
             done += len(places) * self._kind.itemsize
 
-    def _places(self, reach: Reach) -> Iterable[Ints]:
+    def _places(self, reach: ReachedMemory) -> Iterable[Ints]:
         """The places of elements' units in the memory that they reach, in parts."""
         return self._parts(reach) if reach.places is None else (reach.places,)
 
-    def _parts(self, reach: Reach) -> Iterator[Ints]:
+    def _parts(self, reach: ReachedMemory) -> Iterator[Ints]:
         unit, nbytes = self._kind.itemsize, reach.elements * self.size
         for first in range(0, nbytes, AT_ONCE * unit):
             begins, lengths = self.pieces(first, min(AT_ONCE * unit, nbytes - first))

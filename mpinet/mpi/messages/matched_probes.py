@@ -7,7 +7,7 @@ from __future__ import annotations
 from functools import partial
 from typing import Any, TypeVar
 
-from mpinet.mpi.constants import Numbered, instance_of, serialized
+from mpinet.mpi.constants import NamedNumber, instance_of, serialized
 from mpinet.mpi.messages.buffers import Buffer
 from mpinet.mpi.messages.memory import put
 from mpinet.mpi.messages.objects import fetched
@@ -16,7 +16,7 @@ from mpinet.mpi.messages.statuses import fill
 from mpinet.mpi.real import ANY_SOURCE, ANY_TAG, PROC_NULL, REAL
 from mpinet.mpi.world.calls import Renamed, call, running
 from mpinet.mpi.world.endpoint import Endpoint
-from mpinet.mpi.world.events import HAPPENED, Arrival, Receive
+from mpinet.mpi.world.events import HAPPENED, Arrival, PostedReceive
 from mpinet.mpi.world.message import Message as Body
 
 M = TypeVar("M", bound="Message")
@@ -85,7 +85,7 @@ def at_hand(probe: Arrival) -> Body | None:
     return found
 
 
-class Message(Numbered):
+class Message(NamedNumber):
     """A message that a probe has matched, as `mpi4py.MPI.Message`.
 
     Parameters
@@ -99,7 +99,7 @@ class Message(Numbered):
     __module__ = REAL.__name__
     _null, _unknown = "MESSAGE_NULL", REAL.ERR_ARG
 
-    _received: Receive | None
+    _received: PostedReceive | None
 
     def __new__(cls: type[M], message: Message | None = None) -> M:
         """Another face of a message."""
@@ -108,11 +108,11 @@ class Message(Numbered):
         return made
 
     @property
-    def _meaning(self) -> Receive | None:
+    def _meaning(self) -> PostedReceive | None:
         return self._received
 
     @classmethod
-    def _of(cls: type[M], received: Receive) -> M:
+    def _of(cls: type[M], received: PostedReceive) -> M:
         message = cls()
         message._received = received
         return message
@@ -192,7 +192,7 @@ class Message(Numbered):
         buffer = None if self._received is NO_PROC else Buffer(buf, writable=True)
         return partial(put, self._give(), buffer)
 
-    def _give(self) -> Receive | None:
+    def _give(self) -> PostedReceive | None:
         """Return what has received it, once; None from `PROC_NULL`; `ERR_REQUEST` of a null one."""
         received = self._received
         if received is None:

@@ -15,7 +15,7 @@ from mpinet.mpi.messages.statuses import fill, tell
 from mpinet.mpi.real import ANY_SOURCE, ANY_TAG, PROC_NULL
 from mpinet.mpi.world.calls import call, running
 from mpinet.mpi.world.endpoint import Endpoint
-from mpinet.mpi.world.events import HAPPENED, Event, Receive
+from mpinet.mpi.world.events import HAPPENED, Event, PostedReceive
 from mpinet.mpi.world.message import BODY
 
 
@@ -137,7 +137,7 @@ class BufferMessages(Endpoint):
         return received if sending is HAPPENED else _both(sending, received)
 
 
-def put(receive: Receive | None, buffer: Buffer | None, status: Any) -> None:
+def put(receive: PostedReceive | None, buffer: Buffer | None, status: Any) -> None:
     """Put what a receive has got into memory; nothing from `PROC_NULL`, or if it is cancelled."""
     tell(status, receive)
     message = None if receive is None else receive.message

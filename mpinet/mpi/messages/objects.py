@@ -14,7 +14,7 @@ from mpinet.mpi.messages.statuses import fill, tell
 from mpinet.mpi.real import ANY_SOURCE, ANY_TAG, PROC_NULL, REAL
 from mpinet.mpi.world.calls import call, running
 from mpinet.mpi.world.endpoint import Endpoint
-from mpinet.mpi.world.events import HAPPENED, Receive
+from mpinet.mpi.world.events import HAPPENED, PostedReceive
 from mpinet.mpi.world.message import BODY, Message
 
 dumps, loads = REAL.pickle.dumps, REAL.pickle.loads
@@ -112,7 +112,7 @@ def loaded(message: Message | None, room: int | None = None, status: Any = None)
     return loads(data) if data else None
 
 
-def fetched(receive: Receive | None, room: int | None, status: Any) -> Any:
+def fetched(receive: PostedReceive | None, room: int | None, status: Any) -> Any:
     """The object that a receive has got; None from `PROC_NULL`, or if it is cancelled."""
     tell(status, receive)
     return loaded(None if receive is None else receive.message, room)

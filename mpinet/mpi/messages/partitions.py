@@ -29,7 +29,7 @@ Envelope = tuple[int, int, int]
 
 
 @dataclass(slots=True)
-class Piece:
+class ReadyPartition:
     """A partition that is ready."""
 
     envelope: Envelope
@@ -55,7 +55,7 @@ class AllPartitions(Awaited):
 
     __slots__ = ("end",)
 
-    end: End
+    end: PartitionedEnd
     """End of the partitioned message."""
 
     @property
@@ -64,7 +64,7 @@ class AllPartitions(Awaited):
         return super().said.replace("{missing}", self.end.missing)
 
 
-class End:
+class PartitionedEnd:
     """One end of a partitioned message.
 
     Parameters
@@ -134,7 +134,7 @@ class End:
             self._event = None
 
 
-class Sender(End):
+class Sender(PartitionedEnd):
     """The sender of a partitioned message."""
 
     def __init__(self, scope: Scope, buffer: Buffer | None, partitions: int, dest: int, tag: int):
@@ -160,10 +160,10 @@ class Sender(End):
         self._left.remove(partition)
         if self._buffer is not None:
             data = self._buffer.after(partition * self._buffer.count).read()
-            self._send(Piece(self._envelope, self._turn, partition, self.partitions, data))
+            self._send(ReadyPartition(self._envelope, self._turn, partition, self.partitions, data))
         self._complete()
 
-    def _send(self, piece: Piece) -> None:
+    def _send(self, piece: ReadyPartition) -> None:
         here, mail = running.turns.current, running.mail
         account, place = here.account, self._context + ONE_SIDED
         assert account is not None
@@ -175,12 +175,12 @@ class Sender(End):
         mail.send_active(here.id, self._receiver, account.number, place, piece.envelope[0], piece)
 
 
-class Receiver(End):
+class Receiver(PartitionedEnd):
     """The receiver of a partitioned message."""
 
     def __init__(self, scope: Scope, buffer: Buffer | None, partitions: int, source: int, tag: int):
         super().__init__(buffer, partitions)
-        self._come: dict[int, dict[int, Piece]] = {}
+        self._come: dict[int, dict[int, ReadyPartition]] = {}
         self._context, self._source, self._tag = scope.context, source, tag
         if buffer is not None:
             _, source, tag = scope.envelope(source, tag)
@@ -200,7 +200,7 @@ class Receiver(End):
         self._place()
         return Request._of(event, self._finish)
 
-    def come(self, piece: Piece) -> None:
+    def come(self, piece: ReadyPartition) -> None:
         """Take a piece, which may be one of a later turn."""
         # A fast sender may start its next turn before the receiver does. Those pieces wait under
         # their own turn.
@@ -225,7 +225,7 @@ class Receiver(End):
                 self._write(partition, parts)
         self._complete()
 
-    def _sharing(self, partition: int, pieces: dict[int, Piece]) -> range:
+    def _sharing(self, partition: int, pieces: dict[int, ReadyPartition]) -> range:
         """Places of the pieces that a partition shares elements with; none if nobody knows."""
         if not pieces:
             return range(0)
@@ -264,7 +264,7 @@ class Registered:
 
     def __init__(self) -> None:
         self.receivers: dict[Envelope, Receiver] = {}
-        self.early: dict[Envelope, list[Piece]] = {}
+        self.early: dict[Envelope, list[ReadyPartition]] = {}
 
     def come(self, message: Message) -> None:
         """Give a piece to its receiver, or keep it."""

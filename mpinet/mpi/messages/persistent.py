@@ -8,7 +8,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from mpinet.mpi.messages.buffers import Buffer
-from mpinet.mpi.messages.partitions import End, Receiver, Sender
+from mpinet.mpi.messages.partitions import PartitionedEnd, Receiver, Sender
 from mpinet.mpi.messages.requests import Request
 from mpinet.mpi.messages.statuses import blank
 from mpinet.mpi.real import ANY_SOURCE, ANY_TAG, PROC_NULL, REAL, as_int
@@ -23,7 +23,7 @@ class Prequest(Request):
 
     __module__ = REAL.__name__
 
-    _end: End | None
+    _end: PartitionedEnd | None
 
     def __new__(cls, request: Request | None = None) -> Prequest:
         """Another face of a request."""
@@ -32,7 +32,9 @@ class Prequest(Request):
         return made
 
     @classmethod
-    def _repeating(cls, begin: Callable[[], Request], end: End | None = None) -> Prequest:
+    def _repeating(
+        cls, begin: Callable[[], Request], end: PartitionedEnd | None = None
+    ) -> Prequest:
         """A request that is not active yet; `begin` is called whenever it is started."""
         made = object.__new__(cls)
         made._begin, made._event, made._finish, made._end = begin, None, blank, end
@@ -61,7 +63,7 @@ class Prequest(Request):
     # ---- in partitions
 
     @property
-    def _partitioned(self) -> End:
+    def _partitioned(self) -> PartitionedEnd:
         """The end of the partitioned message.
 
         Raises

@@ -14,11 +14,11 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any, ClassVar, TypeVar
 from weakref import WeakValueDictionary
 
-from mpinet.mpi.constants import Numbered, instance_of
+from mpinet.mpi.constants import NamedNumber, instance_of
 from mpinet.mpi.messages.statuses import blank
 from mpinet.mpi.real import REAL, UNDEFINED
 from mpinet.mpi.world.calls import call, running
-from mpinet.mpi.world.events import HAPPENED, Event, Receive
+from mpinet.mpi.world.events import HAPPENED, Event, PostedReceive
 
 R = TypeVar("R", bound="Request")
 
@@ -27,7 +27,7 @@ Finish = Callable[[Any], Any]
 than once where somebody asks by `Get_status` before."""
 
 
-class Request(Numbered):
+class Request(NamedNumber):
     """Communication that has been begun, as `mpi4py.MPI.Request`.
 
     Parameters
@@ -359,7 +359,7 @@ class Request(Numbered):
 
     def _cancel(self, event: Event) -> None:
         """Cancel it as far as that is possible."""
-        if isinstance(event, Receive):
+        if isinstance(event, PostedReceive):
             running.mail.cancel(event)
 
     def _forget(self) -> None:

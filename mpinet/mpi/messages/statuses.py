@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from mpinet.mpi.real import ANY_SOURCE, ANY_TAG, PROC_NULL, REAL
-from mpinet.mpi.world.events import Receive
+from mpinet.mpi.world.events import PostedReceive
 from mpinet.mpi.world.message import Message
 
 BYTE, SUCCESS = REAL.BYTE, REAL.SUCCESS
@@ -32,7 +32,7 @@ def fill_bytes(status: Any, nbytes: int) -> None:
         _set(status, ANY_SOURCE, ANY_TAG, nbytes)
 
 
-def tell(status: Any, receive: Receive | None) -> None:
+def tell(status: Any, receive: PostedReceive | None) -> None:
     """Let a status, if there is one, tell of a receive that is done; None: one from `PROC_NULL`.
 
     A receive without a message has been cancelled.

@@ -13,7 +13,7 @@ UNUSED = ("unraisableexception", "threadexception")
 """Plugins that watch the whole interpreter; the host's session has them."""
 
 
-class Task(NamedTuple):
+class TeamTest(NamedTuple):
     """A test that a team runs, and the one that it is to run next, by their ids."""
 
     name: str
@@ -23,11 +23,11 @@ class Task(NamedTuple):
 class Gathering(Protocol):
     """A team, as its members know it."""
 
-    def next(self) -> Task | None:
+    def next(self) -> TeamTest | None:
         """Wait for the other members; what to do next, None at the end."""
 
 
-class Member:
+class MemberPlugin:
     """A plugin of a processor's own session.
 
     Parameters
@@ -94,12 +94,12 @@ class Member:
         return True
 
 
-def live(member: Member, arguments: list[str], names: list[str] | None) -> None:
+def live(member: MemberPlugin, arguments: list[str], names: list[str] | None) -> None:
     """Run a member's session, to its end, in the running processor's thread.
 
     Parameters
     ----------
-    member : Member
+    member : MemberPlugin
         The member.
     arguments : list of str
         What pytest was called with.

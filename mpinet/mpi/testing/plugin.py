@@ -34,7 +34,7 @@ FOREIGN = {"parallel": "nprocs", "mpi": "ranks"}
 """Marks of other plugins that say on how many processors a test runs, and how they call that."""
 
 
-class Place(NamedTuple):
+class TeamPlace(NamedTuple):
     """A place for tests: how many processors, of which network."""
 
     processors: int
@@ -70,7 +70,7 @@ def pytest_configure(config: pytest.Config) -> None:
     config.pluginmanager.register(Everything(config, _place(number, network)), "mpinet host")
 
 
-def _place(number: Any, network: str | None) -> Place:
+def _place(number: Any, network: str | None) -> TeamPlace:
     """Return where tests run that options or a mark tell of."""
     from mpinet.errors import MpinetError
     from mpinet.networks import open as opened
@@ -85,10 +85,10 @@ def _place(number: Any, network: str | None) -> Place:
         raise pytest.UsageError(f"mpinet: {error}") from None
     if number is not None and hosts != int(text):
         raise pytest.UsageError(f"mpinet: {name} has {hosts} processors, not {text}.")
-    return Place(hosts, name)
+    return TeamPlace(hosts, name)
 
 
-class Host:
+class TeamRunner:
     """The common part of both ways to run tests on processors: one team at a time.
 
     Parameters
@@ -100,9 +100,9 @@ class Host:
     def __init__(self, config: pytest.Config):
         self._config = config
         self._team: Team | None = None
-        self._where: Place | None = None
+        self._where: TeamPlace | None = None
 
-    def _at(self, place: Place, items: list[pytest.Item] | None) -> Team:
+    def _at(self, place: TeamPlace, items: list[pytest.Item] | None) -> Team:
         """The team at a place: the present one, or a new one that is to run these tests or all."""
         if self._team is None or self._where != place:
             from mpinet.mpi.testing.team import Team
@@ -131,15 +131,15 @@ class Host:
             self._close()
             raise pytest.UsageError(f"mpinet: {trouble}")
 
-    def _run(self, place: Place, items: list[pytest.Item]) -> None:
+    def _run(self, place: TeamPlace, items: list[pytest.Item]) -> None:
         """Run the first of some tests that are at one place, and report it."""
-        from mpinet.mpi.testing.member import Task
+        from mpinet.mpi.testing.member import TeamTest
 
         item, *rest = items
         team = self._at(place, items)
         hook = self._config.hook
         hook.pytest_runtest_logstart(nodeid=item.nodeid, location=item.location)
-        reports = team.run(Task(item.nodeid, rest[0].nodeid if rest else None))
+        reports = team.run(TeamTest(item.nodeid, rest[0].nodeid if rest else None))
         if any(report.failed for report in reports) and not team.is_clean:
             self._close()
         for report in reports:
@@ -157,12 +157,12 @@ class Host:
         self._close()
 
 
-class Marked(Host):
+class Marked(TeamRunner):
     """Runs tests with the mark on processors, and leaves all others to pytest."""
 
     def __init__(self, config: pytest.Config):
         super().__init__(config)
-        self._places: dict[str, Place] = {}
+        self._places: dict[str, TeamPlace] = {}
         self._left: list[pytest.Item] = []
 
     @pytest.hookimpl(trylast=True)
@@ -171,7 +171,7 @@ class Marked(Host):
         marks = [(item, item.get_closest_marker("mpinet")) for item in items]
         self._places = {item.nodeid: marked(mark) for item, mark in marks if mark is not None}
         if self._places:
-            nowhere = Place(0, "")
+            nowhere = TeamPlace(0, "")
             items.sort(key=lambda item: self._places.get(item.nodeid, nowhere))
             self._left = [item for item in items if item.nodeid in self._places]
 
@@ -192,18 +192,18 @@ class Marked(Host):
         return True
 
 
-class Everything(Host):
+class Everything(TeamRunner):
     """Runs all tests on processors, which collect them, too.
 
     Parameters
     ----------
     config : Config
         The session's.
-    place : Place
+    place : TeamPlace
         Where tests without a mark run.
     """
 
-    def __init__(self, config: pytest.Config, place: Place):
+    def __init__(self, config: pytest.Config, place: TeamPlace):
         super().__init__(config)
         self._usual = place
         if getattr(config.option, "numprocesses", None):
@@ -230,7 +230,7 @@ class Everything(Host):
         session.config.hook.pytest_collection_finish(session=session)
         return True
 
-    def _place_of(self, item: pytest.Item) -> Place:
+    def _place_of(self, item: pytest.Item) -> TeamPlace:
         """Return where a test runs; the usual place is before all others."""
         mark = item.get_closest_marker("mpinet")
         if mark is not None:
@@ -244,7 +244,7 @@ class Everything(Host):
                 return self._usual if number == self._usual.processors else _place(number, None)
         return self._usual
 
-    def _order_of(self, item: pytest.Item) -> tuple[bool, Place]:
+    def _order_of(self, item: pytest.Item) -> tuple[bool, TeamPlace]:
         """Return the key that tests are sorted by: those at the usual place come first."""
         place = self._place_of(item)
         return place != self._usual, place
@@ -279,7 +279,7 @@ def _require_room(processors: int) -> None:
         )
 
 
-def marked(mark: pytest.Mark) -> Place:
+def marked(mark: pytest.Mark) -> TeamPlace:
     """Return where a test with the mark runs.
 
     Raises

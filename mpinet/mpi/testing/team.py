@@ -15,14 +15,14 @@ from mpinet.machine import Machine
 from mpinet.machine.transport import Local
 from mpinet.mpi.real import ANY_SOURCE
 from mpinet.mpi.script import surroundings
-from mpinet.mpi.testing.member import Member, Task, live
+from mpinet.mpi.testing.member import MemberPlugin, TeamTest, live
 from mpinet.mpi.testing.verdict import verdict
 from mpinet.mpi.world.calls import running
 from mpinet.mpi.world.contexts import PAIRS, WORLD
 from mpinet.mpi.world.events import Awaited
 from mpinet.mpi.world.installed import without_users
 from mpinet.mpi.world.options import ScriptOptions
-from mpinet.mpi.world.process_state import Setting
+from mpinet.mpi.world.process_state import InterpreterSetting
 from mpinet.mpi.world.processor import Processor
 from mpinet.mpi.world.settings import VARIABLES
 from mpinet.mpi.world.streams import descriptors_kept
@@ -56,11 +56,11 @@ class Team:
     """
 
     def __init__(self, topology: Topology, arguments: Sequence[str], names: list[str] | None):
-        self.members: list[Member] = [Member(self) for _ in range(topology.hosts)]
+        self.members: list[MemberPlugin] = [MemberPlugin(self) for _ in range(topology.hosts)]
         """Member of each processor."""
         self.trouble: str = ""
         """Reason why the team cannot go on; '' if it can."""
-        self._task: Task | None = None
+        self._task: TeamTest | None = None
         self._arguments = list(arguments)
         self._names = names
         self._stack = ExitStack()
@@ -96,10 +96,10 @@ class Team:
         """Run a processor's session."""
         processor.main = sys.modules["__main__"] = ModuleType("__main__")
         words = sys.modules["_pytest.assertion.util"]  # has what says how a test's values differ
-        self._world.turns.privacy.change(processor, Setting(VARIABLES, words))
+        self._world.turns.privacy.change(processor, InterpreterSetting(VARIABLES, words))
         live(self.members[processor.id], self._arguments, self._names)
 
-    def next(self) -> Task | None:
+    def next(self) -> TeamTest | None:
         """Let the running processor wait for all others; what they do next, None at the end."""
         world = self._world
         words = "all others to come to the end of the test"
@@ -125,7 +125,7 @@ class Team:
         elif not self.trouble and len(world.met) < len(self.members) and self._task is not None:
             self.trouble = "A processor's session of pytest has ended before its last test."
 
-    def run(self, task: Task) -> list[pytest.TestReport]:
+    def run(self, task: TeamTest) -> list[pytest.TestReport]:
         """Run a test on all processors; what its phases have told, of all of them together."""
         for member in self.members:
             member.reports = []

@@ -31,7 +31,7 @@ from mpinet.mpi.world.events import Event
 
 
 @dataclass(slots=True)
-class Line:
+class OriginQueue:
     """Line of what has come from one origin, in the order in which it was made."""
 
     next: int = 1
@@ -42,7 +42,7 @@ class Line:
     """Error of an access since the last answer; 0 if no access has failed."""
 
 
-class Memory:
+class ExposedMemory:
     """Memory that a member exposes.
 
     Parameters
@@ -84,11 +84,13 @@ class Exposure:
         The member's rank, and who it is.
     members : sequence of int
         The members by rank.
-    memory : Memory
+    memory : ExposedMemory
         The memory.
     """
 
-    def __init__(self, context: int, rank: int, processor: int, members: Any, memory: Memory):
+    def __init__(
+        self, context: int, rank: int, processor: int, members: Any, memory: ExposedMemory
+    ):
         self.memory = memory
         self.completed: Counter[int] = Counter()
         """Number of times that each origin has completed its accesses, less the completions waited
@@ -102,7 +104,7 @@ class Exposure:
         self._processor = processor
         self._members = members
         self._waiting: deque[tuple[int, Wish]] = deque()
-        self._lines: dict[int, Line] = {}
+        self._lines: dict[int, OriginQueue] = {}
         owned = memory.memory
         self.touches: Touches | None = None if owned is None else Touches(processor, owned.nbytes)
         """Accesses that may still conflict; None for attached memory."""
@@ -111,13 +113,13 @@ class Exposure:
         """Do what an origin wants, as soon as all that it wanted before is done."""
         line = self._lines.get(origin)
         if line is None:
-            line = self._lines[origin] = Line()
+            line = self._lines[origin] = OriginQueue()
         # Accesses of one origin may overtake each other where a routing is adaptive. MPI wants
         # those to one target to act in their order.
         line.early[body.order] = body
         self._go_on(origin, line)
 
-    def _go_on(self, origin: int, line: Line) -> None:
+    def _go_on(self, origin: int, line: OriginQueue) -> None:
         """Do what is next in a line, up to a wish for a lock that others hold."""
         while (body := line.early.get(line.next)) is not None:
             # The line stops here, not its origin: accesses behind the lock wait at the target, so
@@ -131,7 +133,7 @@ class Exposure:
             else:
                 self._grant(origin, line, body)
 
-    def _grant(self, origin: int, line: Line, wish: Wish) -> None:
+    def _grant(self, origin: int, line: OriginQueue, wish: Wish) -> None:
         """Do what an origin wants beside accesses."""
         if wish.kind == COMPLETE:
             self.completed[origin] += 1
@@ -181,7 +183,7 @@ class Exposure:
 
     # ---- accesses
 
-    def _access(self, origin: int, line: Line, access: Access) -> None:
+    def _access(self, origin: int, line: OriginQueue, access: Access) -> None:
         """Do an access."""
         datatype = known(access.datatype)
         part = self.memory.part(access, datatype)
@@ -205,7 +207,7 @@ class Exposure:
         if conflict is not None:
             running.world.one_sided.note(conflict)
 
-    def _answer(self, origin: int, line: Line, body: Access | Wish, data: bytes) -> None:
+    def _answer(self, origin: int, line: OriginQueue, body: Access | Wish, data: bytes) -> None:
         """Answer an origin."""
         answer = Answer(body.key, data, line.error)
         line.error = 0

@@ -8,7 +8,7 @@ from typing import Any
 from mpinet.base.arrays import Ints
 from mpinet.mpi.real import PROC_NULL, REAL
 from mpinet.mpi.windows.accesses import LOCK, LOCKED, STARTED, UNLOCK, Answer, Exposed
-from mpinet.mpi.windows.exposure import Exposure, Memory
+from mpinet.mpi.windows.exposure import ExposedMemory, Exposure
 from mpinet.mpi.windows.origin import Origin
 from mpinet.mpi.world.calls import running
 from mpinet.mpi.world.contexts import ONE_SIDED, Scope
@@ -26,7 +26,7 @@ class Member:
     ----------
     scope : Scope
         The window's members and its context.
-    memory : Memory
+    memory : ExposedMemory
         What the member exposes.
     sizes : ndarray of int64, shape (members, 2)
         Of every member the bytes that it exposes, and those of its unit.
@@ -41,7 +41,7 @@ class Member:
     def __init__(
         self,
         scope: Scope,
-        memory: Memory,
+        memory: ExposedMemory,
         sizes: Ints,
         flavor: int,
         given: Any = None,

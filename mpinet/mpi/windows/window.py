@@ -16,9 +16,9 @@ from mpinet.mpi.communicators.context_ids import agreed_and_gathered, next_agree
 from mpinet.mpi.communicators.errhandlers import ErrorHandling
 from mpinet.mpi.communicators.groups import fixed
 from mpinet.mpi.communicators.inquiries import Labels
-from mpinet.mpi.constants import Numbered, instance_of
+from mpinet.mpi.constants import NamedNumber, instance_of
 from mpinet.mpi.real import PROC_NULL, REAL, as_int, not_negative
-from mpinet.mpi.windows.exposure import Memory
+from mpinet.mpi.windows.exposure import ExposedMemory
 from mpinet.mpi.windows.member import Member
 from mpinet.mpi.windows.segments import shared_segment
 from mpinet.mpi.windows.synchronization import Synchronization
@@ -38,7 +38,7 @@ TOO_MUCH = 1 << 63
 NO_WINDOW = Nowhere(REAL.ERR_WIN)
 
 
-class Win(Labels, Attributes, ErrorHandling, Synchronization, Numbered, np.ndarray):
+class Win(Labels, Attributes, ErrorHandling, Synchronization, NamedNumber, np.ndarray):
     """Memory that others may access, as `mpi4py.MPI.Win`.
 
     It is an array of the bytes that the caller exposes, so that it can be used as a buffer, as
@@ -114,7 +114,7 @@ class Win(Labels, Attributes, ErrorHandling, Synchronization, Numbered, np.ndarr
         """
         nothing = memory is None or memory is REAL.BOTTOM
         exposed = REAL.buffer.frombuffer(bytearray() if nothing else memory, False)
-        made = Making(comm, disp_unit, exposed.nbytes)
+        made = WindowCreation(comm, disp_unit, exposed.nbytes)
         return made.window(cls, exposed, REAL.WIN_FLAVOR_CREATE, info, given=memory)
 
     @classmethod
@@ -135,7 +135,7 @@ class Win(Labels, Attributes, ErrorHandling, Synchronization, Numbered, np.ndarr
         disp_unit, info, comm
             As those of `Create`.
         """
-        made = Making(comm, disp_unit, not_negative(size, REAL.ERR_SIZE))
+        made = WindowCreation(comm, disp_unit, not_negative(size, REAL.ERR_SIZE))
         exposed = REAL.buffer.frombuffer(np.zeros(size, np.uint8), False)
         return made.window(cls, exposed, REAL.WIN_FLAVOR_ALLOCATE, info)
 
@@ -159,7 +159,7 @@ class Win(Labels, Attributes, ErrorHandling, Synchronization, Numbered, np.ndarr
         disp_unit, info, comm
             As those of `Create`.
         """
-        made = Making(comm, disp_unit, not_negative(size, REAL.ERR_SIZE))
+        made = WindowCreation(comm, disp_unit, not_negative(size, REAL.ERR_SIZE))
         lengths = made.sizes[:, 0]
         # Summed as Python integers: in int64 the sum of such lengths would wrap around and look
         # small.
@@ -189,7 +189,7 @@ class Win(Labels, Attributes, ErrorHandling, Synchronization, Numbered, np.ndarr
         info, comm
             As those of `Create`.
         """
-        return Making(comm, 1, 0).window(cls, None, REAL.WIN_FLAVOR_DYNAMIC, info)
+        return WindowCreation(comm, 1, 0).window(cls, None, REAL.WIN_FLAVOR_DYNAMIC, info)
 
     def Attach(self, memory: Any) -> None:
         """Let others access memory by its address."""
@@ -298,7 +298,7 @@ class Win(Labels, Attributes, ErrorHandling, Synchronization, Numbered, np.ndarr
         }
 
 
-class Making:
+class WindowCreation:
     """A call that makes a window, as one of the members takes part in it.
 
     They agree on a name, and tell one another how much each exposes, so that an access beyond that
@@ -361,7 +361,7 @@ class Making:
         contexts = running.world.contexts
         context = contexts.open(self._name, lambda: (fixed(self._comm._group),), here.id)
         scope = contexts.scope(context, here.id)
-        member = Member(scope, Memory(exposed, self._unit), self.sizes, flavor, given, whole)
+        member = Member(scope, ExposedMemory(exposed, self._unit), self.sizes, flavor, given, whole)
         made = cls._of(member)
         made.Set_info(info)
         return made

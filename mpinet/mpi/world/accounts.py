@@ -171,7 +171,7 @@ AT_ONCE = 4096
 """Messages that are booked together: in most steps of most scripts few arrive."""
 
 
-class Arrivals:
+class ArrivalCosts:
     """Costs of messages that arrived on this rank, by the account that sent them."""
 
     def __init__(self) -> None:

@@ -14,12 +14,12 @@ from mpinet.machine import Machine
 from mpinet.mpi.real import ANY_SOURCE
 from mpinet.mpi.world.accounts import Account
 from mpinet.mpi.world.contexts import Contexts, Scope
-from mpinet.mpi.world.events import Awaited, Event, Receive
+from mpinet.mpi.world.events import Awaited, Event, PostedReceive
 from mpinet.mpi.world.exits import Exits
 from mpinet.mpi.world.mail import Mail
 from mpinet.mpi.world.matching import UnexpectedQueue
 from mpinet.mpi.world.message import Message
-from mpinet.mpi.world.orders import Option, Orders
+from mpinet.mpi.world.orders import Choice, Orders
 from mpinet.mpi.world.processor import Processor
 from mpinet.mpi.world.turns import Turns
 
@@ -55,7 +55,7 @@ class ChoicePoint(Awaited):
 class UnmatchedReceive(NamedTuple):
     """A receive that has not matched yet."""
 
-    receive: Receive
+    receive: PostedReceive
     """Receive that waits."""
     number: int
     """Number among all receives of the processor that are open to a choice."""
@@ -96,14 +96,14 @@ class ChoiceMail(Mail):
         """Block the running processor until it has received a message."""
         # No reuse of the receive, unlike plain mail: it stays listed as open until quiescence
         # chooses.
-        receive = Receive(self._turns.current, scope.envelope(source, tag))
+        receive = PostedReceive(self._turns.current, scope.envelope(source, tag))
         self.post(receive)
         self._turns.wait(receive)
         message = receive.message
         assert message is not None
         return message
 
-    def post(self, receive: Receive) -> None:
+    def post(self, receive: PostedReceive) -> None:
         """Post a receive of the running processor, without blocking."""
         here = self._turns.current
         one = UnmatchedReceive(receive, self._number(here), here.account)
@@ -112,7 +112,7 @@ class ChoiceMail(Mail):
         # quiescence come later.
         self._match_exact(here)
 
-    def cancel(self, receive: Receive) -> None:
+    def cancel(self, receive: PostedReceive) -> None:
         """Cancel a receive of the running processor that has not matched yet."""
         here = self._turns.current
         if not receive.done:
@@ -121,7 +121,7 @@ class ChoiceMail(Mail):
             self._turns.happened(receive)
             self._match_exact(here)
 
-    def probe(self, receive: Receive) -> Message | None:
+    def probe(self, receive: PostedReceive) -> Message | None:
         """The message that a receive of the running processor would match, if any has come.
 
         One from any rank is chosen among all that could have come.
@@ -190,7 +190,7 @@ class ChoiceMail(Mail):
         self._open[processor.id] = left
 
     def _candidates(
-        self, processor: Processor, receive: Receive, before: Sequence[UnmatchedReceive] = ()
+        self, processor: Processor, receive: PostedReceive, before: Sequence[UnmatchedReceive] = ()
     ) -> list[Message]:
         """The messages that a receive may get: of every source the first that it fits.
 
@@ -210,7 +210,7 @@ class ChoiceMail(Mail):
         # are not free for this one.
         return [one for one in found if not any(other.matches(one) for other in wild)]
 
-    def _get(self, processor: Processor, receive: Receive, message: Message) -> None:
+    def _get(self, processor: Processor, receive: PostedReceive, message: Message) -> None:
         """Let a receive get a message."""
         receive.message = message
         self._turns.happened(receive)
@@ -223,21 +223,21 @@ class ChoiceMail(Mail):
         """Number of processors on this rank for which something can be decided."""
         return sum(1 for _ in self._choices())
 
-    def _choices(self) -> Iterator[list[Option]]:
+    def _choices(self) -> Iterator[list[Choice]]:
         """Yield processors that can get something, each with all that it can get."""
         for processor in self._turns.processors:
             if processor is None:
                 continue
-            number, options = processor.id, list[Option]()
+            number, options = processor.id, list[Choice]()
             # Without unexpected messages no receive has an option, and most processors are spared
             # the search.
             own = self._open.get(number, []) if processor.unexpected is not None else []
             for place, one in enumerate(own):
                 if _is_wild(one.receive):
                     found = _sources(self._candidates(processor, one.receive, own[:place]))
-                    options += [Option(number, one.number, source) for source in found]
+                    options += [Choice(number, one.number, source) for source in found]
             for point in self._points.get(number, ()):
-                options += [Option(number, point.number, label) for label in point.labels()]
+                options += [Choice(number, point.number, label) for label in point.labels()]
             if options:
                 yield options
 
@@ -251,7 +251,7 @@ class ChoiceMail(Mail):
             of = [one for one in most[chosen.processor] if one.event == chosen.event]
             self._let_get(chosen, len(of))
 
-    def _let_get(self, chosen: Option, many: int) -> None:
+    def _let_get(self, chosen: Choice, many: int) -> None:
         """Let a processor get one of so many."""
         number = chosen.processor
         for point in self._points.get(number, ()):
@@ -282,7 +282,7 @@ class ChoiceMail(Mail):
             self.drawn[account.number] = times + 1, max(most, many)
 
 
-def _is_wild(receive: Receive) -> bool:
+def _is_wild(receive: PostedReceive) -> bool:
     """Tell if a receive is from any rank."""
     return receive.envelope[1] == ANY_SOURCE
 

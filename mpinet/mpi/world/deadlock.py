@@ -9,9 +9,9 @@ import numpy as np
 from mpinet.machine import Machine
 from mpinet.mpi.real import ANY_SOURCE
 from mpinet.mpi.world.contexts import PAIRS, PARTS, Contexts
-from mpinet.mpi.world.events import Answering, Event, Receive, awaited_by
+from mpinet.mpi.world.events import Answering, Event, PostedReceive, awaited_by
 from mpinet.mpi.world.failure import named
-from mpinet.mpi.world.mismatch import Calls, differing
+from mpinet.mpi.world.mismatch import LastCalls, differing
 from mpinet.mpi.world.onesided import OneSided, name_of
 from mpinet.mpi.world.processor import Processor
 from mpinet.process.deadlock import (
@@ -31,7 +31,7 @@ NAMED = 3
 def explanation(
     machine: Machine,
     contexts: Contexts,
-    calls: Calls,
+    calls: LastCalls,
     here: Sequence[Processor],
     step: int,
     polling: int,
@@ -44,7 +44,7 @@ def explanation(
         The machine, on which no message is in flight.
     contexts : Contexts
         What numbers of contexts on this rank stand for.
-    calls : Calls
+    calls : LastCalls
         The collectives that this rank's processors have called.
     here : sequence of Processor
         This rank's processors that have not ended.
@@ -175,7 +175,7 @@ def _line(machine: Machine, contexts: Contexts, processor: Processor, stuck: np.
 def _said(event: Event) -> str:
     """Say what is waited for; tags of the emulator's own say nothing."""
     # Tags of collectives encode kind, root and operator. As numbers they would only confuse.
-    if isinstance(event, Receive) and event.place % PARTS != PAIRS:
+    if isinstance(event, PostedReceive) and event.place % PARTS != PAIRS:
         return f"a message from rank {event.peer}"
     return event.said
 

@@ -14,7 +14,7 @@ from typing import Any
 from mpinet.mpi.real import PROC_NULL
 from mpinet.mpi.world.calls import asking, running
 from mpinet.mpi.world.contexts import Scope
-from mpinet.mpi.world.events import Receive
+from mpinet.mpi.world.events import PostedReceive
 from mpinet.mpi.world.message import Message
 from mpinet.mpi.world.ranks import RankTable
 
@@ -86,12 +86,12 @@ class Endpoint:
         mail, scope = running.mail, self._scope
         return mail.nothing(scope) if source == PROC_NULL else mail.receive(scope, source, tag)
 
-    def _post(self, source: int, tag: int) -> Receive | None:
+    def _post(self, source: int, tag: int) -> PostedReceive | None:
         """Expect a message from a rank without waiting; None from `PROC_NULL`."""
         if source == PROC_NULL:
             running.mail.nothing(self._scope)
             return None
-        receive = Receive(running.turns.current, self._scope.envelope(source, tag))
+        receive = PostedReceive(running.turns.current, self._scope.envelope(source, tag))
         running.mail.nothing(self._scope)
         running.mail.post(receive)
         return receive

@@ -51,7 +51,7 @@ HAPPENED = Event.__new__(Event)
 HAPPENED.done = True
 
 
-class Receive(Event):
+class PostedReceive(Event):
     """A receive."""
 
     __slots__ = ("envelope", "message", "number")
@@ -104,7 +104,7 @@ class Receive(Event):
         return self.envelope[0]
 
 
-class Arrival(Receive):
+class Arrival(PostedReceive):
     """The arrival of a message that a receive would get, and that stays there."""
 
     __slots__ = ()

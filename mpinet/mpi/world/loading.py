@@ -23,7 +23,7 @@ from typing import Any, cast
 from mpinet.errors import UsageError
 from mpinet.mpi.world.calls import running
 from mpinet.mpi.world.installed import is_compiled, package_of
-from mpinet.mpi.world.process_state import Setting
+from mpinet.mpi.world.process_state import InterpreterSetting
 from mpinet.mpi.world.processor import Processor
 from mpinet.mpi.world.replacing import replaced
 from mpinet.mpi.world.settings import VARIABLES, watch_loops
@@ -234,7 +234,7 @@ def _keep_variables(here: Processor, package: str) -> None:
     privacy = running.turns.privacy
     for name in {frame.f_globals.get("__name__") for frame in _frames()}:
         if isinstance(name, str) and package_of(name) == package and name in sys.modules:
-            privacy.change(here, Setting(VARIABLES, sys.modules[name]))
+            privacy.change(here, InterpreterSetting(VARIABLES, sys.modules[name]))
 
 
 def _join_package(here: Processor, module: ModuleType) -> None:
@@ -245,6 +245,6 @@ def _join_package(here: Processor, module: ModuleType) -> None:
     privacy, name = running.turns.privacy, module.__name__
     package, _, _ = name.rpartition(".")
     if privacy.shares(package):
-        privacy.change(here, Setting(VARIABLES, sys.modules[package]))
+        privacy.change(here, InterpreterSetting(VARIABLES, sys.modules[package]))
     for part in privacy.parts(name):
         vars(module).setdefault(part, sys.modules[f"{name}.{part}"])

@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 
 from mpinet.mpi.real import PROC_NULL, as_int
 from mpinet.mpi.world.contexts import Contexts, Scope
-from mpinet.mpi.world.events import Completion, Event, Receive
+from mpinet.mpi.world.events import Completion, Event, PostedReceive
 from mpinet.mpi.world.exits import Exits
 from mpinet.mpi.world.mail import Mail
 from mpinet.mpi.world.message import BODY, Ack, Message
@@ -63,7 +63,7 @@ class LoggedMail(Mail):
         """True if processors have accessed windows, which the log leaves out."""
         self._contexts, self._compute = contexts, compute
         self._frontiers: dict[Processor, list[int]] = {}
-        self._posted: dict[Receive, tuple[int, int]] = {}
+        self._posted: dict[PostedReceive, tuple[int, int]] = {}
         self._returned = 0
 
     def _frontier(self, here: Processor) -> list[int]:
@@ -134,7 +134,7 @@ class LoggedMail(Mail):
         # is filled in later.
         number = self._note(here, "none", 0, -1, ())
         if isinstance(here, Fiber):
-            awaited = Receive(here, scope.envelope(source, tag))
+            awaited = PostedReceive(here, scope.envelope(source, tag))
             super().post(awaited)
             self._turns.wait(awaited)
             assert awaited.message is not None
@@ -144,7 +144,7 @@ class LoggedMail(Mail):
         self._got(here, number, message)
         return message
 
-    def post(self, receive: Receive) -> None:
+    def post(self, receive: PostedReceive) -> None:
         """Post as `Mail.post` does."""
         here = self._turns.current
         self._posted[receive] = here.id, self._note(here, "none", 0, -1, ())
@@ -167,7 +167,7 @@ class LoggedMail(Mail):
             # completion has brought.
             awaited = [one for one in self._posted if one.owner is event.fiber]
         else:
-            awaited = [event] if isinstance(event, Receive) and event in self._posted else []
+            awaited = [event] if isinstance(event, PostedReceive) and event in self._posted else []
         for receive in awaited:
             frontier.append(self._posted[receive][1] << 1)
             self._found(receive)
@@ -177,7 +177,7 @@ class LoggedMail(Mail):
         self._fill(here.id, number, message)
         self._frontiers[here] = [number << 1]
 
-    def _found(self, receive: Receive) -> None:
+    def _found(self, receive: PostedReceive) -> None:
         """Note what a posted receive has got; nothing if it was cancelled."""
         processor, number = self._posted.pop(receive)
         if receive.message is not None:

@@ -17,7 +17,7 @@ from mpinet.machine import Machine
 from mpinet.mpi.real import ANY_SOURCE, ANY_TAG, PROC_NULL, as_int
 from mpinet.mpi.world.accounts import Account
 from mpinet.mpi.world.contexts import ONE_SIDED, PARTS, RECOVERY, SHORT, Contexts, Scope
-from mpinet.mpi.world.events import HAPPENED, Arrival, Awaited, Event, Receive
+from mpinet.mpi.world.events import HAPPENED, Arrival, Awaited, Event, PostedReceive
 from mpinet.mpi.world.exits import Exits
 from mpinet.mpi.world.matching import PostedQueue, UnexpectedQueue
 from mpinet.mpi.world.message import ACK, Ack, Message, Outbox
@@ -299,11 +299,11 @@ class Mail:
             envelope = scope.envelope(source, tag)
         if self.require is not None:
             self.require(scope.context)
-        # One `Receive` serves all blocking receives of a processor, which has one at a time. A
-        # fiber's is posted: messages come to its processor, which may itself block in a receive.
+        # One `PostedReceive` serves all blocking receives of a processor, which has one at a time.
+        # A fiber's is posted: messages come to its processor, which may itself block in a receive.
         receive = here.receiving
         if receive is None:
-            receive = Receive(here, envelope)
+            receive = PostedReceive(here, envelope)
             # A fiber shares its processor's queues. Posting puts its receive in line with the
             # others, as MPI's order of posting wants.
             if type(here) is Fiber:
@@ -320,7 +320,7 @@ class Mail:
         message, receive.message = receive.message, None
         return message  # type: ignore[return-value]
 
-    def post(self, receive: Receive) -> None:
+    def post(self, receive: PostedReceive) -> None:
         """Post a receive of the running processor, without blocking."""
         if self._take_unexpected(receive):
             return
@@ -329,7 +329,7 @@ class Mail:
             here.posted = PostedQueue()
         here.posted.add(receive)
 
-    def cancel(self, receive: Receive) -> None:
+    def cancel(self, receive: PostedReceive) -> None:
         """Cancel a receive of the running processor that has not matched yet."""
         posted = self._turns.current.posted
         # A receive that has matched cannot be cancelled any more. MPI then completes it as usual.
@@ -337,7 +337,7 @@ class Mail:
             posted.cancel(receive)
             self._turns.happened(receive)
 
-    def probe(self, receive: Receive) -> Message | None:
+    def probe(self, receive: PostedReceive) -> Message | None:
         """The unexpected message that a receive of the running processor would match, if any."""
         unexpected = self._turns.current.unexpected
         return None if unexpected is None else unexpected.find(receive)
@@ -378,7 +378,7 @@ class Mail:
             processor.unexpected = None
         self._acknowledge(processor, message)
 
-    def _take_unexpected(self, receive: Receive) -> bool:
+    def _take_unexpected(self, receive: PostedReceive) -> bool:
         """Match a receive with an unexpected message; whether there is one."""
         message = self.probe(receive)
         if message is None:
@@ -404,7 +404,7 @@ class Mail:
             if (
                 processor is not None
                 and processor.posted is None
-                and type(awaited := processor.awaited) is Receive
+                and type(awaited := processor.awaited) is PostedReceive
             ):
                 context, source, tag = awaited.envelope
                 come, sender, sent, _, ack = message
@@ -464,7 +464,7 @@ class Mail:
             self._probes[processor.id] = left
 
     @staticmethod
-    def _receive_for(processor: Processor, message: Message) -> Receive | None:
+    def _receive_for(processor: Processor, message: Message) -> PostedReceive | None:
         """The receive that a message is for: one posted earlier, or the one that blocks."""
         posted = processor.posted
         # Receives that were posted earlier go first, even if the processor itself blocks in one
@@ -476,6 +476,6 @@ class Mail:
             if receive is not None:
                 return receive
         awaited = processor.awaited
-        if type(awaited) is Receive and awaited.matches(message):
+        if type(awaited) is PostedReceive and awaited.matches(message):
             return awaited
         return None

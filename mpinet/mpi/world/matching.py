@@ -13,7 +13,7 @@ from collections import OrderedDict, deque
 from collections.abc import Iterator
 from typing import TypeVar
 
-from mpinet.mpi.world.events import Receive
+from mpinet.mpi.world.events import PostedReceive
 from mpinet.mpi.world.message import Envelope, Message, envelope_of
 
 T = TypeVar("T")
@@ -43,7 +43,7 @@ class UnexpectedQueue:
         _enqueue(self._queues, envelope_of(message), self._come)
         self._come += 1
 
-    def find(self, receive: Receive) -> Message | None:
+    def find(self, receive: PostedReceive) -> Message | None:
         """The earliest message that a receive may get."""
         # Exact receives find their envelope's queue in constant time. Only wildcards pay for a
         # search, by arrival.
@@ -70,13 +70,13 @@ class PostedQueue:
 
     def __init__(self) -> None:
         self._numbered = 0
-        self._queues: dict[Envelope, Receive | deque[Receive]] = {}
-        self._wild: list[Receive] = []
+        self._queues: dict[Envelope, PostedReceive | deque[PostedReceive]] = {}
+        self._wild: list[PostedReceive] = []
 
     def __bool__(self) -> bool:
         return bool(self._queues) or bool(self._wild)
 
-    def add(self, receive: Receive) -> None:
+    def add(self, receive: PostedReceive) -> None:
         """Post a receive."""
         # The number is the age among all posted receives, exact or wild. The two kinds live in
         # different tables and have to be compared.
@@ -87,7 +87,7 @@ class PostedQueue:
         else:
             self._wild.append(receive)
 
-    def take(self, message: Message) -> Receive | None:
+    def take(self, message: Message) -> PostedReceive | None:
         """The earliest receive that a message fits, which is then posted no longer."""
         envelope = envelope_of(message)
         line = self._queues.get(envelope)
@@ -107,7 +107,7 @@ class PostedQueue:
             _dequeue(self._queues, envelope, found)
         return found
 
-    def cancel(self, receive: Receive) -> None:
+    def cancel(self, receive: PostedReceive) -> None:
         """Post a receive no longer."""
         if receive.exact:
             _dequeue(self._queues, receive.envelope, receive)

@@ -11,7 +11,7 @@ from mpinet.base.arrays import Ints
 from mpinet.base.memory import require_memory
 from mpinet.machine import Machine, hop
 from mpinet.machine.router import Router
-from mpinet.machine.trace import Calls
+from mpinet.machine.trace import CallSites
 from mpinet.networks.routing import Routing
 
 Site = tuple[str, str, int]
@@ -96,11 +96,11 @@ class Waits:
 
     Parameters
     ----------
-    calls : Calls, optional
+    calls : CallSites, optional
         Calls of a recording, which are noted, too.
     """
 
-    def __init__(self, calls: Calls | None = None):
+    def __init__(self, calls: CallSites | None = None):
         self.by_line: Counter[Site] = Counter()
         """Steps of all processors together."""
         self.longest: dict[Site, tuple[int, int]] = {}
@@ -111,7 +111,7 @@ class Waits:
         self._calls = calls
 
     def note(self, processor: int, begin: int, end: int, site: Site) -> None:
-        """Note a call that has ended, as `Calls.note`."""
+        """Note a call that has ended, as `CallSites.note`."""
         if end > begin:
             self.by_line[site] += end - begin
             self.by_processor[processor] += end - begin

@@ -15,7 +15,7 @@ from mpinet.machine import Machine
 from mpinet.machine.transport import Local
 from mpinet.mpi.world.accounts import Account
 from mpinet.mpi.world.contexts import COLLECTIVES, PARTS, Contexts
-from mpinet.mpi.world.events import Receive, awaited_by
+from mpinet.mpi.world.events import PostedReceive, awaited_by
 from mpinet.mpi.world.failure import named
 from mpinet.mpi.world.processor import Processor
 from mpinet.process.deadlock import SHOWN
@@ -32,7 +32,7 @@ Callers = dict[str, tuple[int, str]]
 """The ways to call a collective, each with the first processor that does, and where."""
 
 
-class Call(NamedTuple):
+class CalledCollective(NamedTuple):
     """A collective that a processor has called."""
 
     number: int
@@ -49,15 +49,15 @@ NO_CALLS = 0, 0
 """A member's calls before the first: their number, and a number that stands for all of them."""
 
 
-class Calls:
+class LastCalls:
     """The collectives that this rank's processors have called last, by context and tag."""
 
     def __init__(self) -> None:
         self.among: dict[int, int] = {}
         """Number of members of each context."""
         self._ends: dict[int, Counter[tuple[int, int]]] = {}
-        self._new: dict[tuple[int, int], Call] = {}
-        self._old: dict[tuple[int, int], Call] = {}
+        self._new: dict[tuple[int, int], CalledCollective] = {}
+        self._old: dict[tuple[int, int], CalledCollective] = {}
 
     def __contains__(self, key: tuple[int, int]) -> bool:
         return key in self._new
@@ -113,7 +113,7 @@ class Calls:
         calls = ((context, call) for (context, _), call in self._all().items())
         return [_told(contexts, context, call) for context, call in calls if context in own]
 
-    def note(self, key: tuple[int, int], call: Call, among: int) -> None:
+    def note(self, key: tuple[int, int], call: CalledCollective, among: int) -> None:
         """Keep a call in a context of so many members, and forget about those long ago."""
         self.among[key[0]] = among
         # Two halves of a cache: dropping the older one costs nothing per call, and the last calls
@@ -137,12 +137,12 @@ class Calls:
         rows = (_told(contexts, context, call) for (context, _), call in self._all().items())
         return [row for row in rows if row[0] in asked]
 
-    def _all(self) -> dict[tuple[int, int], Call]:
+    def _all(self) -> dict[tuple[int, int], CalledCollective]:
         return self._old | self._new
 
 
 def differing(
-    machine: Machine, contexts: Contexts, calls: Calls, processors: Iterable[Processor]
+    machine: Machine, contexts: Contexts, calls: LastCalls, processors: Iterable[Processor]
 ) -> list[str]:
     """Return lines about the first collective that members have called differently (collective).
 
@@ -152,7 +152,7 @@ def differing(
         The machine, on which no message is in flight.
     contexts : Contexts
         What tags on this rank stand for.
-    calls : Calls
+    calls : LastCalls
         The collectives that this rank's processors have called.
     processors : iterable of Processor
         Those of this rank that wait.
@@ -173,7 +173,7 @@ def differing(
 
 
 def unequal(
-    machine: Machine, contexts: Contexts, calls: Calls, living: Iterable[Processor] = ()
+    machine: Machine, contexts: Contexts, calls: LastCalls, living: Iterable[Processor] = ()
 ) -> list[str]:
     """Return lines about a collective that members called differently, or not all (collective).
 
@@ -183,7 +183,7 @@ def unequal(
         The machine, on which no message is in flight.
     contexts : Contexts
         What tags on this rank stand for.
-    calls : Calls
+    calls : LastCalls
         The collectives that this rank's processors have called.
     living : iterable of Processor
         Those of this rank's that have not ended.
@@ -223,7 +223,7 @@ def unequal(
     return list(agreed(transport, lines or ["  the calls are too long ago for their lines"]))
 
 
-def _told(contexts: Contexts, context: int, call: Call) -> Told:
+def _told(contexts: Contexts, context: int, call: CalledCollective) -> Told:
     """Tell of a call which collective it is, who has called it, where, and what."""
     said = " ".join((call.account.kind, *call.terms))
     return _key(contexts, context, call.number), call.processor, call.account.place, said
@@ -257,7 +257,7 @@ def _messages(processors: Iterable[Processor]) -> Iterator[tuple[int, int]]:
     """Contexts and tags of collectives' messages that are waited for, or have come in vain."""
     for processor in processors:
         for event in awaited_by(processor):
-            if isinstance(event, Receive) and event.place % PARTS == COLLECTIVES:
+            if isinstance(event, PostedReceive) and event.place % PARTS == COLLECTIVES:
                 yield event.place, event.envelope[2]
         for context, _, tag, *_ in processor.unexpected or ():
             if context % PARTS == COLLECTIVES:

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import TextIO
 
 from mpinet.mpi.world.orders import Orders
-from mpinet.mpi.world.trees import Pattern
+from mpinet.mpi.world.trees import TargetPattern
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -24,7 +24,7 @@ class ScriptOptions:
     """True if standard sends wait for their receives."""
     out: TextIO | None = None
     """File to which rank 0 writes what processors print; default: the standard output."""
-    pattern: Pattern | None = None
+    pattern: TargetPattern | None = None
     """Partners in all collectives; default: the pattern that suits the network."""
     compute: float | None = None
     """Part of the time computed between calls that counts in a program of messages, which the

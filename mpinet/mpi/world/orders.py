@@ -18,7 +18,7 @@ Place = tuple[int, int]
 """A processor, and which of all that it can get: 0 is the first."""
 
 
-class Option(NamedTuple):
+class Choice(NamedTuple):
     """A message that a processor can get, or one of its requests that is complete."""
 
     processor: int
@@ -29,14 +29,14 @@ class Option(NamedTuple):
     """The sender's rank, or the place of the request."""
 
 
-Choices = Sequence[list[Option]]
+Choices = Sequence[list[Choice]]
 """All that each of this rank's processors can get that can get something."""
 
 
 class Orders(Protocol):
     """Choice of the order."""
 
-    def decide(self, machine: Machine, choices: Choices) -> list[Option]:
+    def decide(self, machine: Machine, choices: Choices) -> list[Choice]:
         """Choose what this rank's processors get now, of a processor one at most (collective)."""
 
 
@@ -53,7 +53,7 @@ class SeededOrder:
         self._seed = seed
         self._moment = 0
 
-    def decide(self, machine: Machine, choices: Choices) -> list[Option]:
+    def decide(self, machine: Machine, choices: Choices) -> list[Choice]:
         """Draw."""
         self._moment += 1
         chosen = []
@@ -79,12 +79,12 @@ class PrefixReplay:
     ----------
     places : sequence of Place
         Who gets what, one after the other.
-    asleep : collection of Option
+    asleep : collection of Choice
         What need not be tried behind these, until its processor has got something else.
     """
 
-    def __init__(self, places: Sequence[Place], asleep: Collection[Option] = ()):
-        self.moments: list[tuple[Option, list[Option]]] = []
+    def __init__(self, places: Sequence[Place], asleep: Collection[Choice] = ()):
+        self.moments: list[tuple[Choice, list[Choice]]] = []
         """Choice of each moment, and the options of that moment: all options on the rank of the
         choice, this rank's options elsewhere."""
         self._places = places
@@ -92,7 +92,7 @@ class PrefixReplay:
         # would repeat a run that was made.
         self._asleep = set(asleep)
 
-    def decide(self, machine: Machine, choices: Choices) -> list[Option]:
+    def decide(self, machine: Machine, choices: Choices) -> list[Choice]:
         """Choose the next.
 
         Raises
@@ -137,7 +137,7 @@ class PrefixReplay:
         return wanted
 
 
-ELSEWHERE = Option(-1, -1, -1)
+ELSEWHERE = Choice(-1, -1, -1)
 """Choice of another rank."""
 
 

@@ -12,7 +12,7 @@ from contextlib import contextmanager
 from typing import Any, TextIO
 
 from mpinet.mpi.world.installed import Installed, package_of
-from mpinet.mpi.world.process_state import GENERATORS, ProcessState, Setting
+from mpinet.mpi.world.process_state import GENERATORS, InterpreterSetting, ProcessState
 from mpinet.mpi.world.processor import Processor
 from mpinet.mpi.world.replacing import replaced
 
@@ -40,7 +40,7 @@ class Privacy:
         self.present: int = len(sys.modules)
         """Number of modules in ``sys.modules`` while no processor runs."""
         self.stdout, self.stderr = sys.stdout, sys.stderr
-        self.settings: dict[Setting, Any] = {}
+        self.settings: dict[InterpreterSetting, Any] = {}
         """The settings of processors that have set nothing for themselves, of those that some
         have."""
 
@@ -60,7 +60,7 @@ class Privacy:
         if own is not None:
             own.leave(self.settings)
 
-    def change(self, processor: Processor, setting: Setting) -> None:
+    def change(self, processor: Processor, setting: InterpreterSetting) -> None:
         """Let the running processor have a setting of its own, which is about to be changed."""
         own = processor.own = processor.own or ProcessState()
         if setting not in own.settings:

@@ -26,7 +26,7 @@ class SettingKind(NamedTuple):
     """Puts something in its place."""
 
 
-class Setting(NamedTuple):
+class InterpreterSetting(NamedTuple):
     """Something that can be changed for the whole interpreter."""
 
     kind: SettingKind
@@ -55,7 +55,7 @@ class ProcessState:
         """States of generators of random numbers that it has seeded; None where not saved yet."""
         self.streams: dict[str, Any] = {}
         """Replacements of ``sys.stdout`` and ``sys.stderr``. Type: dict of str to file."""
-        self.settings: dict[Setting, Any] = {}
+        self.settings: dict[InterpreterSetting, Any] = {}
         """Processor's own values of settings that the interpreter has once; None if not saved
         yet."""
 
@@ -63,7 +63,7 @@ class ProcessState:
     # is moved into their tables before its turn and out of them after it, and only for processors
     # that own something: `Turns.sleep` calls neither method for any other.
 
-    def enter(self, shared: dict[Setting, Any]) -> None:
+    def enter(self, shared: dict[InterpreterSetting, Any]) -> None:
         """Put it in place, before a turn of its processor.
 
         Parameters
@@ -79,7 +79,7 @@ class ProcessState:
             shared[setting] = setting.get()
             setting.put(value)
 
-    def leave(self, shared: dict[Setting, Any]) -> None:
+    def leave(self, shared: dict[InterpreterSetting, Any]) -> None:
         """Take it away again, after the turn.
 
         Parameters

@@ -8,7 +8,7 @@ from types import ModuleType
 from typing import Any
 
 from mpinet.mpi.world.accounts import Account
-from mpinet.mpi.world.events import Event, Receive
+from mpinet.mpi.world.events import Event, PostedReceive
 from mpinet.mpi.world.matching import PostedQueue, UnexpectedQueue
 from mpinet.mpi.world.process_state import ProcessState
 
@@ -41,7 +41,7 @@ class Processor:
     """Posted receives that wait, except the receive that the processor itself waits for."""
     unexpected: UnexpectedQueue | None = None
     """Messages that no receive has waited for."""
-    receiving: Receive | None = None
+    receiving: PostedReceive | None = None
     """Receive that is used again whenever the processor waits for nothing but a message."""
     kept: dict[Any, Any] | None = None
     """Storage of communicators for the processor: counts of communicators, attributes,

@@ -20,7 +20,7 @@ from contextlib import contextmanager, suppress
 from types import ModuleType
 from typing import Any, cast
 
-from mpinet.mpi.world.process_state import Setting, SettingKind
+from mpinet.mpi.world.process_state import InterpreterSetting, SettingKind
 from mpinet.mpi.world.replacing import replaced
 from mpinet.mpi.world.world import World
 
@@ -133,15 +133,17 @@ def _put_variables(module: ModuleType, value: Names) -> None:
 VARIABLES = SettingKind(lambda module: Names(vars(module)), _put_variables)
 """Variables of modules that processors share, by name."""
 
-ARGUMENTS, PATH = (Setting(MODULE_VARIABLE, ("sys", name)) for name in ("argv", "path"))
-FOLDER = Setting(SettingKind(lambda name: os.getcwd(), _put_folder), "")
-LOOP = Setting(SettingKind(_loop, _put_loop), "")
+ARGUMENTS, PATH = (InterpreterSetting(MODULE_VARIABLE, ("sys", name)) for name in ("argv", "path"))
+FOLDER = InterpreterSetting(SettingKind(lambda name: os.getcwd(), _put_folder), "")
+LOOP = InterpreterSetting(SettingKind(_loop, _put_loop), "")
 """asyncio's running loop, with what is known of asynchronous generators."""
-DISABLED = Setting(SettingKind(lambda name: logging.root.manager.disable, _put_disabled), "")
+DISABLED = InterpreterSetting(
+    SettingKind(lambda name: logging.root.manager.disable, _put_disabled), ""
+)
 """The level up to which nothing is logged."""
-FILTERS = Setting(MODULE_VARIABLE, ("warnings", "filters"))
-FACTORY = Setting(MODULE_VARIABLE, ("logging", "_logRecordFactory"))
-LOGGER_CLASS = Setting(MODULE_VARIABLE, ("logging", "_loggerClass"))
+FILTERS = InterpreterSetting(MODULE_VARIABLE, ("warnings", "filters"))
+FACTORY = InterpreterSetting(MODULE_VARIABLE, ("logging", "_logRecordFactory"))
+LOGGER_CLASS = InterpreterSetting(MODULE_VARIABLE, ("logging", "_loggerClass"))
 
 WATCHED: dict[ModuleType, tuple[str, ...]] = {
     warnings: ("filters", "showwarning", "_showwarnmsg_impl"),
@@ -174,11 +176,11 @@ LIMITS: dict[str, tuple[Callable[[Any], Any], Callable[[], Any]]] = {
 class WatchedModule(ModuleType):
     """A module, while its variables may be set for one processor."""
 
-    watch: Callable[[Setting], None]
+    watch: Callable[[InterpreterSetting], None]
 
     def __setattr__(self, name: str, value: Any) -> None:
         if name in WATCHED[self]:
-            WatchedModule.watch(Setting(MODULE_VARIABLE, (self.__name__, name)))
+            WatchedModule.watch(InterpreterSetting(MODULE_VARIABLE, (self.__name__, name)))
         super().__setattr__(name, value)
 
 
@@ -186,13 +188,13 @@ class WatchedModule(ModuleType):
 def own_settings(world: World) -> Iterator[None]:
     """Within it, a processor that changes a setting has its own from then on."""
 
-    def changing(setting: Setting) -> None:
+    def changing(setting: InterpreterSetting) -> None:
         here = world.turns.current
         if here.main is not None:
             world.turns.privacy.change(here, setting)
 
     def around(
-        function: Callable[..., Any], of: Callable[..., Setting | None]
+        function: Callable[..., Any], of: Callable[..., InterpreterSetting | None]
     ) -> Callable[..., Any]:
         def changed(*arguments: Any, **named: Any) -> Any:
             setting = of(*arguments)
@@ -202,7 +204,7 @@ def own_settings(world: World) -> Iterator[None]:
 
         return changed
 
-    def filters(*_: Any) -> Setting:
+    def filters(*_: Any) -> InterpreterSetting:
         """The filters of warnings: functions change the list, which has to be one's own."""
         changing(FILTERS)
         # The functions change the list in place. Without a copy the change would reach every
@@ -211,39 +213,39 @@ def own_settings(world: World) -> Iterator[None]:
             vars(warnings)["filters"] = list(warnings.filters)
         return FILTERS
 
-    def logger(logged: logging.Logger, *_: Any) -> Setting:
+    def logger(logged: logging.Logger, *_: Any) -> InterpreterSetting:
         """A logger, whose lists have to be one's own."""
-        setting = Setting(LOGGER, logged)
+        setting = InterpreterSetting(LOGGER, logged)
         if world.turns.current.main is not None:
             changing(setting)
             handlers, others, *rest = setting.get()
             setting.put((list(handlers), list(others), *rest))
         return setting
 
-    def flag(logged: logging.Logger, name: str, value: Any) -> Setting | None:
+    def flag(logged: logging.Logger, name: str, value: Any) -> InterpreterSetting | None:
         """A logger, if it has a flag by now, which is to be another one."""
         # Loggers set their attributes when they are made. Only a change of a flag makes the logger
         # a processor's own.
         changes = name in ("disabled", "propagate") and vars(logged).get(name, value) != value
         return logger(logged) if changes else None
 
-    def filterer(filtered: logging.Filterer, *_: Any) -> Setting:
+    def filterer(filtered: logging.Filterer, *_: Any) -> InterpreterSetting:
         """A logger or a handler."""
         if isinstance(filtered, logging.Logger):
             return logger(filtered)
         return handler(cast(logging.Handler, filtered))
 
-    def handler(handled: logging.Handler, *_: Any) -> Setting:
+    def handler(handled: logging.Handler, *_: Any) -> InterpreterSetting:
         """A handler, whose list has to be one's own."""
-        setting = Setting(HANDLER, handled)
+        setting = InterpreterSetting(HANDLER, handled)
         if world.turns.current.main is not None:
             changing(setting)
             handled.filters = list(handled.filters)
         return setting
 
-    places: list[tuple[Any, str, Callable[..., Setting | None]]] = [
-        (os._Environ, "__setitem__", lambda _, name, *rest: Setting(VARIABLE, name)),
-        (os._Environ, "__delitem__", lambda _, name: Setting(VARIABLE, name)),
+    places: list[tuple[Any, str, Callable[..., InterpreterSetting | None]]] = [
+        (os._Environ, "__setitem__", lambda _, name, *rest: InterpreterSetting(VARIABLE, name)),
+        (os._Environ, "__delitem__", lambda _, name: InterpreterSetting(VARIABLE, name)),
         (os, "chdir", lambda *_: FOLDER),
         (os, "fchdir", lambda *_: FOLDER),
         *(
@@ -257,10 +259,10 @@ def own_settings(world: World) -> Iterator[None]:
         (logging, "disable", lambda *_: DISABLED),
         (logging, "setLogRecordFactory", lambda *_: FACTORY),
         (logging, "setLoggerClass", lambda *_: LOGGER_CLASS),
-        (signal, "signal", lambda number, *_: Setting(SIGNAL_HANDLER, int(number))),
-        (sys, "setrecursionlimit", lambda *_: Setting(LIMIT, "recursion")),
-        (socket, "setdefaulttimeout", lambda *_: Setting(LIMIT, "time-out")),
-        (os, "umask", lambda *_: Setting(LIMIT, "mask")),
+        (signal, "signal", lambda number, *_: InterpreterSetting(SIGNAL_HANDLER, int(number))),
+        (sys, "setrecursionlimit", lambda *_: InterpreterSetting(LIMIT, "recursion")),
+        (socket, "setdefaulttimeout", lambda *_: InterpreterSetting(LIMIT, "time-out")),
+        (os, "umask", lambda *_: InterpreterSetting(LIMIT, "mask")),
     ]
     watched = [(owner, name, around(getattr(owner, name), of)) for owner, name, of in places]
     LOOPS.append(around(_set_loop, lambda *_: LOOP))

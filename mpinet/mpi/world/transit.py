@@ -15,7 +15,7 @@ from mpinet.base.arrays import Ints
 from mpinet.errors import RoutingError, UsageError
 from mpinet.machine import Machine
 from mpinet.machine.router import Router
-from mpinet.mpi.world.accounts import Arrivals
+from mpinet.mpi.world.accounts import ArrivalCosts
 from mpinet.mpi.world.contexts import Contexts
 from mpinet.mpi.world.message import BODY, Message, Outbox
 from mpinet.mpi.world.metering import MeteredRouter
@@ -48,7 +48,7 @@ class Transit:
     """
 
     def __init__(self, machine: Machine, contexts: Contexts, options: ScriptOptions):
-        self.arrivals: Arrivals = Arrivals()
+        self.arrivals: ArrivalCosts = ArrivalCosts()
         """Costs of the messages that arrived on this rank."""
         self._machine = machine
         self._contexts = contexts

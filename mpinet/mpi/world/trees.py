@@ -34,7 +34,7 @@ An exchange takes half of the steps; but each message costs the host some micros
 """
 
 
-class Pattern(Enum):
+class TargetPattern(Enum):
     """Targets of collectives' messages."""
 
     TREE = "tree"
@@ -48,7 +48,7 @@ class Pattern(Enum):
 
 
 @dataclass(frozen=True, eq=False)
-class Tree:
+class BroadcastTree:
     """A broadcast tree, as this rank's processors know it."""
 
     parents: Ints
@@ -85,18 +85,20 @@ class Trees:
         Whose network, port model, ranks and mapping are used.
     foundation : Foundation
         What lets the network's rules be compiled while a script runs.
-    pattern : Pattern, optional
+    pattern : TargetPattern, optional
         What all collectives use (default: what suits the network).
     """
 
-    def __init__(self, machine: Machine, foundation: Foundation, pattern: Pattern | None = None):
-        self.pattern: Pattern | None = pattern
+    def __init__(
+        self, machine: Machine, foundation: Foundation, pattern: TargetPattern | None = None
+    ):
+        self.pattern: TargetPattern | None = pattern
         """Pattern of all collectives; None if the network decides."""
         self._foundation = foundation
         self.wanted: dict[int, list[Processor]] = {}
         """Roots of trees that are not there yet, each with the processors that wait for it."""
         self._machine = machine
-        self._trees: dict[int, Tree | None] = {}
+        self._trees: dict[int, BroadcastTree | None] = {}
 
     @cached_property
     def suit(self) -> bool:
@@ -130,7 +132,7 @@ class Trees:
     def __contains__(self, root: int) -> bool:
         return root in self._trees
 
-    def __getitem__(self, root: int) -> Tree | None:
+    def __getitem__(self, root: int) -> BroadcastTree | None:
         return self._trees[root]
 
     def want(self, root: int, processor: Processor) -> None:
@@ -158,7 +160,7 @@ class Trees:
         for root in list(self._trees)[: max(0, len(self._trees) + new - MOST_KEPT)]:
             del self._trees[root]
 
-    def _grown(self, root: int) -> Tree | None:
+    def _grown(self, root: int) -> BroadcastTree | None:
         """The tree from a root; None if the network has no broadcast from it."""
         try:
             return grown(self._machine, root)
@@ -166,7 +168,7 @@ class Trees:
             return None
 
 
-def grown(machine: Machine, root: int) -> Tree:
+def grown(machine: Machine, root: int) -> BroadcastTree:
     """The tree of the network's own broadcast from a root (collective)."""
     trace = Trace()
     beside = Machine(
@@ -189,7 +191,7 @@ def grown(machine: Machine, root: int) -> Tree:
     begin = np.searchsorted(slots, np.arange(len(machine.nodes) + 1))
     informed = np.ascontiguousarray(sent["receiver"])
     below, walk = _walked(machine, root, np.ascontiguousarray(sent["sender"]), informed)
-    return Tree(parents, begin, informed, below, walk)
+    return BroadcastTree(parents, begin, informed, below, walk)
 
 
 def _brought_to(machine: Machine, records: NDArray[np.void], whom: str) -> NDArray[np.void]:

@@ -27,7 +27,7 @@ from mpinet.mpi.world.foundation import Foundation
 from mpinet.mpi.world.logged_mail import LoggedMail
 from mpinet.mpi.world.mail import Mail
 from mpinet.mpi.world.metering import Waits
-from mpinet.mpi.world.mismatch import Calls, unequal
+from mpinet.mpi.world.mismatch import LastCalls, unequal
 from mpinet.mpi.world.onesided import OneSided
 from mpinet.mpi.world.options import PLAIN, ScriptOptions
 from mpinet.mpi.world.processor import Processor
@@ -106,7 +106,7 @@ class World:
         self.machine = machine
         self.size = size = machine.topology.hosts
         self.contexts = Contexts(size, options.places, options.spare)
-        self.collectives = Calls()
+        self.collectives = LastCalls()
         self.one_sided: OneSided = OneSided()
         """Locks and conflicts of windows."""
         self.accounts = Accounts(machine.transport.rank, machine.transport.size)

@@ -94,7 +94,9 @@ class DeBruijn(ShiftNetwork):
 
     targets = 4
 
-    ascend_schedules = MappingProxyType({"debruijn": "mpinet.programs.schedules.shifting:DeBruijn"})
+    ascend_schedules = MappingProxyType(
+        {"debruijn": "mpinet.programs.schedules.shifting:DeBruijnSchedule"}
+    )
 
     def cycle(self) -> Cycle:
         """The words of a de Bruijn sequence."""
@@ -114,7 +116,9 @@ class ShuffleExchange(ShiftNetwork):
 
     targets = 3
 
-    ascend_schedules = MappingProxyType({"shuffle": "mpinet.programs.schedules.shifting:Shuffle"})
+    ascend_schedules = MappingProxyType(
+        {"shuffle": "mpinet.programs.schedules.shifting:ShuffleExchangeSchedule"}
+    )
 
 
 class Moebius(ShiftNetwork):

@@ -59,7 +59,7 @@ TIMES = {
 """Bytes a second, and seconds, of the format's units."""
 
 
-class Way(NamedTuple):
+class SimgridRoute(NamedTuple):
     """A way from one end to another: the links on it, and the line that tells of it."""
 
     links: tuple[str, ...]
@@ -72,7 +72,7 @@ class Platform:
     def __init__(self) -> None:
         self.wiring = Wiring()
         self.links = dict[str, Element]()
-        self.ways = defaultdict[tuple[str, str], list[Way]](list)
+        self.ways = defaultdict[tuple[str, str], list[SimgridRoute]](list)
         self.laying = Laying()
 
     def ignore(self, what: str, name: str) -> None:
@@ -158,9 +158,9 @@ class Platform:
             return
         if not links:
             raise ValueError("the route has no link")
-        self.ways[ends[0], ends[1]].append(Way(links, element.line))
+        self.ways[ends[0], ends[1]].append(SimgridRoute(links, element.line))
         if element.attributes.get("symmetrical", "YES").upper() == "YES":
-            self.ways[ends[1], ends[0]].append(Way(links[::-1], element.line))
+            self.ways[ends[1], ends[0]].append(SimgridRoute(links[::-1], element.line))
 
     def name(self, name: str, line: int) -> str:
         """Return the link that a name means; ``_UP`` and ``_DOWN`` are its directions."""
@@ -175,7 +175,7 @@ class Platform:
         ways.sort(key=lambda each: (len(each[2].links), each[0], each[1], each[2].line))
         walked = dict[tuple[str, str], list[End]]()
         for u, v, way in ways:
-            back = Way(way.links[::-1], way.line)
+            back = SimgridRoute(way.links[::-1], way.line)
             if u < v or back not in self.ways.get((v, u), ()):
                 walked[u, v] = self.laying.walk(way.links, u, v)
                 if back in self.ways.get((v, u), ()):
@@ -185,7 +185,7 @@ class Platform:
         self.lay(walked)
         return self.wiring.finished()
 
-    def note_one_way(self, u: str, v: str, way: Way) -> None:
+    def note_one_way(self, u: str, v: str, way: SimgridRoute) -> None:
         """Note a link that only one route passes, one way."""
         for link in way.links:
             if not any(link in other.links for other in self.ways.get((v, u), ())):

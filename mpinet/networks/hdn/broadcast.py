@@ -49,7 +49,7 @@ NOBODY = -1
 
 
 @dataclass(frozen=True)
-class Phase:
+class SchedulePhase:
     """Phase of the schedule."""
 
     name: str
@@ -86,7 +86,7 @@ def printed_schedule(topology: Topology, levels: Levels, root: int) -> Schedule:
     return schedule_of("printed", topology, phases, root)
 
 
-def schedule_of(name: str, topology: Topology, phases: list[Phase], root: int) -> Schedule:
+def schedule_of(name: str, topology: Topology, phases: list[SchedulePhase], root: int) -> Schedule:
     """The schedule of some phases."""
     # A record before the first phase and one behind the last save the rule two comparisons per
     # step.
@@ -115,7 +115,9 @@ class Phases:
         self._params = topology.params
         self._levels = levels
 
-    def of(self, level: int, informed: Members, first: int, sigma: int, source: int) -> list[Phase]:
+    def of(
+        self, level: int, informed: Members, first: int, sigma: int, source: int
+    ) -> list[SchedulePhase]:
         """F_i(A), numbered from phase `first`.
 
         Parameters
@@ -131,7 +133,7 @@ class Phases:
             return [self._factor(j, first, sigma, source) for j in self._levels.outside(informed)]
         port = int(self._params[FIRST_CROSS]) + level - 1
         phases = self.of(level - 1, informed, first, sigma, source)
-        phases.append(Phase(f"X{level}", 1, first, sigma, port))
+        phases.append(SchedulePhase(f"X{level}", 1, first, sigma, port))
         again = first + len(phases)
         arrived = self._crossed(source, level)
         # The crossing informs one super-node in each cluster of the other class. From there the
@@ -140,24 +142,24 @@ class Phases:
         # With one cluster per class all nodes have been reached by the first crossing. A second one
         # would inform no node.
         if self._levels.clusters(level) > 1:
-            phases.append(Phase(f"Y{level}", 1, again, NOBODY, port))
+            phases.append(SchedulePhase(f"Y{level}", 1, again, NOBODY, port))
         return phases
 
-    def printed(self, level: int, source: int) -> list[Phase]:
+    def printed(self, level: int, source: int) -> list[SchedulePhase]:
         """P_i, as printed, in copies where nodes with the digits of `source` know the message."""
         # This follows the printed text, which informs only factors of the next lower super-node.
         # Section 6.3 shows nodes that it leaves out.
         wanted = self._levels.members[level - 2] if level > 1 else self._levels.outside(())
         missing = [j for j in wanted if j not in self._levels.members[level - 1]]
         port = int(self._params[FIRST_CROSS]) + level - 1
-        cross = Phase(f"X{level}", 1, 0, NOBODY, port)
+        cross = SchedulePhase(f"X{level}", 1, 0, NOBODY, port)
         arrived = self._crossed(source, level)
         if level == 1:
             return [*self.along(missing, source), cross, *self.along(missing, arrived), cross]
         own, others = self.printed(level - 1, source), self.printed(level - 1, arrived)
         return [*self.along(missing, source), *own, cross, *others, cross]
 
-    def along(self, factors: Sequence[int], source: int) -> list[Phase]:
+    def along(self, factors: Sequence[int], source: int) -> list[SchedulePhase]:
         """Phases along these factors in which every informed node acts."""
         return [self._factor(j, 0, NOBODY, source) for j in factors]
 
@@ -167,7 +169,7 @@ class Phases:
         unit, clusters = self._params[record + UNIT], self._params[record + CLUSTERS]
         return int(with_super_node(source, record, source // unit % clusters, self._params))
 
-    def _factor(self, j: int, first: int, sigma: int, source: int) -> Phase:
+    def _factor(self, j: int, first: int, sigma: int, source: int) -> SchedulePhase:
         kind, side = self._levels.base[j]
         weight, _ = self._levels.coordinates[j]
         place = source // weight % side
@@ -180,7 +182,7 @@ class Phases:
             # same place, so that they end together.
             steps = path_broadcast_steps(place, side)
         record = FACTORS_AT + j * FACTOR_RECORD
-        return Phase(f"D{j}", steps, first, sigma, factor=record, source=place)
+        return SchedulePhase(f"D{j}", steps, first, sigma, factor=record, source=place)
 
 
 @rule

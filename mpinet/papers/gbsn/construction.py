@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import numpy as np
 
-from mpinet.claims import BEYOND, Grid, Measured, claim, points, section
+from mpinet.claims import BEYOND, Measured, PointGrid, claim, points, section
 from mpinet.papers.gbsn.definition import is_needy, subsection_widths
 from mpinet.papers.gbsn.grids import (
     SEVERAL,
-    Blocks,
+    BlockParameters,
     F,
     blocks,
     bsn,
@@ -46,7 +46,7 @@ def complementary(topology: str) -> Measured | bool:
     return True
 
 
-def has_one_partial_link(of: Blocks) -> bool:
+def has_one_partial_link(of: BlockParameters) -> bool:
     """Tell if a block of 2^j + 1 nodes has a highest subsection of one bit.
 
     Its last node differs from the others in the highest bit and in lower ones, so that changing
@@ -139,7 +139,7 @@ SECTION_2 = (
 )
 
 
-def cut_out() -> Grid:
+def cut_out() -> PointGrid:
     """Block vectors of F with n <= 8, shift amount w, a_i = min(a, w_i) for each divisor a of w."""
     # The comparison with the BSN does not depend on the a_i of F, so each block vector is taken
     # once.
@@ -172,7 +172,7 @@ def part_of_bsn(topology: str, a: int) -> Measured | bool:
     return compare({(words[u], words[v]) for u, v in links(literal(topology))}, expected)
 
 
-def has_needy_blocks(of: Blocks) -> bool:
+def has_needy_blocks(of: BlockParameters) -> bool:
     """Tell if the completion adds a link."""
     return any(is_needy(block, of.b, of.m, of.place_bits) for block in range(1, len(of.m)))
 

@@ -9,7 +9,7 @@ from mpinet import measure
 from mpinet.claims import BEYOND, Measured, OutOfReach, claim, over, points, section
 from mpinet.papers.gbsn.grids import (
     UP_TO_8,
-    Blocks,
+    BlockParameters,
     blocks,
     bsn,
     few,
@@ -24,7 +24,7 @@ LARGEST_BITS = 16
 """Most bits n of a BSN that is flooded from all of its 2^n nodes."""
 
 
-def has_distinct_blocks(of: Blocks) -> bool:
+def has_distinct_blocks(of: BlockParameters) -> bool:
     """Tell if there are sections to sum over, and as many different blocks."""
     return len(of.m) > 1 and 2 <= of.sections <= len(of.m) + 1
 

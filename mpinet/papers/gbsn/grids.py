@@ -8,7 +8,7 @@ from itertools import product
 from math import log2
 from typing import NamedTuple
 
-from mpinet.claims import Grid, over, points
+from mpinet.claims import PointGrid, over, points
 from mpinet.claims.remembered import remembered
 
 Sizes = tuple[int, ...]
@@ -19,7 +19,7 @@ def ceil_lg(x: int) -> int:
     return (x - 1).bit_length()
 
 
-class Blocks(NamedTuple):
+class BlockParameters(NamedTuple):
     """The parameters of a GBSN."""
 
     b: int
@@ -67,12 +67,12 @@ def name(b: int, m: Sizes, a: Sizes) -> str:
 
 
 @remembered
-def blocks(topology: str) -> Blocks:
+def blocks(topology: str) -> BlockParameters:
     """The parameters of a GBSN's topology string."""
     b, m, a = topology.removeprefix("gbsn:").removesuffix(",completed=no").split(",")
     sizes = tuple(map(int, m.removeprefix("m=").split("-")))
     parts = tuple(map(int, a.removeprefix("a=").split("-")))
-    return Blocks(int(b), sizes, parts if len(parts) > 1 else parts * len(sizes))
+    return BlockParameters(int(b), sizes, parts if len(parts) > 1 else parts * len(sizes))
 
 
 def literal(topology: str) -> str:
@@ -96,7 +96,7 @@ def divisors(b: int) -> list[int]:
     return [a for a in range(1, b + 1) if b % a == 0]
 
 
-def regular(text: str, most: int, chosen: Callable[[Words], bool] = lambda of: True) -> Grid:
+def regular(text: str, most: int, chosen: Callable[[Words], bool] = lambda of: True) -> PointGrid:
     """All BSN(a,b) on n <= `most` bits that are chosen."""
     listed = [
         {"topology": bsn(a, b, n)}
@@ -115,7 +115,7 @@ WHOLE_SECTIONS = regular("a | b | n, b < n <= 8", 8, lambda of: of.b < of.n and 
 """Ranges of BSNs."""
 
 
-def bits(most: int) -> Grid:
+def bits(most: int) -> PointGrid:
     """Numbers n of bits."""
     return over(f"n <= {most}", n=range(1, most + 1))
 
@@ -173,7 +173,7 @@ def every() -> list[str]:
     return small + [drawn(number) for number in range(IRREGULAR)]
 
 
-def few(chosen: Callable[[Blocks], bool], text: str = "") -> Grid:
+def few(chosen: Callable[[BlockParameters], bool], text: str = "") -> PointGrid:
     """The networks of F that are chosen."""
     listed = [{"topology": topology} for topology in every() if chosen(blocks(topology))]
     return points(f"F{text}", listed)
@@ -227,7 +227,7 @@ def sampled(N: int, count: int) -> list[Sizes]:
     return sorted(found, key=lambda m: (len(m), m))
 
 
-def powers(text: str, least_blocks: int, sample: int = 0, maximal_only: bool = True) -> Grid:
+def powers(text: str, least_blocks: int, sample: int = 0, maximal_only: bool = True) -> PointGrid:
     """Hosts of N = 4, 8 and 16 nodes, and some of 32.
 
     Parameters
@@ -254,7 +254,7 @@ def is_small(topology: str, a: int) -> bool:
     return blocks(topology).size <= 8
 
 
-def regular_hosts() -> Grid:
+def regular_hosts() -> PointGrid:
     """GBSNs of equal blocks 2^b, with a_i = a and with maximal a_i, for BSN(a,b)."""
     return points(
         "2^c blocks of 2^b, b and c in 1..3",

@@ -11,7 +11,7 @@ from mpinet import measure
 from mpinet.base.arrays import Array, Ints
 from mpinet.claims import Measured
 from mpinet.claims.remembered import remembered
-from mpinet.measure.wiring import Part
+from mpinet.measure.wiring import Subnetwork
 from mpinet.networks import open as open_topology
 from mpinet.networks.shortest import neighbor_table
 from mpinet.networks.topology import Topology
@@ -148,7 +148,7 @@ def in_blocks(topology: str) -> list[tuple[int, ...]]:
     """The nodes that partial links alone connect, block by block."""
     opened = network(topology)
     kept = np.arange(opened.ports) < partial_ports(topology)[:, np.newaxis]
-    return measure.components(Part(opened, np.arange(opened.size), kept))
+    return measure.components(Subnetwork(opened, np.arange(opened.size), kept))
 
 
 @remembered

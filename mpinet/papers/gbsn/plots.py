@@ -2,18 +2,18 @@
 
 from __future__ import annotations
 
-from mpinet.claims.paper import Curve, Plot
+from mpinet.claims.paper import ClaimCurve, Plot
 from mpinet.papers.gbsn.grids import blocks, words
 
 
-def _bsn(a: int, b: int) -> Curve:
+def _bsn(a: int, b: int) -> ClaimCurve:
     """Measured means of BSN(a,b) over n."""
-    return Curve(f"BSN({a},{b})", "GBSN-E1-graph", of=lambda name: words(name)[:2] == (a, b))
+    return ClaimCurve(f"BSN({a},{b})", "GBSN-E1-graph", of=lambda name: words(name)[:2] == (a, b))
 
 
-def _formula_1(a: int, b: int) -> Curve:
+def _formula_1(a: int, b: int) -> ClaimCurve:
     """Formula (1) for BSN(a,b) over n."""
-    return Curve(
+    return ClaimCurve(
         f"formula (1), BSN({a},{b})",
         "GBSN-E1-graph",
         "claimed",
@@ -37,9 +37,9 @@ PLOTS = (
         "Average distance: of GBSNs with b = 1 and m_i = 2, between formulas (3) and (4)",
         "mean over all ordered pairs",
         (
-            Curve("GBSN", "GBSN-E3-lower-graph", of=is_binary),
-            Curve("formula (3), lower bound", "GBSN-E3-lower-graph", "claimed", of=is_binary),
-            Curve("formula (4), upper bound", "GBSN-E4-upper-graph", "claimed", of=is_binary),
+            ClaimCurve("GBSN", "GBSN-E3-lower-graph", of=is_binary),
+            ClaimCurve("formula (3), lower bound", "GBSN-E3-lower-graph", "claimed", of=is_binary),
+            ClaimCurve("formula (4), upper bound", "GBSN-E4-upper-graph", "claimed", of=is_binary),
         ),
     ),
 )

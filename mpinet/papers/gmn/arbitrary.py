@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from mpinet.claims import Grid, Measured, once, over, section
+from mpinet.claims import Measured, PointGrid, once, over, section
 from mpinet.measure.wiring import degrees
 from mpinet.networks import open as open_topology
 from mpinet.papers.gmn import floods
@@ -13,7 +13,7 @@ LAST = 20000
 """The largest N that is tried."""
 
 
-def numbers_below(bound: int) -> Grid:
+def numbers_below(bound: int) -> PointGrid:
     """All N from 8 on that exist; the others are those of GMN-C-exists."""
     return over(
         f"N in 8..{bound - 1} that exist",

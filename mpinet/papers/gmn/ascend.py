@@ -57,7 +57,7 @@ def run(topology: str, kind: str) -> tuple[bool, dict[str, int], int]:
     """A pass over all dimensions: whether it is right, the steps of its phases, iterations."""
     turns = []
 
-    class Counted(Loops):
+    class CountedSchedule(Loops):
         """The emulator's schedule, with the iterations of step 2 counted."""
 
         def circulate(self, turn: int, kind: str, registers: Array) -> None:
@@ -65,7 +65,7 @@ def run(topology: str, kind: str) -> tuple[bool, dict[str, int], int]:
             turns.append(turn)
             super().circulate(turn, kind, registers)
 
-    result = ascend.run(Machine(topology), Tangle(kind), kind, algorithm=Counted)
+    result = ascend.run(Machine(topology), Tangle(kind), kind, algorithm=CountedSchedule)
     return result.correct, dict(result.phases), len(turns)
 
 

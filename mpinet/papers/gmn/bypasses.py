@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from itertools import pairwise
 from typing import NamedTuple
 
-from mpinet.claims import Claim, Grid, Measured, claim, over, points, section
+from mpinet.claims import Claim, Measured, PointGrid, claim, over, points, section
 from mpinet.claims.statement import Predicate
 from mpinet.papers.gmn.digits import bound_2
 from mpinet.papers.gmn.grids import each_m, holds_few, listed, parameters, sectors_of
@@ -61,7 +61,7 @@ def moved(walk: Walk, moves: Moves, hop: int, sign: int) -> Walk:
     return walk
 
 
-def with_hops(*offsets: int) -> Grid:
+def with_hops(*offsets: int) -> PointGrid:
     """All m <= 12 with every hop type for which the types at these offsets from it exist."""
 
     def listed_hops() -> list[dict[str, object]]:

@@ -60,7 +60,7 @@ def census(topology: str) -> Census:
     found = np.zeros((KINDS, 3), np.int64)
     routing = network.routing("source")
     hops = np.empty(routing.params[TYPES] + 2, np.int64)
-    notes = Counted(routing.params, np.zeros(PARTS, np.int64), hops, found)
+    notes = WalkCounts(routing.params, np.zeros(PARTS, np.int64), hops, found)
     for sources, targets in Pairs(network).parts():
         walk_all(rules(network, routing), sources.copy(), targets.copy(), notes)
     extremes = [
@@ -70,7 +70,7 @@ def census(topology: str) -> Census:
     return Census(network.size * (network.size - 1), *extremes)
 
 
-class Counted(NamedTuple):
+class WalkCounts(NamedTuple):
     """Arguments and results of `walk_all`: counts of the route under way, and the extremes."""
 
     params: Ints
@@ -101,7 +101,7 @@ def note_route(visit, header, notes):
     return False
 
 
-walk_all = walk.bind("walk_all", notes=Counted, hop=note_edge, ended=note_route)
+walk_all = walk.bind("walk_all", notes=WalkCounts, hop=note_edge, ended=note_route)
 
 
 @inlined

@@ -10,7 +10,7 @@ import numpy as np
 
 from mpinet.claims import Claim, Measured, claim, once, over, points, section
 from mpinet.claims.remembered import remembered
-from mpinet.measure.distance import Floods
+from mpinet.measure.distance import FaultyFloods
 from mpinet.measure.wiring import links
 from mpinet.networks import open as open_topology
 from mpinet.papers.gmn import floods
@@ -38,7 +38,7 @@ def distance_up_to(topology: str, alike: int, most: int) -> int:
     every = floods.looks_alike(network, alike)
     sources = np.arange(alike if every else network.size)
     reached = found = 0
-    for wave in Floods(network).waves(sources):
+    for wave in FaultyFloods(network).waves(sources):
         # A candidate that is no better than the best one is left at once: most chords end after a
         # few waves.
         if wave.distance > 0 and wave.distance >= most:

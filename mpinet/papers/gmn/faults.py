@@ -11,7 +11,7 @@ from typing import NamedTuple
 import numpy as np
 
 from mpinet.base.arrays import Ints
-from mpinet.claims import Corrected, Grid, Measured, claim, points, section
+from mpinet.claims import Corrected, Measured, PointGrid, claim, points, section
 from mpinet.claims.remembered import remembered
 from mpinet.compiled import inlined
 from mpinet.measure.cuts import biconnected
@@ -32,7 +32,7 @@ SAMPLE = 500
 """Pairs with which routes in another sector are compared."""
 
 
-def up_to(most: int) -> Grid:
+def up_to(most: int) -> PointGrid:
     """All G(m,N) up to a size."""
     return points(f"N <= {most}", lambda: listed(3, 12, most))
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from mpinet.claims import Grid, points
+from mpinet.claims import PointGrid, points
 
 WIDEST = 18
 """The largest m of the range ALL (docs/papers/gmn, 12)."""
@@ -92,13 +92,13 @@ TO_20 = points("all m <= 20", lambda: listed(3, 20)).quick(is_small)
 """The ranges of docs/papers/gmn, 12."""
 
 
-def each_m(last: int, quick: int) -> Grid:
+def each_m(last: int, quick: int) -> PointGrid:
     """Grid of m = 3..last; the quick budget takes those up to `quick`."""
     listed = points(f"m in 3..{last}", lambda: [{"m": m} for m in range(3, last + 1)])
     return listed.quick(lambda m: m <= quick)
 
 
-def largest_of_each(first: int, last: int) -> Grid:
+def largest_of_each(first: int, last: int) -> PointGrid:
     """Grid of the largest G(m,N) of every m."""
     return points(
         f"m in {first}..{last}, the largest N",

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from mpinet.claims.paper import Curve, Plot
+from mpinet.claims.paper import ClaimCurve, Plot
 from mpinet.papers.gmn.comparison import SECTORS
 from mpinet.papers.gmn.grids import largest_size, parameters
 
@@ -26,12 +26,12 @@ PLOTS = (
         "networks of table 1",
         "diameter",
         (
-            Curve("G(m,N)", "GMN-T1-D", of=is_largest),
-            Curve("bound of theorem 1, m + B2", "GMN-T1-D", "claimed", of=is_largest),
-            Curve("best chordal ring", key=CHORDAL, at=_of_table("ch-diam")),
-            Curve("best double loop", key=DOUBLE, at=_of_table("dl-diam")),
-            Curve("chordal ring, printed", "", "claimed", CHORDAL, _of_table("ch-diam")),
-            Curve("double loop, printed", "", "claimed", DOUBLE, _of_table("dl-diam")),
+            ClaimCurve("G(m,N)", "GMN-T1-D", of=is_largest),
+            ClaimCurve("bound of theorem 1, m + B2", "GMN-T1-D", "claimed", of=is_largest),
+            ClaimCurve("best chordal ring", key=CHORDAL, at=_of_table("ch-diam")),
+            ClaimCurve("best double loop", key=DOUBLE, at=_of_table("dl-diam")),
+            ClaimCurve("chordal ring, printed", "", "claimed", CHORDAL, _of_table("ch-diam")),
+            ClaimCurve("double loop, printed", "", "claimed", DOUBLE, _of_table("dl-diam")),
         ),
     ),
 )

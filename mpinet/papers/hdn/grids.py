@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from itertools import combinations, pairwise, product
 from math import ceil, log2, prod
 
-from mpinet.claims import Grid, points
+from mpinet.claims import PointGrid, points
 from mpinet.claims.remembered import remembered
 
 Members = tuple[int, ...]
@@ -220,7 +220,7 @@ def of_r1(chosen: Callable[[Net], bool] = lambda found: True, most: int = MOST) 
     return [name for name in r1() if chosen(net(name)) and size_of(name) <= most]
 
 
-def within_r1(text: str, chosen: Callable[[Net], bool], most: int = MOST) -> Grid:
+def within_r1(text: str, chosen: Callable[[Net], bool], most: int = MOST) -> PointGrid:
     """Some networks of R1; the quick budget takes those of up to `QUICK` nodes."""
     return points(f"R1, {text}", lambda: listed(of_r1(chosen, most))).quick(is_small)
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from mpinet.claims.paper import Curve, Plot
+from mpinet.claims.paper import ClaimCurve, Plot
 
 HDNS = {
     "HDN-Tab3-1-3": 600,
@@ -23,9 +23,9 @@ PLOTS = (
         "Cost ratio: table 3 over the number of nodes, with the paper's degrees",
         "cost ratio, w = 1/2",
         (
-            *(Curve(name, key="CR", at=rows) for name, rows in SERIES.items()),
+            *(ClaimCurve(name, key="CR", at=rows) for name, rows in SERIES.items()),
             *(
-                Curve(f"{name}, printed", "", "claimed", "CR", rows)
+                ClaimCurve(f"{name}, printed", "", "claimed", "CR", rows)
                 for name, rows in SERIES.items()
             ),
         ),

@@ -17,7 +17,7 @@ from mpinet.networks.schedule import SPAN
 from mpinet.networks.topology import Topology
 from mpinet.papers.hdn.grids import MOST
 from mpinet.programs.broadcast import broadcast
-from mpinet.programs.collective import CollectiveResult
+from mpinet.programs.collective import CollectiveOutcome
 
 MENDED, PRINTED = "algorithm2", "printed"
 
@@ -78,7 +78,7 @@ COLUMNS = ("messages", "informed", "last", "ended", "sent", "received", "again",
 
 
 @dataclass(frozen=True, eq=False)
-class Runs:
+class BroadcastExtremes:
     """Broadcasts from several roots; an extreme is told with the first root that has it."""
 
     roots: list[int]
@@ -107,14 +107,14 @@ def roots_of(size: int) -> list[int]:
 
 
 @remembered
-def runs(topology: str, algorithm: str) -> Runs:
+def runs(topology: str, algorithm: str) -> BroadcastExtremes:
     """Broadcast from every root (see `roots_of`)."""
     network = open_topology(topology)
     roots = roots_of(network.size)
     found = np.empty((len(roots), COUNTS + 1), np.int64)
     for row, root in zip(found, roots, strict=True):
         row[:COUNTS], _, row[COUNTS] = broadcast_from(network, root, algorithm)
-    return Runs(roots, found)
+    return BroadcastExtremes(roots, found)
 
 
 def broadcast_from(
@@ -130,6 +130,6 @@ def broadcast_from(
 
 
 @remembered
-def on_machine(topology: str, algorithm: str, ports: str) -> CollectiveResult:
+def on_machine(topology: str, algorithm: str, ports: str) -> CollectiveOutcome:
     """Broadcast from node 0 on the machine, which counts the steps and polices its ports."""
     return broadcast(Machine(topology, ports), 0, algorithm)

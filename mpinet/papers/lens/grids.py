@@ -4,29 +4,29 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from mpinet.claims import Grid
+from mpinet.claims import PointGrid
 from mpinet.papers.grids import networks, numbers
 from mpinet.papers.measured import size_of
 
 Settings = Iterable[tuple[int, ...]]
 
 
-def by_size(text: str, names: Iterable[str]) -> Grid:
+def by_size(text: str, names: Iterable[str]) -> PointGrid:
     """The grid of some networks, the smallest first."""
     return networks(text, sorted(names, key=lambda name: (size_of(name), numbers(name))))
 
 
-def lenses(text: str, settings: Settings) -> Grid:
+def lenses(text: str, settings: Settings) -> PointGrid:
     """Lenses by (p, q, n)."""
     return by_size(text, (f"lens:{p},{q},{n}" for p, q, n in settings))
 
 
-def circles(text: str, settings: Settings) -> Grid:
+def circles(text: str, settings: Settings) -> PointGrid:
     """Completed lenses by (p, n)."""
     return by_size(text, (f"clens:{p},{n}" for p, n in settings))
 
 
-def family(name: str, settings: Settings, text: str) -> Grid:
+def family(name: str, settings: Settings, text: str) -> PointGrid:
     """Networks of another family by their numbers."""
     return by_size(text, (f"{name}:{','.join(map(str, setting))}" for setting in settings))
 

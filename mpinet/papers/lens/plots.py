@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from mpinet.claims.paper import Curve, Plot
+from mpinet.claims.paper import ClaimCurve, Plot
 
 LENS = {
     "completed lens": ("LENS-S8-diameter-completed", "clens:3,"),
@@ -17,9 +17,9 @@ OTHERS = {
 """Networks with three processors on a bus that the paper compares with."""
 
 
-def _curve(name: str, claim: str, begins: str, value: str = "measured") -> Curve:
+def _curve(name: str, claim: str, begins: str, value: str = "measured") -> ClaimCurve:
     """The networks of a claim whose names begin so."""
-    return Curve(name, claim, value, of=lambda topology: topology.startswith(begins))
+    return ClaimCurve(name, claim, value, of=lambda topology: topology.startswith(begins))
 
 
 PLOTS = (

@@ -34,7 +34,7 @@ ASTRAY = -2
 
 
 @dataclass(frozen=True, eq=False)
-class Moves:
+class LensNeighbors:
     """The neighbours and busses of each processor; -1 = none."""
 
     right: Matrix
@@ -50,7 +50,7 @@ class Moves:
 
 
 @remembered
-def moves(topology: str) -> Moves:
+def moves(topology: str) -> LensNeighbors:
     """The hops of pattern A, from the emulator's busses and their members in order."""
     network = open_topology(topology)
     assert isinstance(network, BusNetwork)
@@ -61,7 +61,7 @@ def moves(topology: str) -> Moves:
     seats = member_at(np.maximum(at, 0)[:, :, np.newaxis], np.arange(network.seats))
     # `member_at` was asked for bus 0 where there is none, as rules take no negative numbers.
     seats[at < 0] = -1
-    return Moves(seats[:, 0, 1:], seats[:, 1:, 0], at[:, 0], at[:, 1:])
+    return LensNeighbors(seats[:, 0, 1:], seats[:, 1:, 0], at[:, 0], at[:, 1:])
 
 
 def run_words(direction: int, a: Matrix, x: Matrix, b: Matrix, n: int) -> Matrix:

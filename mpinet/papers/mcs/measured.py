@@ -6,13 +6,13 @@ from collections import Counter
 from math import log2
 
 from mpinet import measure
-from mpinet.claims import Grid, Measured, over
+from mpinet.claims import Measured, PointGrid, over
 from mpinet.claims.remembered import remembered
 from mpinet.papers.mcs.congestion import ways
 from mpinet.papers.mcs.wirings import NETWORKS, Switching, wired
 
 
-def sizes(last: int) -> Grid:
+def sizes(last: int) -> PointGrid:
     """The powers of two from 2 on: numbers of inputs, which the chapter assumes to be such."""
     return over(N=[2**n for n in range(1, last.bit_length())]).quick(lambda N: N <= 16)
 

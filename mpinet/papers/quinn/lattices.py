@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from mpinet import measure
-from mpinet.claims import Corrected, Grid, Measured, over, section
+from mpinet.claims import Corrected, Measured, PointGrid, over, section
 from mpinet.networks.catalogue import open_topology
 from mpinet.papers.quinn.measured import (
     bisection,
@@ -164,7 +164,7 @@ HYPERTREE = (
 PYRAMIDS = over("log k in 1..4", k=(1, 2, 3, 4)).quick(lambda k: k <= 3)
 """Pyramids of size k^2 by the logarithm of their k."""
 
-LARGER: Grid = over("log k in 2..4", k=(2, 3, 4)).quick(lambda k: k <= 3)
+LARGER: PointGrid = over("log k in 2..4", k=(2, 3, 4)).quick(lambda k: k <= 3)
 
 claim_3_1_4 = section(place="3.1.4", grid=PYRAMIDS, note="The point is log k.")
 

@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from mpinet import measure
-from mpinet.claims import Grid, over
+from mpinet.claims import PointGrid, over
 from mpinet.claims.remembered import remembered
 from mpinet.papers.quinn.wirings import organization
 
 
-def sizes(first: int, last: int, quick: int) -> Grid:
+def sizes(first: int, last: int, quick: int) -> PointGrid:
     """The numbers k from the first to the last one; the quick budget ends earlier."""
     return over(k=range(first, last + 1)).quick(lambda k: k <= quick)
 

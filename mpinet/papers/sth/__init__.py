@@ -9,7 +9,7 @@ statements say which Hex-Cell stands for them.
 from collections.abc import Callable
 from functools import partial
 
-from mpinet.claims.paper import Column, MeasuredTable, Paper, PaperTable, labelled
+from mpinet.claims.paper import ClaimColumn, MeasuredTable, Paper, PaperTable, labelled
 from mpinet.papers.sth.grids import dlh_of, hypercube_of, sth_of
 from mpinet.papers.sth.plots import PLOTS
 from mpinet.papers.sth.printed import ROWS, TOLERANCES
@@ -24,9 +24,9 @@ def _table4(
     return label, tuple(f"STH-T4-{key}-{network}" for network in networks)
 
 
-def _column(name: str, claim: str, network: Callable[[int], str]) -> Column:
+def _column(name: str, claim: str, network: Callable[[int], str]) -> ClaimColumn:
     """A column of tables 6 and 7: a network for each row."""
-    return Column(name, claim, labelled(ROWS, network))
+    return ClaimColumn(name, claim, labelled(ROWS, network))
 
 
 STH_CQ = partial(sth_of, kind="cq")

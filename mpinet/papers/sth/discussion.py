@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from mpinet.claims import Claim, Corrected, Grid, Measured, claim, over
+from mpinet.claims import Claim, Corrected, Measured, PointGrid, claim, over
 from mpinet.claims.remembered import remembered
 from mpinet.claims.statement import Predicate
 from mpinet.measure import connectivity, loads
@@ -68,7 +68,7 @@ def difference(
     statement: str,
     measured: Callable[[str], Any],
     relation: str = "<",
-    grid: Grid = ROWS_OF_STH,
+    grid: PointGrid = ROWS_OF_STH,
     cause: str = "",
     fails_where: tuple[str, Predicate] | None = None,
 ) -> Claim:

@@ -10,7 +10,7 @@ from math import inf
 from typing import Any
 
 from mpinet import measure
-from mpinet.claims import Claim, Corrected, Grid, Measured, claim, section
+from mpinet.claims import Claim, Corrected, Measured, PointGrid, claim, section
 from mpinet.claims.remembered import remembered
 from mpinet.papers.grids import networks, numbers, of, up_to
 from mpinet.papers.sth.grids import CUBES, KINDS, VALID, factors, family, sth
@@ -154,7 +154,7 @@ STH_CONNECTIVITY = claim_lemma_7(
 )
 
 
-def _few(kind: str) -> Grid:
+def _few(kind: str) -> PointGrid:
     """Small STH with one kind of cube."""
     listed = ((2, 2), (2, 3), (3, 2), (3, 3), (2, 4), (4, 3), (3, 4), (2, 5))
     sizes = [(m, n) for m, n in listed if n in VALID[kind]]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 
-from mpinet.claims import Grid
+from mpinet.claims import PointGrid
 from mpinet.papers.grids import networks, numbers, of
 from mpinet.papers.measured import size_of
 from mpinet.papers.sth.printed import ROWS
@@ -27,13 +27,13 @@ def factors(topology: str) -> tuple[str, str]:
     return f"lst:{m}", f"{''.join(kind) or 'tq'}:{n}"
 
 
-def family(name: str, values: Iterable[int], text: str = "") -> Grid:
+def family(name: str, values: Iterable[int], text: str = "") -> PointGrid:
     """Networks of a family with one number, in its order."""
     every = list(values)
     return networks(text or f"{name}, {every[0]}..{every[-1]}", (f"{name}:{v}" for v in every))
 
 
-def sths(text: str, ms: Iterable[int], kinds: Iterable[str], ns: Iterable[int]) -> Grid:
+def sths(text: str, ms: Iterable[int], kinds: Iterable[str], ns: Iterable[int]) -> PointGrid:
     """STH of some m, kinds and n (as far as the kind has them), the smallest first."""
     allowed = set(ns)
     names = [sth(m, n, kind) for kind in kinds for m in ms for n in VALID[kind] if n in allowed]
@@ -90,7 +90,7 @@ HEXCELLS = family("hexcell", range(1, 9), "Hex-Cell, 1..8 levels")
 """Table 4."""
 
 
-def rows(network: Callable[[int], str]) -> Grid:
+def rows(network: Callable[[int], str]) -> PointGrid:
     """A network for each of the rows of tables 5 to 7."""
     return networks("the 8 rows, N=2^10..2^17", map(network, ROWS))
 

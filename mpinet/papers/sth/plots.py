@@ -6,13 +6,13 @@ The Hex-Cell's series are printed ones alone, since no Hex-Cell has the sizes of
 
 from __future__ import annotations
 
-from mpinet.claims.paper import Curve, Plot
+from mpinet.claims.paper import ClaimCurve, Plot
 from mpinet.papers.sth.printed import ROWS
 
 
-def _hexcell(table: int, key: str) -> Curve:
+def _hexcell(table: int, key: str) -> ClaimCurve:
     """The printed series of Hex-Cells, from a table's rows."""
-    return Curve(
+    return ClaimCurve(
         "Hex-Cell, printed",
         value="claimed",
         key=key,
@@ -27,11 +27,11 @@ def _of_kinds(number: int, title: str, y: str, table: int, column: str) -> Plot:
         f"Figure {number}. {title}",
         y,
         (
-            Curve("STH, cube of definition 8", claim, key="STH"),
-            Curve("STH, crossed cube", f"STH-F{number}-cq", key="STH"),
-            Curve("DLH", claim, key="DLH"),
-            Curve("STH, printed", claim, "claimed", key="STH"),
-            Curve("DLH, printed", claim, "claimed", key="DLH"),
+            ClaimCurve("STH, cube of definition 8", claim, key="STH"),
+            ClaimCurve("STH, crossed cube", f"STH-F{number}-cq", key="STH"),
+            ClaimCurve("DLH", claim, key="DLH"),
+            ClaimCurve("STH, printed", claim, "claimed", key="STH"),
+            ClaimCurve("DLH, printed", claim, "claimed", key="DLH"),
             _hexcell(table, f"{column} HX"),
         ),
     )
@@ -46,8 +46,8 @@ def _of_one(
         f"Figure {number}. {title}",
         y,
         (
-            *(Curve(name, claim, key=name) for name in names),
-            *(Curve(f"{name}, printed", claim, "claimed", key=name) for name in names),
+            *(ClaimCurve(name, claim, key=name) for name in names),
+            *(ClaimCurve(f"{name}, printed", claim, "claimed", key=name) for name in names),
             *((_hexcell(table, f"{column} HX"),) if table else ()),
         ),
     )
@@ -60,8 +60,11 @@ def _percentages() -> Plot:
         "Figure 8. Sizes from 1 to 50000 that are available within psi percent",
         "percent of the sizes",
         (
-            *(Curve(name, "STH-F8", key=key) for key, name in names.items()),
-            *(Curve(f"{name}, printed", "STH-F8", "claimed", key) for key, name in names.items()),
+            *(ClaimCurve(name, "STH-F8", key=key) for key, name in names.items()),
+            *(
+                ClaimCurve(f"{name}, printed", "STH-F8", "claimed", key)
+                for key, name in names.items()
+            ),
         ),
         against="psi",
     )
@@ -83,8 +86,8 @@ PLOTS = (
         "claims",
         "hops",
         (
-            Curve("longest route", "STH-R-optimal"),
-            Curve("diameter m+1", "STH-R-optimal", "claimed"),
+            ClaimCurve("longest route", "STH-R-optimal"),
+            ClaimCurve("diameter m+1", "STH-R-optimal", "claimed"),
         ),
     ),
 )

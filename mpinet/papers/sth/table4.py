@@ -10,7 +10,7 @@ from functools import partial
 from math import sqrt
 from typing import Any
 
-from mpinet.claims import Claim, Corrected, Grid, Measured, claim
+from mpinet.claims import Claim, Corrected, Measured, PointGrid, claim
 from mpinet.papers.grids import numbers, of, up_to
 from mpinet.papers.measured import links, size_of
 from mpinet.papers.sth.bisection import width_corrected
@@ -64,7 +64,7 @@ def _cell(
     formula: Callable[..., float],
     *,
     relation: str = "=",
-    grid: Grid | None = None,
+    grid: PointGrid | None = None,
     **known: Any,
 ) -> Claim:
     """A cell of the table: a formula of a network's parameters, and the measure."""
@@ -114,7 +114,7 @@ def _of_twisted_cube(corrected: Corrected) -> dict[str, dict[str, Any]]:
 
 
 def _width_cell(
-    id: str, statement: str, formula: Callable[..., int], grid: Grid, **known: Any
+    id: str, statement: str, formula: Callable[..., int], grid: PointGrid, **known: Any
 ) -> Claim:
     """A cell of the row of bisection widths."""
 

@@ -26,7 +26,7 @@ MOST_INFORMED = 1 << 20
 """Most processors for which it is counted how they inform one another."""
 
 
-class Bound(NamedTuple):
+class TimeBound(NamedTuple):
     """A time, and why nothing ends before it."""
 
     time: int
@@ -37,7 +37,7 @@ class Bound(NamedTuple):
     some links; ``nothing`` where there is none."""
 
 
-class Demand(NamedTuple):
+class CollectivePromise(NamedTuple):
     """Promise of a collective."""
 
     collective: str
@@ -99,12 +99,12 @@ class Demand(NamedTuple):
         }[self.collective]
 
 
-def lower_bound(demand: Demand, topology: Topology | None, costs: Costs) -> Bound:
+def lower_bound(demand: CollectivePromise, topology: Topology | None, costs: Costs) -> TimeBound:
     """Return the best bound that is known, for a network or without one.
 
     Parameters
     ----------
-    demand : Demand
+    demand : CollectivePromise
         What is to be done.
     topology : Topology or None
         The network; None: every two processors are `costs.flat` apart.
@@ -115,17 +115,17 @@ def lower_bound(demand: Demand, topology: Topology | None, costs: Costs) -> Boun
     --------
     >>> from mpinet.networks import open
     >>> costs = Costs(latencies=(10,), byte_times=(2,))
-    >>> lower_bound(Demand("broadcast", 100, np.arange(6), 0), open("ring:6"), costs)
+    >>> lower_bound(CollectivePromise("broadcast", 100, np.arange(6), 0), open("ring:6"), costs)
     Bound(time=110, by='cut')
     """
     if len(demand.places) == 1:
-        return Bound(0, "nothing")
+        return TimeBound(0, "nothing")
     least = costs.flat if topology is None else min(costs.latencies)
     both = 2 * costs.overhead
     bounds = [
-        Bound(both + _farthest(demand, topology, costs), "distance"),
-        Bound(_growth(len(demand.places), costs, both + least), "growth"),
-        Bound(costs.overhead + least + _taking(demand.taken_in, costs), "ends"),
+        TimeBound(both + _farthest(demand, topology, costs), "distance"),
+        TimeBound(_growth(len(demand.places), costs, both + least), "growth"),
+        TimeBound(costs.overhead + least + _taking(demand.taken_in, costs), "ends"),
     ]
     # Growth counts informed processors. A reduction informs its root alone, which growth does not
     # limit.
@@ -133,11 +133,11 @@ def lower_bound(demand: Demand, topology: Topology | None, costs: Costs) -> Boun
         del bounds[1]
     # An ideal network has no queues on links, so a cut lets everything through at once.
     if topology is not None and topology.links and costs.mode != "ideal":
-        bounds.append(Bound(both + least + _cut(demand, topology, costs), "cut"))
+        bounds.append(TimeBound(both + least + _cut(demand, topology, costs), "cut"))
     return max(bounds, key=lambda bound: bound.time)
 
 
-def _farthest(demand: Demand, topology: Topology | None, costs: Costs) -> int:
+def _farthest(demand: CollectivePromise, topology: Topology | None, costs: Costs) -> int:
     """Return the latency from one processor to the farthest; of any one, where all hear all."""
     if topology is None:
         return costs.flat
@@ -196,7 +196,7 @@ def _of_classes(costs: tuple[int, ...], classes: Ints) -> Ints:
     return np.array(costs, np.int64)[np.minimum(classes, len(costs) - 1)]
 
 
-def _cut(demand: Demand, topology: Topology, costs: Costs) -> int:
+def _cut(demand: CollectivePromise, topology: Topology, costs: Costs) -> int:
     """Return the longest time that links into or out of a part are busy, of some thousand parts.
 
     These are single processors, the first nodes by number, and those that are nearest to node 0.

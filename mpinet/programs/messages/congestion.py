@@ -17,10 +17,10 @@ from mpinet.networks.adjacency import link_counts, parallel_links
 from mpinet.networks.graph import StoredGraph
 from mpinet.networks.routing import Routing, path
 from mpinet.networks.topology import Topology
-from mpinet.programs.messages.pattern import Pattern
+from mpinet.programs.messages.pattern import TransferRounds
 
 
-class Counted(NamedTuple):
+class PatternCost(NamedTuple):
     """Steps and rounds of a pattern."""
 
     steps: int
@@ -51,12 +51,12 @@ def joined(topology: Topology) -> tuple[Topology, tuple[int, ...]]:
     return graph, widths
 
 
-def counted(pattern: Pattern, topology: Topology, routing: Routing) -> Counted:
+def counted(pattern: TransferRounds, topology: Topology, routing: Routing) -> PatternCost:
     """Count the steps and rounds of a pattern whose processors are the network's.
 
     Parameters
     ----------
-    pattern : Pattern
+    pattern : TransferRounds
         What is sent.
     topology, routing : Topology, Routing
         How it goes; parallel links share what goes over the first of them.
@@ -86,4 +86,4 @@ def counted(pattern: Pattern, topology: Topology, routing: Routing) -> Counted:
         steps, most_hops = steps + hops, max(most_hops, hops)
         rounds += max(shares.values(), default=0)
     link = min(total, key=lambda link: (-total[link], link), default=(0, 0))
-    return Counted(steps, rounds, len(exchanges), most_hops, link, total[link])
+    return PatternCost(steps, rounds, len(exchanges), most_hops, link, total[link])

@@ -20,7 +20,7 @@ SHOWN = 3
 """Loads of a link that are named, the largest ones."""
 
 
-class Watched(NamedTuple):
+class WatchedLinks(NamedTuple):
     """Links that are watched, and how often each pair's message crosses each of them."""
 
     places: Ints
@@ -36,7 +36,7 @@ def note_crossing(visit, header, notes):
     return False
 
 
-note_crossings = walk.bind("note_crossings", notes=Watched, hop=note_crossing)
+note_crossings = walk.bind("note_crossings", notes=WatchedLinks, hop=note_crossing)
 
 
 def comments_of(file: Path, lines: Ints) -> list[str]:
@@ -90,7 +90,7 @@ def loads_of(
     apart = np.flatnonzero(one != other)
     crossed = np.zeros((len(keys), len(links)), np.int64)
     found = np.zeros((len(apart), len(links)), np.int64)
-    note_crossings(rules(topology, routing), one[apart], other[apart], Watched(watched, found))
+    note_crossings(rules(topology, routing), one[apart], other[apart], WatchedLinks(watched, found))
     crossed[apart] = found
     names: Any = said
     groups = which

@@ -61,7 +61,7 @@ def back(rounds: Sequence[Round]) -> list[Round]:
 
 
 @dataclass(frozen=True)
-class Pattern:
+class TransferRounds:
     """A collective as rounds of transfers."""
 
     processors: int
@@ -79,7 +79,7 @@ class Pattern:
         """Number of transfers."""
         return sum(len(each.senders) for rounds in self.streams for each in rounds)
 
-    def rooted(self, root: int) -> Pattern:
+    def rooted(self, root: int) -> TransferRounds:
         """Return the pattern with another processor in the place of the first."""
         if root == 0:
             return self
@@ -93,7 +93,7 @@ class Pattern:
             ]
             for rounds in self.streams
         ]
-        return Pattern(self.processors, streams, self.blocks, self.vectors)
+        return TransferRounds(self.processors, streams, self.blocks, self.vectors)
 
     def borders(self, size: int) -> Ints:
         """Return where each block begins, then where the last one ends, of vectors of `size`."""
@@ -118,12 +118,14 @@ class Written(NamedTuple):
     """Transfer of each operation. Shape (operations,)."""
 
 
-def written(pattern: Pattern, size: int, segment: int | None = None, name: str = "") -> Written:
+def written(
+    pattern: TransferRounds, size: int, segment: int | None = None, name: str = ""
+) -> Written:
     """Make a program of a pattern.
 
     Parameters
     ----------
-    pattern : Pattern
+    pattern : TransferRounds
         Who passes what on to whom.
     size : int
         Bytes of a vector, >= 1. A message of no bytes becomes one of 1: programs know no others.
@@ -152,7 +154,7 @@ def written(pattern: Pattern, size: int, segment: int | None = None, name: str =
     return _laid_out(pattern, _columns(pattern, size, pieces), name or "program")
 
 
-def _columns(pattern: Pattern, size: int, pieces: int) -> list[Ints]:
+def _columns(pattern: TransferRounds, size: int, pieces: int) -> list[Ints]:
     """Return segment, stream, round, transfer, sender, receiver, bytes of every message."""
     cuts: Ints = np.arange(pieces + 1) * (size // pieces)
     cuts += np.arange(pieces + 1) * (size % pieces) // pieces
@@ -188,7 +190,7 @@ def _lengths(each: Round, borders: Ints) -> Ints:
     return np.maximum(exact, 1)
 
 
-def _laid_out(pattern: Pattern, columns: list[Ints], name: str) -> Written:
+def _laid_out(pattern: TransferRounds, columns: list[Ints], name: str) -> Written:
     """Put sends and receives of each processor in order, and let rounds wait for one another."""
     piece, stream, number, transfer, sender, receiver, size = columns
     both = [np.concatenate([column, column]) for column in (piece, stream, number, transfer, size)]

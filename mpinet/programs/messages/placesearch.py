@@ -26,7 +26,7 @@ from mpinet.machine.timed.program import Program
 from mpinet.machine.transport import Local
 from mpinet.networks.adjacency import Adjacency, hops_from_hosts
 from mpinet.networks.topology import Topology
-from mpinet.programs.messages.bounds import MOST_PORTS, Bound
+from mpinet.programs.messages.bounds import MOST_PORTS, TimeBound
 from mpinet.programs.messages.placing import along_cycle, snake
 
 MOST_HOSTS = 2048
@@ -47,7 +47,7 @@ Play = Callable[[Ints], tuple[int, int]]
 """Function that plays the program in some places: its time, and what breaks ties."""
 
 
-class Found(NamedTuple):
+class FoundPlaces(NamedTuple):
     """Places that a search has found."""
 
     places: Ints
@@ -60,7 +60,7 @@ class Found(NamedTuple):
 
 def search_places(
     program: Program, topology: Topology, play: Play, transport: Local, seed: int, tries: int
-) -> Found:
+) -> FoundPlaces:
     """Find places in which a program takes little time (collective).
 
     Parameters
@@ -101,7 +101,7 @@ def search_places(
         if min(keys) < key:
             key = min(keys)
             order = others[keys.index(key)]
-    return Found(order[:count], int(key[0]), start)
+    return FoundPlaces(order[:count], int(key[0]), start)
 
 
 def _orders(topology: Topology, seed: int) -> Iterator[Ints]:
@@ -183,7 +183,7 @@ def _descended(order: Ints, weight: Reals, away: Reals) -> Ints:
     return order
 
 
-def bound_of_places(program: Program, topology: Topology, costs: Costs) -> Bound:
+def bound_of_places(program: Program, topology: Topology, costs: Costs) -> TimeBound:
     """Return a time before which a program ends in no places, if all of it ends.
 
     It is the largest of three: ``ends``, a CPU's time for computing, sending and taking in;
@@ -191,7 +191,7 @@ def bound_of_places(program: Program, topology: Topology, costs: Costs) -> Bound
     hops that they have to make, as only so many processors are within each distance, shared by
     all links.
     """
-    bounds = [Bound(_busiest_cpu(program, costs), "ends")]
+    bounds = [TimeBound(_busiest_cpu(program, costs), "ends")]
     wide = topology.size * topology.ports > MOST_PORTS
     if topology.links and costs.mode != "ideal" and not wide:
         senders, receivers, amounts = _traffic(program)
@@ -202,10 +202,10 @@ def bound_of_places(program: Program, topology: Topology, costs: Costs) -> Bound
             rates = np.bincount(nodes, 1 / times, topology.size)[: topology.hosts]
             ends = [np.bincount(end, amounts, topology.hosts) for end in (senders, receivers)]
             most = max(float(end.max(initial=0)) for end in ends)
-            bounds.append(Bound(int(most / rates.max()), "cut"))
+            bounds.append(TimeBound(int(most / rates.max()), "cut"))
             hops = _hops_needed(senders, receivers, amounts, topology)
             links = len(nodes) // (2 if costs.half_duplex else 1)
-            bounds.append(Bound(int(hops * int(times.min()) / links), "growth"))
+            bounds.append(TimeBound(int(hops * int(times.min()) / links), "growth"))
     return max(bounds, key=lambda bound: bound.time)
 
 

@@ -17,7 +17,7 @@ MOST_STATEMENTS = 1 << 20
 """Most operations of a processor."""
 
 
-class Line(NamedTuple):
+class ScriptLine(NamedTuple):
     """A statement of the script."""
 
     kind: int
@@ -50,36 +50,41 @@ def halo(
     name : str
         Of the program.
     """
-    lines = list[Line]()
+    lines = list[ScriptLine]()
     ways = [(way, off) for way, side in enumerate(sides, 1) if side > 1 for off in (-1, 1)]
     require_few(rounds * (1 + 2 * len(ways)))
     for _ in range(rounds):
         first = len(lines)
-        lines.append(Line(CALC, calc, range(max(0, first - 2 * len(ways)), first)))
-        lines += [Line(kind, size, [first], off, way) for kind in (SEND, RECV) for way, off in ways]
+        lines.append(ScriptLine(CALC, calc, range(max(0, first - 2 * len(ways)), first)))
+        lines += [
+            ScriptLine(kind, size, [first], off, way) for kind in (SEND, RECV) for way, off in ways
+        ]
     return scripted(sides, lines, name)
 
 
 def dissemination(processors: int, size: int, name: str = "dissemination") -> Scripted:
     """Return rounds in which everybody who has received sends on, twice as far each time."""
-    lines = list[Line]()
+    lines = list[ScriptLine]()
     for turn in range((processors - 1).bit_length()):
         needs = [len(lines) - 1] if lines else []
-        lines += [Line(SEND, size, needs, 1 << turn, 1), Line(RECV, size, (), -(1 << turn), 1)]
+        lines += [
+            ScriptLine(SEND, size, needs, 1 << turn, 1),
+            ScriptLine(RECV, size, (), -(1 << turn), 1),
+        ]
     return scripted([processors], lines, name)
 
 
 def shift(processors: int, size: int, rounds: int = 1, name: str = "shift") -> Scripted:
     """Return rounds in which everybody sends to the next, having heard from the one before."""
-    lines = list[Line]()
+    lines = list[ScriptLine]()
     require_few(2 * rounds)
     for _ in range(rounds):
         needs = range(max(0, len(lines) - 2), len(lines))
-        lines += [Line(SEND, size, needs, 1, 1), Line(RECV, size, needs, -1, 1)]
+        lines += [ScriptLine(SEND, size, needs, 1, 1), ScriptLine(RECV, size, needs, -1, 1)]
     return scripted([processors], lines, name)
 
 
-def scripted(sides: Sequence[int], lines: Sequence[Line], name: str) -> Scripted:
+def scripted(sides: Sequence[int], lines: Sequence[ScriptLine], name: str) -> Scripted:
     """Return the program of a script for processors on a grid.
 
     Raises

@@ -15,7 +15,7 @@ import numpy as np
 from mpinet.base.arrays import Ints
 from mpinet.base.memory import require_memory
 from mpinet.errors import UsageError
-from mpinet.programs.messages.pattern import Pattern, Round, back, round_of
+from mpinet.programs.messages.pattern import Round, TransferRounds, back, round_of
 
 Streams = list[list[Round]]
 Butterfly = Callable[[int], list[Ints]]
@@ -176,7 +176,7 @@ def bruck(processors: int) -> list[Round]:
     return rounds
 
 
-def _folded(processors: int, inner: Callable[[int], tuple[list[Round], int]]) -> Pattern:
+def _folded(processors: int, inner: Callable[[int], tuple[list[Round], int]]) -> TransferRounds:
     """Return an allreduce of a power of two, to which the others send before and listen after."""
     power = 1 << (processors.bit_length() - 1)
     rounds, blocks = inner(power)
@@ -184,7 +184,7 @@ def _folded(processors: int, inner: Callable[[int], tuple[list[Round], int]]) ->
     if len(extra):
         after = round_of(extra - power, extra, 0, blocks)
         rounds = [after.back(), *rounds, after]
-    return Pattern(processors, [rounds], blocks)
+    return TransferRounds(processors, [rounds], blocks)
 
 
 def _both(rounds: list[Round]) -> list[Round]:
@@ -199,18 +199,18 @@ def _along(tree: str, way: Callable[[list[Round]], list[Round]] = list) -> Algor
     """Return a broadcast along a tree; `back` makes a reduction of it, `_both` an allreduce."""
     streams_of, source = TREES[tree]
 
-    def made(processors: int) -> Pattern:
+    def made(processors: int) -> TransferRounds:
         streams = [way(rounds) for rounds in streams_of(processors)]
-        return Pattern(processors, streams, max(1, len(streams)))
+        return TransferRounds(processors, streams, max(1, len(streams)))
 
     return Algorithm(made, source)
 
 
-def _gathered(rounds: Callable[[int], list[Round]]) -> Callable[[int], Pattern]:
-    return lambda processors: Pattern(processors, [rounds(processors)], processors)
+def _gathered(rounds: Callable[[int], list[Round]]) -> Callable[[int], TransferRounds]:
+    return lambda processors: TransferRounds(processors, [rounds(processors)], processors)
 
 
-def _scattered(rounds: Callable[[int], list[Round]]) -> Callable[[int], Pattern]:
+def _scattered(rounds: Callable[[int], list[Round]]) -> Callable[[int], TransferRounds]:
     """Return a reduce-scatter: an allgather the other way round."""
     return _gathered(lambda processors: back(rounds(processors)))
 
@@ -219,38 +219,38 @@ def _butterflies(partners: Butterfly, way: int = 1) -> Callable[[int], list[Roun
     return lambda processors: spread(partners(processors)[::way], processors)
 
 
-def _scatter_allgather(processors: int) -> Pattern:
+def _scatter_allgather(processors: int) -> TransferRounds:
     rounds = _binomial(processors, scatter=True) + ring(processors)
-    return Pattern(processors, [rounds], processors)
+    return TransferRounds(processors, [rounds], processors)
 
 
-def _ring_allreduce(processors: int) -> Pattern:
+def _ring_allreduce(processors: int) -> TransferRounds:
     rounds = back(ring(processors, -1)) + ring(processors)
-    return Pattern(processors, [rounds], processors)
+    return TransferRounds(processors, [rounds], processors)
 
 
-def _halving_doubling(partners: Butterfly, way: int = 1) -> Callable[[int], Pattern]:
+def _halving_doubling(partners: Butterfly, way: int = 1) -> Callable[[int], TransferRounds]:
     def inner(power: int) -> tuple[list[Round], int]:
         return _both(spread(partners(power)[::way], power)), power
 
     return lambda processors: _folded(processors, inner)
 
 
-def _whole(partners: Butterfly) -> Callable[[int], Pattern]:
+def _whole(partners: Butterfly) -> Callable[[int], TransferRounds]:
     return lambda processors: _folded(processors, lambda power: (exchanged(partners(power)), 1))
 
 
-def _linear_alltoall(processors: int) -> Pattern:
+def _linear_alltoall(processors: int) -> TransferRounds:
     nodes, turns = np.arange(processors), np.arange(1, processors)[:, None]
     there = (nodes + turns) % processors
     senders = np.broadcast_to(nodes, there.shape).ravel()
     rounds = [round_of(senders, there.ravel(), (nodes * processors + there).ravel())]
-    return Pattern(processors, [rounds], processors**2, processors)
+    return TransferRounds(processors, [rounds], processors**2, processors)
 
 
-def _pairwise_alltoall(processors: int) -> Pattern:
+def _pairwise_alltoall(processors: int) -> TransferRounds:
     rounds = [round_of(*_shifted(processors, turn)) for turn in range(1, processors)]
-    return Pattern(processors, [rounds], processors**2, processors)
+    return TransferRounds(processors, [rounds], processors**2, processors)
 
 
 def _shifted(processors: int, turn: int) -> tuple[Ints, Ints, Ints]:
@@ -260,13 +260,13 @@ def _shifted(processors: int, turn: int) -> tuple[Ints, Ints, Ints]:
     return nodes, there, nodes * processors + there
 
 
-def _pairwise_reduce_scatter(processors: int) -> Pattern:
+def _pairwise_reduce_scatter(processors: int) -> TransferRounds:
     ends = (_shifted(processors, turn)[:2] for turn in range(1, processors))
     rounds = [round_of(nodes, there, there)._replace(add=True) for nodes, there in ends]
-    return Pattern(processors, [rounds], processors)
+    return TransferRounds(processors, [rounds], processors)
 
 
-def _bruck_alltoall(processors: int) -> Pattern:
+def _bruck_alltoall(processors: int) -> TransferRounds:
     require_memory(BYTES_A_BLOCK * processors**2, f"An alltoall of {processors} processors")
     nodes, rounds, far = np.arange(processors), [], 1
     while far < processors:
@@ -277,13 +277,13 @@ def _bruck_alltoall(processors: int) -> Pattern:
         there = (nodes + far) % processors
         rounds.append(Round(nodes, there, owners, blocks.ravel(), np.ones_like(owners)))
         far <<= 1
-    return Pattern(processors, [rounds], processors**2, processors)
+    return TransferRounds(processors, [rounds], processors**2, processors)
 
 
 class Algorithm(NamedTuple):
     """An algorithm of a collective."""
 
-    make: Callable[[int], Pattern]
+    make: Callable[[int], TransferRounds]
     """Makes the pattern for so many processors."""
     source: str
     """Publication that describes the algorithm."""

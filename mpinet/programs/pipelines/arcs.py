@@ -10,7 +10,7 @@ import numpy as np
 from mpinet.base.arrays import Ints
 from mpinet.machine.beep import wired
 from mpinet.networks.topology import Topology
-from mpinet.programs.buspasses import Busses
+from mpinet.programs.buspasses import BusMembers
 
 
 class Ends(NamedTuple):
@@ -58,7 +58,7 @@ class Arcs:
         """Ask the network's rule for all of them."""
         size, hosts = topology.size, topology.hosts
         if topology.busses is not None:
-            tail, head, takes = _over_busses(Busses.of(topology), size)
+            tail, head, takes = _over_busses(BusMembers.of(topology), size)
             places = size + 2 * topology.busses
             return cls(size, hosts, False, by_ends(tail, head, takes, places), takes[:0])
         tail, port = wired(topology, np.arange(size))
@@ -81,7 +81,7 @@ class Arcs:
         return np.diff(self.ends.in_begin)[: self.size]
 
 
-def _over_busses(lists: Busses, size: int) -> tuple[Ints, Ints, Ints]:
+def _over_busses(lists: BusMembers, size: int) -> tuple[Ints, Ints, Ints]:
     """Ends of the arcs, and the steps that they take; busses of one member carry nothing."""
     seats = np.diff(lists.bus_begin)
     shared = np.flatnonzero(seats > 1)

@@ -18,7 +18,7 @@ from mpinet.errors import TooLarge, UsageError
 from mpinet.machine import Machine, PortModel
 from mpinet.networks.topology import Topology
 from mpinet.programs.bounds import Bound, combining_gossip_bound
-from mpinet.programs.collective import CollectiveResult, require_processor
+from mpinet.programs.collective import CollectiveOutcome, require_processor
 from mpinet.programs.exchange import FARTHEST, require_algorithm
 from mpinet.programs.farthest import farthest_timetable
 from mpinet.programs.holdings import KeyedChunks
@@ -32,7 +32,7 @@ from mpinet.programs.pipelines.spreading import (
     DIMENSIONS,
     PATHS,
     TREES,
-    Spread,
+    ItemSpread,
     offered,
     require_spread,
     spread,
@@ -51,7 +51,7 @@ def move_items(
     algorithm: str | None = None,
     seed: int = 0,
     switches: str = COPY,
-) -> CollectiveResult:
+) -> CollectiveOutcome:
     """Move many items, one a message, and combine them where the collective says so (collective).
 
     Parameters
@@ -100,7 +100,7 @@ def move_items(
         machine, planned.table, seed, operator=operator if sums else "sum", checked=False
     )
     short = held.short()
-    return CollectiveResult.of(
+    return CollectiveOutcome.of(
         planned.algorithm,
         spent,
         planned.bound,
@@ -114,7 +114,7 @@ def move_items(
 
 
 @dataclass(frozen=True, eq=False)
-class Plan:
+class PipelinePlan:
     """A collective of many items before it runs."""
 
     algorithm: str
@@ -122,7 +122,7 @@ class Plan:
     table: Timetable
     """Schedule of the collective."""
     items: int
-    """Items of the root or of each processor, or items to combine; see `CollectiveResult`."""
+    """Items of the root or of each processor, or items to combine; see `CollectiveOutcome`."""
     bound: Bound
     """Steps that nothing beats."""
     rate: Fraction | None
@@ -140,7 +140,7 @@ def plan(
     algorithm: str | None = None,
     switches: str = COPY,
     parts: bool = True,
-) -> Plan:
+) -> PipelinePlan:
     """Find who sends what, and what nothing beats (collective).
 
     Parameters
@@ -185,7 +185,7 @@ def plan(
     else:
         table = _table(machine, collective, _turned_round(machine, way), items, root)
         table = replace(table, add=_combines(topology, table, way))
-    return Plan(way.algorithm, table, items, bound, rate, way.skipped)
+    return PipelinePlan(way.algorithm, table, items, bound, rate, way.skipped)
 
 
 MOST_ROWS = 2**20
@@ -210,7 +210,7 @@ def require_exchange(topology: Topology, model: PortModel, items: int) -> None:
         )
 
 
-def _of_all_pairs(machine: Machine, items: int) -> Plan:
+def _of_all_pairs(machine: Machine, items: int) -> PipelinePlan:
     """Make a total exchange of many items: as many of one item, put into common steps."""
     topology, model = machine.topology, machine.model
     require_exchange(topology, model, items)
@@ -227,7 +227,7 @@ def _of_all_pairs(machine: Machine, items: int) -> Plan:
         chunk=one.chunk[everything] * items + item,
         chunks=items,
     )
-    return Plan(FARTHEST, table.ordered(), items, bound, rate)
+    return PipelinePlan(FARTHEST, table.ordered(), items, bound, rate)
 
 
 def _everywhere(
@@ -238,14 +238,16 @@ def _everywhere(
     algorithm: str | None,
     switches: str,
     parts: bool,
-) -> Plan:
+) -> PipelinePlan:
     """There and back, or along dimensions: by what takes the fewest steps."""
     topology, (bound, rate) = machine.topology, limits
     if algorithm != DIMENSIONS:
         way, back = _there_and_back(machine, arcs, items, bound, algorithm, switches)
         table = _table(machine, "allreduce", way, items)
         add = (np.arange(len(table)) < back) & _combines(topology, table, way)
-        found = Plan(way.algorithm, replace(table, add=add), items, bound, rate, way.skipped)
+        found = PipelinePlan(
+            way.algorithm, replace(table, add=add), items, bound, rate, way.skipped
+        )
         if algorithm or way.steps <= max(bound, items * combining_gossip_bound(machine)):
             return found
     along = exchanged(topology, arcs, machine.model, bound)
@@ -261,7 +263,7 @@ def _everywhere(
         return found
     assert along is not None
     skipped = () if algorithm else found.skipped
-    return Plan(DIMENSIONS, _along(machine, along, items), items, bound, rate, skipped)
+    return PipelinePlan(DIMENSIONS, _along(machine, along, items), items, bound, rate, skipped)
 
 
 def _along(machine: Machine, along: Exchanged, items: int) -> Timetable:
@@ -284,7 +286,7 @@ def _along(machine: Machine, along: Exchanged, items: int) -> Timetable:
     )
 
 
-def _combines(topology: Topology, table: Timetable, way: Spread) -> Flags:
+def _combines(topology: Topology, table: Timetable, way: ItemSpread) -> Flags:
     """Tell if the receiver of each row of a reduction combines what comes with what it has."""
     return (table.receiver < topology.hosts) | (way.algorithm not in (PATHS, TREES))
 
@@ -294,7 +296,7 @@ def shares(topology: Topology, items: int) -> Ints:
     return np.arange(items) * topology.hosts // items
 
 
-def _turned_round(machine: Machine, way: Spread) -> Spread:
+def _turned_round(machine: Machine, way: ItemSpread) -> ItemSpread:
     """Backwards, in the opposite direction of every link."""
     step, sender, receiver, item = way.rows.T
     channels = way.channels.copy()
@@ -302,7 +304,7 @@ def _turned_round(machine: Machine, way: Spread) -> Spread:
         known = np.flatnonzero(way.channels >= 0)
         channels[known] = machine.topology.reverse_port(sender[known], way.channels[known])
     rows = np.stack([way.steps + 1 - step, receiver, sender, item], axis=1)[::-1]
-    return Spread(way.algorithm, np.ascontiguousarray(rows), channels[::-1].copy())
+    return ItemSpread(way.algorithm, np.ascontiguousarray(rows), channels[::-1].copy())
 
 
 def _there_and_back(
@@ -312,7 +314,7 @@ def _there_and_back(
     bound: int,
     algorithm: str | None,
     switches: str,
-) -> tuple[Spread, int]:
+) -> tuple[ItemSpread, int]:
     """Return the best way of `_both_halves`: one item by default never takes more steps than two.
 
     A search for two items combines them at two processors, and may be shorter by that.
@@ -327,7 +329,7 @@ def _there_and_back(
     return best
 
 
-def _of_item(way: Spread, back: int, item: int) -> tuple[Spread, int]:
+def _of_item(way: ItemSpread, back: int, item: int) -> tuple[ItemSpread, int]:
     """Return the rows of one item without the steps that others alone used, and the first half."""
     kept = np.flatnonzero(way.rows[:, 3] == item)
     rows = way.rows[kept]
@@ -343,7 +345,7 @@ def _both_halves(
     bound: int,
     algorithm: str | None,
     switches: str,
-) -> tuple[Spread, int]:
+) -> tuple[ItemSpread, int]:
     """Backwards, and then forwards, by the way that takes the fewest steps; rows of the first.
 
     Over busses, and through switches that only forward, the way back is another one: there one
@@ -351,7 +353,7 @@ def _both_halves(
     """
     topology, model, half = machine.topology, machine.model, -(-bound // 2)
     turning, spreading = behavior("allreduce", switches), behavior("broadcast", switches)
-    best: tuple[Spread, Spread] | None = None
+    best: tuple[ItemSpread, ItemSpread] | None = None
     skipped, refused = [], None
     names = [algorithm] if algorithm else offered(topology, model, True, turning)
     for name in names:
@@ -378,11 +380,11 @@ def _both_halves(
     later = forth.rows + np.array([back.steps, 0, 0, 0])
     rows = np.concatenate([back.rows, later])
     channels = np.concatenate([back.channels, forth.channels])
-    return Spread(back.algorithm, rows, channels, tuple(skipped)), len(back.rows)
+    return ItemSpread(back.algorithm, rows, channels, tuple(skipped)), len(back.rows)
 
 
 def _table(
-    machine: Machine, collective: str, way: Spread, items: int, root: int | None = None
+    machine: Machine, collective: str, way: ItemSpread, items: int, root: int | None = None
 ) -> Timetable:
     """A way as a timetable."""
     more = {"chunks": items, "root": root, "ports": machine.model.name}

@@ -35,7 +35,7 @@ def is_packed(arcs: Arcs, sources: Ints) -> bool:
     return looks <= MOST_LOOKS and len(sources) * arcs.hosts <= MOST_ROWS
 
 
-class Sends(NamedTuple):
+class ForestSends(NamedTuple):
     """Messages between processors, by item and receiver."""
 
     parent: Table
@@ -105,7 +105,7 @@ def forest_rows(
     return np.ascontiguousarray(table), arcs.port[at]
 
 
-def sends_of(forest: Forest, sources: Ints, numbers: dict[int, int], arcs: Arcs) -> Sends:
+def sends_of(forest: Forest, sources: Ints, numbers: dict[int, int], arcs: Arcs) -> ForestSends:
     """Give each item a tree, and each of its messages a way; `numbers` are those of the wires."""
     hosts = arcs.hosts
     parent = np.full((len(sources), hosts), -1)
@@ -135,7 +135,7 @@ def sends_of(forest: Forest, sources: Ints, numbers: dict[int, int], arcs: Arcs)
                     begin.append(len(listed))
                 way[items[done : done + some], head] = places[nodes]
                 done += some
-    return Sends(parent, way, turn, np.array(begin), np.array(listed))
+    return ForestSends(parent, way, turn, np.array(begin), np.array(listed))
 
 
 @kernel

@@ -46,7 +46,7 @@ MOST_TRIES = 2**28
 
 
 @dataclass(frozen=True, eq=False)
-class Spread:
+class ItemSpread:
     """Spread of items: who sends which one to whom, and when."""
 
     algorithm: str
@@ -135,7 +135,7 @@ def spread(
     algorithm: str | None = None,
     single: bool = False,
     switches: str | None = None,
-) -> Spread:
+) -> ItemSpread:
     """Bring items to all processors in few steps.
 
     Parameters
@@ -174,8 +174,8 @@ def spread(
     rooted = bool((sources == sources[0]).all())
     names = [algorithm] if algorithm else offered(topology, model, rooted, switches)
     if topology.hosts == 1:
-        return Spread(names[0], np.empty((0, 4), np.int64), np.empty(0, np.int64))
-    best: Spread | None = None
+        return ItemSpread(names[0], np.empty((0, 4), np.int64), np.empty(0, np.int64))
+    best: ItemSpread | None = None
     skipped: list[str] = []
     for name in names:
         if name == PATHS:
@@ -201,12 +201,12 @@ def spread(
     return replace(best, skipped=tuple(skipped))
 
 
-def _rarest(topology: Topology, arcs: Arcs, sources: Ints, bound: int) -> Spread | None:
+def _rarest(topology: Topology, arcs: Arcs, sources: Ints, bound: int) -> ItemSpread | None:
     """Spread first the items that fewest have."""
     return _searched(RAREST, rarest_rows, topology, sources, bound)
 
 
-def _matching(topology: Topology, arcs: Arcs, sources: Ints, bound: int) -> Spread | None:
+def _matching(topology: Topology, arcs: Arcs, sources: Ints, bound: int) -> ItemSpread | None:
     """A largest matching a step."""
     return _searched(MATCHING, matched_rows, topology, sources, bound)
 
@@ -217,39 +217,39 @@ def _searched(
     topology: Topology,
     sources: Ints,
     bound: int,
-) -> Spread | None:
+) -> ItemSpread | None:
     """A greedy search, unless it would take too long."""
     if len(sources) * topology.size * max(bound, 1) > MOST_TRIES:
         return None
     rows = search(topology, sources, bound)
     rows = rows[needed_rows(rows, topology, sources)]
-    return Spread(name, rows, np.full(len(rows), -1))
+    return ItemSpread(name, rows, np.full(len(rows), -1))
 
 
 def _over_busses(
     name: str, topology: Topology, sources: Ints, bound: int, single: bool
-) -> Spread | None:
+) -> ItemSpread | None:
     """Spread what most members of a bus lack, unless it would take too long."""
     if len(sources) * topology.most_wired * max(bound, 1) > MOST_TRIES:
         return None
     rows = rows_over_busses(topology, sources, bound, name == MATCHING, single)
-    return Spread(name, np.ascontiguousarray(rows[:, :4]), rows[:, 4].copy())
+    return ItemSpread(name, np.ascontiguousarray(rows[:, :4]), rows[:, 4].copy())
 
 
-def _paths(arcs: Arcs, sources: Ints, bound: int, one_port: bool, alone: bool) -> Spread | None:
+def _paths(arcs: Arcs, sources: Ints, bound: int, one_port: bool, alone: bool) -> ItemSpread | None:
     """Find rows from processor to processor."""
     found = path_rows(arcs, sources, bound, one_port, alone)
-    return None if found is None else Spread(PATHS, *found)
+    return None if found is None else ItemSpread(PATHS, *found)
 
 
-def _forest(arcs: Arcs, sources: Ints, bound: int, alone: bool) -> Spread | None:
+def _forest(arcs: Arcs, sources: Ints, bound: int, alone: bool) -> ItemSpread | None:
     """Down trees from all processors that have items, past the switches between them."""
     if not is_packed(arcs, sources):
         return None
-    return Spread(TREES, *forest_rows(arcs, packed_trees(arcs, sources), sources, bound, alone))
+    return ItemSpread(TREES, *forest_rows(arcs, packed_trees(arcs, sources), sources, bound, alone))
 
 
-def _trees(topology: Topology, arcs: Arcs, sources: Ints, bound: int) -> Spread | None:
+def _trees(topology: Topology, arcs: Arcs, sources: Ints, bound: int) -> ItemSpread | None:
     """Down arc-disjoint trees of one root."""
     root = int(sources[0])
     degree = int(arcs.out_degrees[root])
@@ -257,10 +257,12 @@ def _trees(topology: Topology, arcs: Arcs, sources: Ints, bound: int) -> Spread 
         return None
     ways = ways_to_all(arcs, root)
     number = int(ways.min())
-    return Spread(TREES, *tree_rows(arcs, root, disjoint_trees(arcs, root, number), len(sources)))
+    return ItemSpread(
+        TREES, *tree_rows(arcs, root, disjoint_trees(arcs, root, number), len(sources))
+    )
 
 
-def _cycle(topology: Topology, arcs: Arcs, sources: Ints, bound: int) -> Spread | None:
+def _cycle(topology: Topology, arcs: Arcs, sources: Ints, bound: int) -> ItemSpread | None:
     """Each item goes once round, as soon as those that its source had before are on their way.
 
     Everybody passes on, a step later, what came; one item of each source at a time, or, where one
@@ -283,10 +285,10 @@ def _cycle(topology: Topology, arcs: Arcs, sources: Ints, bound: int) -> Spread 
         at = ahead[at]
     table, over = np.concatenate(rows), np.concatenate(used)
     by_step = np.lexsort((table[:, 3], table[:, 0]))
-    return Spread(CYCLE, table[by_step], over[by_step])
+    return ItemSpread(CYCLE, table[by_step], over[by_step])
 
 
-_WAYS: dict[str, Callable[[Topology, Arcs, Ints, int], Spread | None]] = {
+_WAYS: dict[str, Callable[[Topology, Arcs, Ints, int], ItemSpread | None]] = {
     RAREST: _rarest,
     TREES: _trees,
     MATCHING: _matching,

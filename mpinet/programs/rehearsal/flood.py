@@ -98,12 +98,12 @@ def _play(machine: Machine, dry: Dry, distances: NDArray[np.int32], steps: int) 
     informed = np.zeros(machine.placement.count, bool)
     for step in range(steps):
         fresh = machine.nodes[np.flatnonzero(distances == step)]
-        dry.arrivals = Wave(machine.nodes[np.flatnonzero(distances == step + 1)])
+        dry.arrivals = RehearsedWave(machine.nodes[np.flatnonzero(distances == step + 1)])
         slots = machine.slots(machine.beep(fresh))
         informed[slots[~informed[slots]]] = True
 
 
-class Wave:
+class RehearsedWave:
     """Arrivals of a flood: as many beeps as leave, for those who are to be informed next."""
 
     def __init__(self, following: Ints):

@@ -8,7 +8,7 @@ from mpinet.base.arrays import Array, Ints
 from mpinet.errors import UsageError
 from mpinet.machine import Machine
 from mpinet.programs.operators.operator import ASCEND
-from mpinet.programs.schedules.moves import Transfers
+from mpinet.programs.schedules.moves import MoveSends
 from mpinet.programs.schedules.pipeline import HELD, Pipeline
 
 
@@ -57,9 +57,9 @@ class Cycles(Pipeline):
         nodes = self.machine.nodes
         on = 1 if kind == ASCEND else -1
 
-        def sends() -> Transfers:
+        def sends() -> MoveSends:
             targets = nodes - self.places + (self.places + on) % self.length
-            return Transfers(np.arange(len(nodes)), targets, HELD)
+            return MoveSends(np.arange(len(nodes)), targets, HELD)
 
         self.moves.move(("cycle", on), registers, sends, lambda origins, receivers: HELD)
 

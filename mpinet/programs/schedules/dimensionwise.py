@@ -13,7 +13,7 @@ from mpinet.base.arrays import Array, Ints
 from mpinet.machine import Machine
 from mpinet.machine.state import Fields
 from mpinet.programs.operators.operator import Oper, Pass
-from mpinet.programs.schedules.pairs import Pairs, pairs_of
+from mpinet.programs.schedules.pairs import DimensionPairs, pairs_of
 from mpinet.programs.schedules.schedule import (
     Dimensions,
     PassSchedule,
@@ -49,7 +49,7 @@ class Dimensionwise(PassSchedule):
             self._rows = np.where(hosted, np.cumsum(hosted) - 1, -1)
         self._in_a_row = bool((np.diff(self.index) == 1).all())
         self._uses: Counter[int] = Counter()
-        self._pairs: dict[int, Pairs] = {}
+        self._pairs: dict[int, DimensionPairs] = {}
         self._done = self._begun = 0
         self._needed: list[int] = []
         self._witnesses: list[Witness] = []

@@ -20,7 +20,7 @@ from mpinet.networks.gbsn.general import GeneralizedBlockShift
 from mpinet.networks.gbsn.regular import BlockShift
 from mpinet.networks.topology import Topology
 from mpinet.programs.operators.operator import Pass
-from mpinet.programs.schedules.moves import Moves, Transfers, rotated_left
+from mpinet.programs.schedules.moves import Moves, MoveSends, rotated_left
 from mpinet.programs.schedules.pairs import keep_own
 from mpinet.programs.schedules.schedule import PassSchedule, Phase
 
@@ -100,10 +100,10 @@ class Sections(PassSchedule):
         """One step: every element moves on, but for those that stay where they are."""
         nodes = self.machine.nodes
 
-        def sends() -> Transfers:
+        def sends() -> MoveSends:
             targets = rotated_left(nodes, self.dimensions, by)
             slots = np.flatnonzero(targets != nodes)
-            return Transfers(slots, targets[slots], HELD)
+            return MoveSends(slots, targets[slots], HELD)
 
         self._moves.move(("shift", by), registers, sends, lambda origins, receivers: HELD)
 
@@ -111,8 +111,8 @@ class Sections(PassSchedule):
         """One step over the links of the bit that dimension j is at."""
         nodes, bit = self.machine.nodes, j - section * self._shift
 
-        def sends() -> Transfers:
-            return Transfers(np.arange(len(nodes)), nodes ^ (1 << bit), HELD)
+        def sends() -> MoveSends:
+            return MoveSends(np.arange(len(nodes)), nodes ^ (1 << bit), HELD)
 
         self._moves.move(("exchange", bit), registers, sends, lambda origins, receivers: RECEIVED)
         registers[HELD] = keep_own(

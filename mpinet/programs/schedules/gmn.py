@@ -14,7 +14,7 @@ from mpinet.machine import Machine
 from mpinet.networks.gmn.parameters import JUMPS, positions_of
 from mpinet.networks.gmn.wiring import MultipleLoops
 from mpinet.programs.operators.operator import ASCEND
-from mpinet.programs.schedules.moves import Landing, Transfers, merge
+from mpinet.programs.schedules.moves import Landing, MoveSends, merge
 from mpinet.programs.schedules.pipeline import EXTRA, HELD, LEAVING, Pipeline
 
 NO_TYPE = -1
@@ -91,13 +91,13 @@ class Loops(Pipeline):
         """One step: what goes along the ring, over hops of type 0, or both."""
         sends_of = {"ring": self._along_ring, "hop": self._over_hop}
 
-        def sends() -> Transfers:
+        def sends() -> MoveSends:
             return merge(*(sends_of[way](turn, kind) for way in ways))
 
         key = (ways, kind, self._empty(turn, kind))
         self.moves.move(key, registers, sends, self._landing(kind))
 
-    def _along_ring(self, turn: int, kind: str) -> Transfers:
+    def _along_ring(self, turn: int, kind: str) -> MoveSends:
         """Moves between slots s and s-1 for s = 1..m, but for the empty slot."""
         m, nodes = self.length, self.machine.nodes
         start = self.places == 0
@@ -107,15 +107,15 @@ class Loops(Pipeline):
         else:
             slot, register, on = self.places, np.full(len(nodes), HELD), 1
         full = np.flatnonzero(slot != self._empty(turn, kind))
-        return Transfers(full, (nodes[full] + on) % self._size, register[full])
+        return MoveSends(full, (nodes[full] + on) % self._size, register[full])
 
-    def _over_hop(self, turn: int, kind: str) -> Transfers:
+    def _over_hop(self, turn: int, kind: str) -> MoveSends:
         """Moves between slot 0 of a cycle and its slot m, which is at the next one's node."""
         slot, jump = (0, self.length) if kind == ASCEND else (self.length, -self.length)
         at = np.flatnonzero(self.places == 0)
         if slot == self._empty(turn, kind):
             at = at[:0]
-        return Transfers(at, (self.machine.nodes[at] + jump) % self._size, LEAVING)
+        return MoveSends(at, (self.machine.nodes[at] + jump) % self._size, LEAVING)
 
     def _landing(self, kind: str) -> Landing:
         """Return where a message goes: slot m is the extra register of the node in slot 0."""

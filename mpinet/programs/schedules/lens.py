@@ -41,7 +41,7 @@ Changes = tuple[int, ...]
 
 
 @dataclass(frozen=True, eq=False)
-class Sweep:
+class LensPass:
     """A pass on its way."""
 
     work: Pass
@@ -110,7 +110,7 @@ class Sweeps(PassSchedule):
         """
 
     @abstractmethod
-    def stages(self, sweep: Sweep) -> Iterator[str]:
+    def stages(self, sweep: LensPass) -> Iterator[str]:
         """Carry a pass out (collective); every now and then the name of what has been done."""
 
     def dimensions_of_homes(self) -> int:
@@ -140,7 +140,9 @@ class Sweeps(PassSchedule):
         registers[HELD, self._homes] = state
         steps: dict[str, int] = {}
         done = self.machine.steps
-        for stage in self.stages(Sweep(sweep, registers, (sweep.kind == DESCEND) == self.mirrored)):
+        for stage in self.stages(
+            LensPass(sweep, registers, (sweep.kind == DESCEND) == self.mirrored)
+        ):
             steps[stage] = steps.get(stage, 0) + self.machine.steps - done
             done = self.machine.steps
         state[:] = registers[HELD, self._homes]
@@ -151,7 +153,7 @@ class Sweeps(PassSchedule):
         number = self.level - 1 - digit if self.mirrored else digit
         return self.low_dimensions + self.bits * number
 
-    def bits_of(self, digit: int | None, sweep: Sweep) -> list[int]:
+    def bits_of(self, digit: int | None, sweep: LensPass) -> list[int]:
         """The bits of a digit that are active, in the order of the pass."""
         if digit is None:
             return []
@@ -165,7 +167,7 @@ class Sweeps(PassSchedule):
             return f"dimension {lowest}"
         return f"dimensions {lowest}..{lowest + self.bits - 1}"
 
-    def enter(self, turn: int, sweep: Sweep) -> None:
+    def enter(self, turn: int, sweep: LensPass) -> None:
         """To the right: a row receives from its owners all of its box that it needs."""
         crossings = self.crossings(turn)
         boxes = {row: changes(self.bits_of(digit, sweep)) for row, digit in crossings.items()}
@@ -173,7 +175,7 @@ class Sweeps(PassSchedule):
             self.move_right(received, sweep.registers)
         self._keep(turn, sweep)
 
-    def meet(self, turn: int, sweep: Sweep) -> None:
+    def meet(self, turn: int, sweep: LensPass) -> None:
         """Siblings send each other what they need, each on the lower bus of its own digit."""
         crossings = self.crossings(turn)
         boxes = {row: changes(self.bits_of(digit, sweep))[1:] for row, digit in crossings.items()}
@@ -212,7 +214,7 @@ class Sweeps(PassSchedule):
         for turn in reversed(range(max(map(len, boxes.values())))):
             yield {row: box[turn : turn + 1] for row, box in boxes.items() if turn < len(box)}
 
-    def _keep(self, turn: int, sweep: Sweep) -> None:
+    def _keep(self, turn: int, sweep: LensPass) -> None:
         """Compute, from the boxes received, the states that every processor needs."""
         registers = sweep.registers
         for row, digit in self.crossings(turn).items():
@@ -262,7 +264,7 @@ class RowSweeps(Sweeps):
         """One row after the other."""
         return {turn: turn}
 
-    def stages(self, sweep: Sweep) -> Iterator[str]:
+    def stages(self, sweep: LensPass) -> Iterator[str]:
         """A digit after the other."""
         turns = range(self.level)
         if sweep.to_the_right:

@@ -8,7 +8,7 @@ import numpy as np
 
 from mpinet.base.arrays import Ints
 from mpinet.networks.lens.wiring import LensNetwork
-from mpinet.programs.schedules.lens import HELD, VISITING, Sweep, Sweeps
+from mpinet.programs.schedules.lens import HELD, VISITING, LensPass, Sweeps
 
 
 class Full(Sweeps):
@@ -44,13 +44,13 @@ class Full(Sweeps):
         """The gap is the lowest bits."""
         return self._numbers[slots] << self.low_dimensions | gap
 
-    def stages(self, sweep: Sweep) -> Iterator[str]:
+    def stages(self, sweep: LensPass) -> Iterator[str]:
         """The visits, then the rounds; the other way round where the pass descends."""
         parts = [self._visits, self._rounds]
         for part in parts if sweep.ascends else reversed(parts):
             yield from part(sweep)
 
-    def _rounds(self, sweep: Sweep) -> Iterator[str]:
+    def _rounds(self, sweep: LensPass) -> Iterator[str]:
         """Twice round, if any digit has an active dimension."""
         turns = range(2 * self.level if sweep.work.high > self.low_dimensions else 0)
         for turn in turns if sweep.to_the_right else reversed(turns):
@@ -61,7 +61,7 @@ class Full(Sweeps):
                 self.move_left(self.crossings(turn), sweep.registers)
             yield "rounds"
 
-    def _visits(self, sweep: Sweep) -> Iterator[str]:
+    def _visits(self, sweep: LensPass) -> Iterator[str]:
         """The dimensions of the gap: 2^j steps to the partner, who works for both, and back."""
         registers = sweep.registers
         for j in sweep.work.dimensions:
@@ -80,7 +80,7 @@ class Full(Sweeps):
                 registers[HELD, at] = registers[VISITING, at]
             yield f"dimension {j}"
 
-    def _receive(self, j: int, gap: int, sweep: Sweep) -> None:
+    def _receive(self, j: int, gap: int, sweep: LensPass) -> None:
         """Work out the pairs of a dimension whose lower elements are at home at a gap."""
         at = self.at[gap + (1 << j) - 1]
         index, registers = self.elements(at, gap), sweep.registers

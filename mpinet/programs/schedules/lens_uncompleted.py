@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from mpinet.base.arrays import Ints
-from mpinet.programs.schedules.lens import Sweep, Sweeps
+from mpinet.programs.schedules.lens import LensPass, Sweeps
 
 
 class ThereAndBack(Sweeps):
@@ -29,7 +29,7 @@ class ThereAndBack(Sweeps):
         """One row after the other."""
         return {turn: turn}
 
-    def stages(self, sweep: Sweep) -> Iterator[str]:
+    def stages(self, sweep: LensPass) -> Iterator[str]:
         """There and back, working on one of the ways."""
         last = max(row for row in range(self.level) if self.bits_of(row, sweep))
         further = range(1, last + 1)

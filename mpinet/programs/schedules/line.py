@@ -9,7 +9,7 @@ import numpy as np
 from mpinet.base.arrays import Array, Ints
 from mpinet.machine import Machine
 from mpinet.programs.schedules.dimensionwise import Dimensionwise
-from mpinet.programs.schedules.moves import Moves, Transfers, merge
+from mpinet.programs.schedules.moves import Moves, MoveSends, merge
 from mpinet.programs.schedules.schedule import is_one_port
 
 RISING, FALLING = 0, 1
@@ -68,19 +68,19 @@ class Lines:
     def _move(self, j: int, unit: int, ways: tuple[int, ...], copies: Array) -> None:
         """One unit: each copy that moves these ways goes to the next processor."""
 
-        def sends() -> Transfers:
+        def sends() -> MoveSends:
             return merge(*(self._sends(j, unit, way) for way in ways))
 
         self._moves.move(("line", j, unit, ways), copies, sends, self._direction)
 
-    def _sends(self, j: int, unit: int, way: int) -> Transfers:
+    def _sends(self, j: int, unit: int, way: int) -> MoveSends:
         """Copies that have moved `unit` places, and where they go next."""
         sign = 1 if way == RISING else -1
         begin = unit if way == RISING else (1 << j) - unit
         within = self._places & ((2 << j) - 1)
         slots = np.flatnonzero((within >= begin) & (within < begin + (1 << j)))
         targets = (self._machine.nodes[slots] + sign) % self._machine.topology.size
-        return Transfers(slots, targets, way)
+        return MoveSends(slots, targets, way)
 
     def _direction(self, origins: Ints, receivers: Ints) -> Ints:
         """The register of the way that a message has come."""

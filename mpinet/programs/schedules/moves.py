@@ -22,7 +22,7 @@ KEPT = 2**20
 
 
 @dataclass(frozen=True, eq=False)
-class Transfers:
+class MoveSends:
     """Sends of a rank's processors in a step."""
 
     slots: Ints
@@ -37,10 +37,10 @@ Landing = Callable[[Ints, Ints], Any]
 """``landing(origins, receivers)``: the registers into which messages are put, by processors."""
 
 
-def merge(*parts: Transfers) -> Transfers:
+def merge(*parts: MoveSends) -> MoveSends:
     """Several sends in one step."""
     registers = [np.broadcast_to(part.register, part.slots.shape) for part in parts]
-    return Transfers(
+    return MoveSends(
         np.concatenate([part.slots for part in parts]),
         np.concatenate([part.targets for part in parts]),
         np.concatenate(registers),
@@ -61,12 +61,12 @@ class Moves:
     def __init__(self, machine: Machine, name: str):
         self._machine = machine
         self._name = name
-        self._known: dict[Hashable, Move] = {}
+        self._known: dict[Hashable, PlannedMove] = {}
         share = -(-machine.topology.size // machine.transport.size)
         self._most = KEPT // share
 
     def move(
-        self, key: Hashable, registers: Array, sends: Callable[[], Transfers], landing: Landing
+        self, key: Hashable, registers: Array, sends: Callable[[], MoveSends], landing: Landing
     ) -> None:
         """Make one step (collective).
 
@@ -83,16 +83,16 @@ class Moves:
         """
         move = self._known.get(key)
         if move is None:
-            move = Move(self._machine, self._name, sends(), landing)
+            move = PlannedMove(self._machine, self._name, sends(), landing)
             if len(self._known) < self._most:
                 self._known[key] = move
         move(registers)
 
 
-class Move:
+class PlannedMove:
     """One planned move (collective); see `Moves.move`."""
 
-    def __init__(self, machine: Machine, name: str, sends: Transfers, landing: Landing):
+    def __init__(self, machine: Machine, name: str, sends: MoveSends, landing: Landing):
         nodes = machine.nodes[sends.slots]
         self._plan = machine.plan(nodes, ports_towards(machine, nodes, sends.targets, name))
         self._from = sends.register, sends.slots

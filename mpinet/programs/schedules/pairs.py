@@ -47,7 +47,7 @@ def keep_own(oper: Oper, j: int, index: Ints, own: Array, theirs: Array) -> Arra
     return kept
 
 
-class Pairs(ABC):
+class DimensionPairs(ABC):
     """The pairs of one dimension that have an element on this rank.
 
     Both processors of a pair know both states after the exchange, and both work out the same; a
@@ -69,7 +69,7 @@ class Pairs(ABC):
         """
 
 
-def pairs_of(j: int, index: Ints, in_a_row: bool, rows: Callable[[Ints], Ints]) -> Pairs:
+def pairs_of(j: int, index: Ints, in_a_row: bool, rows: Callable[[Ints], Ints]) -> DimensionPairs:
     """The pairs of dimension j.
 
     Parameters
@@ -86,13 +86,13 @@ def pairs_of(j: int, index: Ints, in_a_row: bool, rows: Callable[[Ints], Ints]) 
     if len(index) and in_a_row:
         first, last = int(index[0]), int(index[-1])
         if first % (2 << j) == 0 == (last + 1) % (2 << j):
-            return Runs(j, index)
+            return ElementRuns(j, index)
         if first >> j == last >> j:
             return OneSide(j, index)
     return Scattered(j, index, rows)
 
 
-class Runs(Pairs):
+class ElementRuns(DimensionPairs):
     """Consecutive elements: the lower ones stand in runs of 2^j, and the upper ones behind each."""
 
     def __init__(self, j: int, index: Ints):
@@ -122,7 +122,7 @@ class Runs(Pairs):
                 low[at] = new_low
 
 
-class OneSide(Pairs):
+class OneSide(DimensionPairs):
     """Consecutive elements that are all lower or all upper ones: the partners are elsewhere."""
 
     def __init__(self, j: int, index: Ints):
@@ -147,7 +147,7 @@ class OneSide(Pairs):
         return self._index[begin:end] & ~(1 << self._j)
 
 
-class Scattered(Pairs):
+class Scattered(DimensionPairs):
     """Elements in any order, some with partners on this rank and some without."""
 
     def __init__(self, j: int, index: Ints, rows: Callable[[Ints], Ints]):

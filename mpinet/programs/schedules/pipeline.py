@@ -15,7 +15,7 @@ from mpinet.base.arrays import Array, Ints
 from mpinet.machine import Machine
 from mpinet.programs.operators.operator import ASCEND, Pass
 from mpinet.programs.schedules.line import Lines
-from mpinet.programs.schedules.moves import Moves, Transfers
+from mpinet.programs.schedules.moves import Moves, MoveSends
 from mpinet.programs.schedules.pairs import keep_own
 from mpinet.programs.schedules.schedule import (
     PassSchedule,
@@ -124,9 +124,9 @@ class Pipeline(PassSchedule):
         active = {p: j for p, j in self.meetings(turn).items() if j in sweep.dimensions}
         nodes = self.machine.nodes
 
-        def sends() -> Transfers:
+        def sends() -> MoveSends:
             slots = np.flatnonzero(np.isin(self.places, list(active)))
-            return Transfers(slots, self.lateral(nodes[slots]), HELD)
+            return MoveSends(slots, self.lateral(nodes[slots]), HELD)
 
         self.moves.move(("lateral", *active), registers, sends, lambda origins, receivers: RECEIVED)
         for place, j in active.items():

@@ -14,7 +14,7 @@ import numpy as np
 from mpinet.base.arrays import Array, Ints
 from mpinet.machine import Machine
 from mpinet.programs.operators.operator import ASCEND, Pass
-from mpinet.programs.schedules.moves import Moves, Transfers, rotated_left
+from mpinet.programs.schedules.moves import Moves, MoveSends, rotated_left
 from mpinet.programs.schedules.pairs import keep_own
 from mpinet.programs.schedules.schedule import (
     PassSchedule,
@@ -75,15 +75,15 @@ class Shifting(PassSchedule):
     def shift(self, kind: str, registers: Array) -> None:
         """One step: every element moves on, but for those that stay where they are."""
 
-        def sends() -> Transfers:
+        def sends() -> MoveSends:
             targets = self.rotated(self.machine.nodes, kind)
             slots = np.flatnonzero(targets != self.machine.nodes)
-            return Transfers(slots, targets[slots])
+            return MoveSends(slots, targets[slots])
 
         self._moves.move(("shift", kind), registers, sends, lambda origins, receivers: HELD)
 
 
-class Shuffle(Shifting):
+class ShuffleExchangeSchedule(Shifting):
     """Schedule of the shuffle-exchange: q rotations, and an exchange in every active dimension."""
 
     name = "shuffle"
@@ -105,7 +105,7 @@ class Shuffle(Shifting):
         self._moves.move(
             "exchange",
             registers,
-            lambda: Transfers(np.arange(len(nodes)), nodes ^ 1),
+            lambda: MoveSends(np.arange(len(nodes)), nodes ^ 1),
             lambda origins, receivers: RECEIVED,
         )
         registers[HELD] = keep_own(
@@ -113,7 +113,7 @@ class Shuffle(Shifting):
         )
 
 
-class DeBruijn(Shifting):
+class DeBruijnSchedule(Shifting):
     """Schedule of the de Bruijn graph: a step a dimension brings a pair together and shifts it.
 
     Every processor sends its element to both successors (descending) or predecessors (ascending);
@@ -145,12 +145,12 @@ class DeBruijn(Shifting):
         nodes, q = self.machine.nodes, self.dimensions
         last, first = (q - 1, 0) if kind == ASCEND else (0, q - 1)
 
-        def sends() -> Transfers:
+        def sends() -> MoveSends:
             own = self.rotated(nodes, kind)
             targets = np.concatenate([own ^ (int(part) << last) for part in parts])
             slots = np.tile(np.arange(len(nodes)), len(parts))
             moving = targets != nodes[slots]
-            return Transfers(slots[moving], targets[moving])
+            return MoveSends(slots[moving], targets[moving])
 
         def landing(origins: Ints, receivers: Ints) -> Ints:
             return 1 + ((origins >> first) & 1)

@@ -11,7 +11,7 @@ from mpinet.machine import Machine, PortModel
 from mpinet.machine.transport import Local
 from mpinet.networks.topology import Topology
 from mpinet.programs.broadcast import broadcast
-from mpinet.programs.collective import CollectiveResult, require_few
+from mpinet.programs.collective import CollectiveOutcome, require_few
 from mpinet.programs.exchange import exchange
 from mpinet.programs.gather import gather
 from mpinet.programs.gossip import gossip
@@ -42,7 +42,7 @@ def taken(
         require_few(topology, f"A schedule of {collective}", MOST_PROCESSORS[collective])
     trace, kind, hosts = ChunkTrace(), KINDS[collective], topology.hosts
     machine = Machine(topology, model, Local(), trace=trace)
-    runs: dict[str, Callable[[], CollectiveResult]] = {
+    runs: dict[str, Callable[[], CollectiveOutcome]] = {
         "broadcast": lambda: broadcast(machine, root, algorithm),
         "reduce": lambda: reduce(machine, root, "sum", algorithm),
         "gossip": lambda: gossip(machine, algorithm),

@@ -221,7 +221,7 @@ def csv_text(timetable: Timetable) -> str:
     return "\n".join(lines) + "\n"
 
 
-class Part:
+class HostedRows:
     """The rows of this rank's senders, each with the port that it goes over.
 
     Parameters

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from mpinet.claims.paper import Column, MeasuredTable, PaperTable
+from mpinet.claims.paper import ClaimColumn, MeasuredTable, PaperTable
 from mpinet.claims.relation import FACTS
 from mpinet.report.tables import cell_text
 
@@ -18,7 +18,7 @@ SIGNS = {"<=": "≤ ", ">=": "≥ ", "<": "< ", ">": "> ", "~": "~ "}
 
 
 @dataclass(frozen=True)
-class Cell:
+class PublishedCell:
     """A cell of a table, or a point of a figure's series."""
 
     row: str | float
@@ -48,7 +48,7 @@ class Cell:
         return cell_text(value)
 
 
-def digits_of(cells: Iterable[Cell]) -> dict[str, int]:
+def digits_of(cells: Iterable[PublishedCell]) -> dict[str, int]:
     """Return the most decimals that are printed in each column."""
     found: dict[str, int] = {}
     for cell in cells:
@@ -61,7 +61,7 @@ def _decimals(printed: float) -> int:
     return len(f"{printed:f}".rstrip("0").partition(".")[2])
 
 
-def cells_of(table: PaperTable | MeasuredTable, rows: LedgerRows) -> list[Cell]:
+def cells_of(table: PaperTable | MeasuredTable, rows: LedgerRows) -> list[PublishedCell]:
     """Return the cells of a table whose claims are judged, row by row."""
     if isinstance(table, MeasuredTable):
         return [cell for column in table.columns for cell in _column(column, rows)]
@@ -74,7 +74,7 @@ def cells_of(table: PaperTable | MeasuredTable, rows: LedgerRows) -> list[Cell]:
     ]
 
 
-def _row(label: str, row: Mapping[str, Any]) -> Iterator[Cell]:
+def _row(label: str, row: Mapping[str, Any]) -> Iterator[PublishedCell]:
     """Yield the cells of a claim whose values are objects with a field a cell."""
     claimed, measured = row["claimed"], row["measured"]
     if isinstance(claimed, Mapping) and isinstance(measured, Mapping):
@@ -84,7 +84,7 @@ def _row(label: str, row: Mapping[str, Any]) -> Iterator[Cell]:
         yield from _fields(label, "", row, claimed, measured, wrong)
 
 
-def _column(column: Column, rows: LedgerRows) -> Iterator[Cell]:
+def _column(column: ClaimColumn, rows: LedgerRows) -> Iterator[PublishedCell]:
     """Yield the cells of a column, from the points of its claim."""
     row = rows.get(column.claim)
     values = {value["point"]: value for value in row["values"] or ()} if row else {}
@@ -98,7 +98,7 @@ def _column(column: Column, rows: LedgerRows) -> Iterator[Cell]:
             yield from _fields(label, front, row, claimed, measured, found["fields"])
         else:
             relation, agrees = row["relation"], found["holds"]
-            yield Cell(label, column.name, row["id"], relation, claimed, measured, agrees)
+            yield PublishedCell(label, column.name, row["id"], relation, claimed, measured, agrees)
 
 
 def _fields(
@@ -108,8 +108,8 @@ def _fields(
     claimed: Mapping[str, Any],
     measured: Mapping[str, Any],
     wrong: Iterable[str],
-) -> Iterator[Cell]:
+) -> Iterator[PublishedCell]:
     """Yield a cell for each field; its column is the field's name behind `front`."""
     for name, printed in claimed.items():
         found, agrees = measured.get(name), name not in wrong
-        yield Cell(label, front + name, row["id"], row["relation"], printed, found, agrees)
+        yield PublishedCell(label, front + name, row["id"], row["relation"], printed, found, agrees)

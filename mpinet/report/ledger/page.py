@@ -19,7 +19,7 @@ from mpinet.report.ledger.cells import LedgerRows
 from mpinet.report.ledger.formulas import typeset
 from mpinet.report.ledger.head import counts, findings, head, reading
 from mpinet.report.ledger.plot import drawn
-from mpinet.report.ledger.remade import Place, command_html, link, places, remade, value_html
+from mpinet.report.ledger.remade import PagePlace, command_html, link, places, remade, value_html
 from mpinet.report.ledger.terminal import extent_text, quotation_text
 
 LedgerRow = Mapping[str, Any]
@@ -143,7 +143,7 @@ def _links(refuted: Sequence[LedgerRow], cause: str) -> str:
     return " ".join(link(str(row["id"])) for row in refuted if row["cause"] == cause)
 
 
-def _row(found: Paper, row: LedgerRow, at: Sequence[Place]) -> str:
+def _row(found: Paper, row: LedgerRow, at: Sequence[PagePlace]) -> str:
     """Row of a claim: the statement beside the measurement."""
     measured, claimed = "", ""
     if row["points"]:

@@ -8,7 +8,7 @@ from html import escape
 from math import ceil, floor, log2
 from typing import Any
 
-from mpinet.claims.paper import Curve, Plot
+from mpinet.claims.paper import ClaimCurve, Plot
 from mpinet.networks import open as open_topology
 
 WIDTH, HEIGHT = 560, 320
@@ -70,7 +70,7 @@ def drawn(plot: Plot, rows: Mapping[str, Mapping[str, Any]]) -> str:
 </figure>"""
 
 
-def points_of(curve: Curve, against: str, rows: Mapping[str, Mapping[str, Any]]) -> Points:
+def points_of(curve: ClaimCurve, against: str, rows: Mapping[str, Mapping[str, Any]]) -> Points:
     """Points of a curve, from left to right."""
     return sorted(
         {
@@ -82,7 +82,7 @@ def points_of(curve: Curve, against: str, rows: Mapping[str, Mapping[str, Any]])
 
 
 def places_of(
-    curve: Curve, against: str, rows: Mapping[str, Mapping[str, Any]]
+    curve: ClaimCurve, against: str, rows: Mapping[str, Mapping[str, Any]]
 ) -> Iterable[tuple[str, Any, Mapping[str, Any]]]:
     """Yield a curve's points: the claim, the place on the horizontal axis, and what was found."""
     for claim in curve.claims():
@@ -92,7 +92,7 @@ def places_of(
                 yield claim, curve.at.get(claim) or _place(arguments, value, against), value
 
 
-def value_of(curve: Curve, value: Mapping[str, Any], which: str) -> Any:
+def value_of(curve: ClaimCurve, value: Mapping[str, Any], which: str) -> Any:
     """Return what was ``measured`` or ``claimed`` at a point of a curve."""
     found = value[which]
     return found.get(curve.key) if curve.key and isinstance(found, Mapping) else found
@@ -193,7 +193,7 @@ def _diagonal(across: _Axis, up: _Axis) -> str:
 
 
 def _curve(
-    curve: Curve, points: Points, number: int, across: _Axis, up: _Axis, scattered: bool
+    curve: ClaimCurve, points: Points, number: int, across: _Axis, up: _Axis, scattered: bool
 ) -> Iterable[str]:
     """Draw a line through the points, and the points."""
     at = [(across.at(x), up.at(y)) for x, y in points]
@@ -210,7 +210,7 @@ def _curve(
         )
 
 
-def _sample(curve: Curve) -> str:
+def _sample(curve: ClaimCurve) -> str:
     """Draw a piece of the curve's line for the legend."""
     line = f'<line class="{curve.value}" x1="0" x2="26" y1="6" y2="6"/>'
     return f'<svg class="sample" viewBox="0 0 26 12" aria-hidden="true">{line}</svg>'

@@ -8,7 +8,7 @@ from html import escape
 from typing import Any
 
 from mpinet.claims.paper import MeasuredTable, Paper, PaperTable
-from mpinet.report.ledger.cells import Cell, LedgerRows, cells_of, digits_of
+from mpinet.report.ledger.cells import LedgerRows, PublishedCell, cells_of, digits_of
 from mpinet.report.tables import cell_text
 
 UNBROKEN = 36
@@ -16,7 +16,7 @@ UNBROKEN = 36
 
 
 @dataclass(frozen=True)
-class Place:
+class PagePlace:
     """Place on the page at which a claim is shown again."""
 
     anchor: str
@@ -55,11 +55,11 @@ def value_html(value: Any) -> str:
     return escape(cell_text(value))
 
 
-def places(paper: Paper, rows: LedgerRows) -> dict[str, list[Place]]:
+def places(paper: Paper, rows: LedgerRows) -> dict[str, list[PagePlace]]:
     """Tables in which a paper's claims stand."""
-    found: dict[str, list[Place]] = {}
+    found: dict[str, list[PagePlace]] = {}
     for number, table in enumerate(paper.tables):
-        place = Place(_anchor(paper, number), _short(table.title))
+        place = PagePlace(_anchor(paper, number), _short(table.title))
         for claim in dict.fromkeys(table.claims()):
             if claim in rows:
                 found.setdefault(claim, []).append(place)
@@ -90,7 +90,7 @@ def _table(table: PaperTable | MeasuredTable, rows: LedgerRows, anchor: str) -> 
     """Return a table of measured values; where they differ, the printed ones stand beside them."""
     cells = cells_of(table, rows)
     columns, digits = list(dict.fromkeys(cell.column for cell in cells)), digits_of(cells)
-    lines: dict[str | float, dict[str, Cell]] = {}
+    lines: dict[str | float, dict[str, PublishedCell]] = {}
     for cell in cells:
         lines.setdefault(cell.row, {})[cell.column] = cell
     head = "".join(f'<th scope="col">{escape(column)}</th>' for column in ["", *columns])
@@ -112,7 +112,7 @@ def _table(table: PaperTable | MeasuredTable, rows: LedgerRows, anchor: str) -> 
 </table></div>"""
 
 
-def _cell(cell: Cell, digits: int) -> str:
+def _cell(cell: PublishedCell, digits: int) -> str:
     """Return a cell that leads to its claim."""
     kind = "holds" if cell.agrees else "refuted"
     shown, printed = (_value(cell, value, digits) for value in (cell.measured, cell.printed))
@@ -124,6 +124,6 @@ def _cell(cell: Cell, digits: int) -> str:
     )
 
 
-def _value(cell: Cell, value: Any, digits: int) -> str:
+def _value(cell: PublishedCell, value: Any, digits: int) -> str:
     """Return a value of a cell, with as many decimals as the paper's column."""
     return value_html(value) if isinstance(value, Mapping) else escape(cell.rounded(value, digits))

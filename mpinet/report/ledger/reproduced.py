@@ -8,9 +8,9 @@ from html import escape
 from typing import Any
 
 from mpinet.base.version import __version__
-from mpinet.claims.paper import Curve, MeasuredTable, Paper, PaperTable, Plot, item_name
+from mpinet.claims.paper import ClaimCurve, MeasuredTable, Paper, PaperTable, Plot, item_name
 from mpinet.claims.summary import tally
-from mpinet.report.ledger.cells import Cell, LedgerRows, cells_of, digits_of
+from mpinet.report.ledger.cells import LedgerRows, PublishedCell, cells_of, digits_of
 from mpinet.report.ledger.page import claims_table, doi_link, errors_list, html_page
 from mpinet.report.ledger.plot import (
     along,
@@ -52,7 +52,7 @@ class Item:
             for curve in plot.curves:
                 yield from curve.claims()
 
-    def parts(self, rows: LedgerRows) -> Iterator[tuple[str, list[Cell]]]:
+    def parts(self, rows: LedgerRows) -> Iterator[tuple[str, list[PublishedCell]]]:
         """Title and cells of each of its tables and pictures, of the claims that are judged."""
         for part in self.tables:
             yield part.title, cells_of(part, rows)
@@ -74,9 +74,9 @@ def items_of(paper: Paper) -> list[Item]:
     ]
 
 
-def _points(plot: Plot, rows: LedgerRows) -> list[Cell]:
+def _points(plot: Plot, rows: LedgerRows) -> list[PublishedCell]:
     """Points of a plot's series: of what is measured, then of what is only printed."""
-    series: dict[tuple[Any, ...], Curve] = {}
+    series: dict[tuple[Any, ...], ClaimCurve] = {}
     # Measured series come first: a printed one is only shown by itself where nothing was measured
     # beside it.
     for curve in sorted(plot.curves, key=lambda curve: curve.value == "claimed"):
@@ -91,11 +91,13 @@ def _points(plot: Plot, rows: LedgerRows) -> list[Cell]:
     ]
 
 
-def _point(curve: Curve, row: Mapping[str, Any], x: Any, value: Mapping[str, Any]) -> Cell:
+def _point(
+    curve: ClaimCurve, row: Mapping[str, Any], x: Any, value: Mapping[str, Any]
+) -> PublishedCell:
     """A point of a series."""
     agrees = value["holds"] if not curve.key else curve.key not in value["fields"]
     printed, found = (value_of(curve, value, which) for which in ("claimed", "measured"))
-    return Cell(x, curve.name, row["id"], row["relation"], printed, found, agrees)
+    return PublishedCell(x, curve.name, row["id"], row["relation"], printed, found, agrees)
 
 
 def rows_of(item: Item, rows: LedgerRows) -> list[Row]:
@@ -128,11 +130,11 @@ def text_of(rows: Sequence[Row]) -> str:
     return "\n\n".join(parts)
 
 
-def _cell(row: Row) -> Cell:
-    return Cell(**{name: row[name] for name in Cell.__dataclass_fields__})
+def _cell(row: Row) -> PublishedCell:
+    return PublishedCell(**{name: row[name] for name in PublishedCell.__dataclass_fields__})
 
 
-def _both(cell: Cell, digits: int) -> str:
+def _both(cell: PublishedCell, digits: int) -> str:
     """Measured value; in brackets what is printed, where that is another value or a bound."""
     found = cell.rounded(cell.measured, digits)
     if cell.agrees and not cell.sign:

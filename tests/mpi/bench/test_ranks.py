@@ -5,7 +5,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from mpinet.bench.benchmark import MPINET, ONE, SEVERAL, Baseline, Benchmark, Setting
+from mpinet.bench.benchmark import MPINET, ONE, SEVERAL, Baseline, Benchmark, BenchSetting
 from mpinet.bench.catalogue import BENCHMARKS, run_here
 from mpinet.bench.permutation import make_router
 from mpinet.bench.scaling import by_parity
@@ -19,7 +19,7 @@ NAMES = [one.name for one in BENCHMARKS.values() if one.ranks == SEVERAL and not
 @pytest.mark.parametrize("name", NAMES)
 def test_a_benchmark_has_a_figure_of_all_ranks_and_one_of_rank_0_alone(name):
     transport = world()
-    setting = Setting("small", repeat=1, transport=transport)
+    setting = BenchSetting("small", repeat=1, transport=transport)
     (row,) = run_here([BENCHMARKS[name]], setting, lambda done, total: None)
     if transport.size == 1:
         assert row.figure is None and "several ranks" in row.absent
@@ -29,7 +29,7 @@ def test_a_benchmark_has_a_figure_of_all_ranks_and_one_of_rank_0_alone(name):
 
 
 def test_rows_for_one_rank_are_absent_on_several_and_those_that_start_processes_too():
-    setting = Setting("small", repeat=1, transport=world())
+    setting = BenchSetting("small", repeat=1, transport=world())
     chosen = [BENCHMARKS["w3-time"], BENCHMARKS["start-warm-ranks"]]
     one, starting = run_here(chosen, setting, lambda done, total: None)
     assert starting.figure is None
@@ -53,7 +53,7 @@ def test_a_benchmark_that_fails_on_some_ranks_gives_one_error_and_the_next_one_r
     sizes, hare = {"small": 1, "full": 2}, (Baseline("hare"),)
     failing = Benchmark("marathon", "walk {}", "s", sizes, contenders, hare, ranks=several)
     walk = replace(failing, contenders=lambda *_: {MPINET: lambda: 1.0, "hare": lambda: 2.0})
-    setting = Setting("small", repeat=1, transport=transport)
+    setting = BenchSetting("small", repeat=1, transport=transport)
     failed, other = run_here([failing, walk], setting, lambda done, total: None)
     assert (failed.figure, failed.error) == (None, "The walk is too long.")
     assert (other.ratio, other.error) == (0.5, None)

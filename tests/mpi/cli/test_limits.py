@@ -9,7 +9,7 @@ import mpinet
 from mpinet.base import memory
 from mpinet.base.launched import launched_rank, launched_ranks
 from mpinet.cli.commands import parse
-from mpinet.cli.session import Session
+from mpinet.cli.session import CommandSession
 from mpinet.errors import TooLarge, UsageError
 from mpinet.jobs import module_of
 from mpinet.machine import room
@@ -55,7 +55,7 @@ def echo(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> str:
 def test_what_does_not_fit_is_refused_with_both_numbers(
     command: str, echo: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    status = Session(command.format(echo=echo).split()).run()
+    status = CommandSession(command.format(echo=echo).split()).run()
     told = capsys.readouterr().err
     assert status == 2
     if launched_rank() == 0:
@@ -72,14 +72,14 @@ def test_what_does_not_fit_is_refused_with_both_numbers(
 def test_a_limit_holds_and_force_goes_past_it(
     command: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    assert Session([*command.split(), "--memory-limit", "1GiB"]).run() == 0
+    assert CommandSession([*command.split(), "--memory-limit", "1GiB"]).run() == 0
     document = capsys.readouterr().out
-    assert Session([*command.split(), "--memory-limit", "20KiB"]).run() == 2
+    assert CommandSession([*command.split(), "--memory-limit", "20KiB"]).run() == 2
     told = capsys.readouterr().err
     if launched_rank() == 0:
         assert "--memory-limit allows 20.0 KiB" in told
         assert len(told.splitlines()) == 1
-    assert Session([*command.split(), "--memory-limit", "20KiB", "--force"]).run() == 0
+    assert CommandSession([*command.split(), "--memory-limit", "20KiB", "--force"]).run() == 0
     assert capsys.readouterr().out == document
 
 
@@ -93,8 +93,8 @@ def test_the_ranks_of_a_host_share_a_limit(typed: str, capsys: pytest.CaptureFix
     job = module_of(words[0]).prepare(parse(words))
     elsewhere = job.needs(ranks) - job.needs_once(ranks)
     together = ranks * elsewhere + job.needs_once(ranks)
-    assert Session([*words, "--memory-limit", str(together)]).run() == 0
-    assert Session([*words, "--memory-limit", str(together - 1)]).run() == 2
+    assert CommandSession([*words, "--memory-limit", str(together)]).run() == 0
+    assert CommandSession([*words, "--memory-limit", str(together - 1)]).run() == 2
     if launched_rank() == 0:
         told = capsys.readouterr().err
         assert (f"for {ranks} ranks" in told) == (ranks > 1)
@@ -113,7 +113,7 @@ def test_a_step_with_too_many_messages_is_refused(
 ) -> None:
     monkeypatch.setattr(memory, "host_memory", lambda: 2**20)
     monkeypatch.setattr(room, "memory_left", lambda: 2**30)
-    status = Session(f"run {echo} --on complete:128".split()).run()
+    status = CommandSession(f"run {echo} --on complete:128".split()).run()
     told = capsys.readouterr().err
     assert status == 2
     if launched_rank() == 0:

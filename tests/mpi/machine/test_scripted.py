@@ -17,7 +17,7 @@ from mpinet.machine.timed import run as runs
 from mpinet.machine.timed.layout import RECV, SEND
 from mpinet.machine.timed.results import result_of
 from mpinet.machine.timed.run import TimedRun
-from mpinet.programs.messages.regular import Line, dissemination, halo, scripted, shift
+from mpinet.programs.messages.regular import ScriptLine, dissemination, halo, scripted, shift
 from mpinet.programs.messages.writing import write_goal
 
 BUSY = {"o": 40, "g": 200, "O": 1, "G": 4, "S": None, "hop": [7, 90], "byte": [3, 9]}
@@ -81,13 +81,17 @@ def test_operations_take_the_rows_of_those_that_are_over():
     assert part.operations == 16 * 90 and part.rows.sum() == 16 * 9
     # What nobody waits for may last for ever; then every operation keeps its row.
     assert dissemination(16, 8).span == 8
-    starts = scripted([3], [Line(SEND, 8, (), 1, 1), Line(RECV, 8, [0], -1, 1)], "pair")
+    starts = scripted([3], [ScriptLine(SEND, 8, (), 1, 1), ScriptLine(RECV, 8, [0], -1, 1)], "pair")
     assert starts.span == 2
 
 
 def test_stuck_scripts_are_explained_as_the_stored_program_is():
-    lines = [Line(kind, 8, [], off, 1) for kind, off in ((SEND, 1), (RECV, -1))]
-    lines += [Line(RECV, 8, [0, 1], 1, 1), Line(SEND, 8, [2], 1, 1), Line(RECV, 8, [3], 2, 1)]
+    lines = [ScriptLine(kind, 8, [], off, 1) for kind, off in ((SEND, 1), (RECV, -1))]
+    lines += [
+        ScriptLine(RECV, 8, [0, 1], 1, 1),
+        ScriptLine(SEND, 8, [2], 1, 1),
+        ScriptLine(RECV, 8, [3], 2, 1),
+    ]
     program = scripted([9], lines, "waits")
     found, known = (
         result_of(ran(each, True, "ring:9", "cut", BUSY)) for each in (program, program.stored())

@@ -7,7 +7,7 @@ from mpi.machine.test_open_loop_checkpoints import Cutting
 
 import mpinet
 from mpinet.errors import Suspended
-from mpinet.experiments.load import Setting
+from mpinet.experiments.load import TrafficSetting
 from mpinet.experiments.steady import Steady
 from mpinet.machine.checkpoint import read_manifest
 from mpinet.machine.faults import Faults
@@ -20,7 +20,7 @@ from mpinet.programs.patterns import pattern_of
 def setting():
     topology = mpinet.open("mesh:3x3")
     pattern = pattern_of(topology, "uniform")
-    return Setting(
+    return TrafficSetting(
         topology, topology.routing(), None, pattern, Generation(pattern.rule, pattern.params),
         Buffering(), Window(0, 50, 99), [3], Faults(topology), True, Steady(True, 0.3, 0.4),
     )  # fmt: skip

@@ -12,7 +12,7 @@ from mpinet.machine import Machine
 from mpinet.machine.transport import world
 from mpinet.programs import ascend
 from mpinet.programs.schedules import find_schedule, line, pipeline, shifting
-from mpinet.programs.schedules.moves import Transfers, merge
+from mpinet.programs.schedules.moves import MoveSends, merge
 
 
 @pytest.fixture(scope="module")
@@ -189,14 +189,14 @@ def test_the_all_port_schedule_is_refused_by_a_one_port_machine(transport, monke
 
 
 def test_a_shuffle_that_exchanges_and_rotates_at_once_is_refused(transport):
-    class Hasty(shifting.Shuffle):
+    class Hasty(shifting.ShuffleExchangeSchedule):
         def turn(self, sweep, j, registers):
             nodes = self.machine.nodes
             everyone, rotated = np.arange(len(nodes)), self.rotated(nodes, sweep.kind)
             moving = everyone[rotated != nodes]
 
             def sends():
-                return merge(Transfers(everyone, nodes ^ 1), Transfers(moving, rotated[moving]))
+                return merge(MoveSends(everyone, nodes ^ 1), MoveSends(moving, rotated[moving]))
 
             self._moves.move("both", registers, sends, lambda origins, receivers: 0)
 

@@ -19,7 +19,7 @@ from mpinet.programs import ascend
 from mpinet.programs.broadcast import broadcast
 from mpinet.programs.schedules.gbsn import Sections
 from mpinet.programs.schedules.lens import RowSweeps
-from mpinet.programs.schedules.moves import Transfers, merge
+from mpinet.programs.schedules.moves import MoveSends, merge
 
 NETWORKS = [
     "bsn:1,1,1", "bsn:1,1,5", "bsn:1,2,4", "bsn:2,2,4", "bsn:2,2,3", "bsn:2,2,5", "bsn:3,3,7",
@@ -191,7 +191,7 @@ def test_two_exchanges_in_a_step_are_refused_on_a_bsn(transport):
             everyone = np.arange(len(nodes))
 
             def sends():
-                return merge(Transfers(everyone, nodes ^ 1), Transfers(everyone, nodes ^ 2))
+                return merge(MoveSends(everyone, nodes ^ 1), MoveSends(everyone, nodes ^ 2))
 
             self._moves.move("both", registers, sends, lambda origins, receivers: 1)
 

@@ -14,7 +14,7 @@ from mpinet.machine.trace import Trace
 from mpinet.machine.transport import Local
 from mpinet.programs.broadcast import broadcast
 from mpinet.programs.reduce import reduce
-from mpinet.programs.schedules.timetable import Part, Timetable
+from mpinet.programs.schedules.timetable import HostedRows, Timetable
 
 NETWORKS = [
     "debruijn:6",
@@ -49,4 +49,4 @@ def test_a_row_that_goes_over_no_link_is_named():
     columns = (np.array(column) for column in ([1, 2], [0, 1], [1, 2], [0, 0]))
     timetable = Timetable("broadcast", 8, *columns)
     with pytest.raises(UsageError, match=r"step 2: processor 1 sends to 2, and hypercube:3 has no"):
-        Part(Machine("hypercube:3", "one", Local()), timetable)
+        HostedRows(Machine("hypercube:3", "one", Local()), timetable)

@@ -14,7 +14,7 @@ from mpinet.errors import FileError, TopologyError, UsageError
 from mpinet.machine.timed.costs import Costs
 from mpinet.machine.timed.scripted import stored
 from mpinet.networks.routing import path
-from mpinet.programs.messages.bounds import Demand, lower_bound
+from mpinet.programs.messages.bounds import CollectivePromise, lower_bound
 from mpinet.programs.messages.goal import program_of
 from mpinet.programs.messages.named import program_named
 from mpinet.programs.messages.placing import placed, places_of, snake
@@ -56,7 +56,7 @@ def test_bounds_are_reached_where_nothing_is_in_the_way():
     chain = _both("broadcast", "linear", "complete:2", 1000, overhead=3, **one)
     assert chain == (3 + 1000 + 1 + 3, 1007)
     # The optimal broadcast of LogP with P = 8, L = 6, g = 4, o = 2: 24 (Karp et al. 1993).
-    demand = Demand("broadcast", 1, np.arange(8))
+    demand = CollectivePromise("broadcast", 1, np.arange(8))
     assert lower_bound(demand, None, Costs(2, gap=4, flat=6)) == (24, "growth")
 
 
@@ -77,7 +77,7 @@ def test_the_distance_is_that_of_the_lightest_way(network):
                 graph.add_edge(node, there, weight=(7, 400)[min(kind, 1)])
     away = nx.single_source_dijkstra_path_length(graph, 0)
     farthest = max(away[host] for host in range(topology.hosts))
-    demand = Demand("broadcast", 1, np.arange(topology.hosts))
+    demand = CollectivePromise("broadcast", 1, np.arange(topology.hosts))
     assert lower_bound(demand, topology, Costs(5, latencies=(7, 400))) == (
         10 + farthest,
         "distance",
@@ -86,7 +86,7 @@ def test_the_distance_is_that_of_the_lightest_way(network):
 
 def test_a_bisection_is_among_the_cuts():
     costs = Costs(latencies=(1,), byte_times=(4,))
-    demand = Demand("alltoall", 6400, np.arange(64))
+    demand = CollectivePromise("alltoall", 6400, np.arange(64))
     # 32 * 32 messages of 100 bytes over the 16 links of one way between halves of a torus of 8x8
     assert lower_bound(demand, mpinet.open("torus:8x8"), costs).time == 1 + 32 * 32 * 100 * 4 // 16
 

@@ -141,7 +141,7 @@ def test_no_table_of_shortest_paths_is_needed_to_broadcast():
 @pytest.mark.parametrize(("name", "root"), [("mesh:3x4", 5), ("ccc:3", 3), ("fattree:2,3", 2)])
 def test_where_the_routing_makes_a_tree_it_is_the_one_that_serves(name, root):
     machine = machine_of(name, "one")
-    assert np.array_equal(tree.Tree(machine, root).up, tree.routed(machine, root))
+    assert np.array_equal(tree.RoutingTree(machine, root).up, tree.routed(machine, root))
 
 
 class Islands(Topology):

@@ -13,7 +13,7 @@ pytestmark = pytest.mark.mpi
 @pytest.mark.parametrize("at_once", [1, 7, 4096])
 def test_costs_are_those_of_the_messages_one_by_one(monkeypatch, at_once):
     monkeypatch.setattr(accounts, "AT_ONCE", at_once)
-    random, arrivals = np.random.default_rng(at_once), accounts.Arrivals()
+    random, arrivals = np.random.default_rng(at_once), accounts.ArrivalCosts()
     messages, hops, steps = Counter(), Counter(), defaultdict(set)
     assert arrivals.booked == {}
     for now in range(3, 300, 2):

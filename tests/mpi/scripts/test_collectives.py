@@ -15,7 +15,7 @@ from mpinet.errors import Deadlock, ProgramError
 from mpinet.jobs import module_of
 from mpinet.machine.transport import Local
 from mpinet.mpi.world import trees
-from mpinet.mpi.world.trees import Pattern
+from mpinet.mpi.world.trees import TargetPattern
 from mpinet.programs.broadcast import broadcast
 
 ROWS = """
@@ -26,7 +26,7 @@ mine = rows[rank]
 NETWORKS = ["complete:5", "hypercube:3", "ring:7", "fattree:2,2", "clens:3,3"]
 MOST = trees.MOST_EXCHANGED
 
-CASES = [(network, None) for network in NETWORKS] + [("torus:3x3", one) for one in Pattern]
+CASES = [(network, None) for network in NETWORKS] + [("torus:3x3", one) for one in TargetPattern]
 
 
 def played(folder, network, script, ports="one", **options):
@@ -387,14 +387,14 @@ def test_partners_exchange_only_while_that_is_no_more_messages_than_a_limit(tmp_
         played(tmp_path, one, "comm.barrier()")[1].hops for one in ("hypercube:4", "hypercube:5")
     ]
     assert hops == [4 * 16, 2 * 31]
-    exchanged = played(tmp_path, "hypercube:5", "comm.barrier()", pattern=Pattern.EXCHANGE)
+    exchanged = played(tmp_path, "hypercube:5", "comm.barrier()", pattern=TargetPattern.EXCHANGE)
     assert exchanged[1].hops == 5 * 32
     assert 2**16 * 17 <= MOST < 2**17 * 18
 
 
 @pytest.mark.parametrize("size", [2, 5, 9])
 def test_a_one_port_root_hears_from_one_member_a_step(tmp_path, size):
-    network, direct = f"complete:{size}", Pattern.DIRECT
+    network, direct = f"complete:{size}", TargetPattern.DIRECT
     assert steps_of(tmp_path, network, "comm.gather(rank)", pattern=direct) == size - 1
     assert steps_of(tmp_path, network, "comm.bcast(rank, 1)", pattern=direct) == size - 1
     assert steps_of(tmp_path, network, "comm.alltoall(range(size))") == size - 1
@@ -403,14 +403,14 @@ def test_a_one_port_root_hears_from_one_member_a_step(tmp_path, size):
 
 def test_a_direct_gather_at_a_one_port_root_takes_a_step_for_every_other_member(tmp_path):
     for network in ("torus:3x3", "ring:9", "hdn:2x3,super=0.1"):
-        said, outcome = played(tmp_path, network, "comm.gather(rank)", pattern=Pattern.DIRECT)
+        said, outcome = played(tmp_path, network, "comm.gather(rank)", pattern=TargetPattern.DIRECT)
         assert outcome.steps >= len(said) - 1
 
 
 @pytest.mark.parametrize(("size", "steps"), [(2, 1), (5, 3), (8, 3), (9, 4), (16, 4)])
 def test_the_binomial_tree_doubles_the_informed_in_every_step(tmp_path, size, steps):
     for script in ("comm.bcast(rank, 1)", "comm.reduce(rank)", "comm.scatter(range(size), 1)"):
-        found = steps_of(tmp_path, f"complete:{size}", script, pattern=Pattern.BINOMIAL)
+        found = steps_of(tmp_path, f"complete:{size}", script, pattern=TargetPattern.BINOMIAL)
         assert found == steps
 
 
@@ -418,7 +418,7 @@ def test_a_reduction_along_a_tree_sends_one_result_over_every_link_of_it(tmp_pat
     _, outcome = played(tmp_path, "torus:4x4", "comm.Reduce(mine[:3], mine[3:6].copy())")
     assert booked(outcome, "Reduce") == [15, 15, 15 * 3 * 8]
     script = "comm.Gather(mine[:1], rows[0])"
-    _, outcome = played(tmp_path, "ring:5", script, pattern=Pattern.DIRECT)
+    _, outcome = played(tmp_path, "ring:5", script, pattern=TargetPattern.DIRECT)
     assert booked(outcome, "Gather") == [4, 1 + 2 + 2 + 1, 4 * 8]
 
 
@@ -475,7 +475,7 @@ def test_a_prepared_collective_can_be_started_again_and_again(tmp_path):
     assert all(values == [0, 28, 56] for values in said.values())
 
 
-@pytest.mark.parametrize("pattern", [None, Pattern.EXCHANGE, Pattern.DIRECT])
+@pytest.mark.parametrize("pattern", [None, TargetPattern.EXCHANGE, TargetPattern.DIRECT])
 def test_parts_of_the_world_have_collectives_of_their_own(tmp_path, pattern):
     script = """
     part = comm.Split(rank % 3, -rank)

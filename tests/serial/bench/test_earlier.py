@@ -7,10 +7,10 @@ from pathlib import Path
 import pytest
 
 from mpinet.bench import catalogue
-from mpinet.bench.benchmark import CLOCKS, MPINET, Baseline, Benchmark, Setting, loss
+from mpinet.bench.benchmark import CLOCKS, MPINET, Baseline, Benchmark, BenchSetting, loss
 from mpinet.bench.catalogue import BENCHMARKS, run_on
 from mpinet.bench.earlier import read_ratios
-from mpinet.cli.session import Session
+from mpinet.cli.session import CommandSession
 from mpinet.errors import MpinetError, TooLarge
 
 RATIOS = Path(__file__).resolve().parents[3] / "docs/reference/ratios.json"
@@ -55,7 +55,7 @@ def impossible(monkeypatch):
 
 
 def run(capsys, *words):
-    status = Session(["bench", *words, "--no-progress"]).run()
+    status = CommandSession(["bench", *words, "--no-progress"]).run()
     return status, *capsys.readouterr()
 
 
@@ -82,7 +82,9 @@ def test_a_job_on_several_ranks_that_fails_gives_its_rows_with_the_reason(monkey
 
     monkeypatch.setattr(catalogue, "launch", launch)
     monkeypatch.setattr(catalogue, "find_launcher", lambda: "")
-    rows = run_on([2], [BENCHMARKS["ranks-w3"], BENCHMARKS["weak-w3"]], Setting("small"), print)
+    rows = run_on(
+        [2], [BENCHMARKS["ranks-w3"], BENCHMARKS["weak-w3"]], BenchSetting("small"), print
+    )
     assert [(row.name, row.ranks, row.figure, row.error) for row in rows] == [
         ("ranks-w3", 2, None, "The job is gone."),
         ("weak-w3", 2, None, "The job is gone."),
@@ -175,7 +177,7 @@ def test_every_unit_has_a_direction_that_its_goals_share():
 
 
 def test_the_kept_ratios_are_those_of_rows_that_exist():
-    setting = Setting(clock=CLOCKS["cpu"])
+    setting = BenchSetting(clock=CLOCKS["cpu"])
     rows = json.loads(RATIOS.read_text())["result"]
     ratios = read_ratios(RATIOS, BENCHMARKS.values(), setting)
     assert {(row["name"], row["ranks"]) for row in rows} == set(ratios) and len(ratios) >= 100

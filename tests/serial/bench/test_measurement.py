@@ -13,8 +13,8 @@ from mpinet.bench.benchmark import (
     Absent,
     Baseline,
     Benchmark,
+    BenchSetting,
     Goal,
-    Setting,
     speed,
 )
 from mpinet.bench.measurement import measure, take_turns
@@ -49,7 +49,7 @@ def test_a_row_has_medians_their_ratio_and_the_range_of_the_rounds():
         lambda: {MPINET: scripted([9, 3, 6]), "hare": scripted([12, 12, 24])},
         Baseline("hare", Goal("ratio", ">=", 0.5)),
     )
-    (row,) = measure(pair, Setting(repeat=3))
+    (row,) = measure(pair, BenchSetting(repeat=3))
     assert (row.name, row.workload, row.unit) == ("sample", "walk 20 miles", "miles/h")
     assert (row.figure, row.baseline, row.ratio) == (6, 12, 0.5)
     assert row.spread.figure == (3, 9)
@@ -73,7 +73,7 @@ def test_a_row_has_medians_their_ratio_and_the_range_of_the_rounds():
 )
 def test_a_goal_is_for_the_ratio_or_the_figure_on_its_number_of_ranks(goal, attained, reached):
     pair = benchmark(lambda: {MPINET: lambda: 6.0, "hare": lambda: 12.0}, Baseline("hare", goal))
-    (row,) = measure(pair, Setting(repeat=1))
+    (row,) = measure(pair, BenchSetting(repeat=1))
     assert (row.attained, row.reached) == (attained, reached)
     assert (row.goal is None) == (reached is None)
 
@@ -83,7 +83,7 @@ def test_goals_are_not_for_small_sizes():
         lambda: {MPINET: lambda: 6.0, "hare": lambda: 12.0},
         Baseline("hare", Goal("ratio", ">=", 0.1)),
     )
-    (row,) = measure(pair, Setting(size="small", repeat=1))
+    (row,) = measure(pair, BenchSetting(size="small", repeat=1))
     assert (row.workload, row.ratio, row.goal, row.reached) == ("walk 4 miles", 0.5, None, None)
     assert row.command == "mpinet bench sample --size small"
 
@@ -94,7 +94,7 @@ def test_every_baseline_has_its_row_and_a_missing_one_says_why():
         Baseline("hare"),
         Baseline("mock turtle", Goal("ratio", ">=", 10)),
     )
-    first, second = measure(several, Setting(repeat=2))
+    first, second = measure(several, BenchSetting(repeat=2))
     assert (first.name, first.ratio, first.absent) == ("sample", 3, None)
     assert second.name == "sample-mock-turtle"
     assert (second.figure, second.baseline, second.ratio) == (6, None, None)
@@ -109,7 +109,7 @@ def test_long_benchmarks_make_fewer_rounds_and_all_warm_up_at_the_small_size():
         return {MPINET: lambda: 1.0, "hare": lambda: 1.0}
 
     long = Benchmark("long", "{}", "s", SIZES, contenders, (Baseline("hare"),), most_rounds=2)
-    (row,) = measure(long, Setting(repeat=9))
+    (row,) = measure(long, BenchSetting(repeat=9))
     assert row.rounds == 2
     assert asked == [("small", 4), ("full", 20)]
 
@@ -118,14 +118,14 @@ def test_the_ranks_of_a_benchmark_that_starts_processes_are_those_it_gives_them(
     both = {MPINET: lambda: 1.0, "hare": lambda: 2.0}
     goal = Goal("figure", "<=", 1.5, ranks=2)
     pair = benchmark(lambda: both, Baseline("hare", goal), ranks=SEVERAL, starts=True)
-    (row,) = measure(pair, Setting(repeat=1, ranks=2))
+    (row,) = measure(pair, BenchSetting(repeat=1, ranks=2))
     assert (row.ranks, row.reached, row.command) == (2, True, "mpinet bench sample --ranks 2")
 
 
 def test_seconds_are_those_of_the_setting_s_clocks():
     ticks = accumulate([10, 0.25, 7, 0.5])
     watches = {"clock": lambda: next(ticks), "wall": lambda: 2 * next(ticks)}
-    setting = Setting(transport=Local(), **watches)
+    setting = BenchSetting(transport=Local(), **watches)
     assert setting.seconds(lambda: None) == 0.25
     assert setting.seconds_together(lambda: None) == 2 * 0.5
     assert speed(3_000_000, 0.25) == 12

@@ -3,7 +3,7 @@
 import pytest
 
 import mpinet
-from mpinet.bench.benchmark import Setting
+from mpinet.bench.benchmark import BenchSetting
 from mpinet.bench.optima import LARGE, OWN, SMALL, gaps, seconds, sides_of
 
 NETWORKS = LARGE.split()
@@ -22,8 +22,8 @@ def test_the_gaps_of_small_networks_are_those_of_proved_optima():
     for name, (optimum, own) in proved.items():
         sides = sides_of(name)
         assert (sides.lower, sides.steps, sides.own) == (optimum, optimum, own)
-    assert {name: run() for name, run in gaps(Setting(), 3).items()} == {"mpinet": 0, OWN: 8}
-    assert all(run() > 0 for run in seconds(Setting(), 3).values())
+    assert {name: run() for name, run in gaps(BenchSetting(), 3).items()} == {"mpinet": 0, OWN: 8}
+    assert all(run() > 0 for run in seconds(BenchSetting(), 3).values())
 
 
 @pytest.mark.long

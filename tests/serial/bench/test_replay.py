@@ -6,7 +6,7 @@ from io import BytesIO
 import pytest
 from mpi.machine.timed_reference import Flat, Routed, play
 
-from mpinet.bench.benchmark import CLOCKS, Setting
+from mpinet.bench.benchmark import CLOCKS, BenchSetting
 from mpinet.bench.catalogue import run_here, select
 from mpinet.bench.replay import COSTS, dissemination, ends_of, linear_alltoall
 from mpinet.machine.timed.scripted import stored
@@ -44,7 +44,7 @@ def test_loggopsim_plays_the_same_program_and_has_to_end_it_at_the_same_nanoseco
     def row(*lines, clock="wall"):
         binary.write_text(SAYS.format("\n".join(f"echo '{line}'" for line in lines)))
         binary.chmod(0o755)
-        setting = Setting("small", repeat=1, clock=CLOCKS[clock], loggopsim=str(binary))
+        setting = BenchSetting("small", repeat=1, clock=CLOCKS[clock], loggopsim=str(binary))
         return run_here(select(["replay-dissemination"]), setting, lambda *done: None)[0]
 
     assert re.search(r"txt2bin cannot be run: No such file", row("nothing").error)

@@ -10,10 +10,10 @@ from pathlib import Path
 import pytest
 
 from mpinet.bench import catalogue, footprint, memory, starting
-from mpinet.bench.benchmark import CLOCKS, SEVERAL, Setting, within
+from mpinet.bench.benchmark import CLOCKS, SEVERAL, BenchSetting, within
 from mpinet.bench.catalogue import BENCHMARKS, run_here, run_on, select
 from mpinet.bench.sidebyside import WORKLOADS
-from mpinet.cli.session import Session
+from mpinet.cli.session import CommandSession
 from mpinet.errors import MpinetError, TransportError, UsageError
 from mpinet.launching import launcher
 from mpinet.networks import open as open_topology
@@ -35,7 +35,7 @@ def nobody(*done):
 @pytest.mark.parametrize("name", HERE)
 def test_a_benchmark_gives_figures_on_its_small_size(name):
     benchmark = BENCHMARKS[name]
-    rows = run_here([benchmark], Setting("small", repeat=1), nobody)
+    rows = run_here([benchmark], BenchSetting("small", repeat=1), nobody)
     assert [row.against for row in rows] == [baseline.name for baseline in benchmark.baselines]
     for row in rows:
         assert row.figure > 0 or (name, row.figure) == ("optimum-gap", 0)
@@ -63,7 +63,7 @@ def test_bytes_are_the_slope_between_two_peaks(monkeypatch):
 
     monkeypatch.setattr(memory, "launch", last_words)
     names = ["memory-processor", "memory-ports32", "memory-message", "memory-script"]
-    rows = run_here(select(names), Setting("full", repeat=2), nobody)
+    rows = run_here(select(names), BenchSetting("full", repeat=2), nobody)
     assert [row.name for row in rows] == names
     figures = [row.figure for row in rows]
     assert figures == [16, 16, 24, 20000]
@@ -86,7 +86,7 @@ def test_booksims_figure_is_the_flits_times_links_that_it_prints(tmp_path):
     binary = tmp_path / "booksim"
     binary.write_text(SAYS)
     binary.chmod(0o755)
-    setting = Setting("small", repeat=1, seed=6, booksim=str(binary))
+    setting = BenchSetting("small", repeat=1, seed=6, booksim=str(binary))
     (row,) = run_here(select(["load-torus-wormhole"]), setting, nobody)
     # 64 nodes, 200 cycles: 1,600 flits, 4,000 flit-hops in 2 ms.
     assert row.against == "BookSim 2" and row.baseline == pytest.approx(2)
@@ -119,7 +119,7 @@ def test_rows_beside_booksim_compare_what_is_accepted_where_it_saturates_and_how
     binary = tmp_path / "booksim"
     binary.write_text(TAKES)
     binary.chmod(0o755)
-    setting = Setting("small", repeat=1, booksim=str(binary), clock=CLOCKS["cpu"])
+    setting = BenchSetting("small", repeat=1, booksim=str(binary), clock=CLOCKS["cpu"])
     names = ["booksim-flat-accepted", "booksim-flat-saturation"]
     accepted, saturation, faster = run_here(select(names), setting, nobody)
     assert accepted.baseline == 0.4 and 0 < accepted.figure < 1
@@ -147,7 +147,7 @@ def test_scripts_are_not_measured_without_an_mpi_library(monkeypatch):
         raise TransportError("There is none.")
 
     monkeypatch.setattr(catalogue, "mpi", missing)
-    rows = run_here(select(["scripts", "idle-one"]), Setting("small", repeat=1), nobody)
+    rows = run_here(select(["scripts", "idle-one"]), BenchSetting("small", repeat=1), nobody)
     assert [(row.name, row.absent) for row in rows] == [
         ("idle-one", None),
         ("scripts-ring", "There is none."),
@@ -164,7 +164,7 @@ def test_the_largest_machines_run_once_and_need_the_memory_of_all_ranks(monkeypa
         return f"peak bytes {3 * 2**29}\nsteps  9\n" + f"peak bytes {3 * 2**28}\n" * (ranks - 1)
 
     monkeypatch.setattr(memory, "launch", last_words)
-    rows = run_on([1, 2], select(["scale"]), Setting("full", repeat=5), nobody)
+    rows = run_on([1, 2], select(["scale"]), BenchSetting("full", repeat=5), nobody)
     memory.run_whole.cache_clear()
     sizes = [row for row in rows if row.unit == "GiB"]
     assert [(row.figure, row.ranks, row.rounds) for row in sizes] == [(1.5, 1, 1)] * 10 + [
@@ -204,7 +204,7 @@ def test_starting_rows_time_the_command_and_what_it_cannot_do_without(monkeypatc
     monkeypatch.setattr(starting, "launch", launch)
     monkeypatch.setattr(starting, "start", lambda words: launch(1, words))
     ticks = iter(range(10**6))
-    setting = Setting("full", repeat=1, ranks=2, wall=lambda: next(ticks))
+    setting = BenchSetting("full", repeat=1, ranks=2, wall=lambda: next(ticks))
     rows = run_here(select(["start"]), setting, nobody)
     measured = {row.name: (row.figure, row.ratio, row.reached) for row in rows if row.figure}
     assert measured == {
@@ -219,17 +219,17 @@ def test_starting_rows_time_the_command_and_what_it_cannot_do_without(monkeypatc
 def test_a_row_is_told_as_soon_as_it_is_there(capsys):
     seen = []
     chosen = select(["idle-one", "w3"])
-    setting = Setting("small", repeat=1)
+    setting = BenchSetting("small", repeat=1)
     first, second, third = run_here(chosen, setting, lambda *done: seen.append(done), seen.append)
     assert seen == [first, (1, 3), second, (2, 3), third, (3, 3)]
     words = ["bench", "idle-one", "--size", "small", "--repeat", "1", "--progress"]
-    assert Session(words).run() == 0
+    assert CommandSession(words).run() == 0
     assert capsys.readouterr().err.startswith("idle-one  1  ")
 
 
 def test_rows_for_several_ranks_are_absent_on_one():
     chosen = [one for one in BENCHMARKS.values() if one.ranks == SEVERAL]
-    rows = run_here(chosen, Setting(), nobody)
+    rows = run_here(chosen, BenchSetting(), nobody)
     assert len(rows) == len(chosen) >= 8
     assert all(row.figure is None and "--ranks 1,2" in row.absent for row in rows)
 
@@ -243,7 +243,7 @@ def test_ranks_are_started_by_the_launcher_and_their_rows_collected(monkeypatch)
 
     monkeypatch.setattr(catalogue, "launch", launch)
     monkeypatch.setattr(catalogue, "find_launcher", lambda: "mpirun")
-    setting = Setting("small", repeat=1, seed=4)
+    setting = BenchSetting("small", repeat=1, seed=4)
     rows = run_on([1, 2], select(["idle"]), setting, nobody)
     assert rows[0].name == "idle-one" and rows[1:] == [{"name": "from the job"}]
     words = "bench idle-ranks --json --no-progress --size small --repeat 1 --seed 4"
@@ -257,10 +257,10 @@ def test_no_launcher_gets_a_sentence(monkeypatch, tmp_path):
     monkeypatch.setattr(launcher.sys, "executable", str(tmp_path / "python"))
     monkeypatch.setenv("PATH", str(tmp_path))
     with pytest.raises(UsageError, match="there is no mpirun: pip install"):
-        run_on([1, 2], select(["idle"]), Setting("small"), nobody)
+        run_on([1, 2], select(["idle"]), BenchSetting("small"), nobody)
     monkeypatch.setenv("PMI_SIZE", "2")
     with pytest.raises(UsageError, match="run it without one"):
-        run_on([1, 2], select(["idle"]), Setting("small"), nobody)
+        run_on([1, 2], select(["idle"]), BenchSetting("small"), nobody)
 
 
 def test_a_process_that_fails_is_an_error_that_repeats_its_words():
@@ -290,7 +290,7 @@ def test_names_families_and_patterns_select():
 
 
 def document(capsys, *words):
-    assert Session(["bench", *words, "--json"]).run() == 0
+    assert CommandSession(["bench", *words, "--json"]).run() == 0
     return json.loads(capsys.readouterr().out)
 
 
@@ -344,5 +344,5 @@ def test_the_table_says_which_goals_are_reached_and_what_is_absent():
     ],
 )
 def test_wrong_usage_gets_a_sentence(capsys, words, said):
-    assert Session(["bench", *words]).run() == 2
+    assert CommandSession(["bench", *words]).run() == 2
     assert said in capsys.readouterr().err

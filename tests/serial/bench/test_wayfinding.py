@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from mpinet.bench.benchmark import Setting
+from mpinet.bench.benchmark import BenchSetting
 from mpinet.bench.wayfinding import (
     AROUND,
     BENCHMARKS,
@@ -80,7 +80,7 @@ def test_the_random_graph_is_a_ring_with_a_chord_from_every_node():
 
 def test_hops_of_both_contenders_are_counted_by_their_own_machines(monkeypatch):
     ticks = iter([0.0, 1e-6, 0.0, 1e-6])
-    setting = Setting("small", clock=lambda: next(ticks))
+    setting = BenchSetting("small", clock=lambda: next(ticks))
     contenders = against_hypercube(setting, Course("complete:16", "direct"))
     hops, others = (round(one()) for one in contenders.values())
     assert 14 <= hops <= 16 < others

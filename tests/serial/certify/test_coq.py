@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 import mpinet
-from mpinet.cli.session import Session
+from mpinet.cli.session import CommandSession
 from mpinet.errors import CertificateError
 
 PROOFS = Path(__file__).parents[2] / "proofs"
@@ -187,5 +187,5 @@ def test_a_certificate_without_a_theorem_is_not_exported(tmp_path, capsys):
         with pytest.raises(CertificateError, match=sentence):
             mpinet.certify(file, export=tmp_path / "x.v")
         assert not (tmp_path / "x.v").exists()
-    assert Session(["certify", str(file), "--export", str(tmp_path / "x.pdf")]).run() == 2
+    assert CommandSession(["certify", str(file), "--export", str(tmp_path / "x.pdf")]).run() == 2
     assert "ends in .cnf or .lp or .opb or .v" in capsys.readouterr().err

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 import mpinet
-from mpinet.cli.session import Session
+from mpinet.cli.session import CommandSession
 
 
 def refuted(clauses, proof):
@@ -44,7 +44,7 @@ def test_what_is_exported_is_refuted_by_its_proof(collective, tmp_path, capsys):
     network = "petersen" if by else "lens:2,3,3"
     mpinet.optimum(network, collective=collective, save=file, **by)
     assert json.loads(file.read_text())["kind"] == "lrat"
-    assert Session(["certify", str(file), "--export", str(formula)]).run() == 0
+    assert CommandSession(["certify", str(file), "--export", str(formula)]).run() == 0
     text = formula.read_text()
     hashed = json.loads(file.read_text())["formula_sha256"]
     assert sha256(text.encode()).hexdigest() == hashed
@@ -59,9 +59,9 @@ def test_what_is_exported_is_refuted_by_its_proof(collective, tmp_path, capsys):
 def test_a_certificate_without_a_formula_is_not_exported(tmp_path, capsys):
     file = tmp_path / "growth.cert"
     mpinet.optimum("complete:9", save=file)
-    assert Session(["certify", str(file), "--export", str(tmp_path / "f.cnf")]).run() == 1
+    assert CommandSession(["certify", str(file), "--export", str(tmp_path / "f.cnf")]).run() == 1
     assert "kind growth" in capsys.readouterr().err and not (tmp_path / "f.cnf").exists()
-    assert Session(["certify", str(file), "--export", str(tmp_path / "f.txt")]).run() == 2
+    assert CommandSession(["certify", str(file), "--export", str(tmp_path / "f.txt")]).run() == 2
 
 
 CAKE_LPR = os.environ.get("MPINET_CAKE_LPR")

@@ -9,7 +9,7 @@ import pytest
 from serial.certify.changes import changed
 
 import mpinet
-from mpinet.cli.session import Session
+from mpinet.cli.session import CommandSession
 from mpinet.errors import CertificateError
 
 KEPT = Path(__file__).with_name("kept")
@@ -59,7 +59,7 @@ def test_a_certificate_states_switches_links_and_capacities(tmp_path, saved):
 )
 def test_a_fabric_that_has_changed_is_refused(tmp_path, saved, capsys, switches, capacities, there):
     diamond(tmp_path / "d.graphml", capacities, switches)
-    assert Session(["certify", str(tmp_path / "d.cert"), "--on", saved]).run() == 1
+    assert CommandSession(["certify", str(tmp_path / "d.cert"), "--on", saved]).run() == 1
     said = capsys.readouterr()
     assert f"{saved} has other switches or capacities than it states" in said.err
     assert there in said.err and "VERIFIED" not in said.out

@@ -15,7 +15,7 @@ from mpinet.certify.certificate import certify, check
 from mpinet.certify.clauses import sized
 from mpinet.certify.halfclauses import half_formula
 from mpinet.certify.network import Network
-from mpinet.cli.session import Session
+from mpinet.cli.session import CommandSession
 from mpinet.errors import CertificateError, OutOfReach, UsageError
 from mpinet.measure.bisection import cuts_of
 from mpinet.measure.optimum.halfformula import HalfFormula
@@ -222,7 +222,7 @@ def test_eigenvalues_and_flows_are_not_for_busses_and_switches(tmp_path):
 
 def test_what_is_about_steps_is_refused(capsys):
     for words in ("--ports all", "--root 1", "--schedule s.csv"):
-        assert Session(["optimum", "bisection", "ring:6", *words.split()]).run() == 2
+        assert CommandSession(["optimum", "bisection", "ring:6", *words.split()]).run() == 2
         assert "do not apply" in capsys.readouterr().err
     with pytest.raises(UsageError, match="--by names the kind of certificate of a bisection"):
         mpinet.optimum("ring:6", by="flow")

@@ -7,10 +7,10 @@ import pytest
 from serial.programs.bruteforce import SMALL, fewest
 
 import mpinet
-from mpinet.certify.claims import Claim
+from mpinet.certify.claims import BoundClaim
 from mpinet.certify.network import Network
 from mpinet.certify.weights import require_weighted_cuts
-from mpinet.cli.session import Session
+from mpinet.cli.session import CommandSession
 from mpinet.errors import CertificateError
 from mpinet.measure.optimum.weights import weighted_cuts
 from mpinet.networks.graph import from_networkx
@@ -19,7 +19,7 @@ from mpinet.networks.graph import from_networkx
 def steps_of(topology):
     needed, entering, body = weighted_cuts(topology)
     steps = -(-needed // entering)
-    require_weighted_cuts(Claim("gossip", "one", None, steps - 1), Network.of(topology), body)
+    require_weighted_cuts(BoundClaim("gossip", "one", None, steps - 1), Network.of(topology), body)
     return steps
 
 
@@ -50,11 +50,11 @@ def test_a_certificate_is_accepted_and_whatever_it_changes_is_not(tmp_path):
     edges = tmp_path / "k.edges"
     nx.write_edgelist(nx.complete_bipartite_graph(3, 5), edges, data=False)
     line = f"optimum gossip graph:{edges} --save {file}"
-    assert Session(line.split()).run() == 0
+    assert CommandSession(line.split()).run() == 0
     document = json.loads(file.read_text())
     assert document["kind"] == "cuts"
     name = f"graph:{edges}"
-    assert Session(["certify", str(file), "--on", name]).run() == 0
+    assert CommandSession(["certify", str(file), "--on", name]).run() == 0
     claim, cut = document["claim"], document["cuts"][0]
     for change in (
         {"claim": claim | {"more_than": claim["more_than"] + 1}},
@@ -69,7 +69,7 @@ def test_a_certificate_is_accepted_and_whatever_it_changes_is_not(tmp_path):
         {"sends": None},
     ):
         file.write_text(json.dumps(document | change))
-        assert Session(["certify", str(file), "--on", name]).run() == 1, change
+        assert CommandSession(["certify", str(file), "--on", name]).run() == 1, change
 
 
 def test_neither_busses_nor_large_networks_are_looked_at():
@@ -77,7 +77,7 @@ def test_neither_busses_nor_large_networks_are_looked_at():
     assert weighted_cuts(mpinet.open("torus:16x16")) is None
     network = Network.of(mpinet.open("clens:3,2"))
     with pytest.raises(CertificateError, match="one port over links"):
-        require_weighted_cuts(Claim("gossip", "one", None, 1), network, {})
+        require_weighted_cuts(BoundClaim("gossip", "one", None, 1), network, {})
 
 
 def test_a_reduce_scatter_of_items_has_them_too():

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from mpinet.claims.independent import same
-from mpinet.cli.session import Session
+from mpinet.cli.session import CommandSession
 
 HERE = Path(__file__)
 OWN = str(HERE.with_name("own.py"))
@@ -29,7 +29,7 @@ def program(folder, text):
 def verified(folder, text, *more):
     """Exit status and rows of the user's claims beside a program."""
     file, out = program(folder, text), folder / "rows.json"
-    status = Session(["verify", OWN, "--independent", file, "--out", str(out), *more]).run()
+    status = CommandSession(["verify", OWN, "--independent", file, "--out", str(out), *more]).run()
     return status, json.loads(out.read_text())["result"] if out.exists() else None
 
 
@@ -90,9 +90,9 @@ def test_options_without_effect_are_refused(tmp_path, more, monkeypatch, capsys)
     monkeypatch.chdir(tmp_path)
     named = [] if "--from" in more else [OWN]
     words = ["verify", *named, "--independent", program(tmp_path, "print({})"), *more]
-    assert Session(words).run() == 2
+    assert CommandSession(words).run() == 2
     assert "does not apply with" in capsys.readouterr().err or "--from" in more
-    assert Session(["verify", OWN, "--independent", "no.py"]).run() == 2
+    assert CommandSession(["verify", OWN, "--independent", "no.py"]).run() == 2
     assert "there is no such file" in capsys.readouterr().err
 
 
@@ -130,7 +130,7 @@ def test_both_implementations_find_the_same(chosen, tmp_path, capsys):
     out = tmp_path / "both.json"
     second = program(tmp_path, CHOOSING.format(chosen=chosen))
     words = ["verify", *chosen, "--independent", second, "--out", str(out)]
-    assert Session(words).run() == 0
+    assert CommandSession(words).run() == 0
     rows = json.loads(out.read_text())["result"]
     assert {row["paper"] for row in rows} == {"gbsn", "gmn", "hdn", "lens", "sth"}
     assert all(row["independent"]["points"] for row in rows)

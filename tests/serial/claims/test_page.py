@@ -14,7 +14,15 @@ import pytest
 from mpinet.base.plain import plain
 from mpinet.claims.cause import SLIP, Cause
 from mpinet.claims.ledger import claims_in
-from mpinet.claims.paper import Column, Curve, MainFinding, MeasuredTable, Paper, PaperTable, Plot
+from mpinet.claims.paper import (
+    ClaimColumn,
+    ClaimCurve,
+    MainFinding,
+    MeasuredTable,
+    Paper,
+    PaperTable,
+    Plot,
+)
 from mpinet.claims.summary import summary
 from mpinet.claims.verify import verify
 from mpinet.machine.transport import Local
@@ -152,11 +160,11 @@ RINGS = Paper(
     "own",
     "Rings",
     (),
-    (MeasuredTable("Table 2", (Column("D", "RING-OFF", {"4": "n=4", "5": "n=5"}),)),),
+    (MeasuredTable("Table 2", (ClaimColumn("D", "RING-OFF", {"4": "n=4", "5": "n=5"}),)),),
     causes={"rounding": Cause(SLIP, "N is rounded up: the diameter is floor(N/2)")},
     citation="A. Author: Rings.",
     doi="10.1/rings",
-    plots=(Plot("diameters", "hops", (Curve("D", "RING-OFF"),), "claimed"),),
+    plots=(Plot("diameters", "hops", (ClaimCurve("D", "RING-OFF"),), "claimed"),),
     findings=(
         MainFinding(3, "rings are short", "2 hops", "mpinet show ring:5", ("5",), ("RING-OFF",)),
     ),
@@ -218,7 +226,7 @@ def test_a_phone_shows_a_claim_without_scrolling_sideways(of_paper, tmp_path):
 
 
 def test_a_plot_that_too_few_points_make_is_told_of():
-    plot = Plot("Figure 9: a curve", "steps", (Curve("a", "X-1"),))
+    plot = Plot("Figure 9: a curve", "steps", (ClaimCurve("a", "X-1"),))
     one = {"X-1": {"values": None}}
     assert "Figure 9: a curve: not drawn" in drawn(plot, one)
     assert drawn(plot, {}) == ""

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from mpinet.claims.verdict import lasting
-from mpinet.cli.session import Session
+from mpinet.cli.session import CommandSession
 from mpinet.report.envelope import digest
 
 OWN = str(Path(__file__).with_name("own.py"))
@@ -18,7 +18,7 @@ def measured(tmp_path_factory):
     folder = tmp_path_factory.mktemp("measured")
     words = ["verify", OWN, "RING-D", "RING-OFF", "RING-TABLE", "--json"]
     files = ["--out", str(folder / "r.json"), "--html", str(folder / "r.html")]
-    assert Session([*words, *files]).run() == 0
+    assert CommandSession([*words, *files]).run() == 0
     return folder
 
 
@@ -26,7 +26,7 @@ def test_the_page_of_a_result_file_is_that_of_the_run(measured, tmp_path, capsys
     capsys.readouterr()
     again = tmp_path / "again.html"
     words = ["verify", "--from", str(measured / "r.json"), "--html", str(again), "--json"]
-    assert Session(words).run() == 0
+    assert CommandSession(words).run() == 0
     assert again.read_text() == (measured / "r.html").read_text()
     shown, was = json.loads(capsys.readouterr().out), json.loads((measured / "r.json").read_text())
     for field in ("digest", "result", "summary"):
@@ -82,7 +82,7 @@ def refuse(text, folder, capsys):
     capsys.readouterr()
     file, page = folder / "d.json", folder / "d.html"
     file.write_text(text)
-    assert Session(["verify", "--from", str(file), "--html", str(page)]).run() == 2
+    assert CommandSession(["verify", "--from", str(file), "--html", str(page)]).run() == 2
     said = capsys.readouterr().err
     assert said.startswith(f"mpinet: --from {file}: ") and said.count("\n") == 1
     assert not page.exists()
@@ -93,10 +93,10 @@ def refuse(text, folder, capsys):
     ["hdn", "--budget full", "--at n=3", "--journal j", "--list"],
 )
 def test_what_would_have_no_effect_is_refused(words, measured, capsys):
-    assert Session(["verify", "--from", str(measured / "r.json"), *words.split()]).run() == 2
+    assert CommandSession(["verify", "--from", str(measured / "r.json"), *words.split()]).run() == 2
     assert "--from" in capsys.readouterr().err
 
 
 def test_a_file_that_is_not_there_is_told(capsys):
-    assert Session(["verify", "--from", "nowhere.json"]).run() == 2
+    assert CommandSession(["verify", "--from", "nowhere.json"]).run() == 2
     assert "nowhere.json: No such file" in capsys.readouterr().err

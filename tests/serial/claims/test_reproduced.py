@@ -9,8 +9,16 @@ import pytest
 
 import mpinet
 from mpinet.claims.ledger import PAPERS, claims_of, paper
-from mpinet.claims.paper import Column, Curve, MeasuredTable, Paper, PaperTable, Plot, item_name
-from mpinet.cli.session import Session
+from mpinet.claims.paper import (
+    ClaimColumn,
+    ClaimCurve,
+    MeasuredTable,
+    Paper,
+    PaperTable,
+    Plot,
+    item_name,
+)
+from mpinet.cli.session import CommandSession
 from mpinet.report.ledger.reproduced import items_of, rows_of, text_of
 
 TWO = {"claimed": {"D": 3, "L": 6}, "measured": {"D": 2, "L": 6}, "relation": "="}
@@ -38,17 +46,17 @@ SHOWN = Paper(
     (),
     (
         PaperTable("Table 1. Rings", (("N=5", ("A",)),)),
-        MeasuredTable("Table 2: bounds", (Column("D", "B", {"16": "topology=ring:16"}),)),
+        MeasuredTable("Table 2: bounds", (ClaimColumn("D", "B", {"16": "topology=ring:16"}),)),
     ),
     plots=(
         Plot(
             "Figure 1. Diameters",
             "hops",
             (
-                Curve("ring", "B", of=lambda name: name.startswith("ring")),
-                Curve("bound", "B", "claimed", of=lambda name: name.startswith("ring")),
-                Curve("printed", "", "claimed", "L", {"C": 12}),
-                Curve("of table 2", key="D", at={"C": 12}),
+                ClaimCurve("ring", "B", of=lambda name: name.startswith("ring")),
+                ClaimCurve("bound", "B", "claimed", of=lambda name: name.startswith("ring")),
+                ClaimCurve("printed", "", "claimed", "L", {"C": 12}),
+                ClaimCurve("of table 2", key="D", at={"C": 12}),
             ),
         ),
     ),
@@ -117,7 +125,7 @@ def test_every_table_and_figure_is_made_of_claims_that_there_are(room):
 def folder(tmp_path_factory):
     made = tmp_path_factory.mktemp("reproduced")
     words = "reproduce lens figure-2 diameter --budget quick --pictures png --out"
-    assert Session([*words.split(), str(made)]).run() == 0
+    assert CommandSession([*words.split(), str(made)]).run() == 0
     return made
 
 
@@ -153,6 +161,6 @@ def test_the_points_of_a_figure_are_the_distances_of_networkx(folder):
     ],
 )
 def test_what_cannot_be_made_is_refused_in_a_sentence(words, sentence, capsys):
-    assert Session(words.split()).run() == 2
+    assert CommandSession(words.split()).run() == 2
     said = capsys.readouterr().err
     assert re.search(sentence, said) and "Traceback" not in said

@@ -13,7 +13,7 @@ from mpinet.claims.ledger import claims_of, select
 from mpinet.claims.summary import summary
 from mpinet.claims.verdict import Verdict, lasting
 from mpinet.claims.verify import verify
-from mpinet.cli.session import Session
+from mpinet.cli.session import CommandSession
 from mpinet.machine.transport import Local
 from mpinet.papers.gbsn.construction import leans_on_completion
 from mpinet.report.envelope import digest
@@ -39,7 +39,7 @@ def test_new_rows_take_the_place_of_old_ones_in_the_ledgers_order(tmp_path, monk
     monkeypatch.setattr(verdicts, "FILE", file)
     monkeypatch.setattr(verdicts.sys, "argv", ["verdicts.py", out])
     for names in (["STH-F1-lst3", "LENS-F1-sizes"], ["GMN-RRB-ex1", "LENS-F1-sizes"]):
-        assert Session(["verify", *names, "--out", out]).run() == 0
+        assert CommandSession(["verify", *names, "--out", out]).run() == 0
         verdicts.main()
     document = read_document(file)
     rows = document["result"]

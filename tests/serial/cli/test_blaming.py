@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from mpinet.cli.session import Session
+from mpinet.cli.session import CommandSession
 
 OPERATORS = """import numpy as np
 from mpinet import Topology, rule
@@ -71,7 +71,7 @@ def said(tmp_path, monkeypatch, capsys):
     def run(base, line, words):
         name = f"own{next(number)}.py"  # a module that was imported stays imported
         Path(name).write_text(f"{OPERATORS}class Bad({base}):\n    {line}\n")
-        status = Session(words.replace("own.py", name).split()).run()
+        status = CommandSession(words.replace("own.py", name).split()).run()
         text = capsys.readouterr().err
         assert (status, text.count("\n")) == (2, 1), (line, text)
         return text, f"mpinet: {name}:{FIRST + 1}: "
@@ -109,7 +109,7 @@ def one(n):
 def test_an_error_in_a_claim_is_a_sentence_in_its_row(tmp_path, monkeypatch, capsys):
     monkeypatch.chdir(tmp_path)
     Path("claimsowned.py").write_text(CLAIM)
-    assert Session(["verify", "claimsowned.py", "--out", "found.csv"]).run() == 1
+    assert CommandSession(["verify", "claimsowned.py", "--out", "found.csv"]).run() == 1
     printed = capsys.readouterr().out + Path("found.csv").read_text()
     assert "claimsowned.py:5: ZeroDivisionError: integer division or modulo by zero" in printed
     assert "Traceback" not in printed
@@ -117,5 +117,5 @@ def test_an_error_in_a_claim_is_a_sentence_in_its_row(tmp_path, monkeypatch, cap
 
 def test_an_error_of_mpinets_own_keeps_its_traceback(monkeypatch, capsys):
     monkeypatch.setattr("mpinet.programs.ascend.CHUNK", None)
-    assert Session("ascend hypercube:3 --operator sum".split()).run() == 1
+    assert CommandSession("ascend hypercube:3 --operator sum".split()).run() == 1
     assert "Traceback" in capsys.readouterr().err

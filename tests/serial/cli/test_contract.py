@@ -17,7 +17,7 @@ import networkx as nx
 import pytest
 
 import mpinet
-from mpinet.cli.session import Session
+from mpinet.cli.session import CommandSession
 from mpinet.commands.catalogue import COMMANDS
 from mpinet.networks.catalogue import to_networkx
 from mpinet.networks.routing import path
@@ -73,7 +73,7 @@ def run(command: str, folder: Path | None = None) -> SimpleNamespace:
     os.chdir(folder or here)
     try:
         with redirect_stdout(said), redirect_stderr(complained):
-            status = Session(command.split()).run()
+            status = CommandSession(command.split()).run()
     finally:
         os.chdir(here)
     return SimpleNamespace(returncode=status, stdout=said.getvalue(), stderr=complained.getvalue())
@@ -367,7 +367,7 @@ def test_out_files_hold_the_result(tmp_path):
 def rows(command: str, folder: Path) -> list[dict[str, str]]:
     """What a command, run in this process, writes as CSV."""
     word, _, others = command.partition(" ")
-    assert Session([word, "--out", f"{folder}/t.csv", *others.split()]).run() == 0
+    assert CommandSession([word, "--out", f"{folder}/t.csv", *others.split()]).run() == 0
     with (folder / "t.csv").open(newline="") as file:
         return list(csv.DictReader(file))
 

@@ -11,7 +11,7 @@ from jsonschema import Draft202012Validator
 import mpinet
 from mpinet.cli.commands import parse
 from mpinet.cli.help import examples, first_example
-from mpinet.cli.session import Session
+from mpinet.cli.session import CommandSession
 from mpinet.commands import function_of
 from mpinet.commands.catalogue import COMMANDS, GROUPS, SYNONYMS, UNLISTED
 
@@ -31,7 +31,7 @@ def shown(typed: str, capsys: pytest.CaptureFixture) -> str:
 
 def refused(typed: str, capsys: pytest.CaptureFixture) -> str:
     """The sentence that a wrong command line gets."""
-    assert Session(shlex.split(typed)).run() == 2
+    assert CommandSession(shlex.split(typed)).run() == 2
     text: str = capsys.readouterr().err
     assert text.count("\n") == 1
     return text.removeprefix("mpinet: ").rstrip()
@@ -122,7 +122,7 @@ def test_a_form_is_the_other_command(typed, other):
 def test_a_form_has_the_documents_of_the_other_command(typed, other, capsys):
     documents = []
     for words in (typed, other):
-        assert Session([*words.replace(" --json", "").split(), "--json"]).run() == 0
+        assert CommandSession([*words.replace(" --json", "").split(), "--json"]).run() == 0
         documents.append(json.loads(capsys.readouterr().out))
     one, two = documents
     assert one["command"][1] == two["command"][1] == other.split()[0]

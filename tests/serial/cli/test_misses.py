@@ -4,7 +4,7 @@ import pytest
 
 import mpinet
 from mpinet.cli.commands import parse
-from mpinet.cli.session import Session
+from mpinet.cli.session import CommandSession
 from mpinet.errors import UsageError
 
 COSTS = "replay allreduce:ring,1kB --on ring:4"
@@ -75,7 +75,7 @@ WRONG = {
 def test_a_wrong_word_is_answered_by_the_right_one(line, tmp_path, monkeypatch, capsys):
     monkeypatch.chdir(tmp_path)
     (tmp_path / "ring.py").touch()
-    assert Session(line.split()).run() == 2
+    assert CommandSession(line.split()).run() == 2
     said = capsys.readouterr().err
     assert WRONG[line] in said
     assert said.startswith("mpinet: ")

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from mpinet.cli.session import Session
+from mpinet.cli.session import CommandSession
 
 pytestmark = pytest.mark.usefixtures("forked")
 
@@ -73,7 +73,7 @@ def mpinet(*words: str | bytes | Path, **settings: object) -> subprocess.Complet
 
 def here(capfd: pytest.CaptureFixture[str], *words: str) -> subprocess.CompletedProcess[str]:
     """Run a command in this process, where no stream or limit of its own is the fact."""
-    status = Session(list(words)).run()
+    status = CommandSession(list(words)).run()
     return subprocess.CompletedProcess(words, status, *capfd.readouterr())
 
 

@@ -5,7 +5,7 @@ from io import StringIO
 
 import pytest
 
-from mpinet.cli.session import Session
+from mpinet.cli.session import CommandSession
 from mpinet.networks.classic.hypercube import Hypercube
 from mpinet.networks.schedule import Schedule
 
@@ -25,6 +25,6 @@ def test_schedules_that_are_not_taken_are_made_once(
 
     monkeypatch.setattr(Hypercube, "schedules", two)
     with redirect_stdout(StringIO()) as out:
-        assert Session(command.split()).run() == 0
+        assert CommandSession(command.split()).run() == 0
     assert "taken" in out.getvalue()
     assert made.count("other") == 1

@@ -9,7 +9,7 @@ import pytest
 
 from mpinet.base.files import read_bytes, seekable
 from mpinet.base.memory import out_of_memory
-from mpinet.cli.session import Session
+from mpinet.cli.session import CommandSession
 
 COMMANDS = (
     "sweep {}.toml --out runs",
@@ -50,7 +50,7 @@ def here(tmp_path, monkeypatch):
 
 def said_by(words, capsys):
     capsys.readouterr()
-    return Session(words).run(), capsys.readouterr().err
+    return CommandSession(words).run(), capsys.readouterr().err
 
 
 def test_what_has_no_end_is_refused_by_every_reader(here, capsys, monkeypatch):
@@ -99,7 +99,7 @@ def test_pipes_are_read(here, capsys):
 
 
 def test_a_result_whose_origin_is_no_text_is_refused(here, capsys):
-    assert Session(["verify", "GBSN-S2-bsn-size", "--out", "found.json"]).run() == 0
+    assert CommandSession(["verify", "GBSN-S2-bsn-size", "--out", "found.json"]).run() == 0
     document = json.loads(Path("found.json").read_text())
     assert said_by(["verify", "--from", "found.json", "--html", "page.html"], capsys)[0] == 0
     for field in document["made"]:

@@ -9,7 +9,7 @@ import pytest
 from jsonschema import Draft202012Validator
 from mpi.cli.invariant import MAPPED, UNMAPPED
 
-from mpinet.cli.session import Session
+from mpinet.cli.session import CommandSession
 from mpinet.commands.catalogue import COMMANDS
 
 SCHEMA = json.loads((Path(__file__).parents[3] / "docs/reference/document.schema.json").read_text())
@@ -96,13 +96,13 @@ def document(line: str, folder: Path, capsys: pytest.CaptureFixture) -> dict:
     (folder / "rows.csv").write_text("seed,steps\n0,3\n1,4\n")
     (folder / "ring.csv").write_text('# collective: "gossip"\nstep,from,to,chunk\n1,0,1,0\n')
     if "flood.npz" in line:
-        Session(["flood", "ring:6", "--record", f"{folder}/flood.npz"]).run()
+        CommandSession(["flood", "ring:6", "--record", f"{folder}/flood.npz"]).run()
     if "bound.json" in line:
-        Session(["optimum", "ring:6", "--save", f"{folder}/bound.json"]).run()
+        CommandSession(["optimum", "ring:6", "--save", f"{folder}/bound.json"]).run()
     if "width.json" in line:
-        Session(["optimum", "bisection", "ring:6", "--save", f"{folder}/width.json"]).run()
+        CommandSession(["optimum", "bisection", "ring:6", "--save", f"{folder}/width.json"]).run()
     capsys.readouterr()
-    Session([*line.format(folder=folder).split(), "--json"]).run()
+    CommandSession([*line.format(folder=folder).split(), "--json"]).run()
     found: dict = json.loads(capsys.readouterr().out)
     return found
 

@@ -8,7 +8,7 @@ import pytest
 
 from mpinet.base.guardian.processes import RANK_VARIABLES
 from mpinet.cli import session
-from mpinet.cli.session import Session
+from mpinet.cli.session import CommandSession
 from mpinet.networks.catalogue import FAMILIES
 from mpinet.report import progress
 from mpinet.report.tables import table
@@ -30,14 +30,14 @@ def test_a_table_is_no_narrower_than_its_longest_words():
 
 
 def test_the_catalogue_fits_into_80_columns_and_a_family_tells_all(capsys):
-    assert Session(["topologies"]).run() == 0
+    assert CommandSession(["topologies"]).run() == 0
     shown = capsys.readouterr().out
     assert max(map(len, shown.splitlines())) <= 80
     assert {line.split()[0] for line in shown.splitlines() if line[:1].strip()} >= set(FAMILIES)
-    assert Session(["topologies", "lens"]).run() == 0
+    assert CommandSession(["topologies", "lens"]).run() == 0
     shown = capsys.readouterr().out
     assert "p >= 2; q >= 2; n >= 1" in shown and "papers/lens" in shown
-    assert Session(["topologies", "lense"]).run() == 2
+    assert CommandSession(["topologies", "lense"]).run() == 2
     assert "did you mean lens" in capsys.readouterr().err
 
 

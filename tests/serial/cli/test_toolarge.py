@@ -5,14 +5,14 @@ import re
 import pytest
 
 from mpinet.base import effort, memory
-from mpinet.cli.session import Session
+from mpinet.cli.session import CommandSession
 from mpinet.errors import UsageError
 from mpinet.networks import routing
 
 
 def refusal(command: str, capsys: pytest.CaptureFixture[str]) -> str:
     """The one line that a refused command prints."""
-    assert Session(command.split()).run() == 2
+    assert CommandSession(command.split()).run() == 2
     told = capsys.readouterr()
     assert told.out == ""
     assert told.err.count("\n") == 1

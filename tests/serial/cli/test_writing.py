@@ -15,7 +15,7 @@ import pytest
 from mpinet.base.files import require_writable, whole_file, write_text
 from mpinet.cli.commands import COMMANDS
 from mpinet.cli.parser import parser_of
-from mpinet.cli.session import Session
+from mpinet.cli.session import CommandSession
 from mpinet.errors import FileError
 
 BROADCAST = "broadcast ring:8"
@@ -91,7 +91,7 @@ def here(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     Path("rows.csv").write_text("x,y\n1,2\n2,3\n")
     Path("plan.json").write_text('{"command": "broadcast", "topology": "ring:8"}')
-    assert Session([*BROADCAST.split(), "--record", "run.npz"]).run() == 0
+    assert CommandSession([*BROADCAST.split(), "--record", "run.npz"]).run() == 0
     return tmp_path
 
 
@@ -138,7 +138,7 @@ def test_no_option_replaces_what_is_no_file_and_links_lead_to_their_files(here):
         link.unlink(missing_ok=True)
 
         link.symlink_to("file")
-        assert Session([*words.split(), str(link)]).run() == 0, words
+        assert CommandSession([*words.split(), str(link)]).run() == 0, words
         assert link.readlink() == Path("file")
         written = Path("file").read_bytes()
         assert written, words
@@ -148,7 +148,7 @@ def test_no_option_replaces_what_is_no_file_and_links_lead_to_their_files(here):
         link.symlink_to("pipe")
         pipe = os.open("pipe", os.O_RDONLY | os.O_NONBLOCK)
         fcntl.fcntl(pipe, fcntl.F_SETPIPE_SZ, 1 << 20)  # nobody reads until the command has ended
-        assert Session([*words.split(), str(link)]).run() == 0, words
+        assert CommandSession([*words.split(), str(link)]).run() == 0, words
         assert essence(read_all(pipe), ending) == essence(written, ending), words
         os.close(pipe)
         assert stat.S_ISFIFO(os.lstat("pipe").st_mode)
@@ -157,7 +157,7 @@ def test_no_option_replaces_what_is_no_file_and_links_lead_to_their_files(here):
             os.mknod("null", stat.S_IFCHR | 0o666, os.makedev(1, 3))
             link.unlink()
             os.rename("null", link)
-            assert Session([*words.split(), str(link)]).run() == 0, words
+            assert CommandSession([*words.split(), str(link)]).run() == 0, words
             assert stat.S_ISCHR(os.lstat(link).st_mode), words
 
 
@@ -176,7 +176,7 @@ def test_sockets_and_folders_are_refused_before_anything_is_done(here, capsys):
                 link.symlink_to(target)
                 capsys.readouterr()
                 try:
-                    status = Session([*words.split(), str(link)]).run()
+                    status = CommandSession([*words.split(), str(link)]).run()
                 except FileError as error:  # commands of this host alone leave it to their caller
                     status, said = error.status, str(error)
                 else:
@@ -191,7 +191,7 @@ def test_sockets_and_folders_are_refused_before_anything_is_done(here, capsys):
 def test_certificates_and_folders_take_no_pipe(here, capsys):
     os.mkfifo("pipe")
     for words in [*FOLDERS.values(), REFUSING["optimum", "--save"], REFUSING["template", "-o"]]:
-        assert Session([*words.split(), "pipe"]).run() == 2, words
+        assert CommandSession([*words.split(), "pipe"]).run() == 2, words
         assert "pipe" in capsys.readouterr().err
         assert stat.S_ISFIFO(os.lstat("pipe").st_mode)
     assert not Path("pipe.lrat.xz").exists()

@@ -13,7 +13,7 @@ import pytest
 import mpinet
 from mpinet.cli.commands import parse
 from mpinet.cli.parser import add_options
-from mpinet.cli.session import Session
+from mpinet.cli.session import CommandSession
 from mpinet.commands import function_of
 from mpinet.commands.catalogue import COMMANDS, FUNCTIONS
 from mpinet.commands.functions import function_with
@@ -157,7 +157,7 @@ CALLS = {
 def test_a_call_gives_the_document_and_the_rows_of_what_is_typed(typed, capsys, tmp_path):
     arguments, options = CALLS[typed]
     found = function_of(typed.split()[0])(*arguments, **options)
-    assert Session([*typed.split(), "--json", "--out", f"{tmp_path}/rows.csv"]).run() == 0
+    assert CommandSession([*typed.split(), "--json", "--out", f"{tmp_path}/rows.csv"]).run() == 0
     printed = json.loads(capsys.readouterr().out)
     document = json.loads(json.dumps(found.document()))
     differing = dict.fromkeys(("seconds", "made", "command"))

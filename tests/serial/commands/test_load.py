@@ -7,16 +7,16 @@ from pathlib import Path
 import pytest
 
 import mpinet
-from mpinet.cli.session import Session
+from mpinet.cli.session import CommandSession
 from mpinet.experiments import load
-from mpinet.experiments.load import Setting
+from mpinet.experiments.load import TrafficSetting
 
 SHORT = {"rate": "0.1,0.3", "warmup": 20, "steps": 40}
 WORDS = "--rate 0.1,0.3 --warmup 20 --steps 40"
 
 
 def typed(words: str) -> int:
-    return Session(["load", *words.split()]).run()
+    return CommandSession(["load", *words.split()]).run()
 
 
 def test_every_curve_is_that_of_a_command_of_its_own(tmp_path):
@@ -48,7 +48,7 @@ def test_a_plot_changes_no_result(tmp_path):
 
 def test_a_stopped_command_makes_only_the_runs_that_are_not_there(tmp_path, monkeypatch, capsys):
     monkeypatch.chdir(tmp_path)
-    made, run = [], Setting.run
+    made, run = [], TrafficSetting.run
 
     def counted(self, machine, seed, rate):
         made.append((seed, rate))
@@ -56,7 +56,7 @@ def test_a_stopped_command_makes_only_the_runs_that_are_not_there(tmp_path, monk
             raise KeyboardInterrupt
         return run(self, machine, seed, rate)
 
-    monkeypatch.setattr(Setting, "run", counted)
+    monkeypatch.setattr(TrafficSetting, "run", counted)
     words = f"ring:6 --seeds 4 {WORDS} --out curves.jsonl"
     every = [(seed, rate) for seed in range(4) for rate in (0.1, 0.3, 1.0)]  # 1: overload
     assert typed(words) == 130
@@ -324,13 +324,13 @@ def test_every_combination_of_lists_is_a_curve_that_a_command_of_its_own_makes()
 
 def test_a_run_of_a_list_is_that_of_a_command_of_its_own_in_the_folder(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
-    made, run = [], Setting.run
+    made, run = [], TrafficSetting.run
 
     def counted(self, machine, seed, rate):
         made.append((self.routing.name, self.buffering.vcs, rate))
         return run(self, machine, seed, rate)
 
-    monkeypatch.setattr(Setting, "run", counted)
+    monkeypatch.setattr(TrafficSetting, "run", counted)
     words = f"ring:6 {WORDS} --out c.jsonl"
     assert typed(f"{words} --routing parity --vcs 4") == 0
     assert typed(f"{words} --routing shortest,parity --vcs 2,4") == 0
@@ -352,8 +352,8 @@ def test_the_plan_beside_a_plot_makes_it_again(words, tmp_path, monkeypatch, cap
     assert "curves.toml makes it again" in capsys.readouterr().out
     drawn = Path("curves.svg").read_bytes()
     Path("curves.svg").unlink()
-    assert Session(["sweep", "curves.toml", "--out", "runs", "--json"]).run() == 0
-    assert Session(["plot", "runs", "--json"]).run() == 0
+    assert CommandSession(["sweep", "curves.toml", "--out", "runs", "--json"]).run() == 0
+    assert CommandSession(["plot", "runs", "--json"]).run() == 0
     assert Path("curves.svg").read_bytes() == drawn
 
 

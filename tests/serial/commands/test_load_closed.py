@@ -3,7 +3,7 @@
 import pytest
 
 import mpinet
-from mpinet.cli.session import Session
+from mpinet.cli.session import CommandSession
 
 SHORT = {"warmup": 20, "steps": 60}
 
@@ -20,7 +20,7 @@ def test_a_batch_is_measured_whole_and_needs_no_window():
 
 def test_phases_and_round_trips_are_told(capsys):
     words = "load mesh:2 --pattern neighbour --rate 1 --replies 2 --batch 1 --phases 2"
-    assert Session(words.split()).run() == 0
+    assert CommandSession(words.split()).run() == 0
     # A hop and a flit there; a step later back, a hop and two flits: the last one in step 4.
     told = capsys.readouterr().out
     assert "mean round trip: 4 steps\n" in told and "steps of the phases: 5 + 5\n" in told
@@ -115,5 +115,5 @@ def test_energy_is_that_of_the_hops_of_all_flits():
     ],
 )
 def test_options_of_the_closed_loop_that_make_no_sense_are_refused(words, said, capsys):
-    assert Session(["load", "mesh:3x3", "--rate", "0.1", *words.split()]).run() == 2
+    assert CommandSession(["load", "mesh:3x3", "--rate", "0.1", *words.split()]).run() == 2
     assert said in capsys.readouterr().err

@@ -3,7 +3,7 @@
 import pytest
 
 import mpinet
-from mpinet.cli.session import Session
+from mpinet.cli.session import CommandSession
 from mpinet.machine.timed.program import Builder
 
 
@@ -38,7 +38,9 @@ def test_a_schedule_under_flits_keeps_its_order_step_by_step(tmp_path):
 
 def test_places_take_hops_away_and_several_networks_are_a_table(capsys):
     assert (
-        Session("load torus:4x4 mesh:4x4 --program allreduce:ring,64 --place snake".split()).run()
+        CommandSession(
+            "load torus:4x4 mesh:4x4 --program allreduce:ring,64 --place snake".split()
+        ).run()
         == 0
     )
     text = capsys.readouterr().out
@@ -50,7 +52,7 @@ def test_places_take_hops_away_and_several_networks_are_a_table(capsys):
 def test_operations_that_never_end_are_named_with_their_lines(tmp_path, capsys):
     file = tmp_path / "half.goal"
     file.write_text("num_ranks 2\nrank 0 {\na: recv 8b from 1\nb: calc 9\nb requires a\n}\n")
-    assert Session(["load", "ring:4", "--program", str(file)]).run() == 1
+    assert CommandSession(["load", "ring:4", "--program", str(file)]).run() == 1
     shown, said = capsys.readouterr()
     assert "2 operations of the program never end; the last of the others" in shown
     assert "the program is done" not in shown
@@ -73,5 +75,5 @@ def test_operations_that_never_end_are_named_with_their_lines(tmp_path, capsys):
     ],
 )
 def test_what_does_not_go_with_a_program_is_refused(given, said, capsys):
-    assert Session(f"load torus:4x4 {given}".split()).run() == 2
+    assert CommandSession(f"load torus:4x4 {given}".split()).run() == 2
     assert said in capsys.readouterr().err

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import mpinet
-from mpinet.cli.session import Session
+from mpinet.cli.session import CommandSession
 from mpinet.experiments.steady import LEFT, batch_means, truncation
 from mpinet.machine.traffic.parameters import Window
 
@@ -162,13 +162,13 @@ def test_named_seeds_are_the_curves_and_intervals_are_between_them():
 def test_a_search_that_makes_no_sense_is_refused(words, said, tmp_path, monkeypatch, capsys):
     monkeypatch.chdir(tmp_path)
     (tmp_path / "t.csv").write_text("0,0,1,1\n")
-    assert Session(["load", "ring:6", *words.split()]).run() == 2
+    assert CommandSession(["load", "ring:6", *words.split()]).run() == 2
     assert said in capsys.readouterr().err
 
 
 def test_what_was_found_is_told(capsys):
     words = "load mesh:3x3 --rate 0.1,1 --warmup auto --until 9% --saturation 0.5 --steps 60"
-    assert Session(words.split()).run() == 0
+    assert CommandSession(words.split()).run() == 0
     told = capsys.readouterr().out
     assert "warm-up by MSER-5: " in told and "(not found) steps" in told
     assert "(not narrow) steps" in told and "saturation by bisection: stable at 0.5" in told
@@ -176,12 +176,12 @@ def test_what_was_found_is_told(capsys):
 
 def test_intervals_are_tables_below_the_curve_and_are_refused_without_steps(capsys):
     words = "load mesh:2 --pattern neighbour --rate 1 --warmup 3 --steps 5 --intervals"
-    assert Session([*words.split(), "2"]).run() == 0
+    assert CommandSession([*words.split(), "2"]).run() == 0
     told = capsys.readouterr().out
     rows = [line.split() for line in told.partition("intervals at rate 1\n")[2].splitlines()[2:]]
     assert [row[:4] + row[5:] for row in rows] == [
         [begin, steps, "1", "1", "1", "0:0"]
         for begin, steps in (("3", "2"), ("5", "2"), ("7", "1"))
     ]
-    assert Session([*words.split(), "0"]).run() == 2
+    assert CommandSession([*words.split(), "0"]).run() == 2
     assert "--intervals is a whole number of steps" in capsys.readouterr().err

@@ -10,7 +10,7 @@ from mpinet.cli.commands import parse
 from mpinet.commands import function_of
 from mpinet.commands.broadcast import BroadcastOptions
 from mpinet.commands.functions import function_with
-from mpinet.commands.optionrecords import PYTHON, UNTYPED, Line, Saved, with_values
+from mpinet.commands.optionrecords import PYTHON, UNTYPED, CommandLine, Saved, with_values
 from mpinet.commands.options import HostOptions
 from mpinet.commands.result import Result
 from mpinet.commands.signature import given, sentences, signature_of
@@ -50,7 +50,7 @@ def test_what_is_typed_and_what_python_gives_are_one_record(command):
     values = {first.name: "broadcast", "seed": 3}
     typed, called = parse([command, "broadcast", "--seed", "3"]), given(function, values)
     assert type(typed) is type(called) is kind
-    assert called.line is PYTHON and isinstance(typed.line, Line)
+    assert called.line is PYTHON and isinstance(typed.line, CommandLine)
     assert replace(typed, **{first.name: "broadcast"}, line=PYTHON) == called
 
 

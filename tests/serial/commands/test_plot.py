@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 import mpinet
-from mpinet.cli.session import Session
+from mpinet.cli.session import CommandSession
 from mpinet.errors import UsageError
 from mpinet.report.curves import column, curves_of
 from mpinet.report.drawing.axes import _figure
@@ -39,7 +39,7 @@ def written(rows: list[dict], path: Path) -> Path:
 
 
 def plot(*words: object) -> int:
-    return Session(["plot", *map(str, words)]).run()
+    return CommandSession(["plot", *map(str, words)]).run()
 
 
 AXES = ("--x", "rate", "--y", "latency.mean", "--by", "topology")
@@ -107,7 +107,7 @@ def test_a_columns_whole_name_goes_before_the_end_of_another():
 
 def test_rows_are_written_as_json_lines(tmp_path, capsys):
     for ending in ("csv", "jsonl"):
-        assert Session(["flood", "ring:6", "--out", f"{tmp_path}/rows.{ending}"]).run() == 0
+        assert CommandSession(["flood", "ring:6", "--out", f"{tmp_path}/rows.{ending}"]).run() == 0
     (row,) = map(json.loads, (tmp_path / "rows.jsonl").read_text().splitlines())
     (cells,) = csv.DictReader((tmp_path / "rows.csv").read_text().splitlines())
     assert {name: str(value) for name, value in row.items() if value is not None} == {
@@ -268,7 +268,7 @@ def test_a_sweep_that_is_not_complete_is_not_drawn(tmp_path, capsys):
     plan = tmp_path / "plan.json"
     plan.write_text(json.dumps({"command": "flood", "topology": "ring:6", "root": [0, 1]}))
     runs = tmp_path / "runs"
-    assert Session(["sweep", str(plan), "--out", str(runs), "--shard", "1/2"]).run() == 0
+    assert CommandSession(["sweep", str(plan), "--out", str(runs), "--shard", "1/2"]).run() == 0
     for axes in ((), ("--x", "root", "--y", "steps")):
         assert plot(runs, *axes, "-o", tmp_path / "p.pdf") == 2
         assert "the sweep is not complete" in capsys.readouterr().err

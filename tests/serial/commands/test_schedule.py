@@ -7,7 +7,7 @@ import pytest
 import mpinet
 from mpinet import schedule
 from mpinet.cli.commands import parse
-from mpinet.cli.session import Session
+from mpinet.cli.session import CommandSession
 from mpinet.errors import UsageError
 
 
@@ -24,7 +24,7 @@ def test_a_call_gives_the_document_of_what_is_typed(tmp_path, capsys):
     }
     for typed, call in calls.items():
         found = call()
-        assert Session([*typed.split(), "--json"]).run() == 0
+        assert CommandSession([*typed.split(), "--json"]).run() == 0
         printed = json.loads(capsys.readouterr().out)
         assert found.digest == printed["digest"] and found.value == printed["result"]
         assert parse(found.document()["command"][1:]) == parse(typed.split())

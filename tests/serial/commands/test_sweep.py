@@ -9,7 +9,7 @@ import pytest
 from serial.cli.test_contract import HALF
 
 import mpinet
-from mpinet.cli.session import Session
+from mpinet.cli.session import CommandSession
 from mpinet.errors import UsageError
 from mpinet.jobs import sweep as sweeping
 
@@ -29,7 +29,7 @@ def file(tmp_path: Path) -> Path:
 
 
 def run(file: Path, *options: str) -> int:
-    return Session(["sweep", str(file), "--out", f"{file.parent}/runs", *options]).run()
+    return CommandSession(["sweep", str(file), "--out", f"{file.parent}/runs", *options]).run()
 
 
 def table(folder: Path) -> list[dict[str, str]]:
@@ -41,13 +41,13 @@ def table(folder: Path) -> list[dict[str, str]]:
 def plays(monkeypatch) -> list[str]:
     """The points that are played from now on."""
     played = []
-    usual = sweeping.Sweep._play
+    usual = sweeping.SweepJob._play
 
     def noted(one, ranks):
         played.append(str(one.point))
         return usual(one, ranks)
 
-    monkeypatch.setattr(sweeping.Sweep, "_play", staticmethod(noted))
+    monkeypatch.setattr(sweeping.SweepJob, "_play", staticmethod(noted))
     return played
 
 
@@ -182,12 +182,12 @@ def test_a_plan_says_how_its_results_are_drawn(file, tmp_path, capsys, monkeypat
     file.write_text(json.dumps(PLAN | {"plot": DRAWN | {"output": "latency.svg"}}))
     assert run(file) == 0
     assert capsys.readouterr().out.splitlines()[-1] == f"mpinet plot {tmp_path}/runs draws it."
-    assert Session(["plot", "runs"]).run() == 0
+    assert CommandSession(["plot", "runs"]).run() == 0
     planned = (tmp_path / "latency.svg").read_bytes()
     told = ["--x", "topology", "--y", "latency.mean", "--by", "pairs", "--error", "seed"]
     alone = tmp_path / "rows.csv"
     alone.write_bytes((tmp_path / "runs/results.csv").read_bytes())
-    assert Session(["plot", str(alone), *told, "-o", "told.svg"]).run() == 0
+    assert CommandSession(["plot", str(alone), *told, "-o", "told.svg"]).run() == 0
     assert planned == (tmp_path / "told.svg").read_bytes()
 
 
@@ -209,7 +209,7 @@ def test_a_changed_plot_runs_nothing_and_one_that_is_gone_is_forgotten(
         file.write_text(json.dumps(PLAN | ({"plot": plot} if plot else {})))
         assert run(file) == 0
         assert len(plays) == 12
-        assert Session(["plot", f"{tmp_path}/runs", "--json"]).run() == status
+        assert CommandSession(["plot", f"{tmp_path}/runs", "--json"]).run() == status
     assert "plot needs x and y" in capsys.readouterr().err
 
 
@@ -258,7 +258,7 @@ def test_a_damaged_plot_in_the_folder_gets_a_sentence(text, file, tmp_path, caps
     assert run(file) == 0
     (tmp_path / "runs/plot.json").write_text(text)
     capsys.readouterr()
-    assert Session(["plot", f"{tmp_path}/runs", "-o", f"{tmp_path}/p.pdf"]).run() == 2
+    assert CommandSession(["plot", f"{tmp_path}/runs", "-o", f"{tmp_path}/p.pdf"]).run() == 2
     assert "plot.json is damaged: run the sweep again" in capsys.readouterr().err
     assert not (tmp_path / "p.pdf").exists()
 

@@ -6,12 +6,12 @@ import networkx
 import pytest
 
 import mpinet
-from mpinet.cli.session import Session
+from mpinet.cli.session import CommandSession
 from mpinet.errors import UsageError
 
 
 def said(capsys, typed: str) -> str:
-    assert Session(typed.split()).run() == 0
+    assert CommandSession(typed.split()).run() == 0
     return capsys.readouterr().out
 
 
@@ -35,7 +35,7 @@ def test_list_and_describe_are_words_for_topologies(capsys):
     told = said(capsys, "describe gmn:8,256")
     assert "routings       source, shortest" in told and "mpinet draw gmn:8,256" in told
     assert "gmn" not in said(capsys, "list hypercube --size 8..8")
-    assert Session(["lits"]).run() == 2
+    assert CommandSession(["lits"]).run() == 2
     assert "did you mean list?" in capsys.readouterr().err
 
 

@@ -8,7 +8,7 @@ import networkx
 import pytest
 
 import mpinet
-from mpinet.cli.session import Session
+from mpinet.cli.session import CommandSession
 from mpinet.errors import UsageError
 from mpinet.experiments.compare import moore_bound, row_of
 from mpinet.measure.cuts import connectivity_work
@@ -193,19 +193,19 @@ def test_the_work_of_a_connectivity_is_that_of_its_flows(name, monkeypatch):
 def test_progress_names_the_column_and_the_network(monkeypatch, capsys):
     monkeypatch.setattr("mpinet.report.progress.PATIENCE", 0.0)
     words = ["compare", "ring:8", "petersen", "--only", "degree,gossip"]
-    assert Session([*words, "--progress"]).run() == 0
+    assert CommandSession([*words, "--progress"]).run() == 0
     said = [line for line in capsys.readouterr().err.splitlines() if line.startswith("cells ")]
     assert [line.split(" after ")[0] for line in said] == [f"cells {n} of 4" for n in range(5)]
     cells = ["degree of ring:8", "gossip of ring:8", "degree of petersen", "gossip of petersen"]
     assert all(f"; {cell}" in line for cell, line in zip(cells, said, strict=False))
-    assert Session([*words, "--no-progress"]).run() == 0
+    assert CommandSession([*words, "--no-progress"]).run() == 0
     assert capsys.readouterr().err == ""
 
 
 def test_a_table_breaks_into_blocks_that_fit_the_terminal(monkeypatch, capsys):
     monkeypatch.setenv("COLUMNS", "60")
     names = [f"torus:{n}x{n}" for n in range(3, 12)]
-    assert Session(["compare", *names, "--only", "links,degree", "--no-progress"]).run() == 0
+    assert CommandSession(["compare", *names, "--only", "links,degree", "--no-progress"]).run() == 0
     printed = capsys.readouterr().out
     assert max(map(len, printed.splitlines())) <= 60
     assert all(printed.count(name) == 1 for name in names)
@@ -215,7 +215,7 @@ def test_csv_and_latex_hold_the_same_numbers(tmp_path, capsys):
     words = ["compare", "torus:4x4", "gmn:8,256", "--only", "processors,links,bisection"]
     for kind in ("csv", "latex"):
         file = tmp_path / f"out.{kind}"
-        assert Session([*words, "--format", kind, "-o", str(file)]).run() == 0
+        assert CommandSession([*words, "--format", kind, "-o", str(file)]).run() == 0
         assert capsys.readouterr().out.strip() == file.read_text().strip()
     rows = list(csv.DictReader(io.StringIO((tmp_path / "out.csv").read_text())))
     text = (tmp_path / "out.latex").read_text()
@@ -237,7 +237,7 @@ def test_every_format_says_why_a_cell_is_empty(capsys, monkeypatch):
     said = "bisection of ring:6: This measure needs the library igraph."
     told = {}
     for kind in ("table", "latex", "csv"):
-        assert Session([*words, "--format", kind]).run() == 0
+        assert CommandSession([*words, "--format", kind]).run() == 0
         told[kind] = capsys.readouterr()
     assert told["table"].out.endswith(f"\n\n{said}\n") and told["table"].err == ""
     assert told["latex"].out.endswith(f"\\end{{tabular}}\n% {said}\n") and told["latex"].err == ""

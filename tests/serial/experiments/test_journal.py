@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from mpinet.cli.session import Session
+from mpinet.cli.session import CommandSession
 from mpinet.experiments.journal import Journal
 
 GOOD = {"claimed": 3, "measured": 3, "holds": True}
@@ -84,7 +84,7 @@ def test_a_folder_where_a_journal_is_expected_is_refused(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     (tmp_path / "rank-3.jsonl").mkdir()
-    assert Session(["verify", "gbsn", "--journal", str(tmp_path)]).run() == 2
+    assert CommandSession(["verify", "gbsn", "--journal", str(tmp_path)]).run() == 2
     assert "rank-3.jsonl: this is no file" in capsys.readouterr().err
 
 

@@ -8,7 +8,7 @@ import pytest
 import mpinet
 from mpinet import measure as room
 from mpinet.base.plain import plain
-from mpinet.cli.session import Session
+from mpinet.cli.session import CommandSession
 from mpinet.commands.measure import measure
 from mpinet.errors import UsageError
 from mpinet.jobs.measure import measures
@@ -52,7 +52,7 @@ def test_a_measure_gives_what_its_function_gives(name):
     ],
 )
 def test_a_wrong_measure_gets_a_sentence(typed, said, capsys):
-    assert Session(["measure", *typed.split()]).run() == 2
+    assert CommandSession(["measure", *typed.split()]).run() == 2
     assert said in capsys.readouterr().err
 
 

@@ -9,11 +9,11 @@ from serial.cli.test_toolarge import refusal
 
 import mpinet
 from mpinet import measure
-from mpinet.cli.session import Session
+from mpinet.cli.session import CommandSession
 from mpinet.errors import WiringError
 from mpinet.experiments import search as searching
 from mpinet.experiments.journal import Journal
-from mpinet.experiments.lifts import Dice, Group, Lift, shapes
+from mpinet.experiments.lifts import Dice, Lift, SemidirectProduct, shapes
 from mpinet.machine.transport import Local
 
 
@@ -23,7 +23,16 @@ def graph_of(lift):
     return graph
 
 
-@pytest.mark.parametrize("group", [Group(12), Group(7, 2, 6), Group(9, 3, 4), Group(4, 2)], ids=str)
+@pytest.mark.parametrize(
+    "group",
+    [
+        SemidirectProduct(12),
+        SemidirectProduct(7, 2, 6),
+        SemidirectProduct(9, 3, 4),
+        SemidirectProduct(4, 2),
+    ],
+    ids=str,
+)
 def test_groups_are_groups(group):
     table = np.array([group.times(s) for s in range(group.order)]).T
     every = np.arange(group.order)
@@ -113,7 +122,7 @@ def test_networks_in_pieces_are_left_out(monkeypatch, capsys):
     assert {row.diameter for row in found} == {30}
     right = Lift.cost
     monkeypatch.setattr(Lift, "cost", lambda lift: (1, *right(lift)[1:]))
-    assert Session("find --processors 60 --degree 2 --search --moves 4".split()).run() == 0
+    assert CommandSession("find --processors 60 --degree 2 --search --moves 4".split()).run() == 0
     assert "none of 4 networks that were tried is in one piece" in capsys.readouterr().out
 
 

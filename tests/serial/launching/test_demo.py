@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from mpinet.cli.session import Session
+from mpinet.cli.session import CommandSession
 from mpinet.errors import MpinetError
 from mpinet.jobs.demopage import NETWORKS, TITLE, write_demo_page
 from mpinet.launching import demo
@@ -29,7 +29,9 @@ def test_a_job_that_disagrees_with_its_closed_form_says_no() -> None:
 
 
 def test_a_demo_keeps_each_jobs_document(tmp_path: Path) -> None:
-    assert Session(["demo", "-n", "1", "--results", str(tmp_path), "--page", "none"]).run() == 0
+    assert (
+        CommandSession(["demo", "-n", "1", "--results", str(tmp_path), "--page", "none"]).run() == 0
+    )
     for job in demo.JOBS:
         document = json.loads((tmp_path / f"{job.command}.json").read_text())
         assert document["command"][:-1] == ["mpinet", *job.arguments.split()]
@@ -38,7 +40,7 @@ def test_a_demo_keeps_each_jobs_document(tmp_path: Path) -> None:
 
 def test_a_demo_with_a_failed_job_ends_with_1(monkeypatch, capsys) -> None:
     monkeypatch.setattr(demo, "launch_lines", fail)
-    assert Session(["demo", "-n", "1", "--page", "none"]).run() == 1
+    assert CommandSession(["demo", "-n", "1", "--page", "none"]).run() == 1
     said = capsys.readouterr()
     assert said.out.count(" NO") == len(demo.JOBS) and "it went wrong" in said.err
 
@@ -84,7 +86,7 @@ def test_every_picture_of_a_demo_has_a_sentence_and_the_command_that_makes_it(
     for picture, alt, sentence, command in figures:
         assert alt == sentence and sentence.endswith(".")
         program, *words = unescape(command).split()
-        assert program == "mpinet" and Session(words).run() == 0
+        assert program == "mpinet" and CommandSession(words).run() == 0
         (name,) = [word for word in words if word.endswith(".svg")]
         assert Path(name).read_bytes() == b64decode(picture)
 
@@ -94,13 +96,13 @@ def test_a_demo_overwrites_its_own_page_alone(monkeypatch, capsys, tmp_path: Pat
     monkeypatch.chdir(tmp_path)
     page = tmp_path / "demo.html"
     page.write_text("somebody's work")
-    assert Session(["demo", "-n", "1"]).run() == 2
+    assert CommandSession(["demo", "-n", "1"]).run() == 2
     assert "no page of the demo" in capsys.readouterr().err
     assert page.read_text() == "somebody's work"
     monkeypatch.setattr("mpinet.jobs.demo.write_demo_page", lambda path: path.write_text(TITLE))
     page.unlink()
     for _ in ("new", "again"):
-        assert Session(["demo", "-n", "1"]).run() == 1
+        assert CommandSession(["demo", "-n", "1"]).run() == 1
         assert page.read_text() == TITLE
 
 
@@ -117,13 +119,13 @@ def test_a_demo_overwrites_its_own_page_alone(monkeypatch, capsys, tmp_path: Pat
     ],
 )
 def test_wrong_words_get_a_sentence(capsys, typed: list[str], sentence: str) -> None:
-    assert Session(typed).run() == 2
+    assert CommandSession(typed).run() == 2
     assert sentence in capsys.readouterr().err
 
 
 def test_nothing_here_runs_on_every_rank_of_a_job(monkeypatch, capsys) -> None:
     monkeypatch.setenv("OMPI_COMM_WORLD_SIZE", "2")
-    assert Session(["doctor"]).run() == 2
+    assert CommandSession(["doctor"]).run() == 2
     assert "run it without a launcher" in capsys.readouterr().err
 
 
@@ -138,8 +140,8 @@ def test_a_template_names_no_folder_of_a_checkout(name: str) -> None:
 
 def test_a_template_overwrites_nothing(tmp_path: Path, capsys) -> None:
     file = tmp_path / "job.sh"
-    assert Session(["template", "pbs", "-o", str(file)]).run() == 0
+    assert CommandSession(["template", "pbs", "-o", str(file)]).run() == 0
     assert file.read_text() == template("pbs")
     file.write_text("edited")
-    assert Session(["template", "pbs", "-o", str(file)]).run() == 2
+    assert CommandSession(["template", "pbs", "-o", str(file)]).run() == 2
     assert file.read_text() == "edited" and "is there already" in capsys.readouterr().err

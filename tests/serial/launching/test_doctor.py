@@ -8,7 +8,7 @@ import pytest
 from mpinet.base.native import calls
 from mpinet.base.native.kept import Kept
 from mpinet.launching import doctor
-from mpinet.launching.doctor import BAD, FINE, NOTE, Finding, examine, maker
+from mpinet.launching.doctor import BAD, FINE, NOTE, Examined, examine, maker
 
 
 def stand_in(folder: Path, lines: str) -> None:
@@ -18,7 +18,7 @@ def stand_in(folder: Path, lines: str) -> None:
     file.chmod(0o755)
 
 
-def by_name(findings) -> dict[str, Finding]:
+def by_name(findings) -> dict[str, Examined]:
     return {finding.what: finding for finding in findings}
 
 
@@ -40,9 +40,9 @@ def test_libraries_are_known_by_their_words(text: str, library: str | None) -> N
 def test_another_library_s_launcher_is_found_out(monkeypatch, tmp_path: Path) -> None:
     stand_in(tmp_path, "echo HYDRA build details:; echo '    Version:  4.2.0'")
     monkeypatch.setattr(doctor, "find_launcher", lambda: str(tmp_path / "mpirun"))
-    monkeypatch.setattr(doctor, "_library", lambda: Finding("MPI library", "Open MPI v5.0.11"))
+    monkeypatch.setattr(doctor, "_library", lambda: Examined("MPI library", "Open MPI v5.0.11"))
     monkeypatch.setattr(doctor, "launch", lambda *_: pytest.fail("no ranks can be started"))
-    monkeypatch.setattr(doctor, "_two_ranks", lambda: Finding("two ranks", "1 rank", BAD))
+    monkeypatch.setattr(doctor, "_two_ranks", lambda: Examined("two ranks", "1 rank", BAD))
     found = by_name(examine())
     assert found["MPI launcher"].found.endswith("HYDRA build details: 4.2.0")
     assert (found["they belong together"].verdict, found["they belong together"].found) == (
@@ -55,7 +55,7 @@ def test_another_library_s_launcher_is_found_out(monkeypatch, tmp_path: Path) ->
 def test_a_launcher_that_prints_no_version_is_no_error(monkeypatch, tmp_path: Path) -> None:
     stand_in(tmp_path, "echo broken >&2; exit 1")
     monkeypatch.setattr(doctor, "find_launcher", lambda: str(tmp_path / "mpirun"))
-    monkeypatch.setattr(doctor, "_library", lambda: Finding("MPI library", "Open MPI v5.0.11"))
+    monkeypatch.setattr(doctor, "_library", lambda: Examined("MPI library", "Open MPI v5.0.11"))
     monkeypatch.setattr(doctor, "launch", lambda *_: '{"ranks": 2, "result": {"steps": 4}}')
     found = by_name(examine())
     assert found["MPI launcher"].found == f"{tmp_path / 'mpirun'}: does not tell its version"
@@ -65,8 +65,8 @@ def test_a_launcher_that_prints_no_version_is_no_error(monkeypatch, tmp_path: Pa
 def test_no_launcher_is_said_with_what_to_install(monkeypatch, tmp_path: Path) -> None:
     monkeypatch.setenv("PATH", str(tmp_path))
     monkeypatch.setattr("mpinet.launching.launcher.sys.executable", str(tmp_path / "python"))
-    monkeypatch.setattr(doctor, "_library", lambda: Finding("MPI library", "MPICH Version: 5"))
-    monkeypatch.setattr(doctor, "_cache", lambda: Finding("cache", "kept"))
+    monkeypatch.setattr(doctor, "_library", lambda: Examined("MPI library", "MPICH Version: 5"))
+    monkeypatch.setattr(doctor, "_cache", lambda: Examined("cache", "kept"))
     found = by_name(examine())
     assert found["MPI launcher"].verdict == BAD
     assert "pip install" in found["MPI launcher"].advice
@@ -101,7 +101,7 @@ def test_a_cache_without_a_place_is_said(monkeypatch, tmp_path: Path) -> None:
     )
     monkeypatch.setenv("MPINET_CACHE", str(tmp_path))
     made = Kept()
-    assert doctor._cache() == Finding("cache", f"0 objects, 0 bytes, in {made.folder}")
+    assert doctor._cache() == Examined("cache", f"0 objects, 0 bytes, in {made.folder}")
     made.add("abc", bytes(1024 - 32))
     made.add("abd", bytes(1024 - 32))
     assert doctor._cache().found == f"2 objects, 2.0 KiB, in {made.folder}"
@@ -113,7 +113,7 @@ def test_native_code_is_told_with_its_sources(monkeypatch) -> None:
     monkeypatch.setattr(doctor, "tier", lambda: "never")
     monkeypatch.setattr(doctor, "library_of_package", lambda: None)
     told = f"no library, tier never, called by {calls.FORM}"
-    assert doctor._native() == Finding("native code", told)
+    assert doctor._native() == Examined("native code", told)
     monkeypatch.setattr(doctor, "library_of_package", lambda: SimpleNamespace(symbols={"a": "b"}))
     assert doctor._native().found.startswith("a library of 1 functions, ")
     monkeypatch.setattr(doctor, "can_compile", lambda: False)

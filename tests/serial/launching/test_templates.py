@@ -7,7 +7,7 @@ import subprocess
 
 import pytest
 
-from mpinet.cli.session import Session
+from mpinet.cli.session import CommandSession
 from mpinet.commands import function_of
 from mpinet.commands.catalogue import COMMANDS, VERBS
 from mpinet.commands.signature import signature_of
@@ -46,7 +46,7 @@ def started(folder, job, words, ends="yes"):
 
 def test_a_job_for_slurm_runs_the_command_with_all_its_words(tmp_path, capsys):
     words = ["route", "hypercube:4", "--faults", "node:1,link:2-3", "--algorithm", "it's one"]
-    assert Session(["launch", "--slurm", "--nodes", "2", "--tasks", "64", *words]).run() == 0
+    assert CommandSession(["launch", "--slurm", "--nodes", "2", "--tasks", "64", *words]).run() == 0
     job = tmp_path / "job.sh"
     job.write_text(capsys.readouterr().out)
     assert {"#SBATCH --nodes=2", "#SBATCH --ntasks=64"} <= set(job.read_text().splitlines())
@@ -98,5 +98,5 @@ def test_the_templates_know_which_commands_have_two_words():
     ],
 )
 def test_a_job_without_ranks_or_command_is_refused(typed, capsys):
-    assert Session(["launch", "--slurm", *shlex.split(typed)]).run() == 2
+    assert CommandSession(["launch", "--slurm", *shlex.split(typed)]).run() == 2
     assert capsys.readouterr().err.count("\n") == 1

@@ -16,7 +16,7 @@ import numpy as np
 import pytest
 
 from mpinet.base.arrays import Array
-from mpinet.cli.session import Session
+from mpinet.cli.session import CommandSession
 from mpinet.errors import FileError, OutputError, Suspended
 from mpinet.experiments.journal import version_of
 from mpinet.machine import Machine, checkpoint
@@ -270,7 +270,7 @@ def test_a_folder_that_another_job_uses_is_refused_until_that_is_dead(
     for other in others:
         other.kill()
         other.wait()
-    assert Session([*COMMAND, "--checkpoint", "begun"]).run() == 0
+    assert CommandSession([*COMMAND, "--checkpoint", "begun"]).run() == 0
     assert not (tmp_path / "begun").exists()
     assert resumed(tmp_path / "kept") == [4] * 6
 
@@ -431,7 +431,7 @@ def test_a_folder_without_locks_is_used_without_one(tmp_path, monkeypatch):
 
 
 def said_by(words: list[str], capsys) -> tuple[int, str]:
-    status = Session(words).run()
+    status = CommandSession(words).run()
     return status, capsys.readouterr().err
 
 
@@ -468,16 +468,16 @@ def test_a_run_goes_on_with_another_mapping_and_what_it_may_take_of_memory(
     monkeypatch.chdir(tmp_path)
     monkeypatch.setattr(Checkpointer, "forget", Checkpointer.release)
     command = ["flood", "torus:64x64", "--memory-limit", "1GiB", "--checkpoint", "kept"]
-    assert Session([*command, "--every", "0"]).run() == 0
+    assert CommandSession([*command, "--every", "0"]).run() == 0
     again = ["resume", "kept", "--mapping", "random"]
-    assert Session(again).run() == 0
+    assert CommandSession(again).run() == 0
     capsys.readouterr()
     status, text = said_by([*again, "--memory-limit", "1KiB"], capsys)
     assert status == 2
     assert "--memory-limit allows 1.0 KiB" in text
-    assert Session([*again, "--memory-limit", "1KiB", "--force"]).run() == 0
+    assert CommandSession([*again, "--memory-limit", "1KiB", "--force"]).run() == 0
     verified = ["verify", "GBSN-S2-bsn-size", "--checkpoint", "other"]
-    assert Session(verified).run() == 0
+    assert CommandSession(verified).run() == 0
     for option in (["--mapping", "random"], ["--memory-limit", "1GiB"], ["--force"]):
         status, text = said_by(["resume", "other", *option], capsys)
         assert (status, text.count("\n")) == (2, 1)
@@ -498,12 +498,12 @@ def test_a_run_goes_on_and_its_result_is_printed_and_kept_as_it_is_wanted_now(
         ["verify", "GBSN-S2-bsn-size"],
     ):
         monkeypatch.chdir(tmp_path / "there")
-        assert Session([*command, "--checkpoint", "kept"]).run() == 0
+        assert CommandSession([*command, "--checkpoint", "kept"]).run() == 0
         monkeypatch.chdir(tmp_path / "here")
         capsys.readouterr()
         # The file lies where it is typed, not where the run was started.
         words = ["resume", "../there/kept", "--json", "--out", "found.json"]
-        assert Session(words).run() == 0
+        assert CommandSession(words).run() == 0
         printed = json.loads(capsys.readouterr().out)
         assert json.loads((tmp_path / "here/found.json").read_text()) == printed
         monkeypatch.chdir(tmp_path / "here")
@@ -513,8 +513,10 @@ def test_a_run_goes_on_and_its_result_is_printed_and_kept_as_it_is_wanted_now(
         (tmp_path / "here/found.json").unlink()
         shutil.rmtree(tmp_path / "there/kept")
     monkeypatch.chdir(tmp_path / "there")  # a sweep's --out is a folder, and stays it
-    assert Session(["sweep", "plan.json", "--out", "runs", "--checkpoint", "kept"]).run() == 0
-    assert Session(["resume", "kept", "--json"]).run() == 0
+    assert (
+        CommandSession(["sweep", "plan.json", "--out", "runs", "--checkpoint", "kept"]).run() == 0
+    )
+    assert CommandSession(["resume", "kept", "--json"]).run() == 0
     status, text = said_by(["resume", "kept", "--out", "found.json"], capsys)
     assert (status, "--out does not apply to the sweep of" in text) == (2, True)
 
@@ -540,15 +542,15 @@ def test_a_run_goes_on_with_what_is_to_be_told_of_it_now(tmp_path, monkeypatch, 
     monkeypatch.chdir(tmp_path)
     monkeypatch.setattr(Checkpointer, "forget", Checkpointer.release)
     monkeypatch.setenv("MPINET_WATCHDOG", "0")
-    asked_for, usual = [], Session._progress
+    asked_for, usual = [], CommandSession._progress
     monkeypatch.setattr(
-        Session,
+        CommandSession,
         "_progress",
         lambda session, job: asked_for.append(session._line) or usual(session, job),
     )
-    assert Session([*COMMAND, "--progress", "--checkpoint", "kept"]).run() == 0
+    assert CommandSession([*COMMAND, "--progress", "--checkpoint", "kept"]).run() == 0
     for words in [], ["--no-progress"], ["--progress", "json"], ["--watchdog", "7"]:
-        assert Session(["resume", "kept", *words]).run() == 0
+        assert CommandSession(["resume", "kept", *words]).run() == 0
     told = [line.progress for line in asked_for]
     assert told == [True, True, False, "json", True]
     assert [line.watchdog for line in asked_for][-2:] == [None, 7]
@@ -610,11 +612,11 @@ def test_a_checkpoint_of_another_version_or_of_other_files_is_refused(
     edges.write_text("0 1\n1 2\n2 0\n")
     monkeypatch.setattr(Checkpointer, "forget", Checkpointer.release)
     command = ["flood", "graph:own.edges", "--checkpoint", "kept", "--every", "0"]
-    assert Session(command).run() == 0
+    assert CommandSession(command).run() == 0
     status, text = said_by(command, capsys)
     assert status == 2
     assert "mpinet resume" in text
-    assert Session(["resume", "kept"]).run() == 0
+    assert CommandSession(["resume", "kept"]).run() == 0
     edges.write_text("0 1\n1 2\n2 3\n3 0\n")
     assert said_by(["resume", "kept"], capsys)[1].count("changed since") == 1
     manifest = read_manifest(tmp_path / "kept")

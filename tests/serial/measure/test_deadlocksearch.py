@@ -15,7 +15,7 @@ from shares import some
 
 import mpinet
 from mpinet import measure
-from mpinet.cli.session import Session
+from mpinet.cli.session import CommandSession
 from mpinet.errors import UsageError
 from mpinet.machine import Machine
 from mpinet.machine.traffic.parameters import Buffering, Generation, Window
@@ -158,13 +158,13 @@ def test_what_no_traffic_within_the_bounds_stops_is_said_to_be_so(monkeypatch):
 def test_the_traffic_found_is_what_load_takes(tmp_path, monkeypatch, capsys):
     monkeypatch.chdir(tmp_path)
     words = "measure torus:4x4 deadlock classes=none --out FILE.csv --json"
-    assert Session(words.split()).run() == 0
+    assert CommandSession(words.split()).run() == 0
     value = json.loads(capsys.readouterr().out)["result"]["value"]
     with open("FILE.csv", newline="") as file:
         rows = list(csv.DictReader(file))
     names = ("step", "source", "target", "flits")
     assert [{name: int(row[name]) for name in names} for row in rows] == value["messages"]
-    assert Session([*value["replay"].split()[1:], "--json"]).run() == 1
+    assert CommandSession([*value["replay"].split()[1:], "--json"]).run() == 1
     (point,) = json.loads(capsys.readouterr().out)["result"]["curves"][0]["points"]
     assert point["deadlock"] and point["cycle"] == value["cycle"]
     assert point["last_move"] == value["last_move"]

@@ -16,9 +16,9 @@ from shares import some
 
 import mpinet
 from mpinet.certify.certificate import certify
-from mpinet.cli.session import Session
+from mpinet.cli.session import CommandSession
 from mpinet.measure.optimum import certified, items, pipelined, search
-from mpinet.measure.optimum.pipelined import Pipelined
+from mpinet.measure.optimum.pipelined import PipelinedSearch
 from mpinet.networks.graph import from_networkx
 
 COMBINING = ("reduce", "allreduce")
@@ -95,7 +95,7 @@ def test_no_bound_of_many_items_is_refused_by_its_own_check():
         if place is None and root:
             continue
         for number in (1, 2, 3, 5, 8):
-            known = Pipelined(topology, collective, place, ports, number)
+            known = PipelinedSearch(topology, collective, place, ports, number)
             known.run(0, 0)
             assert known.selfcheck.refused == []
             assert known.certificate and known.lower == max(known.bounds.values())
@@ -114,7 +114,7 @@ def test_a_broadcast_on_all_ports_is_bounded_as_tightly_as_flows_over_time_say(n
 
         others = set(graph) - {root}
         best = next(s for s in count(1) if all(brought(node, s) for node in others))
-        known = Pipelined(from_networkx(graph), "broadcast", root, "all", number)
+        known = PipelinedSearch(from_networkx(graph), "broadcast", root, "all", number)
         known.run(0, 0)
         assert known.lower == best
 
@@ -180,7 +180,7 @@ def test_a_refused_certificate_costs_nobody_his_run(
 ):
     refusing(wrong, monkeypatch, module, name)
     file = tmp_path / "left.cert"
-    status = Session(["optimum", *line.split(), "--json", "--save", f"{file}"]).run()
+    status = CommandSession(["optimum", *line.split(), "--json", "--save", f"{file}"]).run()
     said = capsys.readouterr()
     found = json.loads(said.out)["result"]
     (refused,) = found["refused"]

@@ -9,7 +9,7 @@ from serial.cli.test_toolarge import refusal
 from mpinet import measure
 from mpinet.errors import Disconnected, UsageError, WiringError
 from mpinet.measure import nearing
-from mpinet.measure.distance import Floods
+from mpinet.measure.distance import FaultyFloods
 from mpinet.measure.sampling import half_width, least_sum
 from mpinet.networks.catalogue import open_topology
 from mpinet.networks.graph import from_networkx
@@ -62,10 +62,10 @@ def test_few_floods_find_what_all_distances_show(made):
 @pytest.mark.parametrize(("name", "diameter", "every"), [("mesh", 200, 120), ("tails", 90, 400)])
 def test_bounds_save_most_floods(name, diameter, every):
     network = NETWORKS[name]()
-    with (bounds := Floods(network).nearing).state:
+    with (bounds := FaultyFloods(network).nearing).state:
         bounds.settle_diameter()
     assert bounds.state.floods < diameter
-    with (bounds := Floods(network).nearing).state:
+    with (bounds := FaultyFloods(network).nearing).state:
         bounds.settle_all()
     assert bounds.state.floods < every
 

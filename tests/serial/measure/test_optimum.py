@@ -15,11 +15,11 @@ import mpinet
 from mpinet.certify.certificate import certify
 from mpinet.certify.clauses import formula as checkers_formula
 from mpinet.certify.clauses import sized
-from mpinet.certify.counting import Counted
+from mpinet.certify.counting import CountedClasses
 from mpinet.certify.network import Network
 from mpinet.errors import CertificateError
 from mpinet.machine import PortModel
-from mpinet.measure.optimum.arcs import Arcs
+from mpinet.measure.optimum.arcs import BroadcastArcs
 from mpinet.measure.optimum.classlp import Quotient, classes_of, refutation, rows_of
 from mpinet.measure.optimum.formula import Formula
 from mpinet.measure.optimum.rup import lrat_of
@@ -91,7 +91,7 @@ def shortest_by_formula(arcs, at_least):
 def test_formula_and_counting_agree_with_brute_force_on_all_small_graphs_and_roots():
     for number, (graph, root) in enumerate(some(ROOTED, 4)):
         network = Graph(graph)
-        arcs, fewest = Arcs.of(network, root), fewest_steps(graph, root)
+        arcs, fewest = BroadcastArcs.of(network, root), fewest_steps(graph, root)
         assert shortest_by_formula(arcs, max(arcs.distance)) == fewest
         if number % 20 == 0 and fewest > max(arcs.distance):  # each one starts the solver
             assert refutation(arcs, fewest, 0, 60) is None
@@ -99,7 +99,7 @@ def test_formula_and_counting_agree_with_brute_force_on_all_small_graphs_and_roo
 
 
 def test_the_formula_of_torus_7x7x7_in_10_steps_has_the_size_that_it_must_have():
-    found = Formula(Arcs.of(mpinet.open("torus:7x7x7"), 0), 10)
+    found = Formula(BroadcastArcs.of(mpinet.open("torus:7x7x7"), 0), 10)
     assert (found.variables, len(found.clauses)) == (11_598, 46_974)
 
 
@@ -107,7 +107,7 @@ def test_the_formula_of_torus_7x7x7_in_10_steps_has_the_size_that_it_must_have()
 def test_the_checker_writes_the_same_formula(name):
     topology = mpinet.open(name)
     for root, steps in ((0, 4), (1, 6)):
-        found = Formula(Arcs.of(topology, root), steps)
+        found = Formula(BroadcastArcs.of(topology, root), steps)
         network = Network.of(topology)
         assert list(checkers_formula(network, root, steps)) == found.clauses
         size = found.variables, len(found.clauses)
@@ -115,7 +115,7 @@ def test_the_checker_writes_the_same_formula(name):
 
 
 def test_a_class_certificate_of_debruijn_7_has_27_integers_of_11_classes():
-    arcs = Arcs.of(mpinet.open("debruijn:7"), 0)
+    arcs = BroadcastArcs.of(mpinet.open("debruijn:7"), 0)
     found = refutation(arcs, 8, 0, 60)
     assert found is not None
     assert (len(found.of), len(set(classes_of(arcs, 0)))) == (27, 11)
@@ -149,8 +149,8 @@ def require_rows(topology, rows):
     """Every row of the class LP holds for who told whom in which step."""
     steps = max(step for step, _, _ in rows)
     for rounds in (0, 1):
-        classes = classes_of(Arcs.of(topology, 0), rounds)
-        counted = Counted(Network.of(topology), 0, steps, classes)
+        classes = classes_of(BroadcastArcs.of(topology, 0), rounds)
+        counted = CountedClasses(Network.of(topology), 0, steps, classes)
         point = {}
         for step, sender, receiver in rows:
             key = (classes[sender], classes[receiver], step)
@@ -164,7 +164,7 @@ def require_rows(topology, rows):
 @pytest.mark.parametrize("rounds", [0, 1])
 def test_the_rows_of_sums_are_those_that_the_checker_writes_in_full(name, rounds):
     topology = Graph(networkx.wheel_graph(9)) if name == "wheel" else mpinet.open(name)
-    arcs = Arcs.of(topology, 1)
+    arcs = BroadcastArcs.of(topology, 1)
     classes = classes_of(arcs, rounds)
     for steps in range(max(arcs.distance), max(arcs.distance) + 4):
         rows = rows_of(Quotient.of(arcs, classes), steps)
@@ -179,7 +179,9 @@ def test_the_rows_of_sums_are_those_that_the_checker_writes_in_full(name, rounds
                     total[variable] += value * many
             found.append((right, {variable: many for variable, many in total.items() if many}))
         written = []
-        for _, right, coefficients in Counted(Network.of(topology), 1, steps, classes).rows():
+        for _, right, coefficients in CountedClasses(
+            Network.of(topology), 1, steps, classes
+        ).rows():
             total = Counter[tuple[int, int, int]]()
             for variable, many in coefficients:
                 total[variable] += many
@@ -190,7 +192,7 @@ def test_the_rows_of_sums_are_those_that_the_checker_writes_in_full(name, rounds
 @pytest.fixture(scope="module")
 def proof():
     """A solver's proof that debruijn:6 takes more than 7 steps, as LRAT."""
-    found = Formula(Arcs.of(mpinet.open("debruijn:6"), 0), 7)
+    found = Formula(BroadcastArcs.of(mpinet.open("debruijn:6"), 0), 7)
     answer = solved(found, 60)
     assert answer.proof is not None
     return found.clauses, lrat_of(found.clauses, answer.proof)

@@ -7,7 +7,7 @@ import pytest
 from serial.programs.smallgraphs import fewest_steps
 
 import mpinet
-from mpinet.cli.session import Session
+from mpinet.cli.session import CommandSession
 
 
 def added(file, hosts):
@@ -58,7 +58,7 @@ def test_the_saved_schedule_is_the_one_that_ran(name, collective, ports, tmp_pat
     assert len(rows) == found.messages
     assert max(int(row.split(",")[0]) for row in rows) == found.upper
     assert f'# collective: "{collective}"' in file.read_text()
-    assert Session(["schedule", "run", f"{file}", "--on", name, "--ports", ports]).run() == 0
+    assert CommandSession(["schedule", "run", f"{file}", "--on", name, "--ports", ports]).run() == 0
 
 
 def test_the_default_root_of_a_group_is_its_first_member(tmp_path):

@@ -939,7 +939,7 @@ def test_the_extension_is_used_where_it_can_be_compiled() -> None:
 
 
 WITHOUT = {
-    "a Python without a global lock": "import sysconfig; sysconfig.get_paths(); sys.abiflags += 't'",
+    "a Python without a global lock": "import sysconfig as s; s.get_paths(); sys.abiflags += 't'",
     "no extension": "sys.modules['mpinet.base.native._calls'] = None",
     "an extension of another source": "build.checksum = lambda: '00000000'",
 }

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 import mpinet
-from mpinet.cli.session import Session
+from mpinet.cli.session import CommandSession
 from mpinet.errors import RuleError
 
 CLASS = """
@@ -83,7 +83,7 @@ SLOW = " It runs as plain Python, which is slow."
 
 def refusal(words: str, capsys: pytest.CaptureFixture[str]) -> str:
     """The one line that ``mpinet check`` prints, behind a notice of what cannot be compiled."""
-    assert Session(["check", words]).run() == 2
+    assert CommandSession(["check", words]).run() == 2
     told = capsys.readouterr()
     assert told.out == ""
     *notices, line = told.err.splitlines(keepends=True)
@@ -124,8 +124,8 @@ def test_a_rule_that_cannot_be_compiled_runs_as_plain_python_and_one_notice_says
 ):
     file = written(tmp_path, body)
     name = f"{file}:Bad:500"
-    assert Session(["check", name]).run() == 0
-    assert Session(["flood", name, "--json"]).run() == 0
+    assert CommandSession(["check", name]).run() == 0
+    assert CommandSession(["flood", name, "--json"]).run() == 0
     told = capsys.readouterr()
     (notice,) = told.err.splitlines()
     assert notice.startswith(f"mpinet: {file}:{NOT_COMPILED[body]}") and notice.endswith(SLOW)
@@ -186,7 +186,7 @@ def test_links_that_go_one_way_are_told_as_such(tmp_path, capsys):
 def test_a_search_for_ways_back_that_would_not_end_is_refused(tmp_path, capsys):
     file = written(tmp_path, "return port + 1 if node == 0 else (0 if port == 0 else -1)")
     file.write_text(file.read_text().replace("ports=2", "ports=n - 1"))
-    assert Session(["check", f"{file}:Bad:1000"]).run() == 0
+    assert CommandSession(["check", f"{file}:Bad:1000"]).run() == 0
     capsys.readouterr()
     told = refusal(f"{file}:Bad:2147483647", capsys)
     assert "which has no rule 'reverse_port', takes a look at " in told
@@ -207,6 +207,6 @@ def test_parameters_that_are_described_are_read(tmp_path, capsys):
     line = 'class Bad(Topology):\n    parameters = (whole_number("N", 3),)\n'
     text = text.replace("class Bad(Topology):\n", line)
     file.write_text(f"from mpinet.networks.parameters import whole_number\n{text}")
-    assert Session(["check", f"{file}:Bad:9"]).run() == 0
+    assert CommandSession(["check", f"{file}:Bad:9"]).run() == 0
     capsys.readouterr()
     assert "its parameters are N (>= 3)" in refusal(f"{file}:Bad:M=9", capsys)

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 import mpinet
-from mpinet.cli.session import Session
+from mpinet.cli.session import CommandSession
 from mpinet.networks.routing import path
 from mpinet.networks.shortest import neighbor_table
 
@@ -85,7 +85,7 @@ def test_rates_of_boxes_are_the_published_ones():
 
 
 def test_a_dgx1_gathers_six_items_in_seven_steps(capsys):
-    assert Session(["allgather", "dgx1", "--ports", "all", "--items", "6"]).run() == 0
+    assert CommandSession(["allgather", "dgx1", "--ports", "all", "--items", "6"]).run() == 0
     assert "steps        7\n" in capsys.readouterr().out
 
 
@@ -107,6 +107,6 @@ def test_a_dgx1_gathers_six_items_in_seven_steps(capsys):
     ],
 )
 def test_wrong_arguments_are_one_sentence(capsys, name, sentence):
-    assert Session(["show", name]).run() == 2
+    assert CommandSession(["show", name]).run() == 2
     told = capsys.readouterr()
     assert sentence in told.err and told.err.count("\n") == 1 and not told.out

@@ -12,7 +12,7 @@ import yaml
 
 import mpinet
 from mpinet.base.units import duration
-from mpinet.cli.session import Session
+from mpinet.cli.session import CommandSession
 from mpinet.errors import TopologyError
 from mpinet.networks.adjacency import Adjacency
 from mpinet.networks.routing import path
@@ -210,7 +210,7 @@ def test_what_a_platform_has_and_a_network_has_not_is_listed(tmp_path):
 
 def test_show_prints_what_is_ignored_and_the_document_has_it(tmp_path, capsys):
     found = opened(tmp_path, SHARED)
-    assert Session(["show", found.name]).run() == 0
+    assert CommandSession(["show", found.name]).run() == 0
     lines = capsys.readouterr().out.splitlines()
     assert [line for line in lines if "ignored" in line] == [
         f"ignored: {note}" for note in found.ignored

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 import mpinet
-from mpinet.cli.session import Session
+from mpinet.cli.session import CommandSession
 from mpinet.errors import RoutingError
 
 FILE = """from mpinet import Topology, rule
@@ -44,7 +44,7 @@ def said(tmp_path, monkeypatch, capsys):
     Path("own.py").write_text(FILE)
 
     def run(words):
-        status = Session(words.split()).run()
+        status = CommandSession(words.split()).run()
         return status, capsys.readouterr().err
 
     return run

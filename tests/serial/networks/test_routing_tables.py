@@ -6,7 +6,7 @@ import networkx
 import pytest
 
 import mpinet
-from mpinet.cli.session import Session
+from mpinet.cli.session import CommandSession
 from mpinet.errors import MpinetError
 from mpinet.measure.deadlock import channel_dependency_cycle
 from mpinet.networks.routing import path
@@ -56,7 +56,7 @@ def test_a_table_routes_and_loads_and_its_deadlock_is_found(tmp_path, capsys):
     cycle = channel_dependency_cycle(ring, ring.routing(name), classes="none")
     assert cycle is not None
     words = ["load", "ring:5", "--routing", f"{name},shortest", "--rate", "0.1", "--steps", "50"]
-    assert Session([*words, "--classes", "none"]).run() == 0
+    assert CommandSession([*words, "--classes", "none"]).run() == 0
     shown = capsys.readouterr()
     assert "table:clockwise.csv" in shown.out and "deadlock" in shown.err
 
@@ -83,7 +83,7 @@ WRONG = {
 def test_a_wrong_table_ends_with_one_sentence(fault, tmp_path, capsys):
     rows, sentence = WRONG[fault]
     name = written(tmp_path / "table.csv", rows)
-    assert Session(["route", "ring:5", "--routing", name]).run() == 2
+    assert CommandSession(["route", "ring:5", "--routing", name]).run() == 2
     assert sentence in " ".join(capsys.readouterr().err.split())
 
 

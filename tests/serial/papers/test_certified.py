@@ -6,7 +6,7 @@ import pytest
 
 from mpinet.claims.finding import find
 from mpinet.claims.ledger import PAPERS, claims_of
-from mpinet.cli.session import Session
+from mpinet.cli.session import CommandSession
 from mpinet.papers.widths import CERTIFIED
 
 ROWS = [claim for room in PAPERS for claim in claims_of(room) if claim.beats]
@@ -24,7 +24,7 @@ def test_a_row_beside_the_optimum_is_certified(claim, point, tmp_path, monkeypat
         program, *words = command.split()
         assert program == "mpinet"
         capsys.readouterr()
-        assert Session(words).run() == 0
+        assert CommandSession(words).run() == 0
     said = capsys.readouterr().out
     assert f"on {point['topology']}, {found.where['ports']}" in said
     assert re.search(rf"takes more than {found.measured - 1} steps: VERIFIED", said)
@@ -45,7 +45,7 @@ def test_a_row_about_a_width_is_certified(id, tmp_path, monkeypatch, capsys):
         width = next(value for key, value in width.items() if key != "N")
     for command in found.where["certificate"].split(" && "):
         capsys.readouterr()
-        assert Session(command.split()[1:]).run() == 0
+        assert CommandSession(command.split()[1:]).run() == 0
     said = capsys.readouterr().out
     assert f"parts more than {width - 1} links, one parts {width}: VERIFIED" in said
 
@@ -55,11 +55,11 @@ def test_a_certificate_of_more_steps_than_are_needed_is_refused(tmp_path, monkey
     monkeypatch.chdir(tmp_path)
     found = find(claim, {"topology": "lst:2"})
     optimum, certify = found.where["certificate"].split(" && ")
-    assert Session(optimum.split()[1:]).run() == 0
+    assert CommandSession(optimum.split()[1:]).run() == 0
     text = (tmp_path / "proof.cert").read_text()
     raised = text.replace('"more_than": 3', '"more_than": 4')
     assert raised != text
     (tmp_path / "proof.cert").write_text(raised)
     capsys.readouterr()
-    assert Session(certify.split()[1:]).run() != 0
+    assert CommandSession(certify.split()[1:]).run() != 0
     assert "VERIFIED" not in capsys.readouterr().out

@@ -6,7 +6,7 @@ import shlex
 import pytest
 
 from mpinet.claims.ledger import PAPERS, paper
-from mpinet.cli.session import Session
+from mpinet.cli.session import CommandSession
 
 FINDINGS = sorted(
     (found for room in PAPERS for found in paper(room).findings), key=lambda found: found.number
@@ -23,7 +23,7 @@ def test_a_finding_is_what_its_command_prints(found, capsys):
     for command in found.command.split(" && "):
         program, *words = shlex.split(command)
         assert program == "mpinet"
-        assert Session(words).run() == ("printed" in words)  # which is incomplete
+        assert CommandSession(words).run() == ("printed" in words)  # which is incomplete
     said = capsys.readouterr()
     text = re.sub(r"\s+", " ", said.out + said.err)
     rest = text

@@ -5,7 +5,7 @@ import re
 
 import pytest
 
-from mpinet.cli.session import Session
+from mpinet.cli.session import CommandSession
 
 PROGRAMS = """
 def greet(node, word, times=1):
@@ -36,7 +36,7 @@ def said(tmp_path, monkeypatch, capsys):
     monkeypatch.chdir(tmp_path)
 
     def run(command):
-        status = Session(command.split()).run()
+        status = CommandSession(command.split()).run()
         return status, *capsys.readouterr()
 
     return run

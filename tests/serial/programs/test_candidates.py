@@ -5,7 +5,7 @@ import json
 import pytest
 
 import mpinet
-from mpinet.cli.session import Session
+from mpinet.cli.session import CommandSession
 from mpinet.networks.catalogue import FAMILIES
 from mpinet.networks.classic import boxes
 from mpinet.programs import broadcast, fewest
@@ -49,20 +49,20 @@ def test_an_allreduce_of_one_item_is_part_of_one_of_two_if_that_is_shorter():
 @pytest.mark.parametrize("command", ["gossip", "optimum gossip"])
 def test_commands_name_the_skipped_candidates(command, monkeypatch, capsys):
     line = [*command.split(), "torus:4x4", "--ports", "all"]
-    assert Session([*line, "--json"]).run() == 0
+    assert CommandSession([*line, "--json"]).run() == 0
     whole = json.loads(capsys.readouterr().out)
     assert "skipped" not in whole["result"]
     monkeypatch.setattr(fewest, "MOST_WORK", 0)
-    assert Session([*line, "--json"]).run() == 0
+    assert CommandSession([*line, "--json"]).run() == 0
     found = json.loads(capsys.readouterr().out)["result"]
     assert {"translations", "rarest"} <= {*found["skipped"]}
-    assert Session(line).run() == 0
+    assert CommandSession(line).run() == 0
     assert "skipped" in (text := capsys.readouterr().out) and "translations rarest" in text
 
 
 def test_an_allreduce_names_trees_that_take_too_long(capsys):
     line = ["allreduce", "dgxh100:8", "--ports", "all", "--items", "64"]
-    assert Session([*line, "--json"]).run() == 0
+    assert CommandSession([*line, "--json"]).run() == 0
     found = json.loads(capsys.readouterr().out)["result"]
     assert (found["algorithm"], found["skipped"], found["correct"]) == ("paths", ["trees"], True)
 

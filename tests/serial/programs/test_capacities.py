@@ -13,9 +13,9 @@ from serial.programs.schedulefiles import forest
 
 import mpinet
 from mpinet import Machine
-from mpinet.cli.session import Session
+from mpinet.cli.session import CommandSession
 from mpinet.machine.model import PortModel
-from mpinet.measure.optimum.pipelined import Pipelined
+from mpinet.measure.optimum.pipelined import PipelinedSearch
 from mpinet.networks.graph import from_networkx
 from mpinet.programs.cuts import best_cut
 from mpinet.programs.pipelines.collectives import plan
@@ -62,16 +62,16 @@ def test_allgathers_of_a_dgx1_take_the_steps_that_nothing_beats(tmp_path, capsys
     network, graph = dgx1(tmp_path)
     out = tmp_path / "s.csv"
     words = ["--ports", "all", "--algorithm", "rarest", "--items", str(items), "--out", str(out)]
-    assert Session(["schedule", "export", "gossip", network, *words]).run() == 0
+    assert CommandSession(["schedule", "export", "gossip", network, *words]).run() == 0
     assert steps_of(out, graph, items) == steps
-    assert Session(["schedule", "run", str(out), "--on", network]).run() == 0
+    assert CommandSession(["schedule", "run", str(out), "--on", network]).run() == 0
     assert f"lower bound  {steps}" in capsys.readouterr().out
     if items < 10:  # more are more steps of a block than the executor takes
         words[-1] = str(tmp_path / "s.xml")
-        assert Session(["schedule", "export", "gossip", network, *words]).run() == 0
+        assert CommandSession(["schedule", "export", "gossip", network, *words]).run() == 0
         words = ["schedule", "run", words[-1], "--on", network, "--ports", "all"]
         capsys.readouterr()
-        assert Session(words).run() == 0
+        assert CommandSession(words).run() == 0
         assert f"steps        {steps}\n" in capsys.readouterr().out
 
 
@@ -81,10 +81,10 @@ def test_rows_that_leave_the_port_open_take_parallel_links_and_no_more(tmp_path,
     file = tmp_path / "b.csv"
     file.write_text(header + "1,0,1,0\n1,0,1,1\n")
     words = ["schedule", "check", str(file), "--on", network, "--ports", "all"]
-    assert Session(words).run() == 1  # most have nothing, but no channel is used twice
+    assert CommandSession(words).run() == 1  # most have nothing, but no channel is used twice
     assert "every row has its channel" in capsys.readouterr().out
     file.write_text(header + "1,0,1,0\n1,0,1,1\n1,0,1,2\n")
-    assert Session(words).run() == 2
+    assert CommandSession(words).run() == 2
     assert "line 7: 0 sends to 1 twice in step 1" in capsys.readouterr().err
 
 
@@ -97,7 +97,7 @@ def test_a_tree_of_others_goes_down_parallel_links_two_rounds_a_step(tmp_path, c
     file = tmp_path / "tree.xml"
     file.write_text(forest([(0, 1, hops)]))
     words = f"--on {network} --ports all --collective broadcast --rounds {rounds} --json".split()
-    assert Session(["schedule", "run", str(file), *words]).run() == 0
+    assert CommandSession(["schedule", "run", str(file), *words]).run() == 0
     assert json.loads(capsys.readouterr().out)["result"]["steps"] == 7 + (rounds - 1) // 2
 
 
@@ -157,9 +157,9 @@ def test_two_boxes_of_a100s_gather_26_items_in_the_32_steps_that_nothing_beats(t
     assert min(t for t in range(99) if 12 * (t - 1) + (t - 3) >= 15 * 26) == 32
     networkx.write_graphml(graph, tmp_path / "two.graphml")
     words = f"optimum gossip graph:{tmp_path}/two.graphml --ports all --items 26 --save".split()
-    assert Session([*words, str(tmp_path / "c")]).run() == 0
+    assert CommandSession([*words, str(tmp_path / "c")]).run() == 0
     assert "32   (proved)" in capsys.readouterr().out
-    assert Session(["certify", str(tmp_path / "c")]).run() == 0
+    assert CommandSession(["certify", str(tmp_path / "c")]).run() == 0
     certificate = json.loads((tmp_path / "c").read_text())
     never = [-1] * (topology.size - 1)
     for forged, said in (
@@ -168,7 +168,7 @@ def test_two_boxes_of_a100s_gather_26_items_in_the_32_steps_that_nothing_beats(t
         ({"claim": certificate["claim"] | {"more_than": 32}}, "the cut proves nothing"),
     ):
         (tmp_path / "f").write_text(json.dumps(certificate | forged))
-        assert Session(["certify", str(tmp_path / "f")]).run() == 1
+        assert CommandSession(["certify", str(tmp_path / "f")]).run() == 1
         assert said in "".join(capsys.readouterr())
 
 
@@ -193,7 +193,7 @@ def test_what_flows_to_one_processor_through_switches_is_counted_as_it_is_checke
         network = from_networkx(graph)
         for collective in ("gossip", "reducescatter"):
             found = plan(Machine(network, "all"), collective, 2)
-            search = Pipelined(network, collective, None, "all", 2)
+            search = PipelinedSearch(network, collective, None, "all", 2)
             search.run(found.table.last, 1)
             assert search.selfcheck.refused == [] and search.lower == found.bound
             assert found.bound <= found.table.last

@@ -11,7 +11,7 @@ from serial.programs.bruteforce import SMALL, fewest_to_combine
 
 import mpinet
 from mpinet import Machine
-from mpinet.cli.session import Session
+from mpinet.cli.session import CommandSession
 from mpinet.errors import UsageError
 from mpinet.machine.model import PortModel
 from mpinet.networks.graph import from_networkx
@@ -158,8 +158,11 @@ def test_parts_of_sums_are_written_and_read_and_checked(tmp_path, capsys):
     for ending in ("csv", "npz"):
         other = file.with_suffix(f".{ending}")
         line = f"schedule export allreduce torus:6x6 --out {other}"
-        assert Session(line.split()).run() == 0
-        assert Session(["schedule", "run", str(other), "--on", "torus:6x6", "--json"]).run() == 0
+        assert CommandSession(line.split()).run() == 0
+        assert (
+            CommandSession(["schedule", "run", str(other), "--on", "torus:6x6", "--json"]).run()
+            == 0
+        )
         assert '"steps": 6' in capsys.readouterr().out
     lines = file.read_text().splitlines()
     header = next(line for line in lines if line.startswith("step,"))
@@ -167,9 +170,9 @@ def test_parts_of_sums_are_written_and_read_and_checked(tmp_path, capsys):
     wrong = [line.replace(",1,a", ",2,a") if line.startswith("2,") else line for line in lines]
     wrong = wrong if wrong != lines else [*lines[:-1], lines[-1].rsplit(",", 2)[0] + ",9,a"]
     file.write_text("\n".join(wrong))
-    assert Session(["schedule", "check", str(file), "--on", "torus:6x6"]).run() == 2
+    assert CommandSession(["schedule", "check", str(file), "--on", "torus:6x6"]).run() == 2
     assert "since is a step before" in capsys.readouterr().err
     line = f"schedule export allreduce torus:6x6 --out {tmp_path / 's.xml'}"
-    assert Session(line.split()).run() == 0
-    assert Session([*line.split(), "--algorithm", "dimensions"]).run() == 2
+    assert CommandSession(line.split()).run() == 0
+    assert CommandSession([*line.split(), "--algorithm", "dimensions"]).run() == 2
     assert "parts of their sums" in capsys.readouterr().err

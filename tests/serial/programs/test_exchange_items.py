@@ -8,7 +8,7 @@ import pytest
 import mpinet
 from mpinet import Machine, measure
 from mpinet.certify.certificate import certify
-from mpinet.cli.session import Session
+from mpinet.cli.session import CommandSession
 from mpinet.errors import CertificateError
 from mpinet.programs.pipelines.collectives import move_items, plan
 from mpinet.programs.playing import perform
@@ -68,6 +68,6 @@ def test_through_switches_and_in_groups_items_come_too():
     ],
 )
 def test_what_cannot_be_is_refused_in_a_sentence(line, capsys):
-    assert Session(line.split()).run() == 2
+    assert CommandSession(line.split()).run() == 2
     said = capsys.readouterr().err
     assert said.startswith("mpinet: ") and said.count("\n") == 1

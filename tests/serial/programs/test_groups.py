@@ -13,10 +13,10 @@ from serial.programs.bruteforce import SMALL, directed, fewest, later
 import mpinet
 from mpinet import Machine
 from mpinet.certify.certificate import certify
-from mpinet.certify.claims import Claim
+from mpinet.certify.claims import BoundClaim
 from mpinet.certify.joint import require_joint_cut
 from mpinet.certify.network import Network
-from mpinet.cli.session import Session
+from mpinet.cli.session import CommandSession
 from mpinet.errors import CertificateError, ModelViolation
 from mpinet.machine import PortModel
 from mpinet.networks.graph import from_networkx
@@ -90,14 +90,14 @@ def test_a_scatters_bound_is_the_flow_in_time_of_networkx(name):
 def test_a_group_and_faults_have_certificates_and_one_that_claims_more_is_refused(tmp_path):
     file = tmp_path / "c.json"
     line = f"optimum gossip torus:4x4 --group 0-3,8 --faults node:5 --ports all --save {file}"
-    assert Session(line.split()).run() == 0
-    assert Session(["certify", str(file)]).run() == 0
+    assert CommandSession(line.split()).run() == 0
+    assert CommandSession(["certify", str(file)]).run() == 0
     document = json.loads(file.read_text())
     assert document["network"] == "torus:4x4,group=0-3+8,dead=5"
     for change in ({"claim": document["claim"] | {"more_than": document["claim"]["more_than"] + 1}},
                    {"network": "torus:4x4,group=0-3+9,dead=5"}):  # fmt: skip
         file.write_text(json.dumps(document | change))
-        assert Session(["certify", str(file)]).run() == 1
+        assert CommandSession(["certify", str(file)]).run() == 1
 
 
 def test_what_a_fault_costs_is_told_beside():
@@ -135,7 +135,7 @@ def test_what_is_dead_carries_nothing():
     ],
 )
 def test_wrong_groups_and_faults_are_refused(line, capsys):
-    assert Session(line.split()).run() == 2
+    assert CommandSession(line.split()).run() == 2
     said = capsys.readouterr().err
     assert said.startswith("mpinet: ") and said.count("\n") == 1
 
@@ -192,7 +192,7 @@ def test_what_a_cut_shows_of_groups_at_once_the_checker_confirms_and_not_a_step_
         ports = "one" if one_port else "all"
 
         def check(steps, inside=inside, ports=ports, items=items):
-            claim = Claim(collective, ports, root, steps, items, groups=groups)
+            claim = BoundClaim(collective, ports, root, steps, items, groups=groups)
             require_joint_cut(claim, Network.of(network), {"inside": inside})
 
         if joint > 0:
@@ -213,7 +213,7 @@ def test_the_optimum_of_groups_at_once_has_a_certificate_that_names_them(tmp_pat
     assert found.groups == [[0, 4], [1, 5], [2, 6], [3, 7]] and found.lower <= found.upper
     beside = mpinet.gossip("ring:8", ports="all", items=3, group="2x4")
     assert (beside.lower_bound, beside.steps) == (found.lower, found.upper)
-    assert Session(["certify", f"{file}"]).run() == 0
+    assert CommandSession(["certify", f"{file}"]).run() == 0
     assert "gossip of 3 items of 4 groups at once on ring:8, all ports" in capsys.readouterr().out
     good = json.loads(file.read_text())
     for change, reason in (
@@ -231,7 +231,7 @@ def test_the_optimum_of_groups_at_once_has_a_certificate_that_names_them(tmp_pat
     with pytest.raises(CertificateError, match="if and only if they are looked at together"):
         certify(file)
     line = "optimum exchange ring:8 --ports all --group 2x4 --save"
-    assert Session([*line.split(), f"{tmp_path / 'none.cert'}"]).run() == 2
+    assert CommandSession([*line.split(), f"{tmp_path / 'none.cert'}"]).run() == 2
     assert "what one of the groups on ring:8 takes alone" in capsys.readouterr().err
 
 
@@ -308,7 +308,7 @@ def test_the_joint_cut_is_a_cut_of_networkx():
     ],
 )
 def test_wrong_groups_at_once_are_refused(line, reason, capsys):
-    assert Session(line.split()).run() == 2
+    assert CommandSession(line.split()).run() == 2
     said = capsys.readouterr().err
     assert reason in said and said.count("\n") == 1
 

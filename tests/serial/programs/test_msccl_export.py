@@ -7,7 +7,7 @@ import re
 import pytest
 from serial.programs.mscclmachine import Hung, Machine, Refused
 
-from mpinet.cli.session import Session
+from mpinet.cli.session import CommandSession
 
 EXPORTS = [
     ("gossip", "ring:8", ""),
@@ -33,7 +33,7 @@ def exported(folder, capsys, collective, network, words):
     """The text of the file, and how many items each processor has."""
     file = folder / "s.xml"
     line = f"schedule export {collective} {network} {words} --out {file}"
-    assert Session(line.split()).run() == 0, capsys.readouterr()
+    assert CommandSession(line.split()).run() == 0, capsys.readouterr()
     capsys.readouterr()
     found = re.search(r"--items (\d+)", words)
     return file.read_text(), int(found[1]) if found else 1
@@ -97,7 +97,7 @@ def test_thread_blocks_that_race_are_told_by_line_and_waiting_ends_the_race(tmp_
     def races(waits):
         (tmp_path / "blocks.xml").write_text(written(waits))
         words = ["schedule", "run", str(tmp_path / "blocks.xml"), "--on", "complete:2", "--json"]
-        assert Session(words).run() == 1  # nothing is sent
+        assert CommandSession(words).run() == 1  # nothing is sent
         return json.loads(capsys.readouterr().out)["result"]["races"]
 
     said = "line 7: GPU 0 and line 4: GPU 0 both use s[0] of GPU 0, one of them writes there, and"
@@ -178,6 +178,6 @@ def test_a_file_without_an_attribute_is_refused_by_the_executor(attribute, tmp_p
 )
 def test_what_the_executor_does_not_take_is_not_written(words, sentence, tmp_path, capsys):
     file = tmp_path / "s.xml"
-    assert Session(["schedule", "export", *words.split(), "--out", f"{file}"]).run() == 2
+    assert CommandSession(["schedule", "export", *words.split(), "--out", f"{file}"]).run() == 2
     assert sentence in capsys.readouterr().err
     assert not file.exists()

@@ -8,7 +8,7 @@ from itertools import chain
 import pytest
 
 import mpinet
-from mpinet.cli.session import Session
+from mpinet.cli.session import CommandSession
 from mpinet.programs.schedules.files import buffers
 
 EXPORTS = [
@@ -178,7 +178,7 @@ def by_packets(gpu):
 def run_of(tmp_path, capsys, document):
     file = tmp_path / "plan.json"
     file.write_text(document if isinstance(document, str) else json.dumps(document))
-    status = Session(f"schedule run {file} --on complete:2 --ports all".split()).run()
+    status = CommandSession(f"schedule run {file} --on complete:2 --ports all".split()).run()
     said = capsys.readouterr()
     return status, said.out + said.err
 
@@ -268,5 +268,5 @@ def test_a_plan_whose_blocks_race_is_not_right(tmp_path, capsys, document, sente
 def test_a_plan_of_what_it_cannot_say_is_not_written(tmp_path, capsys):
     for words in ("exchange ring:4", "gossip fattree:2,2"):
         line = f"schedule export {words} --out {tmp_path}/p.json"
-        assert Session(line.split()).run() == 2
+        assert CommandSession(line.split()).run() == 2
         assert "MSCCL++" in capsys.readouterr().err

@@ -15,7 +15,7 @@ from mpinet.jobs import module_of
 from mpinet.jobs.machinejob import MachineJob
 from mpinet.machine.transport import Local
 from mpinet.programs import needs
-from mpinet.programs.needs import Share
+from mpinet.programs.needs import LargestShare
 
 
 def job_of(typed: str) -> MachineJob:
@@ -114,11 +114,11 @@ def test_ranks_need_more_than_their_part_where_messages_cross(command: str) -> N
 
 def test_ports_to_other_ranks_are_counted() -> None:
     cube = job_of("route hypercube:10").network
-    assert [Share(cube, ranks, 2**10 // ranks).crossing for ranks in (1, 2, 8)] == [0, 1, 3]
-    assert Share(cube, 4, 2**8, scattered=True).crossing == pytest.approx(7.5)
+    assert [LargestShare(cube, ranks, 2**10 // ranks).crossing for ranks in (1, 2, 8)] == [0, 1, 3]
+    assert LargestShare(cube, 4, 2**8, scattered=True).crossing == pytest.approx(7.5)
     torus = job_of("route torus:64x64").network
-    assert Share(torus, 2, 2**11).crossing == pytest.approx(2 * 64 / 2**11, rel=0.1)
-    assert Share(torus, 2, 2**11).crossed < 0.1
+    assert LargestShare(torus, 2, 2**11).crossing == pytest.approx(2 * 64 / 2**11, rel=0.1)
+    assert LargestShare(torus, 2, 2**11).crossed < 0.1
 
 
 def test_what_every_rank_has_of_the_whole_network_is_not_shared() -> None:
@@ -130,7 +130,7 @@ def test_what_every_rank_has_of_the_whole_network_is_not_shared() -> None:
 
 
 def test_messages_and_loads_are_counted_one_by_one() -> None:
-    share = Share.even(job_of("route hypercube:10").network, 1)
+    share = LargestShare.even(job_of("route hypercube:10").network, 1)
     few = needs.route(share, messages=1000, words=1, drawn=True, metered=False)
     more = needs.route(share, messages=2000, words=3, drawn=True, metered=False)
     assert more - few == 1000 * (3 * 8 + 4) + 2000 * 2 * 8
@@ -188,5 +188,5 @@ def test_what_a_run_is_said_to_need_is_what_its_process_takes(
 
 
 def test_the_crossing_of_a_network_of_many_ports_is_told_by_some_of_them():
-    share = Share.even(mpinet.open(f"complete:{2**30}"), 8)
+    share = LargestShare.even(mpinet.open(f"complete:{2**30}"), 8)
     assert share.crossing == pytest.approx(2**30 * 7 / 8, rel=0.01)

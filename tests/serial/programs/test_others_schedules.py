@@ -6,7 +6,7 @@ import networkx
 import pytest
 from serial.programs import schedulefiles as made
 
-from mpinet.cli.session import Session
+from mpinet.cli.session import CommandSession
 
 
 def varint(number):
@@ -98,7 +98,7 @@ def judged(folder, capsys, name, line, contents=None):
     for file, content in ({name: contents} if not isinstance(contents, dict) else contents).items():
         data = content.encode() if isinstance(content, str) else content
         (folder / file).write_bytes(data)
-    status = Session(["schedule", "run", str(folder / name), *line.split(), "--json"]).run()
+    status = CommandSession(["schedule", "run", str(folder / name), *line.split(), "--json"]).run()
     said = capsys.readouterr()
     document = json.loads(said.out)
     return status, document.get("result"), document.get("error", said.err.strip())
@@ -199,7 +199,7 @@ def test_a_trace_without_its_neighbours_is_refused(tmp_path, capsys):
 )
 def test_traces_that_are_written_take_no_more_steps_when_they_are_read(words, tmp_path, capsys):
     line = ["schedule", "export", *words.split(), "--out", str(tmp_path / "t.et"), "--json"]
-    assert Session(line).run() == 0
+    assert CommandSession(line).run() == 0
     wrote = json.loads(capsys.readouterr().out)["result"]
     ports = " --ports all" if "all" in words.split() else ""
     network = words.split()[1]

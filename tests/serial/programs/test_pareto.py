@@ -13,12 +13,12 @@ from serial.programs.test_capacities import dgx1
 
 import mpinet
 from mpinet.certify.certificate import certify
-from mpinet.cli.session import Session
+from mpinet.cli.session import CommandSession
 from mpinet.commands.signature import given
 from mpinet.errors import CertificateError, OutOfReach
 from mpinet.jobs import pareto
 from mpinet.machine.transport import Local
-from mpinet.measure.optimum.roundsearch import RoundsFormula, Wanted, schedule_of
+from mpinet.measure.optimum.roundsearch import RoundsFormula, WantedChunks, schedule_of
 from mpinet.networks.graph import from_networkx
 
 Z52 = "ring:8"
@@ -97,13 +97,13 @@ def test_the_search_shows_what_it_is_at():
 
 def test_the_limit_holds_for_formulas_too(capsys):
     # All processors are neighbours: six messages over six channels take a step.
-    network, wanted = mpinet.open("complete:3"), Wanted.of(3, "exchange", None, 1)
+    network, wanted = mpinet.open("complete:3"), WantedChunks.of(3, "exchange", None, 1)
     assert not RoundsFormula(network, wanted, (1,), 0).is_whole
     assert RoundsFormula(network, wanted, (1,), inf).is_whole
     assert schedule_of(network, wanted, 1, 1, 0) is None
     rows, dealt = schedule_of(network, wanted, 1, 1, 60)
     assert dealt == (1,) and len(rows) == 6
-    assert Session("pareto exchange ring:5 --limit 0".split()).run() == 0
+    assert CommandSession("pareto exchange ring:5 --limit 0".split()).run() == 0
     assert "No schedule was found in 0 s each" in capsys.readouterr().err
 
 
@@ -187,5 +187,5 @@ def test_times_are_those_of_steps_and_rounds_and_textbooks_stand_beside(tmp_path
     ],
 )
 def test_what_cannot_be_searched_is_refused_in_a_sentence(capsys, words, sentence):
-    assert Session(["pareto", *words.split()]).run() == 2
+    assert CommandSession(["pareto", *words.split()]).run() == 2
     assert sentence in capsys.readouterr().err

@@ -8,7 +8,7 @@ from serial.programs.bruteforce import told
 
 import mpinet
 from mpinet import Machine
-from mpinet.cli.session import Session
+from mpinet.cli.session import CommandSession
 from mpinet.networks.graph import from_networkx
 from mpinet.programs.pipelines.collectives import move_items, plan
 from mpinet.programs.playing import perform
@@ -55,13 +55,13 @@ def test_it_is_a_gossip_backwards(name, ports):
 def test_its_certificate_is_accepted_and_one_that_claims_a_step_more_is_not(name, ports, tmp_path):
     file = tmp_path / "c.json"
     line = f"optimum reduce_scatter {name} --ports {ports} --items 2 --save {file}"
-    assert Session(line.split()).run() == 0
-    assert Session(["certify", str(file)]).run() == 0
+    assert CommandSession(line.split()).run() == 0
+    assert CommandSession(["certify", str(file)]).run() == 0
     document = json.loads(file.read_text())
     assert document["claim"]["collective"] == "reducescatter"
     document["claim"]["more_than"] += 1
     file.write_text(json.dumps(document))
-    assert Session(["certify", str(file)]).run() == 1
+    assert CommandSession(["certify", str(file)]).run() == 1
 
 
 def test_switches_that_forward_take_more_than_such_that_combine():

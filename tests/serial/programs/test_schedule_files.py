@@ -14,7 +14,7 @@ import pytest
 from serial.programs import schedulefiles as made
 
 from mpinet.base.files import read_bytes
-from mpinet.cli.session import Session
+from mpinet.cli.session import CommandSession
 from mpinet.commands.schedule import ScheduleResult, export
 from mpinet.commands.signature import options_of
 from mpinet.programs.schedules.files.formats import FORMATS, WRITTEN
@@ -38,7 +38,7 @@ def run(folder, capsys, name, content, words):
     """Run a file's schedule; status, document, and what was complained of."""
     file = folder / name
     file.write_bytes(content if isinstance(content, bytes) else content.encode())
-    status = Session(["schedule", "run", str(file), *words.split(), "--json"]).run()
+    status = CommandSession(["schedule", "run", str(file), *words.split(), "--json"]).run()
     said = capsys.readouterr()
     document = json.loads(said.out)
     return SimpleNamespace(
@@ -117,12 +117,12 @@ EXPORTS = [
 @pytest.mark.parametrize("words", EXPORTS)
 def test_what_is_exported_takes_the_same_steps_when_it_is_read(words, ending, tmp_path, capsys):
     file = tmp_path / f"s.{ending}"
-    Session(["schedule", "export", *words.split(), "--out", str(file), "--json"]).run()
+    CommandSession(["schedule", "export", *words.split(), "--out", str(file), "--json"]).run()
     wrote = json.loads(capsys.readouterr().out)["result"]
     ports = "--ports all" if "all" in words else ""
     network = words.split()[1]
     line = f"schedule run {file} --on {network} {ports} --json"
-    assert Session(line.split()).run() == 0
+    assert CommandSession(line.split()).run() == 0
     read = json.loads(capsys.readouterr().out)["result"]
     assert (read["steps"], read["messages"]) == (wrote["steps"], wrote["messages"])
     assert read["correct"] is (None if ending == "goal" else True)
@@ -178,7 +178,7 @@ def run_side_by_side(document, random):
 )
 def test_blocks_of_an_exported_file_may_run_side_by_side_in_any_order(words, tmp_path):
     file = tmp_path / "s.xml"
-    assert Session(["schedule", "export", *words.split(), "--out", str(file)]).run() == 0
+    assert CommandSession(["schedule", "export", *words.split(), "--out", str(file)]).run() == 0
     document = ElementTree.parse(file).getroot()
     gpus = int(document.get("ngpus"))
     for seed in range(5):
@@ -197,19 +197,19 @@ def test_blocks_of_an_exported_file_may_run_side_by_side_in_any_order(words, tmp
 )
 def test_what_goes_over_busses_is_exported_with_them(words, tmp_path, capsys):
     file, network = tmp_path / "s.csv", words.split()[1]
-    Session(["schedule", "export", *words.split(), "--out", str(file), "--json"]).run()
+    CommandSession(["schedule", "export", *words.split(), "--out", str(file), "--json"]).run()
     wrote = json.loads(capsys.readouterr().out)["result"]
-    assert Session(["schedule", "check", str(file), "--on", network, "--json"]).run() == 0
+    assert CommandSession(["schedule", "check", str(file), "--on", network, "--json"]).run() == 0
     read = json.loads(capsys.readouterr().out)["result"]
     assert (read["steps"], read["messages"]) == (wrote["steps"], wrote["messages"])
     assert read["correct"] and 0 < read["lower_bound"] <= read["steps"]
-    assert Session(["schedule", "export", *words.split(), "--out", f"{file}.xml"]).run() == 2
+    assert CommandSession(["schedule", "export", *words.split(), "--out", f"{file}.xml"]).run() == 2
     assert "has busses, and no MSCCL file says what goes over which" in capsys.readouterr().err
 
 
 def test_items_are_for_collectives_that_have_pipelines(tmp_path, capsys):
     line = f"schedule export exchange ring:4 --items 2 --out {tmp_path}/s.csv"
-    assert Session(line.split()).run() == 2
+    assert CommandSession(line.split()).run() == 2
     assert "--items does not apply to exchange" in capsys.readouterr().err
 
 

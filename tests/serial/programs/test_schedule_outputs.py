@@ -22,7 +22,7 @@ from serial.programs.gpuprograms import (
 )
 
 import mpinet
-from mpinet.cli.session import Session
+from mpinet.cli.session import CommandSession
 from mpinet.errors import UsageError
 
 PROGRAMS = MSCCL | PLANS
@@ -127,9 +127,9 @@ def test_wrong_data_and_races_are_not_right_with_status_1(made, output, races, t
     file = tmp_path / "program.xml"
     file.write_text(xml(made))
     line = ["schedule", "check", str(file), "--on", f"complete:{len(made['gpus'])}"]
-    assert Session([*line, "--ports", "all"]).run() == 1
+    assert CommandSession([*line, "--ports", "all"]).run() == 1
     assert "result  not right\n" in capsys.readouterr().out
-    assert Session([*line, "--ports", "all", "--json"]).run() == 1
+    assert CommandSession([*line, "--ports", "all", "--json"]).run() == 1
     found = json.loads(capsys.readouterr().out)["result"]
     assert found["correct"] is False
     assert output in found.get("output", "right") and races in found["races"]
@@ -161,7 +161,7 @@ def test_a_step_that_no_executor_takes_is_refused(name, change, sentence, tmp_pa
     made["gpus"][0][0]["steps"][1] |= change
     file = tmp_path / "program.xml"
     file.write_text(xml(made))
-    assert Session(["schedule", "run", str(file), "--on", "complete:4"]).run() == 2
+    assert CommandSession(["schedule", "run", str(file), "--on", "complete:4"]).run() == 2
     assert sentence in capsys.readouterr().err
 
 
@@ -170,7 +170,7 @@ def test_two_thread_blocks_of_one_connection_are_refused(tmp_path, capsys):
     made["gpus"][0][1]["send"] = made["gpus"][0][0]["send"]
     file = tmp_path / "program.xml"
     file.write_text(xml(made))
-    assert Session(["schedule", "run", str(file), "--on", "complete:3"]).run() == 2
+    assert CommandSession(["schedule", "run", str(file), "--on", "complete:3"]).run() == 2
     said = "thread blocks 0 and 1 both send on channel 0 from GPU 0 to GPU 1"
     assert said in capsys.readouterr().err
 
@@ -196,7 +196,7 @@ def test_a_barrier_that_one_thread_block_does_not_reach_again_waits_for_ever(tmp
     file = tmp_path / "plan.json"
     file.write_text(json.dumps(made))
     line = ["schedule", "run", str(file), "--on", "complete:3", "--ports", "all"]
-    assert (judged_plan(file.read_text()), Session(line).run()) == ("rejected", 2)
+    assert (judged_plan(file.read_text()), CommandSession(line).run()) == ("rejected", 2)
     assert "1 of 3 thread blocks come to barrier 0 for the 2th time" in capsys.readouterr().err
 
 

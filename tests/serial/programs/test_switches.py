@@ -9,7 +9,7 @@ import pytest
 
 import mpinet
 from mpinet import Machine
-from mpinet.cli.session import Session
+from mpinet.cli.session import CommandSession
 from mpinet.errors import TooLarge
 from mpinet.networks.graph import from_networkx
 from mpinet.programs.pipelines import paths
@@ -205,13 +205,16 @@ def test_switches_that_forward_are_asked_for_on_the_command_line(capsys):
     for line in ("broadcast fattree:4,1 --ports all", "gossip fattree:2,2 --ports all"):
         steps = []
         for switches in ("forward", "copy"):
-            found = Session([*line.split(), "--switches", switches, "--json"]).run()
+            found = CommandSession([*line.split(), "--switches", switches, "--json"]).run()
             assert found == 0
             steps.append(json.loads(capsys.readouterr().out)["result"]["steps"])
         assert steps[0] > steps[1]
-    assert Session(["broadcast", "fattree:4,1", "--switches", "forward", "--schedule"]).run() == 2
+    assert (
+        CommandSession(["broadcast", "fattree:4,1", "--switches", "forward", "--schedule"]).run()
+        == 2
+    )
     assert "or where switches only forward" in capsys.readouterr().err
-    assert Session(["optimum", "scatter", "fattree:4,1", "--switches", "forward"]).run() == 2
+    assert CommandSession(["optimum", "scatter", "fattree:4,1", "--switches", "forward"]).run() == 2
     assert "--switches does not apply to scatter: they forward in" in capsys.readouterr().err
 
 
@@ -234,7 +237,7 @@ def test_networks_without_switches_know_no_difference():
 @pytest.mark.parametrize("line", ["optimum gossip ring:4", "schedule export scatter ring:4"])
 def test_where_nothing_is_combined_switches_have_no_choice(line, tmp_path, capsys):
     out = ["--out", f"{tmp_path / 's.csv'}"] if "export" in line else []
-    assert Session([*line.split(), *out, "--switches", "combine"]).run() == 2
+    assert CommandSession([*line.split(), *out, "--switches", "combine"]).run() == 2
     assert "--switches does not apply to" in capsys.readouterr().err
 
 
@@ -243,7 +246,7 @@ def test_what_takes_too_long_to_find_is_refused(monkeypatch, capsys):
     monkeypatch.setattr(paths, "MOST_TRIES", 10)
     with pytest.raises(TooLarge, match="or let switches combine"):
         move_items(Machine("fattree:2,2", "one"), "reduce", 1, 0)
-    assert Session(["reduce", "fattree:2,2"]).run() == 2
+    assert CommandSession(["reduce", "fattree:2,2"]).run() == 2
     assert (
         "give fewer items or a smaller network, or let switches combine" in capsys.readouterr().err
     )
@@ -251,8 +254,11 @@ def test_what_takes_too_long_to_find_is_refused(monkeypatch, capsys):
 
 def test_a_schedule_through_switches_is_exported_and_runs(tmp_path, capsys):
     file = tmp_path / "s.csv"
-    assert Session(["schedule", "export", "reduce", "fattree:2,2", "--out", f"{file}"]).run() == 0
-    assert Session(["schedule", "run", f"{file}", "--on", "fattree:2,2"]).run() == 0
+    assert (
+        CommandSession(["schedule", "export", "reduce", "fattree:2,2", "--out", f"{file}"]).run()
+        == 0
+    )
+    assert CommandSession(["schedule", "run", f"{file}", "--on", "fattree:2,2"]).run() == 0
     added = [line for line in file.read_text().splitlines() if line.endswith(",a")]
     assert added and all(int(line.split(",")[2]) < 4 for line in added)
     capsys.readouterr()

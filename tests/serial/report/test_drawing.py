@@ -9,7 +9,7 @@ import networkx
 import pytest
 
 import mpinet
-from mpinet.cli.session import Session
+from mpinet.cli.session import CommandSession
 from mpinet.errors import UsageError
 from mpinet.measure import edges, incidences, walk
 from mpinet.report.drawing import figure
@@ -66,7 +66,7 @@ def test_loads_are_those_of_the_routes_walked_one_by_one():
 def test_a_file_has_the_same_bytes_in_every_run(ending, tmp_path):
     words = "draw hypercube:3 --path 0 7 --loads all --label number --no-progress".split()
     for name in ("a", "b"):
-        assert Session([*words, "-o", f"{tmp_path}/{name}.{ending}"]).run() == 0
+        assert CommandSession([*words, "-o", f"{tmp_path}/{name}.{ending}"]).run() == 0
     first, second = (tmp_path / f"{name}.{ending}" for name in "ab")
     assert first.read_bytes() == second.read_bytes()
     begins = {"svg": b"<?xml", "pdf": b"%PDF", "png": b"\x89PNG", "html": b"<!doctype html>"}
@@ -76,7 +76,7 @@ def test_a_file_has_the_same_bytes_in_every_run(ending, tmp_path):
 def test_python_and_the_command_line_draw_the_same(tmp_path, capsys):
     found = mpinet.draw("ring:8", output=tmp_path / "a.svg", path=[(0, 3), ("1", 7)])
     typed = f"draw ring:8 --path 0 3 --path 1 7 -o {tmp_path}/b.svg".split()
-    assert Session(typed).run() == 0
+    assert CommandSession(typed).run() == 0
     assert (tmp_path / "a.svg").read_bytes() == (tmp_path / "b.svg").read_bytes()
     assert found.document()["command"][3:8] == ["--output", f"{tmp_path}/a.svg", "--path", "0", "3"]
     assert found.routes == [[0, 1, 2, 3], [1, 0, 7]]
@@ -105,7 +105,7 @@ def test_what_cannot_be_drawn_gets_a_sentence_and_overwrites_nothing(
     monkeypatch.chdir(tmp_path)
     for name in ("old.svg", "old.bmp"):
         (tmp_path / name).write_text("old")
-    assert Session(["draw", *typed.split()]).run() == 2
+    assert CommandSession(["draw", *typed.split()]).run() == 2
     complained = capsys.readouterr().err
     assert said in complained and complained.count("\n") == 1
     assert {file.name: file.read_text() for file in tmp_path.iterdir()} == {

@@ -11,7 +11,7 @@ import pytest
 from serial.report.browser import DARK, shown
 
 import mpinet
-from mpinet.cli.session import Session
+from mpinet.cli.session import CommandSession
 
 NARROW = 400
 """Pixels of a phone's width; a browser's own window cannot be so narrow, a frame in it can."""
@@ -67,7 +67,7 @@ def loads(tmp_path: Path) -> Path:
     """A page with link loads."""
     file = tmp_path / "loads.html"
     words = ["draw", "torus:5x5", "--loads", "random:200", "-o", str(file), "--json"]
-    assert Session(words).run() == 0
+    assert CommandSession(words).run() == 0
     return file
 
 

@@ -9,7 +9,7 @@ import networkx
 import pytest
 
 import mpinet
-from mpinet.cli.session import Session
+from mpinet.cli.session import CommandSession
 from mpinet.measure import edges
 
 
@@ -17,7 +17,7 @@ from mpinet.measure import edges
 @pytest.mark.parametrize("ending", ["graphml", "dot", "anynet", "csv", "edges"])
 def test_a_file_has_the_links_and_the_processors(name, ending, tmp_path, capsys):
     file, network = tmp_path / f"net.{ending}", mpinet.open(name)
-    assert Session(["show", name, "--edges", str(file)]).run() == 0
+    assert CommandSession(["show", name, "--edges", str(file)]).run() == 0
     text, wanted = file.read_text(), sorted(map(tuple, edges(name).tolist()))
     if ending == "graphml":
         graph = networkx.read_graphml(file, node_type=int)
@@ -48,7 +48,7 @@ def test_a_file_has_the_links_and_the_processors(name, ending, tmp_path, capsys)
 @pytest.mark.parametrize("ending", [".graphml", ".dot", ".anynet", ".csv", ".edges", ""])
 def test_a_file_of_links_is_read_as_a_network(name, ending, tmp_path, capsys):
     file, network = tmp_path / f"net{ending}", mpinet.open(name)
-    assert Session(["show", name, "--edges", str(file)]).run() == 0
+    assert CommandSession(["show", name, "--edges", str(file)]).run() == 0
     found = mpinet.open(f"graph:{file}")
     if ending == ".anynet":  # its routers, which are none of the processors, have the links
         assert (found.hosts, found.size) == (network.hosts, network.hosts + network.size)
@@ -68,7 +68,7 @@ if BOOKSIM:
 
     @pytest.mark.parametrize("name", ["fattree:2,2", "petersen", "gmnany:12"])
     def test_booksim_reads_the_same_network(name, tmp_path, capsys):
-        assert Session(["show", name, "--edges", str(tmp_path / "net.anynet")]).run() == 0
+        assert CommandSession(["show", name, "--edges", str(tmp_path / "net.anynet")]).run() == 0
         settings = "topology = anynet; routing_function = min; network_file = net.anynet;\n"
         settings += "traffic = uniform; injection_rate = 0.01; sample_period = 200;"
         (tmp_path / "net.cfg").write_text(settings)
@@ -87,6 +87,6 @@ if BOOKSIM:
 
 
 def test_an_ending_that_nothing_reads_is_refused(tmp_path, capsys):
-    assert Session(["show", "ring:8", "--edges", str(tmp_path / "x.gexf")]).run() == 2
+    assert CommandSession(["show", "ring:8", "--edges", str(tmp_path / "x.gexf")]).run() == 2
     assert "ends in .txt, .edges, .edgelist" in capsys.readouterr().err
     assert not list(tmp_path.iterdir())

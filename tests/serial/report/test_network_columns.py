@@ -6,7 +6,7 @@ import json
 import pytest
 
 import mpinet
-from mpinet.cli.session import Session
+from mpinet.cli.session import CommandSession
 from mpinet.networks.catalogue import families
 from mpinet.report.curves import read_rows
 from mpinet.report.networkcolumns import network_columns
@@ -53,7 +53,7 @@ def test_a_document_of_others_runs_no_code(tmp_path):
     "words", ["load ring:6 mesh:2x3 --rate 0.1 --steps 5", "compare ring:6 mesh:2x3 --only degree"]
 )
 def test_every_row_of_several_networks_has_those_of_its_own(words, tmp_path, capsys):
-    assert Session([*words.split(), "--out", f"{tmp_path}/rows.csv"]).run() == 0
+    assert CommandSession([*words.split(), "--out", f"{tmp_path}/rows.csv"]).run() == 0
     rows = [*csv.DictReader((tmp_path / "rows.csv").open())]
     assert [(row["family"], row["size"]) for row in rows] == [("ring", "6"), ("mesh", "6")]
     assert rows[0]["parameter.N"] == "6" and rows[1]["parameter.SIDES"] == "2x3"

@@ -12,7 +12,7 @@ import pytest
 from serial.report.browser import shown
 
 import mpinet
-from mpinet.cli.session import Session
+from mpinet.cli.session import CommandSession
 from mpinet.report.layout import layout
 from mpinet.report.player import page, write_page
 from mpinet.report.player.places import places_of
@@ -23,7 +23,7 @@ from mpinet.report.shapes import nearest
 
 def recorded(folder, command):
     file = folder / "recording.npz"
-    assert Session([*command.split(), "--record", str(file), "--json"]).run() == 0
+    assert CommandSession([*command.split(), "--record", str(file), "--json"]).run() == 0
     return read_recording(file)
 
 
@@ -176,9 +176,9 @@ def test_more_nodes_than_can_be_seen_are_shown_as_groups(tmp_path):
 
 def test_playing_pauses_where_it_was_told_to_and_the_address_is_that_of_the_step(tmp_path):
     file, page_ = tmp_path / "run.npz", tmp_path / "page.html"
-    assert Session(["flood", "ring:30", "--record", str(file), "--json"]).run() == 0
+    assert CommandSession(["flood", "ring:30", "--record", str(file), "--json"]).run() == 0
     typed = ["play", str(file), "-o", str(page_), "--title", "A <flood>", "--pause-at", "9,4"]
-    assert Session([*typed, "--json"]).run() == 0
+    assert CommandSession([*typed, "--json"]).run() == 0
     assert "<title>A &lt;flood&gt;</title>" in page_.read_text()
     script = """const seen = []; let now = 0;
       for (let round = 0; round < 3; round++) {
@@ -195,8 +195,11 @@ def test_playing_pauses_where_it_was_told_to_and_the_address_is_that_of_the_step
 
 def test_a_pause_beyond_the_end_is_refused(tmp_path, capsys):
     file = tmp_path / "run.npz"
-    assert Session(["flood", "ring:6", "--record", str(file), "--json"]).run() == 0
-    assert Session(["play", str(file), "-o", f"{tmp_path}/p.html", "--pause-at", "4"]).run() == 2
+    assert CommandSession(["flood", "ring:6", "--record", str(file), "--json"]).run() == 0
+    assert (
+        CommandSession(["play", str(file), "-o", f"{tmp_path}/p.html", "--pause-at", "4"]).run()
+        == 2
+    )
     assert "--pause-at 4: the recording has steps 1..3." in capsys.readouterr().err
     assert not (tmp_path / "p.html").exists()
 

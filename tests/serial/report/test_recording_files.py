@@ -9,7 +9,7 @@ from collections import Counter, defaultdict
 import numpy as np
 import pytest
 
-from mpinet.cli.session import Session
+from mpinet.cli.session import CommandSession
 from mpinet.errors import FileError
 from mpinet.report.recordings import read_recording
 from mpinet.report.traces import write_trace
@@ -23,8 +23,11 @@ def files(tmp_path_factory):
     folder = tmp_path_factory.mktemp("recordings")
     for name, command in (("routed", ROUTED), ("run", RUN), ("told", "broadcast torus:4x4")):
         words = [*command.split(), "--record", str(folder / f"{name}.npz"), "--json"]
-        assert Session(words).run() == 0
-    assert Session([*ROUTED.split(), "--record", str(folder / "routed.csv"), "--json"]).run() == 0
+        assert CommandSession(words).run() == 0
+    assert (
+        CommandSession([*ROUTED.split(), "--record", str(folder / "routed.csv"), "--json"]).run()
+        == 0
+    )
     return folder
 
 
@@ -75,7 +78,7 @@ def test_a_wrong_recording_is_refused_in_one_sentence(what, files, tmp_path, cap
     copy = changed(files, tmp_path, name, change)
     out = tmp_path / "page.html"
     out.write_text("before")
-    assert Session(["play", str(copy), "-o", str(out)]).run() == 2
+    assert CommandSession(["play", str(copy), "-o", str(out)]).run() == 2
     told = capsys.readouterr().err
     assert said in told and told.count("\n") == 1
     assert out.read_text() == "before"
@@ -126,7 +129,7 @@ def test_a_flipped_bit_is_found(files, tmp_path):
 )
 def test_what_is_typed_wrong_gets_a_sentence(words, said, tmp_path, monkeypatch, capsys):
     monkeypatch.chdir(tmp_path)
-    assert Session(words.split()).run() == 2
+    assert CommandSession(words.split()).run() == 2
     told = capsys.readouterr().err
     assert said in told and told.count("\n") == 1
     assert list(tmp_path.iterdir()) == []

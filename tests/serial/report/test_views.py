@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import mpinet
-from mpinet.cli.session import Session
+from mpinet.cli.session import CommandSession
 from mpinet.errors import UsageError
 from mpinet.report.drawing.scene import scene, with_moves
 from mpinet.report.recordings import read_recording
@@ -18,7 +18,7 @@ from mpinet.report.recordings import read_recording
 def test_a_run_is_drawn_played_and_traced_by_the_command_that_makes_it(tmp_path, capsys):
     files = {name: tmp_path / f"run.{name}" for name in ("svg", "html", "json")}
     typed = "broadcast hypercube:3 --draw {svg} --play {html} --trace {json}".format(**files)
-    assert Session(typed.split()).run() == 0
+    assert CommandSession(typed.split()).run() == 0
     assert "steps        3" in capsys.readouterr().out
     assert sorted(path.name for path in tmp_path.iterdir()) == ["run.html", "run.json", "run.svg"]
     events = json.loads(files["json"].read_text())["traceEvents"]
@@ -43,13 +43,13 @@ def test_a_file_that_cannot_be_made_is_refused_before_the_run(
     options, said, tmp_path, capsys, monkeypatch
 ):
     monkeypatch.chdir(tmp_path)
-    assert Session(["flood", "ring:6", *options.split()]).run() == 2
+    assert CommandSession(["flood", "ring:6", *options.split()]).run() == 2
     assert said in capsys.readouterr().err
     assert list(tmp_path.iterdir()) == []
 
 
 def test_a_network_that_cannot_be_drawn_is_refused_before_the_run(capsys):
-    assert Session(["flood", "torus:4000x4000", "--draw", "run.svg"]).run() == 2
+    assert CommandSession(["flood", "torus:4000x4000", "--draw", "run.svg"]).run() == 2
     assert "16,000,000 nodes" in capsys.readouterr().err
 
 

@@ -52,7 +52,7 @@ def name_of(collective: str) -> str:
     return next(theirs for theirs, ours in NAMES.items() if ours == collective)
 
 
-class Piece(NamedTuple):
+class PlaceContent(NamedTuple):
     """Content of a place of a buffer: a chunk, or a sum of contributions to it."""
 
     chunk: int
@@ -61,17 +61,17 @@ class Piece(NamedTuple):
     fault: str = ""
     """Sentence on the addition that spoiled it, if there is one."""
 
-    def plus(self, other: Piece, where: str) -> Piece:
+    def plus(self, other: PlaceContent, where: str) -> PlaceContent:
         """Return the sum with another piece; `where` names the addition."""
         fault = self.fault or other.fault
         if not fault and self.chunk != other.chunk:
             fault = f"{where} adds chunk {other.chunk} to chunk {self.chunk}"
         elif not fault and self.givers & other.givers:
             fault = f"{where} adds a contribution to chunk {self.chunk} twice"
-        return Piece(self.chunk, self.givers | other.givers, fault)
+        return PlaceContent(self.chunk, self.givers | other.givers, fault)
 
 
-class Place(NamedTuple):
+class BufferPlace(NamedTuple):
     """A place of a GPU's buffer; ``t`` holds what a step receives and passes on."""
 
     gpu: int
@@ -84,14 +84,14 @@ class Act:
     """Act of a task on pieces."""
 
     kind: str
-    source: Place | None
-    target: Place | None
+    source: BufferPlace | None
+    target: BufferPlace | None
     adds: bool = False
     partner: int = -1
 
 
 @dataclass
-class Program:
+class TaskProgram:
     """An algorithm as tasks."""
 
     tasks: Tasks = field(default_factory=Tasks)
@@ -109,7 +109,7 @@ class Program:
     """Thread block of each (send or receive, sender, receiver, channel)."""
     sizes: dict[tuple[int, str], int] = field(default_factory=dict)
     """Places of each (gpu, buffer), as far as the file states them."""
-    spans: list[tuple[str, Place, Place, int]] = field(default_factory=list)
+    spans: list[tuple[str, BufferPlace, BufferPlace, int]] = field(default_factory=list)
     """First source, first target and length of each operation on several places."""
 
     def add(self, where: str, act: Act, ends: tuple[int, int] = (-1, -1), earliest: int = 1) -> int:
@@ -120,7 +120,7 @@ class Program:
         self.acts.append(act)
         return self.tasks.add(where, *ends, earliest=earliest)
 
-    def _require_inside(self, where: str, place: Place) -> None:
+    def _require_inside(self, where: str, place: BufferPlace) -> None:
         size = self.sizes.get((place.gpu, place.buffer))
         if size is not None and not 0 <= place.offset < size:
             raise UsageError(
@@ -128,7 +128,7 @@ class Program:
                 f"{place.gpu} has {size} chunks."
             )
 
-    def overlap(self, home: Callable[[Place], Place]) -> str | None:
+    def overlap(self, home: Callable[[BufferPlace], BufferPlace]) -> str | None:
         """Find an operation that writes what it reads for another place; return a sentence."""
         for where, first, second, length in self.spans:
             source, target = home(first), home(second)
@@ -167,7 +167,7 @@ class Program:
 
 
 def followed(
-    program: Program, reading: ReadingOptions, purpose: Purpose, modes: Sequence[bool]
+    program: TaskProgram, reading: ReadingOptions, purpose: Purpose, modes: Sequence[bool]
 ) -> Contents:
     """Time an algorithm's tasks, follow pieces through the buffers, and judge the outputs.
 
@@ -190,12 +190,12 @@ def followed(
 
 
 def _contents(
-    program: Program, steps: list[int], order: list[int], purpose: Purpose, in_place: bool
+    program: TaskProgram, steps: list[int], order: list[int], purpose: Purpose, in_place: bool
 ) -> Contents:
     """Follow the pieces, with one buffer for input and output or with two."""
     name, gpus, per, root = purpose
 
-    def home(place: Place) -> Place:
+    def home(place: BufferPlace) -> BufferPlace:
         return real_place(place, name, per, in_place)
 
     rows, buffers = _follow(program, order, steps, purpose, home)
@@ -207,21 +207,21 @@ def _contents(
     return Contents(table, races=races, output=output)
 
 
-def _judged(table: Timetable, piece_at: Callable[[Place], Piece | None]) -> str:
+def _judged(table: Timetable, piece_at: Callable[[BufferPlace], PlaceContent | None]) -> str:
     """Compare final outputs with the collective's definition: `RIGHT`, or the first wrong place."""
     everybody = (1 << table.processors) - 1
     gpu, offset = -1, 0
     owners, chunks = needs(table.purpose, np.arange(table.processors))
     for owner, chunk in zip(owners.tolist(), chunks.tolist(), strict=True):
         gpu, offset = owner, offset + 1 if owner == gpu else 0
-        piece = piece_at(Place(gpu, "o", offset))
+        piece = piece_at(BufferPlace(gpu, "o", offset))
         whole = piece is not None and (table.collective not in SUMS or piece.givers == everybody)
         if piece is None or piece.chunk != chunk or piece.fault or not whole:
             return f"o[{offset}] of GPU {gpu} holds {_named(piece, table)}, not chunk {chunk}"
     return RIGHT
 
 
-def _named(piece: Piece | None, table: Timetable) -> str:
+def _named(piece: PlaceContent | None, table: Timetable) -> str:
     """Name a wrong content of a place."""
     if piece is None:
         return "no data"
@@ -234,21 +234,21 @@ def _named(piece: Piece | None, table: Timetable) -> str:
 
 
 def _follow(
-    program: Program,
+    program: TaskProgram,
     order: list[int],
     steps: list[int],
     purpose: Purpose,
-    home: Callable[[Place], Place],
-) -> tuple[list[tuple[int, int, int, int, int]], dict[Place, Piece]]:
+    home: Callable[[BufferPlace], BufferPlace],
+) -> tuple[list[tuple[int, int, int, int, int]], dict[BufferPlace, PlaceContent]]:
     """Return rows of step, sender, receiver, chunk, add; and the final content of the places."""
     name, gpus, per, root = purpose
-    buffers: dict[Place, Piece] = _inputs(name, gpus, per, root)
+    buffers: dict[BufferPlace, PlaceContent] = _inputs(name, gpus, per, root)
     held = {(place.gpu, piece.chunk): piece.givers for place, piece in buffers.items()}
-    flying: dict[int, Piece] = {}
+    flying: dict[int, PlaceContent] = {}
     rows, same = {}, True
     buffers = {home(place): piece for place, piece in buffers.items()}
 
-    def piece_at(place: Place | None, task: int) -> Piece:
+    def piece_at(place: BufferPlace | None, task: int) -> PlaceContent:
         assert place is not None
         found = buffers.get(home(place))
         if found is None:
@@ -289,19 +289,21 @@ def _follow(
     return ordered if same else [(*row[:4], 0) for row in ordered], buffers
 
 
-def real_place(place: Place, name: str, per: int, in_place: bool) -> Place:
+def real_place(place: BufferPlace, name: str, per: int, in_place: bool) -> BufferPlace:
     """Return where a place really is, for input and output in one buffer or in two."""
     if not in_place or place.buffer not in ("i", "o"):
         return place
     own = place.gpu * per
     if name in ("gossip", "gather") and place.buffer == "i":
-        return Place(place.gpu, "o", own + place.offset)
+        return BufferPlace(place.gpu, "o", own + place.offset)
     if name in ("reducescatter", "scatter") and place.buffer == "o":
-        return Place(place.gpu, "i", own + place.offset)
-    return Place(place.gpu, "i" if name in ("reducescatter", "scatter") else "o", place.offset)
+        return BufferPlace(place.gpu, "i", own + place.offset)
+    return BufferPlace(
+        place.gpu, "i" if name in ("reducescatter", "scatter") else "o", place.offset
+    )
 
 
-def _inputs(name: str, gpus: int, per: int, root: int | None) -> dict[Place, Piece]:
+def _inputs(name: str, gpus: int, per: int, root: int | None) -> dict[BufferPlace, PlaceContent]:
     """Return what is in the buffers first."""
     found = {}
     for gpu in range(gpus):
@@ -315,11 +317,11 @@ def _inputs(name: str, gpus: int, per: int, root: int | None) -> dict[Place, Pie
         else:
             pieces = range(gpu * per, (gpu + 1) * per)
         for offset, chunk in enumerate(pieces):
-            found[Place(gpu, "i", offset)] = Piece(chunk, 1 << gpu)
+            found[BufferPlace(gpu, "i", offset)] = PlaceContent(chunk, 1 << gpu)
     return found
 
 
-def _accesses(act: Act) -> list[tuple[Place, bool]]:
+def _accesses(act: Act) -> list[tuple[BufferPlace, bool]]:
     """Return the places that an act reads or writes (True)."""
     found = []
     if act.source is not None and act.kind != "wait":
@@ -329,7 +331,9 @@ def _accesses(act: Act) -> list[tuple[Place, bool]]:
     return [(place, writes) for place, writes in found if place.buffer != "t"]
 
 
-def race_in(program: Program, order: list[int], home: Callable[[Place], Place]) -> str:
+def race_in(
+    program: TaskProgram, order: list[int], home: Callable[[BufferPlace], BufferPlace]
+) -> str:
     """Find two tasks that use the same place without an order, one of them writing.
 
     Returns a sentence; `NO_RACE`; or `NOT_SEARCHED` where the search would take too much.
@@ -351,7 +355,7 @@ def race_in(program: Program, order: list[int], home: Callable[[Place], Place]) 
         return NOT_SEARCHED
     clocks: dict[int, Ints] = {}
     left = [len(later) for later in program.tasks.then]
-    users: dict[Place, list[tuple[int, bool]]] = defaultdict(list)
+    users: dict[BufferPlace, list[tuple[int, bool]]] = defaultdict(list)
     for task in order:
         clock = clocks[task] = np.zeros(len(lengths), np.int32)
         if clock.nbytes * len(clocks) > MOST_CLOCKS:
@@ -390,7 +394,7 @@ def _chains(before: list[list[int]], order: list[int]) -> tuple[list[int], list[
     return chain, turn, lengths
 
 
-def _race(program: Program, task: int, other: int, place: Place) -> str:
+def _race(program: TaskProgram, task: int, other: int, place: BufferPlace) -> str:
     one, two = (program.tasks.where[each].partition(":")[0] for each in (other, task))
     return (
         f"{one} and {two} both use {place.buffer}[{place.offset}] of GPU {place.gpu}, one of them "

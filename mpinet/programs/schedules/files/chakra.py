@@ -17,9 +17,9 @@ from mpinet.programs.schedules.files.buffers import (
     MOST_COUNT,
     NAMES,
     Act,
-    Place,
-    Program,
+    BufferPlace,
     Purpose,
+    TaskProgram,
     followed,
     name_of,
 )
@@ -51,7 +51,7 @@ TACOS = re.compile(r"Node \d+, Chunk: (\d{1,9}), ")
 """Beginning of the name that TACOS gives to a node."""
 
 
-class Node(NamedTuple):
+class TraceNode(NamedTuple):
     """A node of a trace."""
 
     type: int
@@ -81,7 +81,7 @@ def read_chakra(_: bytes, reading: ReadingOptions) -> Contents:
     UsageError
         Nodes wait for ever.
     """
-    told, nodes = dict[str, Any](), list[dict[int, Node]]()
+    told, nodes = dict[str, Any](), list[dict[int, TraceNode]]()
     for data, name in _files(reading.path):
         try:
             found, meta = _read(data)
@@ -94,7 +94,7 @@ def read_chakra(_: bytes, reading: ReadingOptions) -> Contents:
     known = bool(moved) and all(node.chunk >= 0 for node in moved)
     tacos = any("tacos" in node.told for node in moved)
     purpose = _purpose(told, moved, len(nodes), known, reading)
-    program = Program()
+    program = TaskProgram()
     for rank, each in enumerate(nodes):
         _tasks(program, rank, each, purpose, tacos)
     program.meet("with tag")
@@ -125,9 +125,9 @@ def _files(path: Path) -> Iterator[tuple[bytes, str]]:
         raise FileError(f"Cannot read {file}: a trace is a file per processor, from 0 on.")
 
 
-def _read(data: bytes) -> tuple[dict[int, Node], dict[str, Any]]:
+def _read(data: bytes) -> tuple[dict[int, TraceNode], dict[str, Any]]:
     """Return the nodes of a file by their numbers, and what its first message says."""
-    nodes, meta, first = dict[int, Node](), dict[str, Any](), True
+    nodes, meta, first = dict[int, TraceNode](), dict[str, Any](), True
     if data[:2] == b"\x1f\x8b":
         raise UsageError("it is packed by gzip: unpack it first.")
     for at, message in messages_of(memoryview(data)):
@@ -145,7 +145,7 @@ def _read(data: bytes) -> tuple[dict[int, Node], dict[str, Any]]:
     return nodes, meta
 
 
-def _node(message: memoryview) -> tuple[int, Node]:
+def _node(message: memoryview) -> tuple[int, TraceNode]:
     """Read a node: its number, type, needs and attributes."""
     number = kind = 0
     name, needs, told = "", list[int](), dict[str, Any]()
@@ -171,7 +171,7 @@ def _node(message: memoryview) -> tuple[int, Node]:
         told["tacos"], chunk = 1, int(made[1])
     if type(chunk) is not int or type(count) is not int or not 0 <= count <= MOST_COUNT:
         raise UsageError(f"node {number} moves {quoted(str(count))} chunks")
-    return number, Node(kind, tuple(needs), told, chunk, count, f"node {number}")
+    return number, TraceNode(kind, tuple(needs), told, chunk, count, f"node {number}")
 
 
 def _attribute(value: int | memoryview) -> tuple[str, Any]:
@@ -194,7 +194,7 @@ def _text(value: int | memoryview) -> str:
 
 
 def _purpose(
-    told: dict[str, Any], moved: list[Node], gpus: int, known: bool, reading: ReadingOptions
+    told: dict[str, Any], moved: list[TraceNode], gpus: int, known: bool, reading: ReadingOptions
 ) -> Purpose | None:
     """Return what the traces are for, if that is known."""
     name = NAMES.get(str(told.get("collective"))) or reading.collective
@@ -209,7 +209,11 @@ def _purpose(
 
 
 def _tasks(
-    program: Program, rank: int, nodes: dict[int, Node], purpose: Purpose | None, tacos: bool
+    program: TaskProgram,
+    rank: int,
+    nodes: dict[int, TraceNode],
+    purpose: Purpose | None,
+    tacos: bool,
 ) -> None:
     """Add the tasks of a processor: two without effect around each node's messages."""
     begun, done = dict[int, int](), dict[int, int]()
@@ -229,7 +233,7 @@ def _tasks(
             program.tasks.after(begun[number], done[need])
 
 
-def _message(program: Program, rank: int, node: Node, place: Place) -> int:
+def _message(program: TaskProgram, rank: int, node: TraceNode, place: BufferPlace) -> int:
     """Add a send or a receive of one chunk."""
     sends = node.type == SEND
     other = node.told.get("comm_dst" if sends else "comm_src")
@@ -246,14 +250,14 @@ def _message(program: Program, rank: int, node: Node, place: Place) -> int:
     return task
 
 
-def _place(chunk: int, rank: int, purpose: Purpose | None, tacos: bool) -> Place:
+def _place(chunk: int, rank: int, purpose: Purpose | None, tacos: bool) -> BufferPlace:
     """Return the place of a chunk in the one buffer of a processor."""
     if purpose is None:
-        return Place(rank, "o", chunk)
+        return BufferPlace(rank, "o", chunk)
     name, gpus, per, _ = purpose
     if tacos:
         chunk = chunk % gpus * per + chunk // gpus
-    return Place(rank, "i" if name in ("reducescatter", "scatter") else "o", chunk)
+    return BufferPlace(rank, "i" if name in ("reducescatter", "scatter") else "o", chunk)
 
 
 Sends = defaultdict[tuple[int, int], list[int]]

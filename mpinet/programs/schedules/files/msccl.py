@@ -17,8 +17,8 @@ from mpinet.programs.schedules.files.buffers import (
     MOST_COUNT,
     NAMES,
     Act,
-    Place,
-    Program,
+    BufferPlace,
+    TaskProgram,
     followed,
     name_of,
 )
@@ -64,7 +64,7 @@ def read_msccl(data: bytes, reading: ReadingOptions) -> Contents:
     per = loop // max(gpus, 1) if name == "scatter" else per
     given = reading.root if reading.root is not None else number_of(algorithm, "root", 0)
     name, gpus, per, root = require_purpose(name, gpus, reading.chunks or max(per, 1), given)
-    program = Program()
+    program = TaskProgram()
     for gpu in document.all("gpu"):
         number = number_of(gpu.attributes, "id")
         for buffer in BUFFERS:
@@ -89,7 +89,7 @@ class Thread(NamedTuple):
     channel: int
 
 
-def _read_block(program: Program, gpu: int, block: Element, gpus: int) -> None:
+def _read_block(program: TaskProgram, gpu: int, block: Element, gpus: int) -> None:
     """The steps of a thread block, one after the other."""
     send, receive = (number_of(block.attributes, end, -1) for end in ("send", "recv"))
     if not 0 <= gpu < gpus or any(not -1 <= peer < gpus or peer == gpu for peer in (send, receive)):
@@ -112,7 +112,7 @@ def _read_block(program: Program, gpu: int, block: Element, gpus: int) -> None:
         before = program.last[gpu, number, at] = last
 
 
-def _read_step(program: Program, thread: Thread, step: Element) -> tuple[int, int]:
+def _read_step(program: TaskProgram, thread: Thread, step: Element) -> tuple[int, int]:
     """Read a step; return its first and last task."""
     gpu, _, peers, channel = thread
     given, kind = step.attributes, step.attributes.get("type", "")
@@ -134,10 +134,12 @@ def _read_step(program: Program, thread: Thread, step: Element) -> tuple[int, in
                 act.adds = kind.startswith("rr")
                 act.source = source if act.adds else None
                 # What is only passed on has a place of its own, so that nothing else sees it.
-                act.target = Place(gpu, "t", first * MOST_COUNT + j) if kind == "rrs" else target
+                act.target = (
+                    BufferPlace(gpu, "t", first * MOST_COUNT + j) if kind == "rrs" else target
+                )
                 line = program.got, (peers[1], gpu, channel)
             elif does == "send":
-                passing = {"rrs": Place(gpu, "t", first * MOST_COUNT + j), "s": source}
+                passing = {"rrs": BufferPlace(gpu, "t", first * MOST_COUNT + j), "s": source}
                 act.source, act.target = passing.get(kind, target), None
                 ends = gpu, peers[0]
                 line = program.sent, (gpu, peers[0], channel)
@@ -152,14 +154,14 @@ def _read_step(program: Program, thread: Thread, step: Element) -> tuple[int, in
     return first, before
 
 
-def _ends(gpu: int, given: Mapping[str, str], at: int) -> tuple[Place, Place]:
+def _ends(gpu: int, given: Mapping[str, str], at: int) -> tuple[BufferPlace, BufferPlace]:
     """Return a step's source and target of one of its chunks."""
-    source = Place(gpu, given.get("srcbuf", "i"), number_of(given, "srcoff", 0) + at)
-    return source, Place(gpu, given.get("dstbuf", "o"), number_of(given, "dstoff", 0) + at)
+    source = BufferPlace(gpu, given.get("srcbuf", "i"), number_of(given, "srcoff", 0) + at)
+    return source, BufferPlace(gpu, given.get("dstbuf", "o"), number_of(given, "dstoff", 0) + at)
 
 
 def _require_alone(
-    program: Program, thread: Thread, does: str, connection: tuple[int, int, int]
+    program: TaskProgram, thread: Thread, does: str, connection: tuple[int, int, int]
 ) -> None:
     """Raise `UsageError` where two thread blocks use an end of a connection."""
     other = program.owners.setdefault((does, *connection), thread.number)
@@ -171,7 +173,7 @@ def _require_alone(
         )
 
 
-def _join(program: Program, document: Element) -> None:
+def _join(program: TaskProgram, document: Element) -> None:
     """Let sends meet receives; steps wait for those they depend on."""
     program.meet("on channel")
     for gpu in document.inside:
@@ -200,7 +202,7 @@ MOST_BYTES = 2**62
 """The largest messages that the executor may take an algorithm for: any."""
 
 
-class Block(NamedTuple):
+class PairedBlock(NamedTuple):
     """A thread block: its GPU, the other one, and whether it sends there or receives from there.
 
     What goes over parallel links in one step has a channel of the executor for each of them.
@@ -233,19 +235,19 @@ def as_msccl(table: Timetable) -> bytes:
     UsageError
         There is more than the executor takes.
     """
-    blocks: dict[Block, list[Step]] = defaultdict(list)
-    numbers: dict[Block, int] = {}
+    blocks: dict[PairedBlock, list[Step]] = defaultdict(list)
+    numbers: dict[PairedBlock, int] = {}
     came: dict[tuple[int, int], list[tuple[int, int]]] = defaultdict(list)
     read: dict[tuple[int, int], list[tuple[int, int]]] = defaultdict(list)
     own = dict[int, int]()
 
-    def place(block: Block) -> int:
+    def place(block: PairedBlock) -> int:
         if block not in numbers:
             numbers[block] = own[block.gpu] = own.get(block.gpu, -1) + 1
         return numbers[block]
 
     def add(
-        block: Block, kind: str, chunk: int, needed: list[tuple[int, int]], at: int = 0
+        block: PairedBlock, kind: str, chunk: int, needed: list[tuple[int, int]], at: int = 0
     ) -> tuple[int, int]:
         steps, number = blocks[block], place(block)
         awaited = [each for each in needed if each[0] != number]
@@ -259,20 +261,20 @@ def as_msccl(table: Timetable) -> bytes:
     ):
         now = [(*row[1:], channel) for row, channel in rows]
         for sender, receiver, chunk, _, channel in now:
-            block = Block(sender, receiver, True, channel)
+            block = PairedBlock(sender, receiver, True, channel)
             sent = add(block, "s", chunk, list(came[sender, chunk]), step)
-            place(Block(receiver, sender, False, channel))
+            place(PairedBlock(receiver, sender, False, channel))
             read[sender, chunk].append(sent)
         # Blocks run side by side: a place is written after what is in it was added to and sent.
         for sender, receiver, chunk, adds, channel in sorted(now, key=itemgetter(3)):
             held, kind = (receiver, chunk), "rrc" if adds else "r"
             needed = came[held] + read.pop(held, [])
-            came[held] = [add(Block(receiver, sender, False, channel), kind, chunk, needed)]
+            came[held] = [add(PairedBlock(receiver, sender, False, channel), kind, chunk, needed)]
     _require_executable(table, blocks)
     return _document(table, {block: (numbers[block], blocks[block]) for block in blocks})
 
 
-def _require_executable(table: Timetable, blocks: Mapping[Block, list[Step]]) -> None:
+def _require_executable(table: Timetable, blocks: Mapping[PairedBlock, list[Step]]) -> None:
     """Raise `UsageError` where the executor refuses what there is; each step moves one chunk."""
     longest = max(blocks, key=lambda block: len(blocks[block]), default=None)
     copied = table.chunks if table.collective == "exchange" else 0
@@ -293,7 +295,7 @@ def _require_executable(table: Timetable, blocks: Mapping[Block, list[Step]]) ->
             )
 
 
-def _document(table: Timetable, blocks: Mapping[Block, tuple[int, list[Step]]]) -> bytes:
+def _document(table: Timetable, blocks: Mapping[PairedBlock, tuple[int, list[Step]]]) -> bytes:
     """The whole document: of each block its number in its GPU, and its steps."""
     hosts = table.processors
     coll = name_of(table.collective)

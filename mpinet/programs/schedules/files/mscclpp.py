@@ -15,8 +15,8 @@ from mpinet.programs.schedules.files.buffers import (
     MOST_COUNT,
     NAMES,
     Act,
-    Place,
-    Program,
+    BufferPlace,
+    TaskProgram,
     followed,
     name_of,
 )
@@ -46,10 +46,10 @@ SIZES = {"i": "input_chunks", "o": "output_chunks", "s": "scratch_chunks"}
 
 
 @dataclass
-class Plan:
+class TaskPlan:
     """A plan as tasks."""
 
-    program: Program = field(default_factory=Program)
+    program: TaskProgram = field(default_factory=TaskProgram)
     """The tasks and their acts."""
     owners: list[int] = field(default_factory=list)
     """The thread block of each task, numbered over all GPUs."""
@@ -57,9 +57,9 @@ class Plan:
     """Signal tasks of each (from, to, kind of channel, number), in order."""
     waits: dict[Any, list[int]] = field(default_factory=lambda: defaultdict(list))
     """Wait tasks of each (from, to, kind of channel, number), in order."""
-    written: dict[Place, list[int]] = field(default_factory=lambda: defaultdict(list))
+    written: dict[BufferPlace, list[int]] = field(default_factory=lambda: defaultdict(list))
     """Tasks that send packets to each place."""
-    taken: dict[Place, list[int]] = field(default_factory=lambda: defaultdict(list))
+    taken: dict[BufferPlace, list[int]] = field(default_factory=lambda: defaultdict(list))
     """Tasks that take packets from each place."""
 
     def add(self, block: Block, act: Act, ends: tuple[int, int] = (-1, -1)) -> int:
@@ -97,7 +97,7 @@ def read_plan(data: bytes, reading: ReadingOptions) -> Contents:
     if not isinstance(gpus, list) or not gpus:
         raise UsageError("line 1: this JSON has no list of gpus, as a plan of MSCCL++ has.")
     purpose = _purpose(document, gpus, reading)
-    plan, connected = Plan(), [_connected(gpu, len(gpus)) for gpu in gpus]
+    plan, connected = TaskPlan(), [_connected(gpu, len(gpus)) for gpu in gpus]
     barriers: dict[Any, list[int]] = defaultdict(list)
     number = 0
     for rank, gpu in enumerate(gpus):
@@ -186,7 +186,7 @@ def _tables(
     return channels, remotes
 
 
-def _places(block: Block, buffer: Any, kind: str) -> list[Place]:
+def _places(block: Block, buffer: Any, kind: str) -> list[BufferPlace]:
     """Return the places of an operand, here or on another GPU."""
     first, size = _whole(buffer, "index", block.where), _whole(buffer, "size", block.where)
     gpu, name = block.gpu, buffer.get("type")
@@ -197,11 +197,11 @@ def _places(block: Block, buffer: Any, kind: str) -> list[Place]:
         gpu, name = known[number]
     if name not in BUFFERS:
         raise UsageError(f"{block.where} names no buffer i, o or s.")
-    return [Place(gpu, name, first + turn) for turn in range(size)]
+    return [BufferPlace(gpu, name, first + turn) for turn in range(size)]
 
 
 def _read(
-    plan: Plan,
+    plan: TaskPlan,
     block: Block,
     op: Any,
     connected: list[dict[str, list[int]]],
@@ -249,7 +249,7 @@ def _read(
             peer, alike = peers[number], peers[:number].count(peers[number])
             # Ends of channels count as places: two unordered signals race.
             way = "to" if name in SIGNALS else "from"
-            end = Place(block.gpu, f"the {kind} channel {way} {peer} ", alike)
+            end = BufferPlace(block.gpu, f"the {kind} channel {way} {peer} ", alike)
             task = plan.add(block, Act("wait", None, end))
             if name in SIGNALS:
                 plan.signals[block.gpu, peer, kind, alike].append(task)
@@ -258,7 +258,7 @@ def _read(
 
 
 def _at_barrier(
-    plan: Plan, block: Block, key: tuple[int, int], barriers: dict[Any, list[int]]
+    plan: TaskPlan, block: Block, key: tuple[int, int], barriers: dict[Any, list[int]]
 ) -> None:
     """Come to a barrier: the k-th time meets the k-th time of the other blocks."""
     met = (tasks for (*other, _), tasks in barriers.items() if tuple(other) == key)
@@ -267,7 +267,9 @@ def _at_barrier(
     plan.add(block, Act("wait", None, None))
 
 
-def _moved(plan: Plan, block: Block, source: Place, target: Place, name: str) -> int:
+def _moved(
+    plan: TaskPlan, block: Block, source: BufferPlace, target: BufferPlace, name: str
+) -> int:
     """Copy a chunk from one place to another, over a link if they are on two GPUs."""
     if name in PACKETS_READ:
         wait = plan.add(block, Act("wait", None, None))
@@ -283,14 +285,14 @@ def _moved(plan: Plan, block: Block, source: Place, target: Place, name: str) ->
 
 
 def _reduced(
-    plan: Plan, block: Block, sources: list[Place], targets: list[Place], name: str
+    plan: TaskPlan, block: Block, sources: list[BufferPlace], targets: list[BufferPlace], name: str
 ) -> None:
     """Add up chunks, write the sum here, and send it on."""
     if len(sources) < 2 or not targets:
         raise UsageError(f"{block.where}: {name} adds two or more, and writes one at least.")
     for source in sources[1:] if name in PACKETS_READ else ():
         plan.taken[source].append(plan.add(block, Act("wait", None, None)))
-    total = Place(block.gpu, "t", len(plan.owners))
+    total = BufferPlace(block.gpu, "t", len(plan.owners))
     plan.add(block, Act("copy", sources[0], total))
     for source in sources[1:]:
         if source.gpu == block.gpu:
@@ -308,7 +310,7 @@ def _reduced(
         )
 
 
-def _meet(plan: Plan, waits: list[int], causes: list[int], said: str) -> None:
+def _meet(plan: TaskPlan, waits: list[int], causes: list[int], said: str) -> None:
     """Let the k-th wait follow the k-th cause; raise `UsageError` where there are too few."""
     if len(waits) > len(causes):
         where = plan.program.tasks.where[waits[len(causes)]]
@@ -317,7 +319,7 @@ def _meet(plan: Plan, waits: list[int], causes: list[int], said: str) -> None:
         plan.program.tasks.after(wait, cause)
 
 
-def _require_all(plan: Plan, barriers: dict[Any, list[int]]) -> None:
+def _require_all(plan: TaskPlan, barriers: dict[Any, list[int]]) -> None:
     """Raise `UsageError` where a thread block comes to a barrier more often than another one."""
     for (gpu, barrier, turn), met in barriers.items():
         expected = len(barriers[gpu, barrier, 0])
@@ -328,7 +330,7 @@ def _require_all(plan: Plan, barriers: dict[Any, list[int]]) -> None:
             )
 
 
-def _join(plan: Plan, barriers: dict[Any, list[int]]) -> None:
+def _join(plan: TaskPlan, barriers: dict[Any, list[int]]) -> None:
     """The k-th wait meets the k-th signal; the k-th taking of a place's packets, their sending."""
     for key, waits in plan.waits.items():
         signals = plan.signals.get(key, [])

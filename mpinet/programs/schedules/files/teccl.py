@@ -31,7 +31,7 @@ WHOLE = 1e-6
 """Largest difference of a volume from 1, which a solver's rounding makes."""
 
 
-class Flow(NamedTuple):
+class ChunkFlow(NamedTuple):
     """A chunk of a source that goes along a path in an epoch; `where` is its place in the file."""
 
     epoch: int
@@ -85,7 +85,7 @@ def read_teccl(data: bytes, reading: ReadingOptions) -> Contents:
     return Contents(Timetable(name, hosts, step, sender, receiver, taken, chunks))
 
 
-def _flow(text: Any, where: str) -> Flow:
+def _flow(text: Any, where: str) -> ChunkFlow:
     """Read a flow."""
     found = FLOW.fullmatch(text) if isinstance(text, str) else None
     if found is None:
@@ -104,4 +104,4 @@ def _flow(text: Any, where: str) -> Flow:
             "an alltoall)."
         )
     between = re.findall(r"\d{1,9}", switches or "")
-    return Flow(int(epoch), source, int(chunk), (sender, *between, receiver), where)
+    return ChunkFlow(int(epoch), source, int(chunk), (sender, *between, receiver), where)
