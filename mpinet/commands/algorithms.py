@@ -227,7 +227,8 @@ def algorithm_help(collective: str) -> str:
 applies.'
     """
     one = [_listed(row) for row in ALGORITHMS if collective in row.one]
-    # Where an algorithm serves has been said among those of one item.
+    # The list of algorithms for one item already says where an algorithm serves. Here its name is
+    # enough.
     many = [
         row.name if collective in row.one else _listed(row)
         for row in ALGORITHMS

@@ -327,7 +327,7 @@ class Machine(Stepping):
     def _link_loads(self) -> Ints:
         """Loads of the links whose lower end is hosted here, both directions together."""
         records = np.stack(self._carried(), axis=1)
-        # The rank of the link's lower end adds up both directions.
+        # Both directions of a link have one number, of its lower end: that end's rank can add them.
         leaving, counts = step.by_owner(self, records[:, 0] // self.topology.ports)
         received = self.transport.exchange(records[leaving], counts).records
         records = np.concatenate([np.delete(records, leaving, axis=0), received])

@@ -450,7 +450,8 @@ def ascend(share: LargestShare, operator: Operator, schedule: type[PassSchedule]
     if isinstance(operator, Reduction):
         running = share.hosted * (WORD + 2 * width + on_the_way)
         return max(running, share.hosted * WORD + min(share.hosted, CHUNK) * 3 * width)
-    # Inputs and expected values of the whole machine; a rank compares its states with their part.
+    # `Operator.expected` takes the inputs of the whole machine. So each rank needs memory for all
+    # inputs and all expected values.
     expected = share.network.hosts * 2 * width
     compared = share.hosted * (WORD + 3 * width + width // 2)
     return max(expected + compared, share.hosted * (WORD + 3 * width + on_the_way))

@@ -132,7 +132,8 @@ ZERO, BLANK, NEWLINE, BUS = b"0 \nb"
 def write_number(number, text, place):
     """Write a number's digits; the place behind them."""
     digits, rest = 1, number // 10
-    # Digits are counted first, because the kernel writes forward into one buffer of bytes.
+    # Division gives the lowest digit first. The number of digits must be known to place this digit,
+    # because the next number follows directly.
     while rest:
         digits += 1
         rest //= 10

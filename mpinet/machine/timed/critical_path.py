@@ -118,8 +118,8 @@ class Chain:
         """Go back by a piece of the path."""
         end, self._now = self._now, self._now - time
         self.counts.update(counts)
-        # Contention is split off: the part of a piece that lies in another message's use of the
-        # link is waiting.
+        # From `_since` on the message was ready, but other messages used the link. This part counts
+        # as waiting, not as the piece's own cost.
         if self._since >= 0 and end > self._since:
             begin = max(self._now, self._since)
             self.pieces.append(CriticalPiece(begin, end, "waiting", self._waits, self._busy, row))

@@ -316,7 +316,7 @@ def post(slot, row, time, routes, hosting, state, rules, ledger):
     if rules.noted:
         note_operation(POSTED, slot, number, time, time, state, ledger)
     source, tag = peer_of(slot, said, state), np.int64(said.tag)
-    # Posting costs no time. The receive is matched at once if the message is there already.
+    # Posting costs no processor time, so a match with a waiting message is at `time` itself.
     m = take_unexpected(slot, row, source, tag, state, rules, ledger)
     if m != NONE:
         match(slot, row, m, time, routes, hosting, state, rules, ledger)

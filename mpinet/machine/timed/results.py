@@ -96,7 +96,7 @@ def _ends(run: TimedRun) -> Ints:
 def _shared(transport: Local, rows: list[Any], least: int) -> list[Any]:
     """Return the first of all ranks' rows, in their order, on every rank (collective)."""
     gathered = transport.gather(json.dumps(rows).encode())
-    # Sorted on rank 0 after gathering: the first ten of all ranks are among the first ten of each.
+    # A rank sends only its own first rows: the first `least` rows of all ranks are among them.
     every = sorted(tuple(row) for text in gathered for row in json.loads(text))
     chosen: list[Any] = json.loads(transport.share(json.dumps(every[:least]).encode()))
     return chosen

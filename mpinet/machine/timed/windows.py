@@ -149,7 +149,8 @@ def all_begun(routes, hosting, rules, state, ledger):
 @phase
 def worked(routes, hosting, rules, state, ledger):
     """Let processors work to the end of the window; return False if there is too little room."""
-    # The window's end bounds what this processor may do by itself: the conservative condition.
+    # No message of another processor can arrive before the window ends. So each processor may work
+    # alone until then: the conservative condition.
     until, bucket = (ledger.window + 1) * rules.window, ledger.window & DIGITS - 1
     count = 0
     while state.heads[PROCESSORS, bucket] != NONE and ledger.wrong == 0:

@@ -26,7 +26,8 @@ def book_birth(length, rules, ledger):
     if rules.warmup <= ledger.now < rules.window_end:
         ledger.generated += 1
         ledger.generated_flits += length
-        # Messages of a phase have been counted as open when the phase began.
+        # With a batch, all messages of the phase were added to `open` at its beginning. Adding them
+        # again would count them twice.
         ledger.open += rules.batch == 0
 
 

@@ -10,7 +10,8 @@ from mpinet.compiled import part, prefetch
 from mpinet.machine.traffic.layout import LANES_PER_WORD
 from mpinet.networks.arithmetic import lowest_one
 
-# A pipeline of dependent loads, one stage every few nodes: lane, then message, then route.
+# Each load needs the address that the load before brings: lane, then message, then route. The
+# distances between the three numbers are the time that memory has to answer.
 FAR, NEAR, NEXT = 12, 6, 3
 """Nodes before their turn, when their lanes, the messages in front of these, and then the ways of
 these are asked for."""

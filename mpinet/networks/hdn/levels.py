@@ -219,6 +219,5 @@ def across(node, record, params):
     own_class, cluster = above // clusters & 1, above % clusters
     number = super_node(node, record, params)
     other = with_super_node(node, record, cluster, params)
-    # The cross link exchanges U and SN. Applied twice it gives the node itself, which makes it a
-    # link.
+    # The exchange of U and SN is its own inverse. Only therefore both ends have the same link.
     return other + (number - cluster + (1 - 2 * own_class) * clusters) * unit

@@ -115,8 +115,8 @@ def lowest_port(node, header, params):
     place = highest_one(difference) & -2
     pair = difference >> place
     port = place + (pair == 2)
-    # Correcting a pair with one wrong bit takes one hop, with two wrong bits two. The parity of
-    # hops so far decides if lower pairs match.
+    # The highest pair takes one hop if one bit is wrong, and two hops if both are wrong. The parity
+    # of the hops so far decides if a lower pair matches.
     odd = 1 if pair < 3 else 0
     while place > 0:
         place -= 2

@@ -39,8 +39,8 @@ def distance_up_to(topology: str, alike: int, most: int) -> int:
     sources = np.arange(alike if every else network.size)
     reached = found = 0
     for wave in FaultyFloods(network).waves(sources):
-        # A candidate that is no better than the best one is left at once: most chords end after a
-        # few waves.
+        # `most` is the best diameter so far. Most chords are worse, so stopping there saves most of
+        # the flood.
         if wave.distance > 0 and wave.distance >= most:
             return most
         reached += wave.total

@@ -128,8 +128,8 @@ def comparisons(n: int) -> Measured:
         network = lens(f"clens:3,{n}")
     except TopologyError as too_large:
         raise OutOfReach("its n 2^n processors have no numbers of 64 bits.") from too_large
-    # The rule is plain Python here and its divisions are counted: two of them read one digit of
-    # both ends.
+    # Each compared digit costs two counted divisions, one for each end. The rule runs as plain
+    # Python here, so that a counter can be bound into it.
     divisions = [0]
 
     @inlined

@@ -91,8 +91,8 @@ def classes(network: Topology) -> Ints:
     """Lowest node of each node's class under automorphisms, each checked link by link."""
     table = neighbor_table(network)
     nodes = np.arange(network.size)
-    # Unwired ports would be moved like node -1: irregular networks are flooded from all nodes
-    # instead.
+    # An unwired port is -1, and `image[-1]` would be the image of the last node. So networks with
+    # unwired ports get no classes, and are flooded from every node.
     if (table < 0).any():
         return nodes
     wiring = np.sort(table, axis=1)
