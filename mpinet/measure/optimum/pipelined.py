@@ -60,8 +60,8 @@ class PipelinedSearch(CollectiveBound):
             Seconds that the solver has.
         """
         self._arcs = Arcs.of(self.topology)
-        # Counted bounds are cheap and often meet the schedule. The linear program and the solver run
-        # only on cases that these bounds leave open.
+        # Counted bounds are cheap and often meet the schedule. The linear program and the solver
+        # run only on cases that these bounds leave open.
         self._take_largest(list(self._counted()))
         if self.lower < upper and self.ports == "one" and self.collective in OF_EACH:
             self._take_largest(list(self._weighted()))

@@ -28,8 +28,8 @@ class Synchronization(Transfers):
         """Wait until all members have called, and all accesses before are done."""
         member = self._member
         member.require(member.is_idle)
-        # A barrier alone is not enough: its messages may take shorter ways and overtake accesses that
-        # are still in flight.
+        # A barrier alone is not enough: its messages may take shorter ways and overtake accesses
+        # that are still in flight.
         member.origin.finish(member.origin.touched)
         Collective.of(self, "Win.Fence").barrier()
         if member.exposure.touches is not None:

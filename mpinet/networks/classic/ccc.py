@@ -136,8 +136,8 @@ def next_of_odd_cycles(node, way, params):
     y = node - x * n
     pairs = n - 3
     others = x & ((1 << pairs) - 1)
-    # Only pairs of bits can be joined, and an odd n leaves one bit without a partner. So the highest
-    # three bits use a cycle of CCC(3), which was found by search.
+    # Only pairs of bits can be joined, and an odd n leaves one bit without a partner. So the
+    # highest three bits use a cycle of CCC(3), which was found by search.
     corner = DIMENSIONS + 1 + 3 * (x >> pairs)
     if others == 0 and y >= pairs:
         return params[corner + y - pairs]
