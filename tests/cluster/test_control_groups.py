@@ -58,7 +58,7 @@ def test_a_run_is_compared_with_what_its_control_group_leaves(group: Path) -> No
     refused = within(group, "reduce", "hypercube:23")
     assert refused.returncode == 2
     said = re.fullmatch(
-        r"mpinet: reduce on hypercube:23 needs about 1\.1 GiB of memory, and (\d+\.\d) MiB are "
+        r"mpinet: reduce on hypercube:23 needs about 1\.0 GiB of memory, and (\d+\.\d) MiB are "
         r"free here: 2 ranks on 2 hosts like this one would do; [^\n]*\n",
         refused.stderr,
     )
