@@ -18,7 +18,7 @@ from mpinet.base.native.tiers import PLAIN, tier
 LAUNCH = """
 import json, sys
 from mpinet.base.native import kept
-from mpinet.cli.session import Session
+from mpinet.cli.session import CommandSession
 
 loaded, load = [], kept.loaded
 
@@ -27,7 +27,7 @@ def noted(code, symbol):
     return load(code, symbol)
 
 kept.loaded = noted
-statuses = [Session([*line.split(), "--json"]).run() for line in sys.argv[1:]]
+statuses = [CommandSession([*line.split(), "--json"]).run() for line in sys.argv[1:]]
 print(json.dumps({"statuses": statuses, "loaded": loaded}))
 """
 """Runs the commands of its arguments, then tells which objects it has loaded."""

@@ -149,18 +149,20 @@ def test_the_first_failure_can_end_the_run(tmp_path: Path) -> None:
     assert len(found) < 100 and sum(map(bool, found.values())) == 1
 
 
+@pytest.mark.long
 def test_an_interrupt_ends_fixtures_and_workers(tmp_path: Path) -> None:
     job = subprocess.Popen(
         pytest_words(tmp_path, WAITING, "--workers", "2"),
         env=environment(tmp_path),
         stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
         text=True,
     )
     while not (tmp_path / "begun").exists() and job.poll() is None:
         time.sleep(0.02)
     job.send_signal(signal.SIGINT)
     said, _ = job.communicate(timeout=300)  # to the end of all that write there
-    assert job.returncode == 2 and "KeyboardInterrupt" in said
+    assert job.returncode == 2 and "KeyboardInterrupt" in said, said
     assert (tmp_path / "ended").exists()
 
 

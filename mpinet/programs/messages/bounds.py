@@ -116,7 +116,7 @@ def lower_bound(demand: CollectivePromise, topology: Topology | None, costs: Cos
     >>> from mpinet.networks import open
     >>> costs = Costs(latencies=(10,), byte_times=(2,))
     >>> lower_bound(CollectivePromise("broadcast", 100, np.arange(6), 0), open("ring:6"), costs)
-    Bound(time=110, by='cut')
+    TimeBound(time=110, by='cut')
     """
     if len(demand.places) == 1:
         return TimeBound(0, "nothing")

@@ -100,7 +100,7 @@ def serve() -> None:
     with tempfile.TemporaryDirectory() as folder:
         Path(folder, "two.edges").write_text("0 1\n1 2\n")
         for line in WARMING:
-            mpinet.cli.session.Session(line.format(folder=folder).split()).run()
+            mpinet.cli.session.CommandSession(line.format(folder=folder).split()).run()
     for line in sys.stdin:
         answers.write(json.dumps(run(json.loads(line))) + "\n")
         answers.flush()
