@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-
 from mpinet.compiled import rule
 from mpinet.networks.parameters import whole_number
-from mpinet.networks.routing import Routing
+from mpinet.networks.routing import made_routings
 from mpinet.networks.shortest import REPRESENTATIVES, entry, table_routing
 from mpinet.networks.topology import Topology
 from mpinet.networks.waysback import same_port
@@ -18,7 +16,6 @@ class HierarchicalCube(Topology):
     Ports 0..k-1 flip the bits of Y, port k bit Y of X.
     """
 
-    family = "hhc"
     parameters = (whole_number("k", 1, 5),)
     example = "hhc:2"
     paper = "Malluhi, Bayoumi 1994"
@@ -41,10 +38,8 @@ class HierarchicalCube(Topology):
 
     reverse_port = same_port
 
-    @property
-    def routings(self) -> dict[str, Callable[[], Routing]]:
-        """Shortest paths by 2^k tables: all small cubes look alike."""
-        return {"shortest": lambda: table_routing(self, decide, 1 << self.bits)}
+    routings = made_routings(shortest=lambda self: table_routing(self, decide, 1 << self.bits))
+    """Shortest paths by 2^k tables: all small cubes look alike."""
 
 
 @rule

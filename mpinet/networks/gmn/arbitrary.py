@@ -6,8 +6,6 @@ sector j loses its positions 2, 4, .., 2c. The two ring neighbours of a node lef
 
 from __future__ import annotations
 
-from collections.abc import Callable
-
 import numpy as np
 
 from mpinet.compiled import inlined, rule
@@ -30,7 +28,7 @@ from mpinet.networks.gmn.routing import drop_token, listed_routing, next_token, 
 from mpinet.networks.gmn.walk import ROWS, TOKENS, find_path
 from mpinet.networks.gmn.wiring import along_ring, jump, jump_back
 from mpinet.networks.parameters import Parameter, integer
-from mpinet.networks.routing import ARRIVED, Routing
+from mpinet.networks.routing import ARRIVED, made_routings
 from mpinet.networks.shortest import table_routing
 from mpinet.networks.topology import Topology
 
@@ -38,7 +36,6 @@ from mpinet.networks.topology import Topology
 class SmoothedLoops(Topology):
     """G(m,N') without its N'-N superfluous nodes, renumbered in ring order; ports as there."""
 
-    family = "gmnany"
     parameters = (Parameter("N", ">= 8, not 17", integer, least=8),)
     example = "gmnany:100"
     paper = "Sen Gupta, Das, Mukhopadhyaya, Sinha 1996"
@@ -74,9 +71,8 @@ class SmoothedLoops(Topology):
             return 1 - port
         return jump_back(whole_number(node, params), port, params)
 
-    def address(self, node: int) -> str:
+    def _address(self, node: int) -> str:
         """Sector and position in G(m,N'): ``j,p``."""
-        self.require_node(node)
         number = whole_number(node, self.params)
         return f"{number // self.sector},{number % self.sector}"
 
@@ -86,13 +82,11 @@ class SmoothedLoops(Topology):
         number = j * self.sector + p
         return int(left_number(number, self.params)) if 0 <= number < self.params[LOOPS] else -1
 
-    @property
-    def routings(self) -> dict[str, Callable[[], Routing]]:
-        """The path in G(m,N') with the nodes left out; shortest paths by a full table."""
-        return {
-            "source": lambda: listed_routing("source", self, self.params, start, decide),
-            "shortest": lambda: table_routing(self),
-        }
+    routings = made_routings(
+        source=lambda self: listed_routing("source", self, self.params, start, decide),
+        shortest=table_routing,
+    )
+    """The path in G(m,N') with the nodes left out; shortest paths by a full table."""
 
     def cycle(self) -> Cycle:
         """Port 0 all the way round."""

@@ -14,7 +14,7 @@ from collections.abc import Callable
 from mpinet.compiled import inlined, rule
 from mpinet.networks.classic.circulant import JumpNetwork
 from mpinet.networks.parameters import whole_number
-from mpinet.networks.routing import ARRIVED, Routing, stateless
+from mpinet.networks.routing import ARRIVED, Routing, made_routings, stateless
 from mpinet.networks.schedule import Schedule
 from mpinet.networks.topology import Topology
 
@@ -126,7 +126,6 @@ PREFIX = "PE_"
 class ChordedLoop(JumpNetwork):
     """LST(m) of 8m processors; ports u-4, u+4, u+1, u-1 (mod 8m)."""
 
-    family = "lst"
     parameters = (whole_number("m", 2, 2**57),)
     example = "lst:3"
     paper = "STH (section 3)"
@@ -136,22 +135,19 @@ class ChordedLoop(JumpNetwork):
         self.m = m
         super().__init__(f"{m}", 8 * m, (-4, 1), {"degree": 4, "diameter": m + 1, "links": 16 * m})
 
-    def address(self, node: int) -> str:
+    def _address(self, node: int) -> str:
         """Format an address: ``PE_u``."""
-        self.require_node(node)
         return f"{PREFIX}{node}"
 
     def read_address(self, address: str) -> int:
         """Return the number of ``PE_u``."""
         return int(address.removeprefix(PREFIX))
 
-    @property
-    def routings(self) -> dict[str, Callable[[], Routing]]:
-        """The paper's choice among four candidate walks; and the stateless shortest one."""
-        return {
-            "paper": lambda: candidate_routing(self),
-            "optimal": lambda: stateless("optimal", decide, self),
-        }
+    routings = made_routings(
+        paper=candidate_routing,
+        optimal=lambda self: stateless("optimal", decide, self),
+    )
+    """The paper's choice among four candidate walks; and the stateless shortest one."""
 
     def schedules(self, root: int) -> dict[str, Callable[[], Schedule]]:
         """Offer the broadcast along the chords, then to both sides."""
