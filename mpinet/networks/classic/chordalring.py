@@ -14,6 +14,16 @@ CHORD = 2
 """Place in the rules' parameters: w."""
 
 
+@rule
+def decide(node, header, params):
+    """Move the node onto 0 or 1 by an even translation and look the target up."""
+    parity = node & 1
+    # Translations by even numbers keep all links. So nodes 0 and 1 stand for all others, and two
+    # rows of the table suffice.
+    offset = header[0] - node + parity
+    return entry(params, parity * params[0] + offset % params[0])
+
+
 class ChordalRing(Topology):
     """Chordal ring of N processors (Arden, Lee 1981).
 
@@ -49,13 +59,3 @@ class ChordalRing(Topology):
     def cycle(self) -> Cycle:
         """Port 0 all the way round."""
         return ring_cycle(self.params)
-
-
-@rule
-def decide(node, header, params):
-    """Move the node onto 0 or 1 by an even translation and look the target up."""
-    parity = node & 1
-    # Translations by even numbers keep all links. So nodes 0 and 1 stand for all others, and two
-    # rows of the table suffice.
-    offset = header[0] - node + parity
-    return entry(params, parity * params[0] + offset % params[0])

@@ -10,6 +10,15 @@ from mpinet.networks.topology import Topology
 from mpinet.networks.waysback import same_port
 
 
+@rule
+def decide(node, header, params):
+    """Move the node into the small cube 0 and look the target up."""
+    # XOR with the cube's number is an automorphism that keeps all port names. So tables of the
+    # small cube 0 serve all others.
+    place = node & (params[REPRESENTATIVES] - 1)
+    return entry(params, place * params[0] + (header[0] ^ node ^ place))
+
+
 class HierarchicalCube(Topology):
     """Hierarchical hypercube of 2^(2^k+k) processors X*2^k + Y (Malluhi, Bayoumi 1994).
 
@@ -40,12 +49,3 @@ class HierarchicalCube(Topology):
 
     routings = made_routings(shortest=lambda self: table_routing(self, decide, 1 << self.bits))
     """Shortest paths by 2^k tables: all small cubes look alike."""
-
-
-@rule
-def decide(node, header, params):
-    """Move the node into the small cube 0 and look the target up."""
-    # XOR with the cube's number is an automorphism that keeps all port names. So tables of the
-    # small cube 0 serve all others.
-    place = node & (params[REPRESENTATIVES] - 1)
-    return entry(params, place * params[0] + (header[0] ^ node ^ place))

@@ -6,6 +6,8 @@ sector j loses its positions 2, 4, .., 2c. The two ring neighbours of a node lef
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import numpy as np
 
 from mpinet.compiled import inlined, rule
@@ -28,7 +30,7 @@ from mpinet.networks.gmn.routing import drop_token, listed_routing, next_token, 
 from mpinet.networks.gmn.walk import ROWS, TOKENS, find_path
 from mpinet.networks.gmn.wiring import along_ring, jump, jump_back
 from mpinet.networks.parameters import Parameter, integer
-from mpinet.networks.routing import ARRIVED, made_routings
+from mpinet.networks.routing import ARRIVED, Routing
 from mpinet.networks.shortest import table_routing
 from mpinet.networks.topology import Topology
 
@@ -82,11 +84,13 @@ class SmoothedLoops(Topology):
         number = j * self.sector + p
         return int(left_number(number, self.params)) if 0 <= number < self.params[LOOPS] else -1
 
-    routings = made_routings(
-        source=lambda self: listed_routing("source", self, self.params, start, decide),
-        shortest=table_routing,
-    )
-    """The path in G(m,N') with the nodes left out; shortest paths by a full table."""
+    @property
+    def routings(self) -> dict[str, Callable[[], Routing]]:
+        """The path in G(m,N') with the nodes left out; shortest paths by a full table."""
+        return {
+            "source": lambda: listed_routing("source", self, self.params, start, decide),
+            "shortest": lambda: table_routing(self),
+        }
 
     def cycle(self) -> Cycle:
         """Port 0 all the way round."""

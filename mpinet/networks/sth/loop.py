@@ -123,6 +123,20 @@ PREFIX = "PE_"
 """Prefix of a processor's number in the paper."""
 
 
+@rule
+def decide(node, header, params):
+    """The shorter way round (a tie forward), by a chord as long as three or more are to go."""
+    offset = header[0] - node
+    if offset == 0:
+        return ARRIVED
+    ahead = offset if offset > 0 else offset + params[0]
+    # Three or more steps are dearer than a chord and one step back. So a chord is taken from
+    # distance 3 on.
+    if 2 * ahead <= params[0]:
+        return ON_4 if ahead >= 3 else ON
+    return BACK_4 if params[0] - ahead >= 3 else BACK
+
+
 class ChordedLoop(JumpNetwork):
     """LST(m) of 8m processors; ports u-4, u+4, u+1, u-1 (mod 8m)."""
 
@@ -152,20 +166,6 @@ class ChordedLoop(JumpNetwork):
     def schedules(self, root: int) -> dict[str, Callable[[], Schedule]]:
         """Offer the broadcast along the chords, then to both sides."""
         return {"chords": lambda: loop_schedule(self, root)}
-
-
-@rule
-def decide(node, header, params):
-    """The shorter way round (a tie forward), by a chord as long as three or more are to go."""
-    offset = header[0] - node
-    if offset == 0:
-        return ARRIVED
-    ahead = offset if offset > 0 else offset + params[0]
-    # Three or more steps are dearer than a chord and one step back. So a chord is taken from
-    # distance 3 on.
-    if 2 * ahead <= params[0]:
-        return ON_4 if ahead >= 3 else ON
-    return BACK_4 if params[0] - ahead >= 3 else BACK
 
 
 def loop_schedule(topology: Topology, root: int) -> Schedule:
