@@ -34,8 +34,8 @@ def test_heavy_libraries_wait_until_they_are_used(module: str) -> None:
 def test_no_job_imports_the_compiler(tier: str, tmp_path: Path) -> None:
     program = (
         "import sys\n"
-        "from mpinet.cli.session import Session\n"
-        "assert Session(['show', 'ring:60', '--distances', '--json']).run() == 0\n"
+        "from mpinet.cli.session import CommandSession\n"
+        "assert CommandSession(['show', 'ring:60', '--distances', '--json']).run() == 0\n"
         "print(*{name.partition('.')[0] for name in sys.modules})"
     )
     done = ran("-c", program, tier=tier, MPINET_CACHE=tmp_path)
