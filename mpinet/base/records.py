@@ -8,6 +8,7 @@ which ``lane.sent += 1`` writes into the lane's array.
 from __future__ import annotations
 
 from array import array
+from collections.abc import Collection
 from math import prod
 from operator import itemgetter, setitem
 from typing import Annotated, Any, ClassVar, Self, get_args, get_origin, get_type_hints
@@ -57,6 +58,25 @@ def with_room(array: Array, rows: int) -> Array:
     """
     # Geometric growth makes appends constant on average.
     return array if len(array) >= rows else longer(array, rows + rows // 2)
+
+
+def columns(rows: Any, names: Collection[str], dtype: Any = None) -> Array:
+    """Return these fields of records side by side, as a new last axis.
+
+    Examples
+    --------
+    >>> rows = np.array([(1, 2), (3, 4)], [("load", np.int64), ("high", np.int32)])
+    >>> columns(rows, ("high", "load")).tolist()
+    [[2, 1], [4, 3]]
+    """
+    return np.stack([rows[name] for name in names], axis=-1, dtype=dtype)
+
+
+def put_columns(rows: Any, names: Collection[str], found: Array) -> None:
+    """Write what `columns` gave into these fields of records."""
+    found = found.reshape(*rows.shape, len(names))
+    for column, name in enumerate(names):
+        rows[name] = found[..., column]
 
 
 class Record:

@@ -8,10 +8,9 @@ from __future__ import annotations
 
 import shlex
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from functools import cache
-from typing import Any
+from functools import cache, partial
 
 from mpinet.base.ownership import own_python
 from mpinet.bench.benchmark import (
@@ -133,29 +132,6 @@ def time_of_whole(setting: BenchSetting, words: str) -> Contenders:
     }
 
 
-def _slope(
-    name: str,
-    workload: str,
-    unit: str,
-    sizes: Mapping[str, Any],
-    contenders: Callable[[BenchSetting, Any], Contenders],
-    most: float,
-    baseline: str = BARE_ARRAYS,
-    scripts: bool = False,
-) -> Benchmark:
-    return Benchmark(
-        name,
-        workload,
-        unit,
-        sizes,
-        contenders,
-        (Baseline(baseline, at_most(most)),),
-        starts=True,
-        most_rounds=3,
-        scripts=scripts,
-    )
-
-
 def _whole(name: str, large: Large, ranks: str) -> tuple[Benchmark, Benchmark]:
     """Make the row of a large workload's memory, and that of its time."""
     # The limits are for all ranks together, and several ranks hold parts of one machine.
@@ -225,6 +201,8 @@ LARGEST = {
 }
 """The largest workloads by name."""
 
+_slope = partial(Benchmark, starts=True, most_rounds=3)
+
 BENCHMARKS = (
     _slope(
         "memory-processor",
@@ -232,7 +210,7 @@ BENCHMARKS = (
         "B/processor",
         {"small": ("hypercube:16", "hypercube:18"), "full": ("hypercube:22", "hypercube:24")},
         a_processor,
-        16,
+        (Baseline(BARE_ARRAYS, at_most(16)),),
     ),
     _slope(
         "memory-ports32",
@@ -243,7 +221,7 @@ BENCHMARKS = (
             "full": ("complete:15*hypercube:18", "complete:13*hypercube:20"),
         },
         a_processor,
-        16,
+        (Baseline(BARE_ARRAYS, at_most(16)),),
     ),
     _slope(
         "memory-message",
@@ -251,7 +229,7 @@ BENCHMARKS = (
         "B/message",
         {"small": "hypercube:16", "full": "hypercube:20"},
         a_message,
-        32,
+        (Baseline(BARE_ARRAYS, at_most(32)),),
     ),
     _slope(
         "memory-script",
@@ -259,8 +237,7 @@ BENCHMARKS = (
         "B/processor",
         {"small": ("hypercube:10", "hypercube:12"), "full": ("hypercube:14", "hypercube:15")},
         a_script,
-        10240,
-        THREADS,
+        (Baseline(THREADS, at_most(10240)),),
         scripts=True,
     ),
     *(

@@ -23,6 +23,7 @@ from mpinet.bench.libraries import if_installed
 from mpinet.bench.objects import route_by_objects, route_by_simpy
 from mpinet.bench.rules import shift_in_digits
 from mpinet.machine import Machine
+from mpinet.machine.faults import Faults
 from mpinet.machine.placement import Mapping
 from mpinet.machine.router import Router
 from mpinet.machine.transport import Local
@@ -40,13 +41,22 @@ def make_router(
     seed: int,
     transport: Local | None = None,
     mapping: Mapping | None = None,
+    words: str = "permutation",
+    mode: str = "queued",
+    dead: tuple[int, ...] = (),
 ) -> tuple[Router, Callable[[], None]]:
-    """Make a router, and a function that routes a permutation on it up to the last delivery."""
+    """Make a router, and a function that routes traffic on it up to the last delivery.
+
+    Dead processors neither send nor receive.
+    """
     machine = Machine(topology, "all", transport or Local(), mapping)
-    pattern = traffic(topology, "permutation", seed)
+    pattern = traffic(topology, words, seed)
     numbers = pattern.sent_by(machine)
     sources, targets = pattern.ends(numbers)
-    router = Router(machine, routing)
+    for node in dead:
+        alive = (sources != node) & (targets != node)
+        numbers, sources, targets = numbers[alive], sources[alive], targets[alive]
+    router = Router(machine, routing, mode, faults=Faults(topology, dead))
     # Memory is asked for before the clock starts: the kernel's arrays are there, too.
     router.reserve(len(numbers))
 

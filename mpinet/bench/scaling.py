@@ -165,24 +165,15 @@ def all_pairs(setting: BenchSetting, n: int, transport: Local) -> Prepared:
     return lambda: distances(machine), lambda: topology.size**2
 
 
-def _benchmark(
-    name: str,
-    workload: str,
-    unit: str,
-    sizes: tuple[int, int],
-    contenders: Callable[[BenchSetting, int], Contenders],
-    ratio: float | None,
-) -> Benchmark:
-    goal = None if ratio is None else at_least(ratio, ranks=2)
-    return Benchmark(
-        name,
-        workload,
-        unit,
-        dict(zip(("small", "full"), sizes, strict=True)),
-        contenders,
-        (Baseline(ALONE, goal),),
-        ranks=SEVERAL,
-    )
+_benchmark = partial(Benchmark, ranks=SEVERAL)
+
+
+def _goal(ratio: float | None) -> tuple[Baseline, ...]:
+    return (Baseline(ALONE, None if ratio is None else at_least(ratio, ranks=2)),)
+
+
+def _sizes(small: int, full: int) -> dict[str, int]:
+    return {"small": small, "full": full}
 
 
 STRONG = (
@@ -191,9 +182,9 @@ STRONG = (
             f"ranks-w1-{name}-n{n}",
             f"random permutation on hypercube:{{}}, {mapping}",
             HOPS_A_SECOND,
-            (n - 10, n),
+            _sizes(n - 10, n),
             partial(strong, prepare=partial(permutation, crossing=crossing)),
-            ratio,
+            _goal(ratio),
         )
         for n in (18, 20)
         for name, mapping, crossing, ratio in (
@@ -205,42 +196,42 @@ STRONG = (
         "ranks-w2",
         "saturated uniform traffic on a torus of 2^{} processors",
         HOPS_A_SECOND,
-        (6, 12),
+        _sizes(6, 12),
         partial(strong, prepare=saturated),
-        None,
+        _goal(None),
     ),
     _benchmark(
         "ranks-load",
         "uniform traffic on a torus of 2^{} processors, wormhole, half load",
         FLIT_HOPS,
-        (6, 16),
+        _sizes(6, 16),
         partial(strong, prepare=loaded),
-        1.5,
+        _goal(1.5),
     ),
     _benchmark(
         "ranks-replay",
         "halo exchange on a torus of 2^{} processors, in time",
         "M messages/s",
-        (6, 20),
+        _sizes(6, 20),
         partial(strong, prepare=replayed),
-        1.5,
+        _goal(1.5),
     ),
     _benchmark(
         "ranks-w3",
         "one-port broadcast on hypercube:{}",
         NODE_STEPS,
-        (7, 20),
+        _sizes(7, 20),
         partial(strong, prepare=informed),
-        1.5,
+        _goal(1.5),
     ),
     *(
         _benchmark(
             f"ranks-w4-{name}",
             f"{operator} on hypercube:{{}}",
             ELEMENT_STEPS,
-            (7, 20),
+            _sizes(7, 20),
             partial(strong, prepare=partial(passes, operator=operator)),
-            1.8,
+            _goal(1.8),
         )
         for name, operator in (("sort", "bitonic-sort"), ("fft", "fft"))
     ),
@@ -248,9 +239,9 @@ STRONG = (
         "ranks-w5",
         "all-pairs distances of hypercube:{}",
         PAIRS_A_SECOND,
-        (7, 13),
+        _sizes(7, 13),
         partial(strong, prepare=all_pairs),
-        1.8,
+        _goal(1.8),
     ),
 )
 
@@ -259,9 +250,9 @@ WEAK = tuple(
         f"weak-{name}",
         f"{workload} of 2^{{}} processors a rank",
         unit,
-        sizes,
+        _sizes(*sizes),
         partial(weak, prepare=prepare),
-        1.6 if name == "w1" else None,
+        _goal(1.6 if name == "w1" else None),
     )
     for name, workload, unit, sizes, prepare in (
         ("w1", "random permutation on a hypercube", HOPS_A_SECOND, (8, 19), permutation),

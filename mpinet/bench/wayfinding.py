@@ -22,14 +22,10 @@ from mpinet.bench.benchmark import (
     at_least,
     speed,
 )
+from mpinet.bench.permutation import make_router
 from mpinet.draws import draw
-from mpinet.machine import Machine
-from mpinet.machine.faults import Faults
-from mpinet.machine.router import Router
-from mpinet.machine.transport import Local
 from mpinet.networks import open as open_topology
 from mpinet.networks.topology import Topology
-from mpinet.programs.traffic import traffic
 
 HYPERCUBE = "hypercube"
 
@@ -76,27 +72,17 @@ def random_graph(size: int) -> Topology:
 def routed(setting: BenchSetting, topology: Topology, course: Course) -> Callable[[], float]:
     """Return a function that routes the traffic and returns millions of message-hops a second."""
     routing = topology.routing(course.routing, setting.seed)
-    machine = Machine(topology, "all", Local())
-    pattern = traffic(topology, course.pattern, setting.seed)
-    numbers = pattern.sent_by(machine)
-    sources, targets = pattern.ends(numbers)
-    for node in course.dead:
-        alive = (sources != node) & (targets != node)
-        numbers, sources, targets = numbers[alive], sources[alive], targets[alive]
     # Without queues nothing but rules and the loop takes time: congestion is a property of the
     # network.
-    router = Router(machine, routing, "ideal", faults=Faults(topology, course.dead))
-    router.reserve(len(numbers))
+    router, run = make_router(
+        topology, routing, setting.seed, words=course.pattern, mode="ideal", dead=course.dead
+    )
     router.routing.start.native  # noqa: B018 (compiles it)
 
-    def run() -> None:
-        router.inject(sources, targets, numbers, pattern.total)
-        router.run()
-
     def rate() -> float:
-        before = machine.messages
+        before = router.machine.messages
         seconds = setting.seconds(run)
-        return speed(machine.messages - before, seconds)
+        return speed(router.machine.messages - before, seconds)
 
     return rate
 

@@ -11,9 +11,8 @@ MOST_DIMENSIONS = 57
 class BinaryLabels(Topology):
     """2^n processors, numbered by their labels of n bits read in binary."""
 
-    def address(self, node: int) -> str:
+    def _address(self, node: int) -> str:
         """The label: the bits of the number."""
-        self.require_node(node)
         return format(node, f"0{self.size.bit_length() - 1}b")
 
     def read_address(self, address: str) -> int:

@@ -119,9 +119,8 @@ class StoredGraph(Topology):
         """The number of each address."""
         return {str(node): number for number, node in enumerate(self.nodes)}
 
-    def address(self, node: int) -> str:
+    def _address(self, node: int) -> str:
         """The text of the node in the graph."""
-        self.require_node(node)
         return str(self.nodes[node])
 
     def read_address(self, address: str) -> int:

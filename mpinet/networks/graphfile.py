@@ -33,7 +33,6 @@ class GraphFile(Graph):
     Behind the file's name ``,bandwidth`` makes capacities of its links' bandwidths.
     """
 
-    family = "graph"
     parameters = (Parameter("FILE", "a file of a known format", str, whole=True),)
     example = "graph:wiring.edges"
     paper = "the user's"

@@ -164,9 +164,8 @@ class Members(Topology):
         joined = [(ends == members ^ (1 << j)).any(axis=1).all() for j in range(dimensions)]
         return EXCHANGE if dimensions and all(joined) else {}
 
-    def address(self, node: int) -> str:
+    def _address(self, node: int) -> str:
         """A node's address in the whole network."""
-        self.require_node(node)
         return self.network.address(int(self.origin[node]))
 
     def read_address(self, address: str) -> int:

@@ -97,9 +97,8 @@ class Product(Topology):
             if what in first and what in second
         }
 
-    def address(self, node: int) -> str:
+    def _address(self, node: int) -> str:
         """The factors' addresses: ``(a|b|c)``."""
-        self.require_node(node)
         parts = []
         for factor in self.factors:
             node, place = divmod(node, factor.size)

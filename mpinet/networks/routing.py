@@ -268,15 +268,16 @@ def longer_routings(**rules: Rule) -> Any:
 
 
 def _routings(rules: dict[str, Rule], shortest: bool) -> Any:
+    return made_routings(**{
+        name: partial(stateless, name, decide, shortest=shortest) for name, decide in rules.items()
+    })  # fmt: skip
+
+
+def made_routings(**makers: Callable[[Any], Routing]) -> Any:
+    """Make a family's `routings` of functions of the network, given by name."""
     # A property, because a routing takes its parameters from the network at hand. It is made when
     # it is asked for, as tables of others are.
-    def routings(topology: Wired) -> dict[str, Callable[[], Routing]]:
-        return {
-            name: partial(stateless, name, decide, topology, shortest=shortest)
-            for name, decide in rules.items()
-        }
-
-    return property(routings)
+    return property(lambda self: {name: partial(make, self) for name, make in makers.items()})
 
 
 def above_escape(

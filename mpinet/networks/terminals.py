@@ -91,7 +91,7 @@ class Terminals(Topology):
         stated = self.network.stated
         return {"diameter": stated["diameter"] + 2} if "diameter" in stated else {}
 
-    def address(self, node: int) -> str:
+    def _address(self, node: int) -> str:
         """A router's address in the network behind an ``r``; a processor's with its number there.
 
         Examples
@@ -101,7 +101,6 @@ class Terminals(Topology):
         >>> mesh.address(9), mesh.address(18 + 4), mesh.node(mesh.address(9))
         ('r1,1.1', 'r1,1', 9)
         """
-        self.require_node(node)
         if node >= self.hosts:
             return f"r{self.network.address(node - self.hosts)}"
         router, place = divmod(node, self.each)

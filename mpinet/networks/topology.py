@@ -119,12 +119,15 @@ class Topology:
     """
 
     family: ClassVar[str] = ""
+    """The name in a topology string; by default the one that the `example` begins with."""
     parameters: ClassVar[tuple[Parameter, ...]] = ()
     example: ClassVar[str] = ""
     synonym: ClassVar[str] = ""
     """Example of the same kind of network under the name of another family."""
     paper: ClassVar[str] = ""
-    specification: ClassVar[str] = ""
+    specification: ClassVar[str] = "networks 3"
+    """Pages and sections of docs/ that define the family; by default the section of those that none
+    of the five papers is about."""
 
     default_classes: str = "ordered"
     """The class rule of open-loop traffic where none is named; ``none`` where its routings cannot
@@ -227,6 +230,8 @@ class Topology:
     def __init_subclass__(cls, **kwargs: Any) -> None:
         """Complete the rules of a family that defines its wiring."""
         super().__init_subclass__(**kwargs)
+        if "example" in vars(cls) and "family" not in vars(cls):
+            cls.family = cls.example.partition(":")[0]
         require_parameters(cls)
         # A class that states other ranges, or takes its arguments otherwise, needs a check of its
         # own. Classes that inherit both are checked by the wrapper of their base.
@@ -417,6 +422,10 @@ class Topology:
     def address(self, node: int) -> str:
         """The paper's own address of a node: by default the digits that its `radices` make."""
         self.require_node(node)
+        return self._address(node)
+
+    def _address(self, node: int) -> str:
+        """The address of a node that there is."""
         parts = []
         for radix in reversed(self.radices or [self.size]):
             node, part = divmod(node, radix)

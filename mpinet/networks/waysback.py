@@ -1,7 +1,5 @@
 """Rules `reverse_port` that several families share."""
 
-from __future__ import annotations
-
 from mpinet.compiled import rule
 
 

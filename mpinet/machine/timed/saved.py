@@ -24,6 +24,7 @@ from typing import Any, Protocol
 import numpy as np
 
 from mpinet.base.arrays import Ints, Table
+from mpinet.base.records import columns, put_columns
 from mpinet.compiled import kernel
 from mpinet.machine.heaps import listed
 from mpinet.machine.ledger import restore as restore_ledger
@@ -114,7 +115,7 @@ def fields_of(run: Run) -> Fields:
     hosted, rows = len(nodes), run.part.rows
     # Heaps are saved as sets. Their orders are total, so any shape gives the same pops after a
     # restart.
-    processors = _stacked(state.processors, TIMES)
+    processors = columns(state.processors, TIMES, np.int64)
     found: dict[str, Any] = {
         **state_of(ledger, WindowLedger),
         "processors": Numbered(processors, nodes),
@@ -125,7 +126,7 @@ def fields_of(run: Run) -> Fields:
             nodes,
         ),
         "operations": Numbered(
-            _stacked(state.operations[: int(rows.sum())], OPERATION),
+            columns(state.operations[: int(rows.sum())], OPERATION, np.int64),
             ranges(state.numbers[run.slots], rows),
         ),
         "pending": Located(_pending(run)),
@@ -138,14 +139,9 @@ def fields_of(run: Run) -> Fields:
     return found
 
 
-def _stacked(rows: Any, names: tuple[str, ...]) -> Ints:
-    """Return fields of records as columns."""
-    return np.stack([rows[name].astype(np.int64) for name in names], axis=-1)
-
-
 def _servers(run: Run) -> tuple[Ints, Ints]:
     """Return what is kept of the servers, a row for each processor or bus, and their keys."""
-    servers, rules = _stacked(run.state.servers, SERVER), run.rules
+    servers, rules = columns(run.state.servers, SERVER, np.int64), run.rules
     if rules.serving == layout.BUS:
         keys = int(rules.first_bus) + np.arange(len(servers))
         # Busses are dealt evenly, so the last rank may own numbers that no bus has.
@@ -174,7 +170,7 @@ def _messages(run: Run) -> Ints:
     # A message in flight belongs to the node that holds it, any other one to its receiver: both are
     # found again by the mapping.
     at = np.where(messages["state"] == TRAVELS, messages["node"], messages["target"])
-    words = _stacked(messages, MESSAGE)
+    words = columns(messages, MESSAGE, np.int64)
     return np.concatenate([at[:, np.newaxis], words, state.headers[alive]], axis=1)
 
 
@@ -208,13 +204,12 @@ def restore(run: Run, found: Mapping[str, Any]) -> None:
     """Restore a run that has not begun from the fields that `fields_of` gave (collective)."""
     state, ledger, machine = run.state, run.ledger, run.machine
     ledger.window, ledger.begun = found["window"], len(state.processors)
-    for column, name in enumerate(OPERATION):
-        state.operations[name][: int(run.part.rows.sum())] = found["operations"][:, column]
+    put_columns(state.operations[: int(run.part.rows.sum())], OPERATION, found["operations"])
     cpus = found["cpus"].reshape(len(machine.nodes), 2, -1)
     state.cpus["free"], state.cpus["running"] = cpus[:, 0].reshape(-1), cpus[:, 1].reshape(-1)
-    for column, name in enumerate(TIMES[1:], 1):
-        state.processors[name] = found["processors"][:, column]
-    _restore_servers(run, found["servers"])
+    put_columns(state.processors, TIMES[1:], found["processors"][:, 1:])
+    servers = found["servers"].reshape(-1, len(SERVER))
+    put_columns(state.servers[: len(servers)], SERVER, servers)
     pending, sent = found["pending"], found["sent"]
     # Posting order is a list order, and rows come sorted by processor: stable sorting by turn
     # restores it.
@@ -249,13 +244,6 @@ def _taken(run: Run, sent: Ints) -> Ints:
         state.messages[name][rows] = sent[:, column]
     state.headers[rows] = sent[:, 1 + len(MESSAGE) :]
     return rows
-
-
-def _restore_servers(run: Run, found: Ints) -> None:
-    """Restore the servers."""
-    kept = found.reshape(-1, len(SERVER))
-    for column, name in enumerate(SERVER):
-        run.state.servers[name][: len(kept)] = kept[:, column]
 
 
 def _rows(run: Run, sent: Ints) -> Ints:

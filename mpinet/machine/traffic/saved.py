@@ -33,7 +33,7 @@ from typing import Any
 import numpy as np
 
 from mpinet.base.arrays import Array, Ints, Shorts, Table
-from mpinet.base.records import Record
+from mpinet.base.records import columns, put_columns
 from mpinet.compiled import kernel, part
 from mpinet.machine import state as frames
 from mpinet.machine.heaps import listed
@@ -82,18 +82,6 @@ PORT, ARRIVES, QUEUED = range(1, 4)
 in which it arrives at the node; then the message."""
 
 
-def _kept(record: type[Record], rows: Array) -> Array:
-    """Return the kept fields of the records, one row each."""
-    return np.stack([rows[name] for name in record.kept], axis=-1)
-
-
-def _keep(record: type[Record], rows: Array, found: Array) -> None:
-    """Write the rows that `_kept` gave into records."""
-    found = found.reshape(*rows.shape, -1)
-    for column, name in enumerate(record.kept):
-        rows[name] = found[..., column]
-
-
 def counts(ledger: TrafficLedger, books: Books) -> Fields:
     """Fields of the ranks' counts."""
     return {
@@ -122,16 +110,16 @@ def processors(machine: Machine, state: TrafficState, books: Books, busses: Host
         nodes[each] -= nodes["begin"]
     shape = machine.placement.count, machine.topology.ports
     fields = {
-        "processors": Numbered(_kept(MessageSource, nodes), machine.nodes),
+        "processors": Numbered(columns(nodes, MessageSource.kept), machine.nodes),
         "loads": Numbered(books.loads.reshape(shape), machine.nodes),
     }
     if len(state.lines):
         fields["lines"] = Numbered(
-            _kept(SourceQueue, state.lines).reshape(shape[0], -1), machine.nodes
+            columns(state.lines, SourceQueue.kept).reshape(shape[0], -1), machine.nodes
         )
     if len(busses.of_ports):
         bus = busses.of_ports[:-1]
-        known = _kept(Bus, busses.rows[bus])
+        known = columns(busses.rows[bus], Bus.kept)
         known[bus == NONE] = NONE
         fields["busses"] = Numbered(known.reshape(*shape, -1), machine.nodes)
     return fields
@@ -142,17 +130,17 @@ def restore_processors(
 ) -> None:
     """Restore processors, ports and busses from the fields that `processors` gave."""
     nodes = state.nodes
-    _keep(MessageSource, nodes, found["processors"])
+    put_columns(nodes, MessageSource.kept, found["processors"])
     for each in ("next_born", "next_taken"):
         nodes[each] += nodes["begin"]
     books.loads[:] = found["loads"].reshape(-1)
     if len(state.lines):
-        _keep(SourceQueue, state.lines, found["lines"])
+        put_columns(state.lines, SourceQueue.kept, found["lines"])
     if len(busses.of_ports):
         bus = busses.of_ports[:-1]
         wired = bus != NONE
         rows = busses.rows[bus[wired]]
-        _keep(Bus, rows, found["busses"].reshape(len(bus), -1)[wired])
+        put_columns(rows, Bus.kept, found["busses"].reshape(len(bus), -1)[wired])
         busses.rows[bus[wired]] = rows
 
 
@@ -160,7 +148,7 @@ def lanes(
     machine: Machine, rules: TrafficConstants, state: TrafficState, wires: Wires, now: int
 ) -> Fields:
     """Fields of lanes, and of flits and credits under way between them; `now` is the next step."""
-    hosted = machine.placement.count
+    hosted, nodes = machine.placement.count, machine.nodes
     flights, credits, next_flits = _under_way(rules, state, wires, now)
     if rules.delay == 1:
         next_flits = next_flits[:0]
@@ -168,17 +156,23 @@ def lanes(
     there = note_parts(rules, state, next_flits, np.empty((0, RECORD + 1), np.int64))
     parts = np.empty((there, RECORD + 1), np.int64)
     note_parts(rules, state, next_flits, parts)
-    front = np.concatenate([_kept(Lane, state.lanes), _kept(Channel, state.channels)], axis=1)
+    front = np.concatenate(
+        [columns(state.lanes, Lane.kept), columns(state.channels, Channel.kept)], axis=1
+    )
     found = {
-        "lanes": Numbered(front.reshape(hosted, int(rules.lanes), -1), machine.nodes),
-        "outputs": Numbered(_kept(OutputPort, state.outputs).reshape(hosted, -1, 2), machine.nodes),
+        "lanes": Numbered(front.reshape(hosted, int(rules.lanes), -1), nodes),
+        "outputs": Numbered(
+            columns(state.outputs, OutputPort.kept).reshape(hosted, -1, 2), machine.nodes
+        ),
         "parts": frames.Located(_with_messages(parts, state)),
         "flights": frames.Located(flights),
         "credits": frames.Located(credits),
         "posted": frames.Located(_with_messages(_posted(rules, state), state)),
     }
     if len(state.sides):
-        found["sides"] = Numbered(_kept(Side, state.sides).reshape(hosted, -1, 2), machine.nodes)
+        found["sides"] = Numbered(
+            columns(state.sides, Side.kept).reshape(hosted, -1, 2), machine.nodes
+        )
     return found
 
 
@@ -195,8 +189,7 @@ RECORDED = ("number", "length", "born", "source", "target", "entered", "hops", "
 
 def _records(state: TrafficState, places: Ints) -> Ints:
     """Return the kept fields and headers of messages, one row each."""
-    messages = state.messages[places]
-    fields = np.stack([messages[name] for name in RECORDED], axis=1).astype(np.int64)
+    fields = columns(state.messages[places], RECORDED, np.int64)
     return np.concatenate([fields, state.headers[places]], axis=1)
 
 
@@ -208,8 +201,7 @@ def _with_messages(rows: Ints, state: TrafficState) -> Ints:
 def _with_records(state: TrafficState, records: Ints, ledger: TrafficLedger) -> TrafficState:
     """Return the state with these messages alone, and no free rows."""
     messages = FlitMessage.array(len(records))
-    for column, name in enumerate(RECORDED):
-        messages[name] = records[:, column]
+    put_columns(messages, RECORDED, records[:, : len(RECORDED)])
     ledger.free = 0
     return state._replace(
         messages=messages,
@@ -268,11 +260,11 @@ def restore_lanes(
     parts, into = _by_lane(machine, found["parts"], count)
     flights, flying = _by_lane(machine, found["flights"], count)
     state.lanes[:] = np.zeros(1, Lane.dtype)
-    _keep(Lane, state.lanes, front[:, : len(Lane.kept)])
-    _keep(Channel, state.channels, front[:, len(Lane.kept) :])
-    _keep(OutputPort, state.outputs, found["outputs"])
+    put_columns(state.lanes, Lane.kept, front[:, : len(Lane.kept)])
+    put_columns(state.channels, Channel.kept, front[:, len(Lane.kept) :])
+    put_columns(state.outputs, OutputPort.kept, found["outputs"])
     if len(state.sides):
-        _keep(Side, state.sides, found["sides"])
+        put_columns(state.sides, Side.kept, found["sides"])
     flits = parts[:, FLITS]
     filled = np.bincount(into, flits, len(state.lanes)).astype(np.int64)
     state.lanes["filled"] = filled
@@ -476,7 +468,7 @@ def queues(
     """Fields of unlimited queues, and of messages under way between them."""
     places = np.empty((len(state.messages) - ledger.free, QUEUED + 1), np.int64)
     note_queued(rules, state, ledger.now, places)
-    busy = _kept(ChannelQueue, state.queues).reshape(machine.placement.count, -1)
+    busy = columns(state.queues, ChannelQueue.kept).reshape(machine.placement.count, -1)
     return {
         "busy": Numbered(busy, machine.nodes),
         "queues": frames.Located(_with_messages(places, state)),
@@ -492,7 +484,7 @@ def restore_queues(
 ) -> TrafficState:
     """Restore unlimited queues from the fields that `queues` gave."""
     rows = found["queues"]
-    _keep(ChannelQueue, state.queues, found["busy"].reshape(-1))
+    put_columns(state.queues, ChannelQueue.kept, found["busy"].reshape(-1))
     state.queues["root"] = state.due[:] = NONE
     state.occupied[:] = 0
     state = _with_records(state, rows[:, QUEUED:], ledger)

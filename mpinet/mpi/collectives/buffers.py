@@ -4,8 +4,6 @@ Each plan here becomes three calls: `Bcast` does the plan at once, `Ibcast` besi
 `Bcast_init` whenever it is started.
 """
 
-from __future__ import annotations
-
 from mpinet.mpi.collectives import plans
 from mpinet.mpi.collectives.algorithms import CollectiveCalls
 from mpinet.mpi.collectives.planned import Planned

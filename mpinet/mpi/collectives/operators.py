@@ -37,8 +37,6 @@ class Op(REAL.Op):  # type: ignore[misc]
     the real MPI's few places for those stay free.
     """
 
-    __module__ = REAL.__name__
-
     _own: UserFunction | None
     _constant = False
     _found = False  # by its number, from which mpi4py knows no function

@@ -106,7 +106,6 @@ class Comm(
 
     __slots__ = ("_constant", "_holder", "_scope")
 
-    __module__ = REAL.__name__
     _null, _unknown = "COMM_NULL", REAL.ERR_COMM
 
     _constant: bool

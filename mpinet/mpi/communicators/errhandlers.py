@@ -34,7 +34,6 @@ class Errhandler(NamedNumber, REAL.Errhandler):  # type: ignore[misc]
     Nothing of it is known to the real one below it, which is always the null one.
     """
 
-    __module__ = REAL.__name__
     _null = NAMES[0]
 
     _number: int

@@ -50,7 +50,6 @@ class Group(NamedNumber, REAL.Group):  # type: ignore[misc]
     Nothing of it is known to the real group below it, which is always the null one.
     """
 
-    __module__ = REAL.__name__
     _null, _unknown = "GROUP_NULL", REAL.ERR_GROUP
 
     _members: RankTable | None

@@ -29,7 +29,6 @@ class Session(Buffered, ErrorHandling, NamedNumber, REAL.Session):  # type: igno
     Nothing of it is known to the real one below it, which is always the null one.
     """
 
-    __module__ = REAL.__name__
     _null = "SESSION_NULL"
 
     _number: int

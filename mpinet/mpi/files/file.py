@@ -43,7 +43,6 @@ class File(Accesses, MembersAndHints, ErrorHandling, NamedNumber, REAL.File):  #
     Nothing of it is known to the real one below it, which is always the null one.
     """
 
-    __module__ = REAL.__name__
     _null, _unknown = "FILE_NULL", REAL.ERR_FILE
 
     _holding: Opened | None

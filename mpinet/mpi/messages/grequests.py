@@ -71,8 +71,6 @@ class Grequest(Request):
 
     __slots__ = ("_answers", "_promise")
 
-    __module__ = REAL.__name__
-
     _answers: Answers
     _promise: Event | None
 

@@ -96,7 +96,6 @@ class Message(NamedNumber):
 
     __slots__ = ("__weakref__", "_received")
 
-    __module__ = REAL.__name__
     _null, _unknown = "MESSAGE_NULL", REAL.ERR_ARG
 
     _received: PostedReceive | None

@@ -21,8 +21,6 @@ class Prequest(Request):
 
     __slots__ = ("_end",)
 
-    __module__ = REAL.__name__
-
     _end: PartitionedEnd | None
 
     def __new__(cls, request: Request | None = None) -> Prequest:

@@ -38,7 +38,6 @@ class Request(NamedNumber):
 
     __slots__ = ("__weakref__", "_begin", "_event", "_finish")
 
-    __module__ = REAL.__name__
     _null = "REQUEST_NULL"
 
     _numbered: ClassVar[WeakValueDictionary[int, Request]] = WeakValueDictionary()

@@ -47,7 +47,6 @@ class Win(Labels, Attributes, ErrorHandling, Synchronization, NamedNumber, np.nd
 
     __slots__ = ("_holding", "_scope")
 
-    __module__ = REAL.__name__
     _null, _unknown = "WIN_NULL", REAL.ERR_WIN
 
     _holding: Member | None

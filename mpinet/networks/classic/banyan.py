@@ -17,7 +17,6 @@ class BanyanHypercube(Topology):
     to 0..s-1; then s ports to level L-1, setting digit L-1.
     """
 
-    family = "bh"
     parameters = (
         whole_number("h", 1, Limit("k+1", lambda given: given["k"] + 1)),
         whole_number("k", 1, 57),

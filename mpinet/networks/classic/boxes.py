@@ -84,10 +84,8 @@ class Dgx1(Fabric):
     GPUs 0..3 and 4..7 are complete, and i is beside i + 4; half of these pairs have two links.
     """
 
-    family = "dgx1"
     example = "dgx1"
     paper = "NVIDIA 2017; Cai et al. 2021"
-    specification = "networks 3"
 
     def __init__(self) -> None:
         links = [(f"{u}", f"{v}", copies, INSIDE) for u, v, copies in listed(CUBE_MESH)]
@@ -106,7 +104,6 @@ class Dgx(Fabric):
     """
 
     parameters = (whole_number("n", 1, 256),)
-    specification = "networks 3"
     nvlinks: ClassVar[int]
     nics: ClassVar[int]
     leaves: ClassVar[int]
@@ -130,7 +127,6 @@ class Dgx(Fabric):
 class DgxA100(Dgx):
     """n DGX A100 of eight GPUs: 12 NVLinks and a NIC of one link's rate each (NVIDIA 2020)."""
 
-    family = "dgxa100"
     example = "dgxa100:2"
     paper = "NVIDIA 2020; Zhao et al. 2024"
     nvlinks, nics, leaves = 12, 1, 2
@@ -139,7 +135,6 @@ class DgxA100(Dgx):
 class DgxH100(Dgx):
     """n DGX H100 of eight GPUs: 18 NVLinks and a NIC of two links' rate each (NVIDIA 2022)."""
 
-    family = "dgxh100"
     example = "dgxh100:2"
     paper = "NVIDIA 2022"
     nvlinks, nics, leaves = 18, 2, 8
@@ -152,11 +147,9 @@ class Mi250(Fabric):
     and a die's share of the NICs, 16 GB/s, is 8.
     """
 
-    family = "mi250"
     parameters = (whole_number("n", 1, 64),)
     example = "mi250:2"
     paper = "AMD 2021; Zhao et al. 2024"
-    specification = "networks 3"
     class_names = ("Infinity Fabric", "fabric")
 
     def __init__(self, n: int):
@@ -181,7 +174,6 @@ class Rail(Fabric):
     spine; without spines rails meet in the boxes alone.
     """
 
-    family = "rail"
     parameters = (
         whole_number("boxes", 2, 1024),
         whole_number("gpus", 1, 64),
@@ -190,7 +182,6 @@ class Rail(Fabric):
     )
     example = "rail:4,4,2"
     paper = "NVIDIA 2023; Wang et al. 2024"
-    specification = "networks 3"
 
     def __init__(self, boxes: int, gpus: int, spines: int = 0, nvlinks: int = 1):
         places = [*product(range(boxes), range(gpus))]
@@ -214,7 +205,6 @@ class HammingMesh(Fabric):
     each of its boards join.
     """
 
-    family = "hammingmesh"
     parameters = (
         whole_number("a", 1, 64),
         whole_number("b", 1, 64),
@@ -223,7 +213,6 @@ class HammingMesh(Fabric):
     )
     example = "hammingmesh:2,2,2,2"
     paper = "Hoefler et al. 2022"
-    specification = "networks 3"
     class_names = ("board", "fabric")
 
     def __init__(self, a: int, b: int, x: int, y: int):

@@ -101,11 +101,9 @@ class Leveled(Topology):
 class Butterfly(Leveled):
     """Butterfly of (n+1) 2^n processors; between the levels i and i+1 bit i is free."""
 
-    family = "butterfly"
     parameters = (whole_number("n", 1, 56),)
     example = "butterfly:3"
     paper = "textbook (Leighton 1992)"
-    specification = "networks 3"
 
     def __init__(self, n: int):
         super().__init__(n, n, {"diameter": 2 * n})
@@ -117,11 +115,9 @@ class Benes(Leveled):
     Between the levels i and i+1 bit i is free for i < n, and bit 2n-1-i behind.
     """
 
-    family = "benes"
     parameters = (whole_number("n", 1, 55),)
     example = "benes:3"
     paper = "Benes 1965; Leighton 1992"
-    specification = "networks 3"
 
     def __init__(self, n: int):
         super().__init__(n, 2 * n)

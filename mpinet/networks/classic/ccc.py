@@ -42,7 +42,6 @@ class CubeConnectedCycles(Topology):
     Ports: y+1, y-1 (mod n), and x with bit y flipped.
     """
 
-    family = "ccc"
     parameters = (whole_number("n", 3, 55),)
     example = "ccc:4"
     paper = "Preparata, Vuillemin 1981"

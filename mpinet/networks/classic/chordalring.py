@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-
 from mpinet.compiled import rule
 from mpinet.networks.cycle import Cycle, ring_cycle
 from mpinet.networks.parameters import EVEN, ODD, Limit, whole_number
-from mpinet.networks.routing import Routing
+from mpinet.networks.routing import made_routings
 from mpinet.networks.shortest import entry, table_routing
 from mpinet.networks.topology import Topology
 from mpinet.networks.waysback import other_way_round
@@ -16,13 +14,22 @@ CHORD = 2
 """Place in the rules' parameters: w."""
 
 
+@rule
+def decide(node, header, params):
+    """Move the node onto 0 or 1 by an even translation and look the target up."""
+    parity = node & 1
+    # Translations by even numbers keep all links. So nodes 0 and 1 stand for all others, and two
+    # rows of the table suffice.
+    offset = header[0] - node + parity
+    return entry(params, parity * params[0] + offset % params[0])
+
+
 class ChordalRing(Topology):
     """Chordal ring of N processors (Arden, Lee 1981).
 
     Ports: u+1, u-1, and the chord u+w (u odd) or u-w (u even).
     """
 
-    family = "chordalring"
     parameters = (
         whole_number("N", 6, kind=EVEN),
         whole_number("w", 3, Limit("N/2", lambda given: given["N"] // 2), kind=ODD),
@@ -46,21 +53,9 @@ class ChordalRing(Topology):
 
     reverse_port = other_way_round
 
-    @property
-    def routings(self) -> dict[str, Callable[[], Routing]]:
-        """Shortest paths by two tables: all even and all odd processors look alike."""
-        return {"shortest": lambda: table_routing(self, decide, 2)}
+    routings = made_routings(shortest=lambda self: table_routing(self, decide, 2))
+    """Shortest paths by two tables: all even and all odd processors look alike."""
 
     def cycle(self) -> Cycle:
         """Port 0 all the way round."""
         return ring_cycle(self.params)
-
-
-@rule
-def decide(node, header, params):
-    """Move the node onto 0 or 1 by an even translation and look the target up."""
-    parity = node & 1
-    # Translations by even numbers keep all links. So nodes 0 and 1 stand for all others, and two
-    # rows of the table suffice.
-    offset = header[0] - node + parity
-    return entry(params, parity * params[0] + offset % params[0])

@@ -6,14 +6,14 @@ dropped. All processors drop the same ones, so that the jumps that remain are pa
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from math import gcd
 
 from mpinet.compiled import rule
 from mpinet.errors import TopologyError
 from mpinet.networks.cycle import Cycle, ring_cycle
 from mpinet.networks.parameters import Limit, Parameter, dashed, require_integer, whole_number
-from mpinet.networks.routing import Routing
+from mpinet.networks.routing import made_routings
 from mpinet.networks.shortest import decide_by_difference, table_routing
 from mpinet.networks.topology import EXCHANGE, Topology
 
@@ -43,10 +43,8 @@ class JumpNetwork(Topology):
         """The port of the opposite jump."""
         return params[JUMPS + params[1] + port]
 
-    @property
-    def routings(self) -> dict[str, Callable[[], Routing]]:
-        """Shortest paths by one table: all processors look alike."""
-        return {"shortest": lambda: table_routing(self, decide_by_difference, 1)}
+    routings = made_routings(shortest=lambda self: table_routing(self, decide_by_difference, 1))
+    """Shortest paths by one table: all processors look alike."""
 
     def cycle(self) -> Cycle | None:
         """The first jump that has no divisor in common with N, all the way round."""
@@ -64,7 +62,6 @@ class Circulant(JumpNetwork):
     Ports: u+j, u-j for every jump.
     """
 
-    family = "circulant"
     parameters = (
         whole_number("N", 2),
         Parameter("jumps", "distinct, 1..N/2, joined by -", dashed),
@@ -92,7 +89,6 @@ class Circulant(JumpNetwork):
 class RecursiveCirculant(JumpNetwork):
     """Recursive circulant: the jumps are the powers of d below N (Park, Chwa 1994)."""
 
-    family = "rcirculant"
     parameters = (whole_number("N", 3), whole_number("d", 2))
     example = "rcirculant:16,4"
     paper = "Park, Chwa"
@@ -112,7 +108,6 @@ class RecursiveCirculant(JumpNetwork):
 class DoubleLoop(JumpNetwork):
     """Double loop, or distributed loop (Bermond, Tzvieli 1991); ports u+1, u-1, u+s, u-s."""
 
-    family = "doubleloop"
     parameters = (
         whole_number("N", 5),
         whole_number("s", 2, Limit("(N-1)/2", lambda given: (given["N"] - 1) // 2)),

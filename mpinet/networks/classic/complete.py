@@ -23,7 +23,6 @@ def decide(node, header, params):
 class Complete(Topology):
     """Complete graph of N processors; port i leads to u+1+i (mod N)."""
 
-    family = "complete"
     parameters = (whole_number("N", 1),)
     example = "complete:8"
     paper = "textbook"

@@ -26,7 +26,6 @@ class StarCube(NamedProduct):
     Zheng, Cong, Bettayeb 1993.
     """
 
-    family = "starcube"
     parameters = (whole_number("n", 2, 15), whole_number("m", 1, 57))
     example = "starcube:4,3"
     paper = "Zheng, Cong, Bettayeb 1993"
@@ -42,7 +41,6 @@ class ArrangementStar(NamedProduct):
     Awwad, Al-Ayyoub, Ould-Khaoua 2003.
     """
 
-    family = "arrstar"
     parameters = (
         whole_number("s", 2, 15),
         whole_number("n", 2),
@@ -62,7 +60,6 @@ class HyperMesh(NamedProduct):
     Abuelrub 2002.
     """
 
-    family = "hypermesh"
     parameters = (
         Parameter("r", ">= 1, r*c >= 2", integer, least=1),
         whole_number("c", 1),
@@ -98,7 +95,6 @@ class DoubleLoopHypercube(NamedProduct):
     The loop l and the label x are the n+1 bits 2x+l of one hypercube.
     """
 
-    family = "dlh"
     parameters = (whole_number("m", 2, 2**57), whole_number("n", 0, 56))
     example = "dlh:3,2"
     paper = "Youyao et al. 2008; STH (table 4)"
@@ -106,7 +102,7 @@ class DoubleLoopHypercube(NamedProduct):
     # The product has the slow factor last in its number. The paper writes the loop first.
     brackets, lowest_first = ("(", ")"), True
     # A product would join its factors' addresses by bars. This family has an address of its own.
-    address, read_address = Topology.address, Topology.read_address
+    _address, read_address = Topology._address, Topology.read_address
 
     def __init__(self, m: int, n: int):
         self.m = m

@@ -78,9 +78,8 @@ class RouterGroups(Topology):
         """A group's processors; a router is alone."""
         return super().clusters(position) if position < self.hosts else []
 
-    def address(self, node: int) -> str:
+    def _address(self, node: int) -> str:
         """Format an address: ``G,r,t`` of a processor, ``G,r`` of a router."""
-        self.require_node(node)
         if node >= self.hosts:
             group, router = divmod(node - self.hosts, self.together)
             return f"{group},{router}"
@@ -103,11 +102,9 @@ class Dragonfly(RouterGroups):
     ascending order, and by h global links to other groups.
     """
 
-    family = "dragonfly"
     parameters = tuple(whole_number(name, 1, 2**20) for name in "pah")
     example = "dragonfly:2,4,2"
     paper = "Kim, Dally, Scott, Abts 2008"
-    specification = "networks 3"
     most_classes = 2
     waypoint_classes = 1
 
@@ -287,11 +284,9 @@ class Megafly(RouterGroups):
     and the s spines; a spine's to the s leaves and by h global links to other groups.
     """
 
-    family = "megafly"
     parameters = tuple(whole_number(name, 1, 2**20) for name in "psh")
     example = "megafly:2,2,2"
     paper = "Flajslik et al. 2018; Shpiner et al. 2017"
-    specification = "networks 3"
     default_classes = "none"
 
     def __init__(self, p: int, s: int, h: int):

@@ -39,14 +39,12 @@ class ExchangedCube(BinaryLabels):
     b where c = 1, and one for each bit of a where c = 0.
     """
 
-    family = "exchangedcube"
     parameters = (
         whole_number("s", 1),
         Parameter("t", ">= 1, s + t <= 56", integer, least=1),
     )
     example = "exchangedcube:2,3"
     paper = "Loh, Hsu, Pan 2005"
-    specification = "networks 3"
     most_classes = 2
 
     def __init__(self, s: int, t: int):

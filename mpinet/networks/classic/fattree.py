@@ -75,7 +75,6 @@ class FatTree(Topology):
     ports 0..m-1 down and, below the top level, m..2m-1 up, each by the digit that it sets.
     """
 
-    family = "fattree"
     parameters = (whole_number("m", 2), whole_number("h", 1, 62))
     example = "fattree:4,3"
     synonym = "karytree:4,3"
@@ -112,9 +111,8 @@ class FatTree(Topology):
         row = number - place * column
         return place * m + row if row < m else switch_number(row - m, place, params)
 
-    def address(self, node: int) -> str:
+    def _address(self, node: int) -> str:
         """The processor's number; ``l,w`` for a switch."""
-        self.require_node(node)
         return tree_address(node, self.hosts, self.hosts // int(self.params[ARITY]))
 
     def read_address(self, address: str) -> int:
@@ -130,7 +128,6 @@ class KaryTree(FatTree):
     The same network as `FatTree`, under the names that its literature uses.
     """
 
-    family = "karytree"
     parameters = (whole_number("k", 2), whole_number("n", 1, 62))
     example = "karytree:4,2"
     synonym = "fattree:4,2"

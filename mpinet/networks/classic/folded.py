@@ -39,7 +39,6 @@ class FoldedCube(BinaryLabels):
     Port i flips bit i, port n all bits.
     """
 
-    family = "foldedcube"
     parameters = (whole_number("n", 2, 57),)
     example = "foldedcube:5"
     paper = "El-Amawy, Latifi 1991"

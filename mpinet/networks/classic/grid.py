@@ -131,7 +131,6 @@ class Grid(Topology):
 class Mesh(Grid):
     """Mesh of any number of dimensions; per dimension a port +1 and a port -1."""
 
-    family = "mesh"
     parameters = (Parameter("SIDES", "sides >= 2 joined by x", sizes),)
     example = "mesh:8x8"
     paper = "textbook"
@@ -183,7 +182,6 @@ class Path(Mesh):
     The same network as `Mesh` of one side.
     """
 
-    family = "path"
     parameters = (whole_number("N", 2),)
     example = "path:16"
     specification = "networks 3"
@@ -195,7 +193,6 @@ class Path(Mesh):
 class Torus(Grid):
     """Torus of any number of dimensions; per dimension a port +1 and a port -1, one if side 2."""
 
-    family = "torus"
     parameters = (Parameter("SIDES", "sides >= 2 joined by x", sizes),)
     example = "torus:8x8x8"
     paper = "textbook"

@@ -71,7 +71,6 @@ class HexCell(Topology):
     Ports: on and back in the ring, across.
     """
 
-    family = "hexcell"
     parameters = (whole_number("d", 1),)
     example = "hexcell:3"
     paper = "Sharieh et al. 2008; STH (table 4)"
@@ -101,9 +100,8 @@ class HexCell(Topology):
 
     reverse_port = other_way_round
 
-    def address(self, node: int) -> str:
+    def _address(self, node: int) -> str:
         """``(X,Y+1)``: level and place in it, both from 1."""
-        self.require_node(node)
         level, place = level_and_place(node)
         return f"({level},{place + 1})"
 

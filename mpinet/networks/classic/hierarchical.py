@@ -2,14 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-
 from mpinet.compiled import rule
 from mpinet.networks.parameters import whole_number
-from mpinet.networks.routing import Routing
+from mpinet.networks.routing import made_routings
 from mpinet.networks.shortest import REPRESENTATIVES, entry, table_routing
 from mpinet.networks.topology import Topology
 from mpinet.networks.waysback import same_port
+
+
+@rule
+def decide(node, header, params):
+    """Move the node into the small cube 0 and look the target up."""
+    # XOR with the cube's number is an automorphism that keeps all port names. So tables of the
+    # small cube 0 serve all others.
+    place = node & (params[REPRESENTATIVES] - 1)
+    return entry(params, place * params[0] + (header[0] ^ node ^ place))
 
 
 class HierarchicalCube(Topology):
@@ -18,7 +25,6 @@ class HierarchicalCube(Topology):
     Ports 0..k-1 flip the bits of Y, port k bit Y of X.
     """
 
-    family = "hhc"
     parameters = (whole_number("k", 1, 5),)
     example = "hhc:2"
     paper = "Malluhi, Bayoumi 1994"
@@ -41,16 +47,5 @@ class HierarchicalCube(Topology):
 
     reverse_port = same_port
 
-    @property
-    def routings(self) -> dict[str, Callable[[], Routing]]:
-        """Shortest paths by 2^k tables: all small cubes look alike."""
-        return {"shortest": lambda: table_routing(self, decide, 1 << self.bits)}
-
-
-@rule
-def decide(node, header, params):
-    """Move the node into the small cube 0 and look the target up."""
-    # XOR with the cube's number is an automorphism that keeps all port names. So tables of the
-    # small cube 0 serve all others.
-    place = node & (params[REPRESENTATIVES] - 1)
-    return entry(params, place * params[0] + (header[0] ^ node ^ place))
+    routings = made_routings(shortest=lambda self: table_routing(self, decide, 1 << self.bits))
+    """Shortest paths by 2^k tables: all small cubes look alike."""

@@ -26,7 +26,6 @@ def fix_lowest_bit(node, header, params):
 class Hypercube(BinaryLabels):
     """Hypercube of 2^n processors; port i flips bit i of the number."""
 
-    family = "hypercube"
     parameters = (whole_number("n", 1, 57),)
     example = "hypercube:10"
     paper = "textbook"

@@ -228,11 +228,9 @@ class CompleteGrid(Topology):
 class HyperX(CompleteGrid):
     """HyperX, regular or not: the product of complete networks (Ahn et al. 2009)."""
 
-    family = "hyperx"
     parameters = (Parameter("SIDES", "sides >= 2 joined by x", sizes),)
     example = "hyperx:4x4x3"
     paper = "Ahn, Binkert, Davis, McLaren, Schreiber 2009"
-    specification = "networks 3"
 
     def __init__(self, SIDES: tuple[int, ...]):
         require_sides("hyperx", SIDES)
@@ -245,11 +243,9 @@ class FlattenedButterfly(CompleteGrid):
     It has k^(n-1) routers in n-1 dimensions; here a router is one processor.
     """
 
-    family = "flatbutterfly"
     parameters = (whole_number("k", 2, 2**20), whole_number("n", 2, 63))
     example = "flatbutterfly:4,3"
     paper = "Kim, Dally, Abts 2007"
-    specification = "networks 3"
 
     def __init__(self, k: int, n: int):
         super().__init__(f"{k},{n}", (k,) * (n - 1))

@@ -42,11 +42,9 @@ class Kautz(Topology):
     shifts to the right; of two that lead to the same processor the later one is not wired.
     """
 
-    family = "kautz"
     parameters = (whole_number("d", 2, 2**20), whole_number("k", 2, 61))
     example = "kautz:2,4"
     paper = "Kautz 1968"
-    specification = "networks 3"
 
     def __init__(self, d: int, k: int):
         self.letters = d + 1
@@ -79,9 +77,8 @@ class Kautz(Topology):
             return node % d
         return d + (other // tails - node // tails - 1) % (d + 1)
 
-    def address(self, node: int) -> str:
+    def _address(self, node: int) -> str:
         """The letters, joined by ``-``."""
-        self.require_node(node)
         d, word = self.letters - 1, []
         for place in range(self.length - 1, 0, -1):
             word.append(node // d ** (place - 1) % d)

@@ -38,9 +38,8 @@ class SymbolAddresses(Topology):
     symbols: int
     positions: int
 
-    def address(self, node: int) -> str:
+    def _address(self, node: int) -> str:
         """Format an address: the symbols ``2,0,1``."""
-        self.require_node(node)
         free = list(range(self.symbols))
         taken = []
         for position in range(self.positions):
@@ -90,7 +89,6 @@ class Permutations(SymbolAddresses):
 
     parameters = (whole_number("n", 2, 15),)
     paper = "Akers, Krishnamurthy 1989"
-    specification = "networks 3"
 
     def __init__(self, n: int, diameter: int | None = None):
         self.symbols = self.positions = n
@@ -105,7 +103,6 @@ class StarGraph(Permutations):
     Port i-1 swaps the symbols at the positions 0 and i.
     """
 
-    family = "stargraph"
     example = "stargraph:5"
     specification = "papers/sth 8"
 
@@ -128,7 +125,6 @@ class Arrangement(SymbolAddresses):
     Port i(n-k)+t puts the t-th lowest of the symbols that do not occur at position i.
     """
 
-    family = "arrangement"
     parameters = (
         whole_number("n", 2),
         whole_number("k", 1, Limit("n-1", lambda given: given["n"] - 1)),
@@ -303,7 +299,6 @@ class Pancake(Permutations):
     Port i reverses the first i+2 symbols.
     """
 
-    family = "pancake"
     example = "pancake:5"
 
     @rule
@@ -327,7 +322,6 @@ class BubbleSort(Permutations):
     Port i swaps the symbols at the positions i and i+1.
     """
 
-    family = "bubblesort"
     example = "bubblesort:4"
 
     def __init__(self, n: int):

@@ -7,13 +7,11 @@ them.
 
 from __future__ import annotations
 
-from collections.abc import Callable
-
 from mpinet.compiled import inlined, rule
 from mpinet.networks.arithmetic import lowest_one
 from mpinet.networks.classic.chordalring import decide as decide_by_parity
 from mpinet.networks.parameters import Limit, whole_number
-from mpinet.networks.routing import ARRIVED, Routing, shortest_routings
+from mpinet.networks.routing import ARRIVED, made_routings, shortest_routings
 from mpinet.networks.shortest import table_routing
 from mpinet.networks.topology import Topology, numbered
 from mpinet.networks.waysback import other_way_round
@@ -114,7 +112,6 @@ class PetersenCube(Topology):
 class Petersen(PetersenCube):
     """Petersen graph; ports along the ring of 0..4 or the star of 5..9, then the spoke."""
 
-    family = "petersen"
     parameters = ()
     example = "petersen"
     paper = "textbook"
@@ -130,7 +127,6 @@ class HyperPetersen(PetersenCube):
     The Petersen graph times a hypercube.
     """
 
-    family = "hp"
     parameters = (whole_number("n", 3, 56),)
     example = "hp:5"
     paper = "Das, Banerjee 1992"
@@ -146,7 +142,6 @@ class FoldedPetersenCube(PetersenCube):
     Ports: 3j..3j+2 for digit j, then one a bit.
     """
 
-    family = "fpq"
     parameters = (whole_number("n", 0, 53), whole_number("k", 1, 17))
     example = "fpq:2,2"
     paper = "Öhring, Das 1996"
@@ -162,7 +157,6 @@ class FoldedPetersen(PetersenCube):
     Port 3j+i is port i of digit j.
     """
 
-    family = "fp"
     parameters = (whole_number("k", 1, 17),)
     example = "fp:2"
     paper = "Öhring, Das 1996"
@@ -183,14 +177,12 @@ class GeneralizedPetersen(Topology):
     2(i+k)+1, 2(i-k)+1, 2i; sums modulo n.
     """
 
-    family = "gpetersen"
     parameters = (
         whole_number("n", 3, 2**20),
         whole_number("k", 1, Limit("(n-1)/2", lambda given: (given["n"] - 1) // 2)),
     )
     example = "gpetersen:8,3"
     paper = "Watkins 1969"
-    specification = "networks 3"
 
     def __init__(self, n: int, k: int):
         super().__init__(f"{n},{k}", size=2 * n, ports=3, params=[k], stated={"degree": 3})
@@ -207,7 +199,5 @@ class GeneralizedPetersen(Topology):
 
     reverse_port = other_way_round
 
-    @property
-    def routings(self) -> dict[str, Callable[[], Routing]]:
-        """Shortest paths by two tables: all of the ring look alike, and all of the polygon."""
-        return {"shortest": lambda: table_routing(self, decide_by_parity, 2)}
+    routings = made_routings(shortest=lambda self: table_routing(self, decide_by_parity, 2))
+    """Shortest paths by two tables: all of the ring look alike, and all of the polygon."""

@@ -73,13 +73,11 @@ class PolarFly(Topology):
     lead to the points orthogonal to it, in ascending order; a port to itself is not wired.
     """
 
-    family = "polarfly"
     parameters = (
         Parameter("q", f"a prime <= {LARGEST_PLANE}", integer, least=2, most=LARGEST_PLANE),
     )
     example = "polarfly:5"
     paper = "Lakhotia et al. 2022"
-    specification = "networks 3"
     default_classes, longest = "hops", 2
 
     def __init__(self, q: int):
@@ -108,9 +106,8 @@ class PolarFly(Topology):
         other = orthogonal(node, port, params)
         return -1 if other == node else place_of(node, other, params)
 
-    def address(self, node: int) -> str:
+    def _address(self, node: int) -> str:
         """The coordinates, the first that is not 0 being 1: ``1,4,2``."""
-        self.require_node(node)
         if node < self.q**2:
             return f"1,{node // self.q},{node % self.q}"
         return f"0,1,{node - self.q**2}" if node < self.size - 1 else "0,0,1"
@@ -231,11 +228,9 @@ class SlimFly(Topology):
     (0,x,y) and (1,m,c) are joined if y = mx + c.
     """
 
-    family = "slimfly"
     parameters = (Parameter("q", f"an odd prime <= {LARGEST}", integer, least=3, most=LARGEST),)
     example = "slimfly:5"
     paper = "Besta, Hoefler 2014; McKay, Miller, Siran 1998"
-    specification = "networks 3"
     default_classes, longest = "hops", 2
 
     def __init__(self, q: int):

@@ -21,7 +21,6 @@ class RandomRegular(Graph):
     Ports lead to the neighbours in ascending order. Every rank holds the whole network.
     """
 
-    family = "randomregular"
     parameters = (
         whole_number("N", 4, LARGEST),
         whole_number("d", 2, 64),
@@ -29,7 +28,6 @@ class RandomRegular(Graph):
     )
     example = "randomregular:16,3"
     paper = "Steger, Wormald 1999; Singla et al. 2012"
-    specification = "networks 3"
 
     def __init__(self, N: int, d: int, seed: int = 0):
         if d >= N or N * d % 2:

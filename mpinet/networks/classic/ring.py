@@ -35,7 +35,6 @@ def decide_by_parity(node, header, params):
 class Ring(Topology):
     """Ring of N processors; port 0 leads to u+1, port 1 to u-1 (mod N)."""
 
-    family = "ring"
     parameters = (whole_number("N", 3),)
     example = "ring:16"
     paper = "textbook"

@@ -51,7 +51,6 @@ class Roadrunner(Topology):
     count as hosts.
     """
 
-    family = "roadrunner"
     parameters = (
         whole_number("c", 2),
         whole_number("m", 2),
@@ -105,9 +104,8 @@ class Roadrunner(Topology):
             return params[LEVELS]
         return tree_class(local, port, params)
 
-    def address(self, node: int) -> str:
+    def _address(self, node: int) -> str:
         """Cluster and local address: ``1:5``, ``1:0,2``."""
-        self.require_node(node)
         cluster, local = divmod(node, self.tree)
         return f"{cluster}:{tree_address(local, int(self.params[ARITY]) * self.width, self.width)}"
 

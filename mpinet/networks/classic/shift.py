@@ -84,7 +84,6 @@ class ShiftNetwork(BinaryLabels):
 class DeBruijn(ShiftNetwork):
     """De Bruijn graph B(2,n) as an undirected simple graph (de Bruijn 1946)."""
 
-    family = "debruijn"
     parameters = (whole_number("n", 2, 60),)
     example = "debruijn:7"
     paper = "textbook"
@@ -106,7 +105,6 @@ class DeBruijn(ShiftNetwork):
 class ShuffleExchange(ShiftNetwork):
     """Shuffle-exchange network (Stone 1971): shuffle, unshuffle, exchange."""
 
-    family = "shuffleexchange"
     parameters = (whole_number("n", 2, 61),)
     example = "shuffleexchange:6"
     paper = "textbook"
@@ -127,7 +125,6 @@ class Moebius(ShiftNetwork):
     Shuffle with the moved bit complemented, unshuffle likewise, exchange.
     """
 
-    family = "moebius"
     parameters = (whole_number("n", 3, 61),)
     example = "moebius:6"
     paper = "Leland, Solomon (reconstruction)"

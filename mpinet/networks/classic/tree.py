@@ -39,11 +39,9 @@ class Tree(Topology):
     then to the children ku+1..ku+k, which the leaves lack.
     """
 
-    family = "tree"
     parameters: ClassVar[tuple[Parameter, ...]] = (whole_number("k", 2), whole_number("h", 1, 62))
     example = "tree:2,3"
     paper = "textbook"
-    specification = "networks 3"
     default_classes = "none"
 
     def __init__(self, k: int, h: int):
@@ -89,7 +87,6 @@ class Star(Tree):
     The same network as `Tree` of height 1 with N-1 children.
     """
 
-    family = "star"
     parameters = (whole_number("N", 2),)
     example = "star:8"
 

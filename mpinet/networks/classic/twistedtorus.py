@@ -44,11 +44,9 @@ class TwistedTorus(Topology):
     Row-major, per dimension a port +1 and a port -1.
     """
 
-    family = "twistedtorus"
     parameters = (Parameter("SIDES", "two or three sides joined by x, k >= 2 and 2k", sizes),)
     example = "twistedtorus:8x4"
     paper = "Camara et al. 2010; Jouppi et al. 2023"
-    specification = "networks 3"
 
     def __init__(self, SIDES: Sequence[int]):
         require_sides("twistedtorus", SIDES)

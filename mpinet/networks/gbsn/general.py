@@ -59,7 +59,6 @@ class GeneralizedBlockShift(Topology):
     is ``no``; then there are only table routings. Routing: ``gbsn``, stateless.
     """
 
-    family = "gbsn"
     parameters = (
         Parameter("b", "1..the width of the largest block", integer),
         Parameter("m", "the blocks' sizes, each >= 2, joined by -", dashed),
@@ -138,9 +137,8 @@ class GeneralizedBlockShift(Topology):
         first = int(first_of(block, self.params))
         return [range(first, first + self.m[block])]
 
-    def address(self, node: int) -> str:
+    def _address(self, node: int) -> str:
         """The word: the block's bits, then those of the place in it."""
-        self.require_node(node)
         block = block_of(node, self.params)
         place = node - int(first_of(block, self.params))
         return format((block << self.place_bits) | place, f"0{self.bits}b")

@@ -64,7 +64,6 @@ class BlockShift(BinaryLabels):
     shift routing with a counter; ``gbsn``, the stateless routing of the generalized network.
     """
 
-    family = "bsn"
     parameters = (
         Parameter("a", "1..b, a divisor of b", integer),
         whole_number("b", 1, Limit("n", lambda given: given["n"])),

@@ -12,8 +12,6 @@ Hence the nearest exit is found without trying them all: take the place's own fr
 subsections from the top, above and below the wanted bits, as far as needed.
 """
 
-from __future__ import annotations
-
 from mpinet.compiled import inlined, part, rule
 from mpinet.networks.gbsn.description import (
     BLOCK_BITS,

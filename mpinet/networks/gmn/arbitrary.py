@@ -38,7 +38,6 @@ from mpinet.networks.topology import Topology
 class SmoothedLoops(Topology):
     """G(m,N') without its N'-N superfluous nodes, renumbered in ring order; ports as there."""
 
-    family = "gmnany"
     parameters = (Parameter("N", ">= 8, not 17", integer, least=8),)
     example = "gmnany:100"
     paper = "Sen Gupta, Das, Mukhopadhyaya, Sinha 1996"
@@ -74,9 +73,8 @@ class SmoothedLoops(Topology):
             return 1 - port
         return jump_back(whole_number(node, params), port, params)
 
-    def address(self, node: int) -> str:
+    def _address(self, node: int) -> str:
         """Sector and position in G(m,N'): ``j,p``."""
-        self.require_node(node)
         number = whole_number(node, self.params)
         return f"{number // self.sector},{number % self.sector}"
 

@@ -1,7 +1,5 @@
 """Walks through the loops: hop counts, their order, the tokens (docs/papers/gmn, 3, 4.1, 4.2)."""
 
-from __future__ import annotations
-
 from mpinet.compiled import inlined
 from mpinet.networks.arithmetic import count_ones
 from mpinet.networks.gmn.parameters import (

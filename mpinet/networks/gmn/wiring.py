@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from types import MappingProxyType
 
 from mpinet.compiled import inlined, rule
@@ -24,7 +23,7 @@ from mpinet.networks.gmn.parameters import (
 from mpinet.networks.gmn.repairs import around_one_node, decide_online, start_planned
 from mpinet.networks.gmn.routing import decide, decide_by_position, listed_routing, start
 from mpinet.networks.parameters import Parameter, integer, require_integer
-from mpinet.networks.routing import Routing
+from mpinet.networks.routing import made_routings
 from mpinet.networks.shortest import table_routing
 from mpinet.networks.topology import Topology
 
@@ -42,7 +41,6 @@ class MultipleLoops(Topology):
     Where the largest hop jumps N/2 both ways, its port -h is not wired.
     """
 
-    family = "gmn"
     parameters = (
         Parameter("m", "3..108", integer, default=None),
         Parameter("N", "a multiple of 2m in the range of m", integer, default=None),
@@ -86,21 +84,19 @@ class MultipleLoops(Topology):
 
     ascend_schedules = MappingProxyType({"loops": "mpinet.programs.schedules.gmn:Loops"})
 
-    @property
-    def routings(self) -> dict[str, Callable[[], Routing]]:
-        """The paper's source routing; shortest paths; two that go around a dead processor.
+    routings = made_routings(
+        source=lambda self: listed_routing("source", self, self.params, start, decide),
+        # A translation by whole sectors keeps the ports' names.
+        shortest=lambda self: table_routing(self, decide_by_position, self.sector),
+        online=lambda self: around_one_node("online", self, start, decide_online),
+        planned=lambda self: around_one_node("planned", self, start_planned, decide),
+    )
+    """The paper's source routing; shortest paths; two that go around a dead processor.
 
-        ``source``: the source writes the list of ports (4.2). ``shortest``: stateless, by one table
-        for all sectors (4.4). ``online``: as ``source``, and the processor before a dead one
-        repairs the list (5.1). ``planned``: the source knows the dead processor (5.2).
-        """
-        return {
-            "source": lambda: listed_routing("source", self, self.params, start, decide),
-            # A translation by whole sectors keeps the ports' names.
-            "shortest": lambda: table_routing(self, decide_by_position, self.sector),
-            "online": lambda: around_one_node("online", self, start, decide_online),
-            "planned": lambda: around_one_node("planned", self, start_planned, decide),
-        }
+    ``source``: the source writes the list of ports (4.2). ``shortest``: stateless, by one table
+    for all sectors (4.4). ``online``: as ``source``, and the processor before a dead one
+    repairs the list (5.1). ``planned``: the source knows the dead processor (5.2).
+    """
 
     def cycle(self) -> Cycle:
         """Port 0 all the way round."""

@@ -130,9 +130,8 @@ class DualNet(Topology):
         diameter = 2**k * sum(diameters) - inside + 2 ** (k + 1) - 2
         return {"size": self.size, "degree": self.ports, "diameter": diameter}
 
-    def address(self, node: int) -> str:
+    def _address(self, node: int) -> str:
         """The paper's address at the top level: ``C,U,SN,N``; the coordinates if there is none."""
-        self.require_node(node)
         return ",".join(map(str, split(node, self._address_digits())))
 
     def read_address(self, address: str) -> int:
@@ -234,7 +233,6 @@ class HierarchicalDualNet(DualNet):
         The super-nodes' sizes instead, where they say which ones.
     """
 
-    family = "hdn"
     parameters = (
         Parameter("BASE", BASE_ALLOWED, factors),
         Parameter("super", SUPER_ALLOWED, super_nodes, default=None),
@@ -264,7 +262,6 @@ class HierarchicalDualNet(DualNet):
 class RecursiveDualNet(DualNet):
     """Recursive dual-net RDN(B,k): the HDN of single-node super-nodes (Li, Peng, Chu 2009)."""
 
-    family = "rdn"
     parameters = (Parameter("BASE", BASE_ALLOWED, factors), whole_number("k", 0, 4))
     example = "rdn:2x3x5,1"
 
@@ -279,7 +276,6 @@ class DualCube(DualNet):
     A node's address in its cube is U,SN.
     """
 
-    family = "dualcube"
     parameters = (whole_number("n", 2, 29),)
     example = "dualcube:3"
 

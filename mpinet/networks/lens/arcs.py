@@ -6,8 +6,6 @@ about a longest run of agreeing positions in an arc of a positions, x positions 
 source. Arcs are words of bits, bit 0 next to the source, 1 = the position agrees.
 """
 
-from __future__ import annotations
-
 from mpinet.compiled import inlined
 from mpinet.networks.arithmetic import count_ones, lowest_one
 from mpinet.networks.lens.labels import CHUNK, CHUNK_DIGITS, INVERSE, LEFT_RADIX, LEVEL, left_power

@@ -85,7 +85,6 @@ class DenseSnowflake(BusClusters):
     numbered level by level (ours).
     """
 
-    family = "snowflake"
     parameters = (whole_number("p", 2), whole_number("n", 1, 62))
     example = "snowflake:3,4"
     paper = "Finkel, Solomon (reconstruction)"
@@ -256,7 +255,6 @@ class BusStar(BusClusters):
     digit that tells them apart. Busses are numbered level by level (ours).
     """
 
-    family = "busstar"
     parameters = (whole_number("p", 3), whole_number("n", 1, MAX_LEVEL))
     example = "busstar:3,4"
     paper = "Finkel, Solomon (reconstruction)"

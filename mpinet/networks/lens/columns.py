@@ -1,7 +1,5 @@
 """Rows and columns of the partial lens, counted among its kept members."""
 
-from __future__ import annotations
-
 from mpinet.compiled import inlined
 from mpinet.networks.lens.labels import LEFT_RADIX, LEVEL, ROWS, left_power, right_row
 

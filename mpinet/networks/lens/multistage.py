@@ -29,7 +29,6 @@ class Multistage(Topology):
     of its own.
     """
 
-    family = "multistage"
     parameters = (
         Parameter("kind", " | ".join(KINDS), str),
         whole_number("n", 1, 57),

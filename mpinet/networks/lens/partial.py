@@ -13,8 +13,6 @@ are crossed, then others are raised.
 
 from __future__ import annotations
 
-from collections.abc import Callable
-
 from mpinet.compiled import inlined, rule
 from mpinet.errors import TopologyError
 from mpinet.networks.arithmetic import lowest_one
@@ -51,7 +49,7 @@ from mpinet.networks.lens.labels import (
 from mpinet.networks.lens.plans import AS_TARGET, CHOICE, NO_WAY, ROW, ZERO, next_move, plan_word
 from mpinet.networks.lens.routing import plan_bits
 from mpinet.networks.parameters import Parameter, integer, require_integer, whole_number
-from mpinet.networks.routing import ARRIVED, Routing
+from mpinet.networks.routing import ARRIVED, Routing, made_routings
 
 
 def plans_or_detour(lens: Labelled) -> Routing:
@@ -203,7 +201,6 @@ class PartialLens(BusNetwork):
     with at least two kept members are kept. Ports as in the completed lens, absent ones skipped.
     """
 
-    family = "plens"
     parameters = (
         whole_number("p", 3),
         Parameter("size", "n..n(p-1)^n", integer),
@@ -302,9 +299,8 @@ class PartialLens(BusNetwork):
             return number(row if row > 0 else params[LEVEL], d, params)
         return number(row + 1, with_digit(d, row + 1, seat - 1, params), params)
 
-    def address(self, node: int) -> str:
+    def _address(self, node: int) -> str:
         """The digits with the dot, as in the completed lens."""
-        self.require_node(node)
         k, d = map(int, row_and_column(node, self.params))
         digits = [int(digit_at(d, place, self.params)) for place in range(1, self.level + 1)]
         return addresses.address_text(k, digits, self.radices[0])
@@ -323,10 +319,8 @@ class PartialLens(BusNetwork):
         """Parse an address as `Topology.node` does; ``.w`` is another spelling of ``w.``."""
         return super().node(f"{address[1:]}." if address.startswith(".") else address)
 
-    @property
-    def routings(self) -> dict[str, Callable[[], Routing]]:
-        """The completed lens's plans where all of a path is kept, else round by the columns."""
-        return {"plans": lambda: plans_or_detour(self)}
+    routings = made_routings(plans=plans_or_detour)
+    """The completed lens's plans where all of a path is kept, else round by the columns."""
 
 
 def partial_params(R: int, n: int, size: int) -> list[int]:

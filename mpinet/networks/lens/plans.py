@@ -6,8 +6,6 @@ directions alternate; the target's row; how the digits of crossings that are not
 Word 2, where there is one, belongs to that choice: a random key, or a number of digits used up.
 """
 
-from __future__ import annotations
-
 from mpinet.compiled import inlined
 from mpinet.draws import draw32
 from mpinet.networks.lens.labels import (

@@ -6,8 +6,6 @@ positions, i of them left of the source's dot and j left of the target's, a plan
 R(k-i) L(k) R(j) or L(i) R(k) L(k-j).
 """
 
-from __future__ import annotations
-
 from mpinet.compiled import inlined
 from mpinet.networks.lens.labels import (
     LEVEL,

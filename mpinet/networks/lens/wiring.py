@@ -42,7 +42,7 @@ from mpinet.networks.lens.labels import (
 )
 from mpinet.networks.lens.routing import by_plans, fair, regular, without_plans
 from mpinet.networks.parameters import whole_number
-from mpinet.networks.routing import Routing
+from mpinet.networks.routing import Routing, made_routings
 from mpinet.networks.schedule import Schedule
 
 MAX_DIGITS, MAX_LEVEL = 62, 2**14 - 1
@@ -159,9 +159,8 @@ class LensNetwork(BusNetwork):
         equal = {"size": n * R**n, "busses": n * R**n} if R == S else {}
         return {**equal, "diameter": 2 * n}
 
-    def address(self, node: int) -> str:
+    def _address(self, node: int) -> str:
         """The digits with the dot: ``021.10``."""
-        self.require_node(node)
         return self._written(node + int(first_row(self.params)))
 
     def read_address(self, address: str) -> int:
@@ -223,18 +222,16 @@ class LensNetwork(BusNetwork):
             value = value * radix + digit
         return int(self.params[ROWS + k]) + value
 
-    @property
-    def routings(self) -> dict[str, Callable[[], Routing]]:
-        """Routings by plans (sections 5 and 6) and without.
+    routings = made_routings(
+        plans=by_plans,
+        patternA=lambda self: by_plans(self, pattern_b=False),
+        stateless=without_plans,
+    )
+    """Routings by plans (sections 5 and 6) and without.
 
-        ``plans``: the header has the runs to go, with pattern B; ``patternA``: without it;
-        ``stateless``: to the first neighbour that is closer.
-        """
-        return {
-            "plans": lambda: by_plans(self),
-            "patternA": lambda: by_plans(self, pattern_b=False),
-            "stateless": lambda: without_plans(self),
-        }
+    ``plans``: the header has the runs to go, with pattern B; ``patternA``: without it;
+    ``stateless``: to the first neighbour that is closer.
+    """
 
     def schedules(self, root: int) -> dict[str, Callable[[], Schedule]]:
         """The sweep (section 7)."""
@@ -253,7 +250,6 @@ class LensNetwork(BusNetwork):
 class Lens(LensNetwork):
     """Lens: at most p processors a bus, at most q busses a processor, level n."""
 
-    family = "lens"
     parameters = (
         whole_number("p", 2),
         whole_number("q", 2),
@@ -277,7 +273,6 @@ class Lens(LensNetwork):
 class CompletedLens(LensNetwork):
     """Completed lens: p processors a bus, p busses a processor, level n; the word is a circle."""
 
-    family = "clens"
     parameters = (whole_number("p", 2), whole_number("n", 2))
     example = "clens:3,4"
     specification = "papers/lens 1-3, 6"

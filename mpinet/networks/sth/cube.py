@@ -138,7 +138,6 @@ class CrossedCube(Cube):
     Port i flips bit i, and in lower pairs 01 and 11 change.
     """
 
-    family = "cq"
     parameters = (whole_number("n", 1, MOST_DIMENSIONS),)
     example = "cq:5"
     paper = "Efe 1992"
@@ -216,7 +215,6 @@ class HilbersCube(Cube):
     Port i flips bit i; port 2j-1 flips bit 2j, too, where the parity of the bits 0..2j-2 is even.
     """
 
-    family = "hkv"
     parameters = (whole_number("n", 1, MOST_DIMENSIONS, kind=ODD),)
     example = "hkv:5"
     paper = "Hilbers, Koopman, van de Snepscheut 1987"
@@ -276,7 +274,6 @@ class TwistedCube(Cube):
     Port i flips bit i, but port 0 flips 0..3 to 3..0.
     """
 
-    family = "tq"
     parameters = (whole_number("n", 2, MOST_DIMENSIONS),)
     example = "tq:4"
     paper = "STH (definition 8)"

@@ -14,7 +14,7 @@ from collections.abc import Callable
 from mpinet.compiled import inlined, rule
 from mpinet.networks.classic.circulant import JumpNetwork
 from mpinet.networks.parameters import whole_number
-from mpinet.networks.routing import ARRIVED, Routing, stateless
+from mpinet.networks.routing import ARRIVED, Routing, made_routings, stateless
 from mpinet.networks.schedule import Schedule
 from mpinet.networks.topology import Topology
 
@@ -123,41 +123,6 @@ PREFIX = "PE_"
 """Prefix of a processor's number in the paper."""
 
 
-class ChordedLoop(JumpNetwork):
-    """LST(m) of 8m processors; ports u-4, u+4, u+1, u-1 (mod 8m)."""
-
-    family = "lst"
-    parameters = (whole_number("m", 2, 2**57),)
-    example = "lst:3"
-    paper = "STH (section 3)"
-    specification = "papers/sth 3"
-
-    def __init__(self, m: int):
-        self.m = m
-        super().__init__(f"{m}", 8 * m, (-4, 1), {"degree": 4, "diameter": m + 1, "links": 16 * m})
-
-    def address(self, node: int) -> str:
-        """Format an address: ``PE_u``."""
-        self.require_node(node)
-        return f"{PREFIX}{node}"
-
-    def read_address(self, address: str) -> int:
-        """Return the number of ``PE_u``."""
-        return int(address.removeprefix(PREFIX))
-
-    @property
-    def routings(self) -> dict[str, Callable[[], Routing]]:
-        """The paper's choice among four candidate walks; and the stateless shortest one."""
-        return {
-            "paper": lambda: candidate_routing(self),
-            "optimal": lambda: stateless("optimal", decide, self),
-        }
-
-    def schedules(self, root: int) -> dict[str, Callable[[], Schedule]]:
-        """Offer the broadcast along the chords, then to both sides."""
-        return {"chords": lambda: loop_schedule(self, root)}
-
-
 @rule
 def decide(node, header, params):
     """The shorter way round (a tie forward), by a chord as long as three or more are to go."""
@@ -170,6 +135,37 @@ def decide(node, header, params):
     if 2 * ahead <= params[0]:
         return ON_4 if ahead >= 3 else ON
     return BACK_4 if params[0] - ahead >= 3 else BACK
+
+
+class ChordedLoop(JumpNetwork):
+    """LST(m) of 8m processors; ports u-4, u+4, u+1, u-1 (mod 8m)."""
+
+    parameters = (whole_number("m", 2, 2**57),)
+    example = "lst:3"
+    paper = "STH (section 3)"
+    specification = "papers/sth 3"
+
+    def __init__(self, m: int):
+        self.m = m
+        super().__init__(f"{m}", 8 * m, (-4, 1), {"degree": 4, "diameter": m + 1, "links": 16 * m})
+
+    def _address(self, node: int) -> str:
+        """Format an address: ``PE_u``."""
+        return f"{PREFIX}{node}"
+
+    def read_address(self, address: str) -> int:
+        """Return the number of ``PE_u``."""
+        return int(address.removeprefix(PREFIX))
+
+    routings = made_routings(
+        paper=candidate_routing,
+        optimal=lambda self: stateless("optimal", decide, self),
+    )
+    """The paper's choice among four candidate walks; and the stateless shortest one."""
+
+    def schedules(self, root: int) -> dict[str, Callable[[], Schedule]]:
+        """Offer the broadcast along the chords, then to both sides."""
+        return {"chords": lambda: loop_schedule(self, root)}
 
 
 def loop_schedule(topology: Topology, root: int) -> Schedule:

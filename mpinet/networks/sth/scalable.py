@@ -34,7 +34,6 @@ CUBES: dict[str, type[Cube]] = {
 class ScalableTwistedHypercube(NamedProduct):
     """STH(m,n) of 8m 2^n processors (u,v) = v*8m + u; ports 0..3 as in LST, 4.. as in the cube."""
 
-    family = "sth"
     parameters = (
         whole_number("m", 2, 2**57),
         Parameter("n", "2..57 (cq, q: 1..57; hkv: odd, 1..57)", integer),
@@ -44,7 +43,7 @@ class ScalableTwistedHypercube(NamedProduct):
     paper = "STH"
     specification = "papers/sth 2-6"
     brackets, lowest_first = ("(", ")"), True
-    address, read_address = Topology.address, Topology.read_address
+    _address, read_address = Topology._address, Topology.read_address
 
     def __init__(self, m: int, n: int, kind: str = "tq"):
         self.m = m
