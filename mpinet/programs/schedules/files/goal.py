@@ -12,7 +12,7 @@ from typing import Any
 from mpinet.errors import UsageError
 from mpinet.machine.timed.layout import ANY, ANY_TAG, CALC, RECV, SEND
 from mpinet.machine.timed.program import Program
-from mpinet.programs.kinds import SPREADING
+from mpinet.programs.kinds import SPREADING, UNSTATED, Purpose
 from mpinet.programs.messages.goal import program_of
 from mpinet.programs.schedules.files.schedulefile import (
     MOST_PROCESSORS,
@@ -21,7 +21,7 @@ from mpinet.programs.schedules.files.schedulefile import (
     require_purpose,
     rows_of,
 )
-from mpinet.programs.schedules.files.timing import Tasks, unfollowed
+from mpinet.programs.schedules.files.timing import Tasks, timed_rows
 from mpinet.programs.schedules.timetable import Timetable
 
 AT = re.compile(rb"\s*\w*_at_(\d{1,9})\s*:")
@@ -55,7 +55,7 @@ def read_goal(data: bytes, reading: ReadingOptions) -> Contents:
             raise UsageError(
                 f"rank {receiver}: it receives from {sender} with tag {tag}, and nobody sends that."
             )
-    purpose = None
+    purpose = Purpose(UNSTATED, ranks)
     if reading.collective is not None:
         if reading.collective not in SPREADING or (reading.chunks or 1) != 1:
             raise UsageError(
@@ -63,7 +63,7 @@ def read_goal(data: bytes, reading: ReadingOptions) -> Contents:
                 f"of one chunk it is known, of a {reading.collective} it is not."
             )
         purpose = require_purpose(reading.collective, ranks, 1, reading.root)
-    return unfollowed(tasks, reading, ranks, purpose)
+    return timed_rows(tasks, reading, purpose)
 
 
 def _operations(

@@ -10,15 +10,17 @@ from typing import Any
 
 from mpinet.base.numerals import quoted
 from mpinet.errors import UsageError
+from mpinet.programs.kinds import Purpose
 from mpinet.programs.schedules.files.buffers import (
     BUFFERS,
     MOST_COUNT,
-    NAMES,
     Act,
     BufferPlace,
     TaskProgram,
+    collective_named,
     followed,
     name_of,
+    sizes_of,
 )
 from mpinet.programs.schedules.files.schedulefile import (
     Contents,
@@ -116,18 +118,9 @@ def read_plan(data: bytes, reading: ReadingOptions) -> Contents:
     return followed(plan.program, reading, purpose, [document.get("inplace") is True])
 
 
-def _purpose(
-    document: dict[str, Any], gpus: list[Any], reading: ReadingOptions
-) -> tuple[str, int, int, int | None]:
-    """Return collective, GPUs, chunks of a unit, and root."""
-    said = document.get("collective")
-    name = NAMES.get(said) if isinstance(said, str) else None
-    name = name or reading.collective
-    if name is None:
-        raise UsageError(
-            f"header: the collective {quoted(str(said))} is none of {', '.join(NAMES)}: say with "
-            "--collective which one it is."
-        )
+def _purpose(document: dict[str, Any], gpus: list[Any], reading: ReadingOptions) -> Purpose:
+    """Return what the plan is for."""
+    name = collective_named(document.get("collective"), reading)
     inputs = _whole(gpus[0], "input_chunks", "gpus[0]")
     many = name in ("reducescatter", "exchange", "scatter")
     per = inputs // len(gpus) if many else inputs
@@ -357,9 +350,7 @@ def as_plan(table: Timetable) -> bytes:
     steps: dict[int, list[tuple[int, int, int, bool]]] = defaultdict(list)
     for step, sender, receiver, chunk, adds in rows_of(table):
         steps[step].append((sender, receiver, chunk, adds))
-    total = table.purpose.total
-    inputs = table.chunks if table.collective == "gossip" else total
-    outputs = table.chunks if table.collective == "reducescatter" else total
+    inputs, outputs = sizes_of(table)
     document = {
         "name": f"mpinet-{name_of(table.collective)}",
         "collective": name_of(table.collective),
