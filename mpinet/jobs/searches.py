@@ -6,8 +6,10 @@ from contextlib import suppress
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
+from mpinet.commands.algorithms import COLLECTIVES
 from mpinet.commands.job import skipped_field
 from mpinet.errors import OutOfReach, UsageError
+from mpinet.jobs.programs import called
 from mpinet.jobs.proofs import Findings, ProofSearch, ProvingJob, Upper
 from mpinet.jobs.together import demands_of
 from mpinet.report.rows import Row
@@ -167,18 +169,11 @@ def _searched(job: ProvingJob, transport: Local) -> CollectiveOutcome | None:
 
 def _perform(job: ProvingJob, transport: Local, algorithm: str | None) -> CollectiveOutcome:
     """Run an algorithm on the machine (collective)."""
-    from mpinet.programs.exchange import exchange
-    from mpinet.programs.gather import gather
-    from mpinet.programs.gossip import gossip
-    from mpinet.programs.scatter import scatter
-
-    machine, seed = job.machine(transport), job.options.seed
-    if job.root is not None:
-        run = scatter if job.options.collective == "scatter" else gather
-        return run(machine, job.root, algorithm, seed)
-    if job.options.collective == "gossip":
-        return gossip(machine, algorithm, seed)
-    return exchange(machine, seed=seed, algorithm=algorithm)
+    program = COLLECTIVES[job.options.collective].one
+    assert program is not None
+    given = {"machine": job.machine(transport), "root": job.root, "algorithm": algorithm}
+    found: CollectiveOutcome = called(program.run, given | {"seed": job.options.seed})
+    return found
 
 
 def of_many_items(job: ProvingJob, transport: Local) -> Findings:

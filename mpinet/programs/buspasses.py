@@ -15,9 +15,9 @@ import numpy as np
 from mpinet.base.arrays import Ints
 from mpinet.compiled import kernel
 from mpinet.draws import draw32
-from mpinet.errors import Disconnected
 from mpinet.networks.topology import Topology
 from mpinet.programs.bounds import growth_bound
+from mpinet.programs.collective import require_connected
 from mpinet.programs.passkernels import take_server
 from mpinet.programs.schedules.timetable import Timetable
 
@@ -60,7 +60,7 @@ def bus_wave(topology: Topology, root: int) -> Timetable:
     lists, size = BusMembers.of(topology), topology.size
     parent, bus, since = (np.full(size, -1) for _ in range(3))
     informed = tell_busses(*_arrays(lists), root, parent, bus, since)
-    _require_all(topology, root, informed)
+    require_connected(topology, root, informed)
     return Timetable.of_tree(topology, root, parent, since, bus, ports="all")
 
 
@@ -87,7 +87,7 @@ def bus_schedule(topology: Topology, root: int, starts: int) -> Timetable:
             informed = inform_over_busses(
                 *_arrays(lists), root, start * ROUNDS + turn, rest, parent, bus, since
             )
-            _require_all(topology, root, informed)
+            require_connected(topology, root, informed)
             steps = time_left(parent, bus, since, root, rest)
             if best < 0 or steps < best:
                 best, kept = steps, (since.copy(), parent.copy(), bus.copy())
@@ -100,15 +100,6 @@ def bus_schedule(topology: Topology, root: int, starts: int) -> Timetable:
 def _arrays(lists: BusMembers) -> tuple[Ints, Ints, Ints, Ints]:
     """The rows as kernels take them."""
     return lists.node_begin, lists.busses, lists.bus_begin, lists.members
-
-
-def _require_all(topology: Topology, root: int, informed: int) -> None:
-    """Raise `Disconnected` unless everybody is informed."""
-    if informed < topology.size:
-        raise Disconnected(
-            f"{topology.name} is not connected: from node {root}, {informed} of its "
-            f"{topology.size} nodes are reached."
-        )
 
 
 @kernel

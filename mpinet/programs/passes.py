@@ -17,12 +17,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mpinet.base.arrays import Ints
-from mpinet.errors import Disconnected, RoutingError, TooLarge, UsageError
+from mpinet.errors import RoutingError, TooLarge, UsageError
 from mpinet.machine import PortModel
 from mpinet.networks.adjacency import Adjacency, measure_distances
 from mpinet.networks.topology import Topology
 from mpinet.programs.bounds import growth_bound
 from mpinet.programs.buspasses import bus_schedule, bus_wave
+from mpinet.programs.collective import require_connected
 from mpinet.programs.passkernels import (
     draw_keys,
     forward_pass,
@@ -128,11 +129,7 @@ def distances(topology: Topology, adjacency: Adjacency, root: int) -> Short:
     """
     distance = np.full(topology.size, -1, np.int32)
     reached = measure_distances(adjacency.begin, adjacency.others, root, distance)
-    if reached < topology.size:
-        raise Disconnected(
-            f"{topology.name} is not connected: from node {root}, {reached} of its "
-            f"{topology.size} nodes are reached."
-        )
+    require_connected(topology, root, reached)
     return distance
 
 
