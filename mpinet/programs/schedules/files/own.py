@@ -174,16 +174,11 @@ def _timetable(
     table = Timetable(
         name,
         hosts,
-        columns["step"],
-        columns["from"],
-        columns["to"],
-        columns["chunk"],
+        *(columns[column] for column in COLUMNS.values()),
         chunks,
         root,
-        bus=columns.get("bus"),
-        port=columns.get("port"),
+        **{column: columns.get(column) for column in EXTRA},
         add=None if add is None else add.astype(bool),
-        since=columns.get("since"),
         ports=header.get("ports"),
         network=_text(header, "network"),
         edges_sha256=_text(header, "edges_sha256"),
@@ -274,12 +269,8 @@ def as_npz(table: Timetable) -> bytes:
     table, file = table.ordered(), io.BytesIO()
     header = {key: getattr(table, key) for key in HEADER if getattr(table, key) is not None}
     arrays = {name: getattr(table, key) for key, name in COLUMNS.items()}
-    arrays |= {key: getattr(table, key) for key in EXTRA if _has(table, key)}
+    arrays |= {key: column for key in EXTRA if (column := getattr(table, key)) is not None}
     if table.add is not None:
         arrays["op"] = np.where(table.add, "a", "c")
     np.savez_compressed(file, header=np.array(json.dumps(header)), **arrays)
     return file.getvalue()
-
-
-def _has(table: Timetable, column: str) -> bool:
-    return getattr(table, column) is not None
