@@ -175,7 +175,8 @@ class Replay(InTime):
         told = self._search(transport, watch) if self._options.is_searched else {}
         why, limits = self._options.why, self._recorded.limits
         noted = why or limits is not None
-        found, run = self._played(self.timed, self._program, transport, watch, noted)
+        where = (self._places, self._options, transport, watch)
+        found, run = played(self.timed, self._program, *where, noted)
         self.note_crossing(run.machine)
         self._made, self._ended = run, found["time"]
         if self._options.why:
@@ -237,23 +238,14 @@ class Replay(InTime):
         timed = {"steps": steps, "unit": unit} | ({"ticks": ticks} if ticks > 1 else {})
         self._recorded.write(transport, run.machine, {"mode": self._options.mode}, timed)
 
-    def _played(
-        self,
-        timed: Timed,
-        program: Program | Scripted,
-        transport: Local,
-        watch: Watch,
-        noted: bool = False,
-    ) -> tuple[Row, TimedRun]:
-        return played(timed, program, self._places, self._options, transport, watch, noted)
-
     def _why(self, run: TimedRun, found: Row, transport: Local, watch: Watch) -> Row:
         """Return the fields of the critical path (collective)."""
         from mpinet.jobs.replaypath import followed, gains
 
         def play(costs: Costs, program: Program) -> int:
             timed = self.timed._replace(costs=costs)
-            return int(self._played(timed, program, transport, watch)[0]["time"])
+            where = (self._places, self._options, transport, watch)
+            return int(played(timed, program, *where)[0]["time"])
 
         told = followed(run, found, self._numbers(run), self._said(run.whole.lines))
         counts, costs = told.pop("counts"), self.timed.costs
