@@ -84,7 +84,7 @@ def _alone(options: OptimumOptions, topology: Topology) -> Job:
         name = "many items"
     else:
         name = "one item" if collective in SPREADING else "each item"
-    return ProvingJob(options, topology, SEARCHES[name], [root])
+    return ProvingJob(topology, options, SEARCHES[name], [root])
 
 
 def _is_pipelined(options: OptimumOptions, topology: Topology) -> bool:
@@ -117,7 +117,7 @@ def _at_once(options: OptimumOptions, fabric: Topology, parts: list[Members]) ->
     if options.schedule is not None:
         raise UsageError("--schedule does not apply to several groups at once.")
     roots = seats_of(options.root if options.collective in ROOTED else None, parts)
-    return ProvingJob(options, fabric, SEARCHES["groups"], roots, parts)
+    return ProvingJob(fabric, options, SEARCHES["groups"], roots, parts)
 
 
 def _require_width(options: OptimumOptions, topology: Topology) -> None:

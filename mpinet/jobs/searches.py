@@ -115,13 +115,16 @@ def _taken(job: ProvingJob, algorithm: str) -> Timetable:
 def of_each_item(job: ProvingJob, transport: Local) -> Findings:
     """Search a scatter, gather, gossip or exchange: a cut, and the best of the algorithms."""
     from mpinet.measure.optimum.items import ItemsBound
+    from mpinet.programs.gossip import require_algorithm
 
     options = job.options
     searched, own = _searched(job, transport), None
     # The network's own algorithm is run for comparison. Where the router would carry all pairs,
     # that takes far longer than the search.
     if searched is None or not _own_takes_long(job):
-        own = _perform(job, transport, _own_algorithm(job))
+        gossips = options.collective == "gossip"
+        name = require_algorithm(job.network, False, None) if gossips else None
+        own = _perform(job, transport, name)
     runs = [run for run in (own, searched) if run is not None]
     best = min(runs, key=lambda run: run.steps)
     simple = runs[0].lower_bound
@@ -146,14 +149,6 @@ def _own_takes_long(job: ProvingJob) -> bool:
 
     most = MOST_MOVED if job.network.links else MOST_ROUTED
     return job.network.hosts > most and job.options.collective == "gossip"
-
-
-def _own_algorithm(job: ProvingJob) -> str | None:
-    """Return the name of a gossip's algorithm without a search."""
-    from mpinet.programs.gossip import require_algorithm
-
-    gossip = job.options.collective == "gossip"
-    return require_algorithm(job.network, False, None) if gossip else None
 
 
 def _searched(job: ProvingJob, transport: Local) -> CollectiveOutcome | None:

@@ -83,14 +83,15 @@ def _short(text: str, most: int) -> str:
     return text if len(text) <= most else f"{text[: most - 3].rstrip()} .."
 
 
+@dataclass(eq=False, repr=False)
 class FamilyList(Job):
     """List of the networks of a given size with the least diameter, one per family."""
 
     unit = "families"
 
-    def __init__(self, names: list[str], sizes: tuple[int, int], degree: int | None):
-        super().__init__()
-        self._names, self._sizes, self._degree = names, sizes, degree
+    _names: list[str]
+    _sizes: tuple[int, int]
+    _degree: int | None
 
     def run(self, transport: Local, watch: Watch) -> list[Row]:
         """Measure family after family."""
