@@ -249,9 +249,9 @@ class ExportSchedule(NetworkJob):
 
     def _found(self, model: PortModel) -> tuple[str, Timetable]:
         """Find the algorithm, and its schedule."""
-        from mpinet.programs.pipelines.together import scheduled
+        from mpinet.programs.pipelines.together import WantedCollective
 
         # MSCCL's formats have no field for a part of a sum, so their allreduce sends whole sums.
         options, parts = self._options, self._format not in ("msccl", "mscclpp")
-        whole = options.collective, options.items, self._root, options.algorithm, options.switches
-        return scheduled(self.network, model, *whole, parts)
+        whole = options.collective, options.items, options.algorithm, options.switches
+        return WantedCollective(model, *whole, parts).scheduled(self.network, self._root)

@@ -206,11 +206,12 @@ def of_several_groups(job: ProvingJob, transport: Local) -> Findings:
     from mpinet.measure.optimum.certified import Certified
     from mpinet.programs.pipelines.crossings import joint_cut
     from mpinet.programs.pipelines.interleaving import interleaved
-    from mpinet.programs.pipelines.together import party, run
+    from mpinet.programs.pipelines.together import WantedCollective, run
 
     options, collective, model = job.options, job.options.collective, job.ports
+    wanted = WantedCollective(model, collective, options.items, None, options.switches)
     parties = [
-        party(job.network, part, model, collective, options.items, root, None, options.switches)
+        wanted.party(job.network, part, root)
         for part, root in zip(job.parts, job.roots, strict=True)
     ]
     machine = job.machine(transport)
