@@ -14,7 +14,7 @@ from mpinet.commands.job import Job, NetworkJob, Watch
 from mpinet.commands.measure import MeasureOptions
 from mpinet.errors import UsageError
 from mpinet.jobs.opening import topology_named
-from mpinet.machine.transport import Local
+from mpinet.machine.transport import Local, hosted_by
 from mpinet.networks.topology import Topology
 from mpinet.report.rows import Row
 from mpinet.report.tables import cell_text, fields, table
@@ -148,8 +148,6 @@ class MeasureJob(NetworkJob):
 
     def run(self, transport: Local, watch: Watch) -> Row:
         """Measure it."""
-        from mpinet.machine.transport import hosted_by
-
         try:
             # Measures take no ranks as arguments. They find them in the context, and share their
             # floods among them.

@@ -15,7 +15,7 @@ from mpinet.base.files import make_folder, require_folder, write_text
 from mpinet.base.units import byte_time, duration
 from mpinet.commands.job import Job, NetworkJob, Watch
 from mpinet.commands.pareto import SIZES, ParetoOptions
-from mpinet.errors import UsageError
+from mpinet.errors import ConservationError, UsageError
 from mpinet.jobs.opening import routing_of, topology_named
 from mpinet.jobs.proofs import write_certificate
 from mpinet.jobs.timing import Timed
@@ -225,7 +225,6 @@ class Pareto(NetworkJob):
 
     def _run(self, table: Timetable, transport: Local) -> None:
         """Run a schedule on the machine, a step a round (collective)."""
-        from mpinet.errors import ConservationError
         from mpinet.machine import Machine
         from mpinet.programs.playing import perform as performed
 

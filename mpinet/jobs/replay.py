@@ -12,7 +12,7 @@ from mpinet.commands.options import HostOptions
 from mpinet.commands.replay import MOST_TRIES, ReplayOptions, replay
 from mpinet.errors import UsageError
 from mpinet.jobs.recorded import Recorded
-from mpinet.jobs.replaypath import why_shown
+from mpinet.jobs.replaypath import followed, gains, why_shown
 from mpinet.jobs.replayseveral import InTime, Several, varied
 from mpinet.jobs.timing import (
     Timed,
@@ -26,9 +26,9 @@ from mpinet.machine.timed.run import TimedRun
 from mpinet.machine.timed.scripted import Scripted, stored
 from mpinet.machine.timed.ticks import in_units, slower, with_times
 from mpinet.machine.transport import Local
-from mpinet.programs.messages.named import is_name
+from mpinet.programs.messages.named import is_name, program_named
 from mpinet.report.rows import Row
-from mpinet.report.tables import fields
+from mpinet.report.tables import fields, table
 
 MOST_LOADS = 1 << 24
 """Most operations of a program for which it is said what loads the busiest links."""
@@ -80,7 +80,6 @@ def _program(
 ) -> Program | Scripted:
     """Read the program, or make it of its name."""
     from mpinet.programs.messages.goal import read_goal
-    from mpinet.programs.messages.named import program_named
 
     if isinstance(program, Program | Scripted):
         return program
@@ -240,7 +239,6 @@ class Replay(InTime):
 
     def _why(self, run: TimedRun, found: Row, transport: Local, watch: Watch) -> Row:
         """Return the fields of the critical path (collective)."""
-        from mpinet.jobs.replaypath import followed, gains
 
         def play(costs: Costs, program: Program) -> int:
             timed = self.timed._replace(costs=costs)
@@ -311,8 +309,6 @@ class Replay(InTime):
             gain = 1 - result["time"] / (result["time_before"] or 1)
             text += f"\n\n{100 * gain:.1f} % less than in the places of their numbers"
         if result["busiest_links"]:
-            from mpinet.report.tables import table
-
             rows = [
                 [_loaded(value) if name == "loaded_by" else value for name, value in row.items()]
                 for row in (with_times(row, shown) for row in result["busiest_links"])

@@ -16,7 +16,7 @@ from mpinet.jobs.machinejob import MachineJob
 from mpinet.jobs.opening import topology_named
 from mpinet.jobs.optimum import require_switches
 from mpinet.networks.topology import Topology
-from mpinet.programs.kinds import PIPELINED
+from mpinet.programs.kinds import PIPELINED, UNSTATED
 from mpinet.report.rows import Row
 from mpinet.report.tables import fields
 
@@ -96,7 +96,6 @@ class RunSchedule(MachineJob):
 
     def run(self, transport: Local, watch: Watch) -> Row:
         """Run the schedule."""
-        from mpinet.programs.kinds import UNSTATED
         from mpinet.programs.playing import perform
         from mpinet.programs.schedules.files.schedulefile import RIGHT
 

@@ -8,8 +8,8 @@ from shutil import get_terminal_size
 from mpinet.commands.job import Job, Watch
 from mpinet.commands.topologies import TopologiesOptions
 from mpinet.errors import UsageError
-from mpinet.experiments.find import most_degree, range_of
-from mpinet.machine.transport import Local
+from mpinet.experiments.find import best, candidates, most_degree, range_of, spread
+from mpinet.machine.transport import Local, hosted_by
 from mpinet.networks import open as open_topology
 from mpinet.networks.catalogue import Family, families, family_class, family_of
 from mpinet.networks.topology import Topology
@@ -95,9 +95,6 @@ class FamilyList(Job):
 
     def run(self, transport: Local, watch: Watch) -> list[Row]:
         """Measure family after family."""
-        from mpinet.experiments.find import best, candidates, spread
-        from mpinet.machine.transport import hosted_by
-
         rows: list[Row] = []
         for done, name in enumerate(self._names):
             watch(done, len(self._names))
