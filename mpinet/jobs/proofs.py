@@ -107,12 +107,15 @@ class ProvingJob(NetworkJob):
 
     def run(self, transport: Local, watch: Watch) -> Row:
         """Search, and write the certificate and the schedule where they are wanted."""
+        from mpinet.programs.schedules.timetable import csv_text
+
         # Files are written after the last collective call. An error of rank 0 alone can then leave
         # no other rank waiting in one.
         found, options = self._search.find(self, transport), self.options
         if transport.rank == 0:
             if options.schedule is not None and found.table is not None:
-                self._save_schedule(found.table(), Path(options.schedule), found.certified)
+                named = {"edges_sha256": found.certified.edges_sha256, "network": self.topology}
+                write_text(Path(options.schedule), csv_text(replace(found.table(), **named)))
             if options.save is not None:
                 self._save_certificate(Path(options.save), found.certified)
         return found.result
@@ -185,13 +188,6 @@ class ProvingJob(NetworkJob):
     def refusals(found: list[Row]) -> Row:
         """Return a result's field for bounds that the checker refused; empty if there are none."""
         return {"refused": found} if found else {}
-
-    def _save_schedule(self, table: Timetable, file: Path, search: Certified) -> None:
-        """Write a schedule with the network that it is for."""
-        from mpinet.programs.schedules.timetable import csv_text
-
-        named = replace(table, network=self.topology, edges_sha256=search.edges_sha256)
-        write_text(file, csv_text(named))
 
     def _save_certificate(self, file: Path, search: Certified) -> None:
         """Write a search's certificate, and its proof next to it.

@@ -48,11 +48,8 @@ def prepare(options: FileOptions | ScheduleExportOptions) -> Job:
 
     topology = topology_named(options.on)
 
-    for name, value in (
-        ("chunks", options.chunks),
-        ("bytes", options.bytes),
-        ("rounds", options.rounds),
-    ):
+    for name in ("chunks", "bytes", "rounds"):
+        value = vars(options)[name]
         if value is not None and not 1 <= value <= 2**20:
             raise UsageError(f"--{name} is a whole number 1..2^20, not {value}.")
     root = None if options.root is None else topology.find(str(options.root))
