@@ -20,17 +20,14 @@ from mpinet.machine.transport import Local
 from mpinet.networks.members import Members
 from mpinet.networks.topology import Topology
 from mpinet.programs.holdings import ChunkGroup, KeyedChunks
-from mpinet.programs.kinds import ROOTED, TWO_HALVES
+from mpinet.programs.kinds import ROOTED
 from mpinet.programs.pipelines.bounds import steps_and_rate
 from mpinet.programs.pipelines.collectives import plan
 from mpinet.programs.pipelines.interleaving import Party
-from mpinet.programs.pipelines.switching import behavior, only_forwards
+from mpinet.programs.pipelines.switching import is_planned
 from mpinet.programs.playing import lower_bound, play, rows_of
 from mpinet.programs.schedules.taken import taken
 from mpinet.programs.schedules.timetable import Timetable, ports_of
-
-SPREAD = ("broadcast", "gossip", "reduce")
-"""Collectives whose schedules are others where switches only forward."""
 
 FASTEST = {"scatter": "flow", "gather": "flow"}
 """Algorithms that take the fewest steps, of collectives that have such ones."""
@@ -57,10 +54,8 @@ class WantedCollective(NamedTuple):
 
         The root counts where the collective has one.
         """
-        collective, turning = self.collective, behavior(self.collective, self.switches)
-        planned = collective in TWO_HALVES or self.items != 1
-        planned |= only_forwards(topology, turning) and collective in SPREAD
-        if not planned:
+        collective = self.collective
+        if not is_planned(topology, collective, self.items, self.switches):
             return taken(topology, collective, root, self.algorithm, self.model)
         return self._planned(topology, root if collective in ROOTED else None)
 
