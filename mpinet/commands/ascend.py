@@ -8,8 +8,8 @@ from typing import Annotated
 from mpinet.commands.fields import Count, Phase
 from mpinet.commands.functions import function_with
 from mpinet.commands.network import Network
-from mpinet.commands.optionrecords import Typed
-from mpinet.commands.options import Common, MachineOptions, Ports, SavedOften, Views
+from mpinet.commands.optionrecords import Common, SavedOften, Typed, Views
+from mpinet.commands.options import MachineOptions, Ports
 from mpinet.commands.result import Result
 
 Computed = Annotated[

@@ -8,19 +8,8 @@ from typing import Annotated, ClassVar, Literal, TypeVar
 from mpinet.commands.fields import Count, Positive, When
 from mpinet.commands.functions import function_with
 from mpinet.commands.network import Network
-from mpinet.commands.optionrecords import Options, Typed
-from mpinet.commands.options import (
-    PORTS,
-    Algorithm,
-    Common,
-    File,
-    MachineOptions,
-    Place,
-    Ports,
-    Shown,
-    Switches,
-    Views,
-)
+from mpinet.commands.optionrecords import Common, File, Options, Shown, Typed, Views
+from mpinet.commands.options import PORTS, Algorithm, MachineOptions, Place, Ports, Switches
 from mpinet.commands.result import Result
 from mpinet.programs.kinds import Collective
 
