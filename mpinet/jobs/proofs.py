@@ -114,8 +114,12 @@ class ProvingJob(NetworkJob):
         found, options = self._search.find(self, transport), self.options
         if transport.rank == 0:
             if options.schedule is not None and found.table is not None:
-                named = {"edges_sha256": found.certified.edges_sha256, "network": self.topology}
-                write_text(Path(options.schedule), csv_text(replace(found.table(), **named)))
+                table = replace(
+                    found.table(),
+                    network=self.topology,
+                    edges_sha256=found.certified.edges_sha256,
+                )
+                write_text(Path(options.schedule), csv_text(table))
             if options.save is not None:
                 self._save_certificate(Path(options.save), found.certified)
         return found.result

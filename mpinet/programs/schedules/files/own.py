@@ -171,13 +171,14 @@ def _timetable(
     if header.get("ports", "one") not in ("one", "all"):
         raise UsageError('header: ports is "one" or "all".')
     add = columns.get("op")
+    rows: dict[str, Any] = {key: columns[column] for key, column in COLUMNS.items()}
+    rows |= {key: columns.get(key) for key in EXTRA}
     table = Timetable(
         name,
         hosts,
-        *(columns[column] for column in COLUMNS.values()),
-        chunks,
-        root,
-        **{column: columns.get(column) for column in EXTRA},
+        **rows,
+        chunks=chunks,
+        root=root,
         add=None if add is None else add.astype(bool),
         ports=header.get("ports"),
         network=_text(header, "network"),

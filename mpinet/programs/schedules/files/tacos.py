@@ -52,8 +52,8 @@ def read_tacos(data: bytes, reading: ReadingOptions) -> Contents:
     if not 0 < npus <= MOST_PROCESSORS or total % npus:
         raise UsageError(f"header: {total} chunks are not alike for {npus} NPUs.")
     purpose = require_purpose("gossip", npus, total // npus, None)
-    chunks = [c % npus * purpose.chunks + c // npus for *_, c in sends]
-    return timed_rows(_rows(sends, npus, total), reading, purpose, chunks)
+    moved = [c % npus * purpose.chunks + c // npus for *_, c in sends]
+    return timed_rows(_rows(sends, npus, total), reading, purpose, moved)
 
 
 def _rows(sends: list[tuple[int, int, int, int]], npus: int, total: int) -> Tasks:
