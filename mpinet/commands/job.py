@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from mpinet.machine.dry import Dry
     from mpinet.machine.transport import Local
     from mpinet.networks.topology import Topology
-    from mpinet.programs.rehearsal import Rehearsal
+    from mpinet.programs.rehearsal.rehearsal import Rehearsal
 
 Watch = Callable[..., None]
 """Function called with the work done so far, and with all of the work if that is known."""

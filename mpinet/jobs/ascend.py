@@ -18,7 +18,7 @@ from mpinet.report.rows import Row, phase_rows
 from mpinet.report.tables import with_phases
 
 if TYPE_CHECKING:
-    from mpinet.programs.rehearsal import Rehearsal
+    from mpinet.programs.rehearsal.rehearsal import Rehearsal
 
 
 def prepare(options: PassOptions) -> Job:
@@ -61,7 +61,7 @@ class Ascend(MachineJob):
 
     def rehearse(self, dry: Dry) -> Rehearsal:
         """Play one rank."""
-        from mpinet.programs.rehearsal import rehearse_ascend
+        from mpinet.programs.rehearsal.ascend import rehearse_ascend
 
         options = self.options
         machine = self.make_machine(dry)

@@ -51,7 +51,7 @@ class Predict(Job):
         """Play the rank, and measure the memory that it took, in bytes."""
         from mpinet.bench.footprint import peak
         from mpinet.machine.dry import Dry
-        from mpinet.programs.rehearsal import Cluster
+        from mpinet.programs.rehearsal.rehearsal import Cluster
 
         if transport.size > 1:
             raise UsageError("predict plays a rank on one process: run it without a launcher.")
