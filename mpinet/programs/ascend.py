@@ -23,6 +23,9 @@ from mpinet.programs.operators.reduction import Reduction
 from mpinet.programs.schedules import find_schedule
 from mpinet.programs.schedules.schedule import PassSchedule, Phase
 
+Inputs = Callable[[Ints], Array]
+"""Function that gives the input values of these numbers."""
+
 CHUNK = 2**16
 """Input values that are generated at a time for the serial check."""
 
@@ -59,7 +62,7 @@ def run(
     kind: str = ASCEND,
     seed: int = 0,
     algorithm: str | type[PassSchedule] | None = None,
-    values: Callable[[Ints], Array] | None = None,
+    values: Inputs | None = None,
 ) -> AscendResult:
     """Run an operator on a machine and compare with the serial computation (collective).
 
@@ -104,7 +107,7 @@ def run(
     """
     made = open_operator(operator) if isinstance(operator, str) else operator
 
-    def inputs_of(instance: int, q: int) -> Callable[[Ints], Array]:
+    def inputs_of(instance: int, q: int) -> Inputs:
         if values is None:
             return lambda some: made.draw(seed + instance, q, some)
         return lambda some: values(some + (instance << q))
@@ -148,11 +151,7 @@ def _members(schedule: PassSchedule) -> list[Ints | slice]:
     return [np.flatnonzero(schedule.instance == s) for s in range(schedule.instances)]
 
 
-def _drawn(
-    inputs: Sequence[Callable[[Ints], Array]],
-    members: Sequence[Ints | slice],
-    index: Ints,
-) -> Array:
+def _drawn(inputs: Sequence[Inputs], members: Sequence[Ints | slice], index: Ints) -> Array:
     """The input values of these elements, each from its own instance."""
     if len(inputs) == 1:
         return inputs[0](index)
@@ -190,7 +189,7 @@ def _count_wrong(
     operator: Operator,
     kind: str,
     q: int,
-    inputs: Callable[[Ints], Array],
+    inputs: Inputs,
     index: Ints,
     results: Array,
 ) -> int:
@@ -212,9 +211,7 @@ def _count_wrong(
     return _count_different(operator, results, mine, expected)
 
 
-def _reduced(
-    machine: Machine, operator: Reduction, q: int, inputs: Callable[[Ints], Array]
-) -> Array:
+def _reduced(machine: Machine, operator: Reduction, q: int, inputs: Inputs) -> Array:
     """Reduce all input values, each rank its share of them (collective)."""
     ranks, rank = machine.transport.size, machine.transport.rank
     ends = [(number << q) // ranks for number in range(ranks + 1)]

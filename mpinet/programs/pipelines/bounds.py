@@ -32,10 +32,13 @@ from mpinet.programs.pipelines.rates import (
     ways_to_all,
 )
 
+Limits = tuple[Bound, Fraction | None]
+"""Steps that nothing beats, and items per step that none exceeds in the long run, if known."""
+
 
 def steps_and_rate(
     machine: Machine, collective: str, root: int, items: int, forwarded: bool = False
-) -> tuple[Bound, Fraction | None]:
+) -> Limits:
     """Bound the steps, and the items per step: what nothing beats (collective).
 
     Parameters
@@ -66,15 +69,11 @@ def steps_and_rate(
     return bound, rate
 
 
-def _of_broadcast(
-    machine: Machine, arcs: Arcs, root: int, items: int
-) -> tuple[Bound, Fraction | None]:
+def _of_broadcast(machine: Machine, arcs: Arcs, root: int, items: int) -> Limits:
     return broadcast_bound(machine, arcs, root, items), broadcast_rate(machine, arcs, root)
 
 
-def _of_gossip(
-    machine: Machine, arcs: Arcs, root: int, items: int
-) -> tuple[Bound, Fraction | None]:
+def _of_gossip(machine: Machine, arcs: Arcs, root: int, items: int) -> Limits:
     rate, cut = gossip_rate_of(machine, arcs), best_cut(machine.topology, machine.model, "gossip")
     bound = gossip_bound(machine, rate, items, cut)
     if flows_to_one(machine.model.send == 1, arcs):
@@ -84,16 +83,12 @@ def _of_gossip(
     return bound, rate
 
 
-def _of_allreduce(
-    machine: Machine, arcs: Arcs, root: int, items: int
-) -> tuple[Bound, Fraction | None]:
+def _of_allreduce(machine: Machine, arcs: Arcs, root: int, items: int) -> Limits:
     rate = allreduce_rate(machine, arcs)
     return allreduce_bound(machine, arcs, rate, items), rate
 
 
-def _of_exchange(
-    machine: Machine, arcs: Arcs, root: int, items: int
-) -> tuple[Bound, Fraction | None]:
+def _of_exchange(machine: Machine, arcs: Arcs, root: int, items: int) -> Limits:
     bound = bounds.exchange_bound(machine, items=items)
     cut = best_cut(machine.topology, machine.model, EXCHANGE)
     if cut is None or not cut.needed:
