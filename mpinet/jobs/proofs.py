@@ -93,7 +93,7 @@ class ProvingJob(NetworkJob):
 
     options: OptimumOptions
     _search: ProofSearch
-    """How both sides are found."""
+    """Search that finds both sides."""
     roots: list[int]
     """Root of each group, or of the only one."""
     parts: Sequence[Members] = ()

@@ -243,13 +243,13 @@ class AllreduceSearch(NamedTuple):
     bound: Bound
     """Steps that nothing beats."""
     rate: Fraction | None
-    """As of `PipelinePlan`."""
+    """Upper bound of the items per step; see `PipelinePlan`."""
     algorithm: str | None
-    """As of `plan`."""
+    """Name of the algorithm; None: what takes the fewest steps."""
     switches: str
-    """As of `plan`."""
+    """Work of the switches; see `move_items`."""
     parts: bool
-    """As of `plan`."""
+    """True if part of a sum may be sent."""
 
     def plan(self) -> PipelinePlan:
         """There and back, or along dimensions: by what takes the fewest steps."""

@@ -41,13 +41,13 @@ class WantedCollective(NamedTuple):
     collective: str
     """Name of the collective."""
     items: int
-    """As of `plan`."""
+    """Items of the root or of each processor, or items to combine."""
     algorithm: str | None
-    """As of `plan`."""
+    """Name of the algorithm; None: what takes the fewest steps."""
     switches: str
-    """As of `plan`."""
+    """Work of the switches; see `move_items`."""
     parts: bool = True
-    """As of `plan`."""
+    """True if part of a sum may be sent."""
 
     def scheduled(self, topology: Topology, root: int) -> tuple[str, Timetable]:
         """Find a schedule; its algorithm, and who sends what.
