@@ -17,8 +17,8 @@ from mpinet.cli.help import Parser, examples, overview
 from mpinet.cli.misses import reproach
 from mpinet.commands import function_of
 from mpinet.commands.catalogue import COMMANDS, VERBS
-from mpinet.commands.optionrecords import EMPTY, REST, Option, SavedOften, Views
-from mpinet.commands.options import Common, MachineOptions
+from mpinet.commands.optionrecords import EMPTY, REST, Common, Option, SavedOften, Views
+from mpinet.commands.options import MachineOptions
 from mpinet.commands.signature import fields_of, listed_in_help, named_as, signature_of
 from mpinet.errors import UsageError
 

@@ -95,7 +95,7 @@ COLLECTIVES = {
         _own(
             "broadcast",
             finds=("algorithm", "schedule"),
-            rehearse="mpinet.programs.rehearsal:rehearse_broadcast",
+            rehearse="mpinet.programs.rehearsal.broadcast:rehearse_broadcast",
         ),
         PIPELINE,
         default="a schedule of the network, else the first of these that applies",

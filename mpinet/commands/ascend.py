@@ -8,8 +8,8 @@ from typing import Annotated
 from mpinet.commands.fields import Count, Phase
 from mpinet.commands.functions import function_with
 from mpinet.commands.network import Network
-from mpinet.commands.optionrecords import Typed
-from mpinet.commands.options import Common, MachineOptions, Ports, SavedOften, Views
+from mpinet.commands.optionrecords import Common, SavedOften, Typed, Views
+from mpinet.commands.options import MachineOptions, Ports
 from mpinet.commands.result import Result
 
 Computed = Annotated[
@@ -58,8 +58,20 @@ class Downwards:
     ] = False
 
 
+@dataclass(frozen=True, init=False, repr=False, eq=False)
+class PassOptions(MachineOptions):
+    """Program of passes."""
+
+    is_own = True
+    topology: Network
+    _: KW_ONLY
+    operator: Computed
+    algorithm: Pairing = None
+    ports: Ports = "all"
+
+
 @dataclass(frozen=True)
-class AscendOptions(MachineOptions):
+class AscendOptions(PassOptions):
     """Run an ASCEND program, checked against the serial computation (collective).
 
     Examples
@@ -74,18 +86,13 @@ class AscendOptions(MachineOptions):
     """
 
     command = "ascend"
-    topology: Network
-    _: KW_ONLY
-    operator: Computed
-    algorithm: Pairing = None
-    ports: Ports = "all"
 
 
 ascend = function_with(AscendOptions, ProgramResult, Downwards, Views, SavedOften, Common)
 
 
 @dataclass(frozen=True)
-class DescendOptions(MachineOptions):
+class DescendOptions(PassOptions):
     """Run a DESCEND program, checked against the serial computation (collective).
 
     Examples
@@ -100,11 +107,6 @@ class DescendOptions(MachineOptions):
     """
 
     command = "descend"
-    topology: Network
-    _: KW_ONLY
-    operator: Computed
-    algorithm: Pairing = None
-    ports: Ports = "all"
 
 
 descend = function_with(DescendOptions, ProgramResult, Views, SavedOften, Common)

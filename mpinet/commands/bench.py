@@ -9,8 +9,7 @@ from typing import Annotated, Literal, TypeVar
 from mpinet.base.numerals import is_whole, quoted
 from mpinet.commands.fields import Count, Fields, Positive, When
 from mpinet.commands.functions import function_with
-from mpinet.commands.optionrecords import Options, Several, Typed
-from mpinet.commands.options import Common, Seed
+from mpinet.commands.optionrecords import Common, Options, Seed, Several, Typed
 from mpinet.commands.result import ListResult
 
 T = TypeVar("T")

@@ -8,16 +8,8 @@ from typing import Annotated
 from mpinet.commands.algorithms import algorithm_help
 from mpinet.commands.collectiveresult import CollectiveResult
 from mpinet.commands.functions import function_with
-from mpinet.commands.optionrecords import Typed
-from mpinet.commands.options import (
-    Common,
-    File,
-    ItemOptions,
-    Place,
-    RootedOptions,
-    SavedOften,
-    Views,
-)
+from mpinet.commands.optionrecords import Common, File, SavedOften, Typed, Views
+from mpinet.commands.options import ItemOptions, Place, RootedOptions
 
 
 @dataclass(frozen=True)

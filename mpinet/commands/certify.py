@@ -10,13 +10,8 @@ from mpinet.certify.work import EFFORT
 from mpinet.commands.fields import Count, Hash, Positive, When
 from mpinet.commands.functions import function_with
 from mpinet.commands.network import Network
-from mpinet.commands.optionrecords import Options, Typed
-from mpinet.commands.options import (
-    Common,
-    File,
-    Ports,
-    Seed,
-)
+from mpinet.commands.optionrecords import Common, File, Options, Seed, Typed
+from mpinet.commands.options import Ports
 from mpinet.commands.result import Result
 
 COLLECTIVE, WIDTH = When("of a collective"), When("of a bisection width")

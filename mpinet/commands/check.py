@@ -7,11 +7,7 @@ from dataclasses import KW_ONLY, dataclass
 from mpinet.commands.fields import Count
 from mpinet.commands.functions import function_with
 from mpinet.commands.network import Network
-from mpinet.commands.optionrecords import Options
-from mpinet.commands.options import (
-    Common,
-    Seed,
-)
+from mpinet.commands.optionrecords import Common, Options, Seed
 from mpinet.commands.result import Result
 
 

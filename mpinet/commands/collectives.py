@@ -14,10 +14,9 @@ from mpinet.commands.ascend import Pairing
 from mpinet.commands.collectiveresult import CollectiveResult
 from mpinet.commands.functions import function_with
 from mpinet.commands.network import Network
-from mpinet.commands.optionrecords import Typed
+from mpinet.commands.optionrecords import Common, SavedOften, Typed, Views
 from mpinet.commands.options import (
     CollectiveOptions,
-    Common,
     ItemOptions,
     ManyOptions,
     Operator,
@@ -25,8 +24,6 @@ from mpinet.commands.options import (
     ReductionOptions,
     RootedOptions,
     RoutingName,
-    SavedOften,
-    Views,
 )
 
 __all__ = [

@@ -8,13 +8,8 @@ from typing import Annotated, Literal
 from mpinet.commands.fields import Count, Fields, Range, When
 from mpinet.commands.functions import function_of_several
 from mpinet.commands.network import Network
-from mpinet.commands.optionrecords import Options, Several, Typed
-from mpinet.commands.options import (
-    Common,
-    Picture,
-    Seed,
-    joined,
-)
+from mpinet.commands.optionrecords import Common, Options, Seed, Several, Typed
+from mpinet.commands.options import Picture, joined
 from mpinet.commands.result import ListResult
 
 NAMED = When("where ``--only`` names them")

@@ -30,9 +30,7 @@ def returning(doc: str, result: type, command: str) -> str:
     if section := RETURNS.search(doc):
         return doc[: section.start()] + made + doc[section.end() :]
     # numpydoc wants the section Returns in front of these two.
-    at = re.search(r"\n\n(Raises|Examples)\n-+\n", doc)
-    place = at.start() + 1 if at else len(doc)
-    return f"{doc[:place].rstrip()}\n{made}{doc[place:]}".rstrip()
+    return _put_before(r"(Raises|Examples)", made, doc)
 
 
 def documented(doc: str, options: Sequence[Option]) -> str:
@@ -44,9 +42,14 @@ def documented(doc: str, options: Sequence[Option]) -> str:
     if not entries:
         return doc
     text = "\nParameters\n----------\n" + "\n".join(entries)
-    at = re.search(r"\n\n[A-Z]\w+\n-+\n", doc)
+    return _put_before(r"[A-Z]\w+", f"{text}\n", doc)
+
+
+def _put_before(heading: str, section: str, doc: str) -> str:
+    """Return a docstring with a section in front of the first one that has such a heading."""
+    at = re.search(rf"\n\n{heading}\n-+\n", doc)
     place = at.start() + 1 if at else len(doc)
-    return f"{doc[:place].rstrip()}\n{text}\n{doc[place:]}".rstrip()
+    return f"{doc[:place].rstrip()}\n{section}{doc[place:]}".rstrip()
 
 
 def _numpydoc(option: Option) -> str:

@@ -10,13 +10,8 @@ from mpinet.base.choices import Label
 from mpinet.commands.fields import Count, Fields, When
 from mpinet.commands.functions import function_with
 from mpinet.commands.network import Network
-from mpinet.commands.optionrecords import Options, Typed
-from mpinet.commands.options import (
-    Common,
-    Picture,
-    RoutingName,
-    Seed,
-)
+from mpinet.commands.optionrecords import Common, Options, Seed, Typed
+from mpinet.commands.options import Picture, RoutingName
 from mpinet.commands.result import Result
 
 

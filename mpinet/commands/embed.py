@@ -9,8 +9,8 @@ from mpinet.base.numerals import is_whole, quoted
 from mpinet.commands.fields import Count
 from mpinet.commands.functions import function_with
 from mpinet.commands.network import Network
-from mpinet.commands.optionrecords import Several, Typed
-from mpinet.commands.options import Common, MachineOptions, Ports, RoutingName, SavedOften, Views
+from mpinet.commands.optionrecords import Common, SavedOften, Several, Typed, Views
+from mpinet.commands.options import MachineOptions, Ports, RoutingName
 from mpinet.commands.result import Result
 
 IDENTITY = "identity"

@@ -10,18 +10,8 @@ from typing import Annotated, Any, ClassVar, Literal
 from mpinet.commands.fields import Count, Fields, Hash, Positive, Unreceived, When
 from mpinet.commands.functions import function_with
 from mpinet.commands.network import Network
-from mpinet.commands.optionrecords import REST, Typed, Ways
-from mpinet.commands.options import (
-    Common,
-    File,
-    MachineOptions,
-    Placed,
-    Ports,
-    RoutingName,
-    Unsaved,
-    Views,
-    joined,
-)
+from mpinet.commands.optionrecords import REST, Common, File, Typed, Unsaved, Views, Ways
+from mpinet.commands.options import MachineOptions, Placed, Ports, RoutingName, joined
 from mpinet.commands.result import Result
 
 

@@ -9,12 +9,8 @@ from typing import Annotated, TypeVar
 
 from mpinet.commands.fields import Count, Fields, Hash, When
 from mpinet.commands.functions import function_with
-from mpinet.commands.optionrecords import Options, Several, Typed, folder
-from mpinet.commands.options import (
-    Common,
-    Seed,
-    joined,
-)
+from mpinet.commands.optionrecords import Common, Options, Seed, Several, Typed, folder
+from mpinet.commands.options import joined
 from mpinet.commands.result import ListResult
 from mpinet.errors import UsageError
 

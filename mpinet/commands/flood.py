@@ -7,7 +7,8 @@ from dataclasses import KW_ONLY, dataclass
 from mpinet.commands.fields import Count
 from mpinet.commands.functions import function_with
 from mpinet.commands.network import Network
-from mpinet.commands.options import Common, MachineOptions, Place, Ports, SavedOften, Views
+from mpinet.commands.optionrecords import Common, SavedOften, Views
+from mpinet.commands.options import MachineOptions, Place, Ports
 from mpinet.commands.result import Result
 
 

@@ -7,11 +7,7 @@ from typing import Annotated, ClassVar
 
 from mpinet.commands.fields import Count, Positive
 from mpinet.commands.functions import function_with
-from mpinet.commands.optionrecords import Options, Typed
-from mpinet.commands.options import (
-    File,
-    Shown,
-)
+from mpinet.commands.optionrecords import File, Options, Shown, Typed
 from mpinet.commands.result import Result
 
 

@@ -18,7 +18,8 @@ if TYPE_CHECKING:
     from mpinet.machine import Machine
     from mpinet.machine.dry import Dry
     from mpinet.machine.transport import Local
-    from mpinet.programs.rehearsal import Rehearsal
+    from mpinet.networks.topology import Topology
+    from mpinet.programs.rehearsal.rehearsal import Rehearsal
 
 Watch = Callable[..., None]
 """Function called with the work done so far, and with all of the work if that is known."""
@@ -211,6 +212,16 @@ class Job:
     def status(self, result: Any) -> int:
         """Return the exit status for a result on rank 0."""
         return int(self.shortfall(result) != "")
+
+
+@dataclass(eq=False, repr=False)
+class NetworkJob(Job):
+    """A job about one network."""
+
+    network: Topology
+
+    def __post_init__(self) -> None:
+        self.topology = self.network.name
 
 
 @dataclass(eq=False, repr=False)

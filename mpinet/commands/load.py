@@ -12,16 +12,8 @@ from mpinet.commands.fields import When
 from mpinet.commands.functions import function_of_several
 from mpinet.commands.loadresult import BetweenSeeds, LoadCurve
 from mpinet.commands.network import Network
-from mpinet.commands.optionrecords import Seed, Several, Typed, late
-from mpinet.commands.options import (
-    Common,
-    FaultWords,
-    File,
-    HostOptions,
-    Numbers,
-    SavedOften,
-    numbers_or_file,
-)
+from mpinet.commands.optionrecords import Common, File, SavedOften, Seed, Several, Typed, late
+from mpinet.commands.options import FaultWords, HostOptions, Numbers, numbers_or_file
 from mpinet.commands.result import Result
 from mpinet.errors import UsageError
 

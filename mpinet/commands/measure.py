@@ -8,11 +8,7 @@ from typing import Annotated, Any, ClassVar
 
 from mpinet.commands.functions import function_with
 from mpinet.commands.network import Network
-from mpinet.commands.optionrecords import Options, Typed
-from mpinet.commands.options import (
-    Common,
-    Seed,
-)
+from mpinet.commands.optionrecords import Common, Options, Seed, Typed
 from mpinet.commands.result import Result
 
 

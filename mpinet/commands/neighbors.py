@@ -8,11 +8,8 @@ from typing import Annotated
 from mpinet.commands.fields import Count, Fields
 from mpinet.commands.functions import function_with
 from mpinet.commands.network import Network
-from mpinet.commands.optionrecords import Options
-from mpinet.commands.options import (
-    Common,
-    Place,
-)
+from mpinet.commands.optionrecords import Common, Options
+from mpinet.commands.options import Place
 from mpinet.commands.result import ListResult
 
 

@@ -8,17 +8,8 @@ from typing import Annotated, Any, ClassVar, Literal
 from mpinet.commands.fields import Count, Fields, Hash, Positive, Skipped, When
 from mpinet.commands.functions import function_after_word
 from mpinet.commands.network import Network
-from mpinet.commands.optionrecords import Options, Typed
-from mpinet.commands.options import (
-    Common,
-    FaultWords,
-    File,
-    GroupWords,
-    Place,
-    Ports,
-    Seed,
-    Switches,
-)
+from mpinet.commands.optionrecords import Common, File, Options, Seed, Typed
+from mpinet.commands.options import FaultWords, GroupWords, Place, Ports, Switches
 from mpinet.commands.result import Result
 from mpinet.programs.kinds import Collective
 

@@ -9,20 +9,7 @@ from typing import Annotated, Any, Literal
 from mpinet.base.memory import bytes_of
 from mpinet.base.numerals import whole
 from mpinet.commands.network import Network
-
-# These names are handed on, so that a command imports its options from one module.
-from mpinet.commands.optionrecords import Common as Common
-from mpinet.commands.optionrecords import File as File
-from mpinet.commands.optionrecords import Options, Several, Typed
-from mpinet.commands.optionrecords import Out as Out
-from mpinet.commands.optionrecords import Resumed as Resumed
-from mpinet.commands.optionrecords import Saved as Saved
-from mpinet.commands.optionrecords import SavedOften as SavedOften
-from mpinet.commands.optionrecords import Seed as Seed
-from mpinet.commands.optionrecords import Shown as Shown
-from mpinet.commands.optionrecords import Unsaved as Unsaved
-from mpinet.commands.optionrecords import Views as Views
-from mpinet.commands.optionrecords import Watched as Watched
+from mpinet.commands.optionrecords import File, Options, Seed, Several, Typed
 from mpinet.programs.kinds import Behavior
 
 

@@ -10,8 +10,8 @@ from mpinet.base.units import Unit
 from mpinet.commands.fields import Count, Fields, Lasting, Positive, When
 from mpinet.commands.functions import function_with
 from mpinet.commands.network import Network
-from mpinet.commands.optionrecords import Typed
-from mpinet.commands.options import Common, File, HostOptions, Place, Unsaved
+from mpinet.commands.optionrecords import Common, File, Typed, Unsaved
+from mpinet.commands.options import HostOptions, Place
 from mpinet.commands.result import ListResult
 from mpinet.commands.timeoptions import Time
 from mpinet.programs.kinds import Collective

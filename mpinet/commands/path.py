@@ -8,13 +8,8 @@ from typing import Annotated
 from mpinet.commands.fields import Count
 from mpinet.commands.functions import function_with
 from mpinet.commands.network import Network
-from mpinet.commands.optionrecords import Options, Typed
-from mpinet.commands.options import (
-    Common,
-    Place,
-    RoutingName,
-    Seed,
-)
+from mpinet.commands.optionrecords import Common, Options, Seed, Typed
+from mpinet.commands.options import Place, RoutingName
 from mpinet.commands.result import Result
 
 

@@ -7,13 +7,8 @@ from typing import Annotated, Any
 
 from mpinet.commands.fields import Count
 from mpinet.commands.functions import function_with
-from mpinet.commands.optionrecords import Options, Typed
-from mpinet.commands.options import (
-    Common,
-    File,
-    Numbers,
-    Recording,
-)
+from mpinet.commands.optionrecords import Common, File, Options, Typed
+from mpinet.commands.options import Numbers, Recording
 from mpinet.commands.result import Result
 
 

@@ -13,11 +13,8 @@ from typing import Annotated, Literal
 
 from mpinet.commands.fields import Count, Fields, When
 from mpinet.commands.functions import function_with
-from mpinet.commands.optionrecords import Options, Typed
-from mpinet.commands.options import (
-    Common,
-    Picture,
-)
+from mpinet.commands.optionrecords import Common, Options, Typed
+from mpinet.commands.options import Picture
 from mpinet.commands.result import Result
 
 Column = Annotated[str | None, Typed(metavar="COLUMN")]

@@ -9,8 +9,7 @@ from typing import Annotated, Any, Literal
 
 from mpinet.commands.fields import Fields
 from mpinet.commands.functions import function_with
-from mpinet.commands.optionrecords import Options, Typed
-from mpinet.commands.options import Saved, Shown
+from mpinet.commands.optionrecords import Options, Saved, Shown, Typed
 from mpinet.commands.result import ListResult
 
 

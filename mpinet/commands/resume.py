@@ -7,13 +7,8 @@ from pathlib import Path
 from typing import Annotated
 
 from mpinet.commands.functions import function_with
-from mpinet.commands.optionrecords import Options, Typed
-from mpinet.commands.options import (
-    Force,
-    Hosted,
-    MemoryLimit,
-    Resumed,
-)
+from mpinet.commands.optionrecords import Options, Resumed, Typed
+from mpinet.commands.options import Force, Hosted, MemoryLimit
 from mpinet.commands.result import Result
 
 

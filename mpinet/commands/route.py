@@ -9,17 +9,8 @@ from typing import Annotated, Any, Literal
 from mpinet.commands.fields import Count, Fields, Hash, When
 from mpinet.commands.functions import function_with
 from mpinet.commands.network import Network
-from mpinet.commands.optionrecords import Several, Typed
-from mpinet.commands.options import (
-    Common,
-    FaultWords,
-    File,
-    MachineOptions,
-    Ports,
-    RoutingName,
-    SavedOften,
-    Views,
-)
+from mpinet.commands.optionrecords import Common, File, SavedOften, Several, Typed, Views
+from mpinet.commands.options import FaultWords, MachineOptions, Ports, RoutingName
 from mpinet.commands.result import Result
 
 

@@ -9,15 +9,8 @@ from typing import Annotated, Any, ClassVar
 from mpinet.commands.fields import Count, Unreceived
 from mpinet.commands.functions import function_with
 from mpinet.commands.network import Network
-from mpinet.commands.optionrecords import Typed
-from mpinet.commands.options import (
-    Common,
-    MachineOptions,
-    Ports,
-    RoutingName,
-    Unsaved,
-    Views,
-)
+from mpinet.commands.optionrecords import Common, Typed, Unsaved, Views
+from mpinet.commands.options import MachineOptions, Ports, RoutingName
 from mpinet.commands.result import Result
 
 

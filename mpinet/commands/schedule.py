@@ -8,19 +8,8 @@ from typing import Annotated, ClassVar, Literal, TypeVar
 from mpinet.commands.fields import Count, Positive, When
 from mpinet.commands.functions import function_with
 from mpinet.commands.network import Network
-from mpinet.commands.optionrecords import Options, Typed
-from mpinet.commands.options import (
-    PORTS,
-    Algorithm,
-    Common,
-    File,
-    MachineOptions,
-    Place,
-    Ports,
-    Shown,
-    Switches,
-    Views,
-)
+from mpinet.commands.optionrecords import Common, File, Options, Shown, Typed, Views
+from mpinet.commands.options import PORTS, Algorithm, MachineOptions, Place, Ports, Switches
 from mpinet.commands.result import Result
 from mpinet.programs.kinds import Collective
 
@@ -52,6 +41,9 @@ class FileOptions(MachineOptions):
     ] = None
 
 
+WrittenFormat = Literal["csv", "npz", "msccl", "mscclpp", "goal", "chakra"]
+
+
 T = TypeVar("T")
 
 
@@ -73,12 +65,7 @@ class ScheduleResult(Result):
         "TACOS",
         "TE-CCL",
         "GOAL",
-        "csv",
-        "npz",
-        "msccl",
-        "mscclpp",
-        "goal",
-        "chakra",
+        WrittenFormat,
     ]
     collective: Annotated[str | None, "null where nobody says it"]
     rows: Count
@@ -215,7 +202,7 @@ class ScheduleExportOptions(Options):
     """Items in a pipeline: of the root, of each processor, or to be combined."""
     switches: Switches = "copy"
     ports: Ports = "one"
-    format: Literal["csv", "npz", "msccl", "mscclpp", "goal", "chakra"] | None = None
+    format: WrittenFormat | None = None
     """Format of the file; default: by its ending."""
     bytes: Annotated[int | str | None, Typed(metavar="BYTES")] = None
     """Bytes of a chunk, such as 64kB, in GOAL and Chakra; default: 8."""

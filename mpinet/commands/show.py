@@ -8,13 +8,8 @@ from typing import Annotated, Any, TypeVar
 from mpinet.commands.fields import Count, Fields, Hash, Range, When
 from mpinet.commands.functions import function_with
 from mpinet.commands.network import Network
-from mpinet.commands.optionrecords import Typed
-from mpinet.commands.options import (
-    Common,
-    File,
-    HostOptions,
-    SavedOften,
-)
+from mpinet.commands.optionrecords import Common, File, SavedOften, Typed
+from mpinet.commands.options import HostOptions
 from mpinet.commands.result import Result
 
 T = TypeVar("T")

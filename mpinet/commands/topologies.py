@@ -7,10 +7,7 @@ from typing import Annotated, ClassVar, TypeVar
 
 from mpinet.commands.fields import Count, Fields, When
 from mpinet.commands.functions import function_with
-from mpinet.commands.optionrecords import Options, Typed
-from mpinet.commands.options import (
-    Common,
-)
+from mpinet.commands.optionrecords import Common, Options, Typed
 from mpinet.commands.result import ListResult
 
 T = TypeVar("T")

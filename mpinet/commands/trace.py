@@ -7,12 +7,8 @@ from typing import Annotated, Any, Literal
 
 from mpinet.commands.fields import Count
 from mpinet.commands.functions import function_with
-from mpinet.commands.optionrecords import Options, Typed
-from mpinet.commands.options import (
-    Common,
-    File,
-    Recording,
-)
+from mpinet.commands.optionrecords import Common, File, Options, Typed
+from mpinet.commands.options import Recording
 from mpinet.commands.result import Result
 
 Kind = Literal["perfetto", "paje", "csv"]

@@ -9,8 +9,7 @@ from typing import Annotated, Any, ClassVar, Literal, TypeVar
 
 from mpinet.commands.fields import Count, Fields, When
 from mpinet.commands.functions import function_with
-from mpinet.commands.optionrecords import Options, Typed
-from mpinet.commands.options import Common, Saved
+from mpinet.commands.optionrecords import Common, Options, Saved, Typed
 from mpinet.commands.result import ListResult
 
 T = TypeVar("T")

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from mpinet.commands.ascend import AscendOptions, DescendOptions, ProgramResult
+from mpinet.commands.ascend import PassOptions, ProgramResult
 from mpinet.commands.fields import picked
 from mpinet.commands.job import Job, Watch
 from mpinet.jobs.machinejob import MachineJob
@@ -18,10 +18,10 @@ from mpinet.report.rows import Row, phase_rows
 from mpinet.report.tables import with_phases
 
 if TYPE_CHECKING:
-    from mpinet.programs.rehearsal import Rehearsal
+    from mpinet.programs.rehearsal.rehearsal import Rehearsal
 
 
-def prepare(options: AscendOptions | DescendOptions) -> Job:
+def prepare(options: PassOptions) -> Job:
     """Check the operator."""
     from mpinet.programs.operators import open_operator
 
@@ -34,7 +34,7 @@ def prepare(options: AscendOptions | DescendOptions) -> Job:
 class Ascend(MachineJob):
     """An ASCEND or DESCEND program, checked against the serial computation."""
 
-    options: AscendOptions | DescendOptions
+    options: PassOptions
 
     _operator: Operator
 
@@ -61,7 +61,7 @@ class Ascend(MachineJob):
 
     def rehearse(self, dry: Dry) -> Rehearsal:
         """Play one rank."""
-        from mpinet.programs.rehearsal import rehearse_ascend
+        from mpinet.programs.rehearsal.ascend import rehearse_ascend
 
         options = self.options
         machine = self.make_machine(dry)

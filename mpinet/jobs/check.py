@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict
+from dataclasses import asdict, dataclass
 
 from mpinet.commands.check import CheckOptions
-from mpinet.commands.job import Job, Watch
+from mpinet.commands.job import Job, NetworkJob, Watch
 from mpinet.machine.transport import Local
 from mpinet.networks import check as checked
 from mpinet.networks import open as open_topology
-from mpinet.networks.topology import Topology
 from mpinet.report.rows import Row
 from mpinet.report.tables import fields
 
@@ -19,18 +18,15 @@ def prepare(options: CheckOptions) -> Job:
     return Check(open_topology(options.topology), options.seed)
 
 
-class Check(Job):
+@dataclass(eq=False, repr=False)
+class Check(NetworkJob):
     """A network held against the contract."""
 
-    def __init__(self, topology: Topology, seed: int):
-        super().__init__()
-        self.topology = topology.name
-        self._network = topology
-        self._seed = seed
+    _seed: int
 
     def run(self, transport: Local, watch: Watch) -> Row:
         """Check all nodes, or a seeded sample of a large network."""
-        return asdict(checked(self._network, seed=self._seed))
+        return asdict(checked(self.network, seed=self._seed))
 
     def show(self, result: Row) -> str:
         """Format the counts of checked nodes and ports, which are all ports there are."""

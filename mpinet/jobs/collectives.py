@@ -26,7 +26,7 @@ from mpinet.report.rows import Row, phase_rows
 from mpinet.report.tables import table, with_phases
 
 if TYPE_CHECKING:
-    from mpinet.programs.rehearsal import Rehearsal
+    from mpinet.programs.rehearsal.rehearsal import Rehearsal
 
 
 def prepare(options: CollectiveOptions) -> Job:

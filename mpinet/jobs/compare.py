@@ -14,7 +14,7 @@ from mpinet.commands.options import joined
 from mpinet.errors import UsageError
 from mpinet.experiments.compare import COLUMNS, MOST_EFFORT, TIMED, columns_of, row_of
 from mpinet.jobs.opening import networks_in, topology_named
-from mpinet.machine.transport import Local
+from mpinet.machine.transport import Local, hosted_by
 from mpinet.networks.topology import Topology
 from mpinet.report.files import as_csv
 from mpinet.report.latex import latex_table
@@ -48,8 +48,6 @@ class Compare(Job):
 
     def run(self, transport: Local, watch: Watch) -> list[Row]:
         """Measure network after network."""
-        from mpinet.machine.transport import hosted_by
-
         rows, done = [], count()
         cells = len(self._networks) * len(self._columns)
 

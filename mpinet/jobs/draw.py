@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from mpinet.commands.draw import DrawOptions
-from mpinet.commands.job import Job, Watch
+from mpinet.commands.job import Job, NetworkJob, Watch
 from mpinet.errors import UsageError
 from mpinet.jobs.opening import routing_of, topology_named
 from mpinet.machine.transport import Local
@@ -41,7 +41,7 @@ def prepare(options: DrawOptions) -> Job:
         traffic(topology, options.loads, options.seed)
     if options.routing is not None:
         routing_of(topology, options.routing, options.seed)
-    return Draw(options, topology, [_ends(topology, pair) for pair in options.path or ()])
+    return Draw(topology, options, [_ends(topology, pair) for pair in options.path or ()])
 
 
 def _ends(topology: Topology, pair: Sequence[int | str]) -> tuple[int, int]:
@@ -56,22 +56,18 @@ def _ends(topology: Topology, pair: Sequence[int | str]) -> tuple[int, int]:
 
 
 @dataclass(eq=False, repr=False)
-class Draw(Job):
+class Draw(NetworkJob):
     """A picture of a network."""
 
     _options: DrawOptions
-    _network: Topology
     _paths: list[tuple[int, int]]
     _shown: Scene | None = field(default=None, init=False)
-
-    def __post_init__(self) -> None:
-        self.topology = self._network.name
 
     def run(self, transport: Local, watch: Watch) -> Row:
         """Meter the loads, lay out, draw on rank 0."""
         options = self._options
         shown = scene(
-            self._network,
+            self.network,
             paths=self._paths,
             routes=options.routes,
             load=options.loads,

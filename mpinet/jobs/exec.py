@@ -7,7 +7,6 @@ import sys
 from collections.abc import Sequence
 from contextlib import redirect_stderr
 from dataclasses import dataclass
-from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, TextIO
 
@@ -113,7 +112,15 @@ class Exec(MachineJob):
         options = self.options
         if options.arrivals == "all":
             most = MOST_ORDERS if options.most_orders is None else options.most_orders
-            found, tried = try_all(transport, partial(self._in_order, transport, watch), most)
+
+            def in_order(orders: PrefixReplay, told: dict[int, str], first: bool) -> ScriptOutcome:
+                if first:
+                    return self._run(transport, watch, orders, self._out, told)
+                # Every further order would print the script's output once more.
+                with redirect_stderr(io.StringIO()):
+                    return self._run(transport, watch, orders, io.StringIO(), told)
+
+            found, tried = try_all(transport, in_order, most)
             return self._row(found) | {"orders": tried._asdict()}
         orders: Orders | None = None
         if options.arrivals is not None:
@@ -133,21 +140,6 @@ class Exec(MachineJob):
         # With --json the standard output belongs to the document alone, which programs read.
         as_json = self.options.line.json
         return (sys.stderr if as_json else sys.stdout) or io.StringIO()
-
-    def _in_order(
-        self,
-        transport: Local,
-        watch: Watch,
-        orders: PrefixReplay,
-        told: dict[int, str],
-        first: bool,
-    ) -> ScriptOutcome:
-        """Run it in an order (collective); only the first run prints."""
-        if first:
-            return self._run(transport, watch, orders, self._out, told)
-        # Every further order would print the script's output once more.
-        with redirect_stderr(io.StringIO()):
-            return self._run(transport, watch, orders, io.StringIO(), told)
 
     def _run(
         self,

@@ -13,7 +13,7 @@ from mpinet.commands.optionrecords import changed
 from mpinet.commands.options import joined
 from mpinet.errors import UsageError
 from mpinet.experiments.find import best, candidates, measures_of, most_degree, range_of
-from mpinet.experiments.journal import Journal
+from mpinet.experiments.journal import Journal, version_of
 from mpinet.experiments.search import measured, require_search, search
 from mpinet.machine.transport import Local, hosted_by
 from mpinet.networks.topology import Topology
@@ -124,8 +124,6 @@ class NetworkSearch(Job):
 
     def _journal(self, transport: Local) -> Journal | None:
         """This rank's file in the folder."""
-        from mpinet.experiments.journal import Journal, version_of
-
         if self._options.journal is None:
             return None
         name = f"rank-{transport.rank}"

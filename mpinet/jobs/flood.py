@@ -16,7 +16,7 @@ from mpinet.report.rows import Row
 from mpinet.report.tables import fields
 
 if TYPE_CHECKING:
-    from mpinet.programs.rehearsal import Rehearsal
+    from mpinet.programs.rehearsal.rehearsal import Rehearsal
 
 
 def prepare(options: FloodOptions) -> Job:
@@ -51,7 +51,7 @@ class Flood(MachineJob):
 
     def rehearse(self, dry: Dry) -> Rehearsal:
         """Play one rank."""
-        from mpinet.programs.rehearsal import rehearse_flood
+        from mpinet.programs.rehearsal.flood import rehearse_flood
 
         machine = self.make_machine(dry)
         return rehearse_flood(machine, dry, self._root)

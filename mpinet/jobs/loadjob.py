@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -36,45 +37,30 @@ if TYPE_CHECKING:
     from mpinet.experiments.load import Run, TrafficSetting
 
 
+@dataclass(eq=False, repr=False)
 class LoadJob(Job):
-    """Runs of open-loop traffic: a curve for every network, pattern and seed, a run for every rate.
-
-    Parameters
-    ----------
-    options : LoadOptions
-        What was typed.
-    settings : sequence of TrafficSetting
-        Networks under patterns, in the order of the curves.
-    variants : sequence of dict
-        What was varied, by the settings' options.
-    patterns : sequence of str
-        The patterns.
-    lacking : sequence of str
-        Sentences on what is left out.
-    folder : Path, optional
-        Keeps each run as it comes.
-    """
+    """Open-loop traffic: a curve for each network, pattern and seed, and a run for each rate."""
 
     unit = "runs"
 
-    def __init__(
-        self,
-        options: LoadOptions,
-        settings: Sequence[TrafficSetting],
-        variants: Sequence[Row],
-        patterns: Sequence[str],
-        lacking: Sequence[str],
-        folder: Path | None,
-    ):
-        super().__init__()
-        self._options, self._settings, self._patterns = options, settings, patterns
-        self._variants, self._varied, self._lacking = variants, varied_names(options), lacking
+    _options: LoadOptions
+    _settings: Sequence[TrafficSetting]
+    """Networks under patterns, in the order of the curves."""
+    _variants: Sequence[Row]
+    """Values of the options that are varied, one row for each setting."""
+    _patterns: Sequence[str]
+    _lacking: Sequence[str]
+    """Sentences on what is left out."""
+    _folder: Path | None
+    """Folder that keeps each run as it comes."""
+    plan: str = field(default="", init=False)
+
+    def __post_init__(self) -> None:
+        options = self._options
+        self._varied, self._energy = varied_names(options), read_energy(options.energy)
         self._seeded = len(read_seeds(options)) > 1
-        self._energy = read_energy(options.energy)
-        self._several = len(patterns) > 1 or self._seeded
+        self._several = len(self._patterns) > 1 or self._seeded
         self.topology = self._networks[0] if len(self._networks) == 1 else None
-        self._folder = folder
-        self.plan = ""
         given = values_of(options)
         self.model = {name: given[name] for name in MODEL}
 

@@ -189,11 +189,8 @@ def read_loop(options: LoadOptions) -> dict[str, int]:
             raise UsageError(f"--{name} is about requests that are answered: give --replies.")
     if options.batch is None and options.phases != 1:
         raise UsageError("--phases are phases of a batch: give --batch.")
-    for name, value in (
-        ("replies", options.replies),
-        ("outstanding", options.outstanding),
-        ("batch", options.batch),
-    ):
+    for name in ("replies", "outstanding", "batch"):
+        value = vars(options)[name]
         if value is not None and value < 1:
             raise UsageError(f"--{name} is a whole number >= 1, not {value}.")
     numbers = {

@@ -10,11 +10,11 @@ from typing import Any
 from mpinet.base.meant import hint
 from mpinet.base.numerals import is_whole, quoted
 from mpinet.base.plain import plain
-from mpinet.commands.job import Job, Watch
+from mpinet.commands.job import Job, NetworkJob, Watch
 from mpinet.commands.measure import MeasureOptions
 from mpinet.errors import UsageError
 from mpinet.jobs.opening import topology_named
-from mpinet.machine.transport import Local
+from mpinet.machine.transport import Local, hosted_by
 from mpinet.networks.topology import Topology
 from mpinet.report.rows import Row
 from mpinet.report.tables import cell_text, fields, table
@@ -139,26 +139,20 @@ def _value(text: str) -> Any:
 
 
 @dataclass(eq=False, repr=False)
-class MeasureJob(Job):
+class MeasureJob(NetworkJob):
     """One measure."""
 
-    _network: Topology
     _name: str
     _function: Callable[..., Any]
     _arguments: dict[str, Any]
 
-    def __post_init__(self) -> None:
-        self.topology = self._network.name
-
     def run(self, transport: Local, watch: Watch) -> Row:
         """Measure it."""
-        from mpinet.machine.transport import hosted_by
-
         try:
             # Measures take no ranks as arguments. They find them in the context, and share their
             # floods among them.
             with hosted_by(transport):
-                value = self._function(self._network, **self._arguments)
+                value = self._function(self.network, **self._arguments)
         except TypeError as error:
             # Without arguments the error comes from the measure's own code, and its traceback has
             # to be seen.

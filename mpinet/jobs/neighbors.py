@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 from mpinet.base.effort import require_walk
-from mpinet.commands.job import Job, Watch
+from mpinet.commands.job import Job, NetworkJob, Watch
 from mpinet.commands.neighbors import NeighborsOptions
 from mpinet.jobs.opening import topology_named
 from mpinet.machine.transport import Local
-from mpinet.networks.topology import Topology
 from mpinet.report.rows import Row
 from mpinet.report.tables import table
 
@@ -22,21 +23,18 @@ def prepare(options: NeighborsOptions) -> Job:
     return Neighbors(topology, topology.find(str(options.node)))
 
 
-class Neighbors(Job):
+@dataclass(eq=False, repr=False)
+class Neighbors(NetworkJob):
     """All ports of a node, in port order."""
 
-    def __init__(self, topology: Topology, node: int):
-        super().__init__()
-        self.topology = topology.name
-        self._network = topology
-        self._node = node
+    _node: int
 
     def run(self, transport: Local, watch: Watch) -> list[Row]:
         """Ask the rules."""
-        return [self._port(port) for port in range(self._network.ports)]
+        return [self._port(port) for port in range(self.network.ports)]
 
     def _port(self, port: int) -> Row:
-        network, node = self._network, self._node
+        network, node = self.network, self._node
         other = network.neighbor(node, port)
         wired = other >= 0
         return {
@@ -49,7 +47,7 @@ class Neighbors(Job):
 
     def show(self, result: list[Row]) -> str:
         """Format one line per port."""
-        heading = f"{self.topology}: node {self._node}, address {self._network.address(self._node)}"
+        heading = f"{self.topology}: node {self._node}, address {self.network.address(self._node)}"
         columns = ("port", "neighbor", "reverse_port", "channel", "address")
         return f"{heading}\n{table([_cells(row, columns) for row in result], columns)}"
 

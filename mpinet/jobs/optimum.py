@@ -11,6 +11,7 @@ from mpinet.commands.job import Job
 from mpinet.commands.optimum import OptimumOptions, Sought
 from mpinet.errors import UsageError
 from mpinet.jobs.fabric import parts_of
+from mpinet.jobs.programs import require_pipeline
 from mpinet.jobs.proofs import ProvingJob, require_certificate_file
 from mpinet.jobs.searches import SEARCHES
 from mpinet.jobs.together import seats_of
@@ -19,7 +20,6 @@ from mpinet.measure.libraries import require_library
 from mpinet.networks.members import Members
 from mpinet.networks.topology import Topology
 from mpinet.programs.kinds import (
-    OF_EACH,
     PIPELINED,
     ROOTED,
     ROOTLESS,
@@ -56,6 +56,7 @@ def _alone(options: OptimumOptions, topology: Topology) -> Job:
     """Return the search for one group."""
     from mpinet.programs.collective import require_processor
     from mpinet.programs.passes import sees_whole
+    from mpinet.programs.pipelines.switching import is_planned
 
     collective = options.collective
     root = topology.find(str(options.root))
@@ -64,7 +65,7 @@ def _alone(options: OptimumOptions, topology: Topology) -> Job:
         raise UsageError(
             "--by names the kind of certificate of a bisection width: it does not apply."
         )
-    pipelined = _is_pipelined(options, topology)
+    pipelined = is_planned(topology, collective, options.items, options.switches)
     if pipelined:
         require_items(options, topology)
     elif collective == "reduce" and not topology.links:
@@ -84,17 +85,7 @@ def _alone(options: OptimumOptions, topology: Topology) -> Job:
         name = "many items"
     else:
         name = "one item" if collective in SPREADING else "each item"
-    return ProvingJob(options, topology, SEARCHES[name], [root])
-
-
-def _is_pipelined(options: OptimumOptions, topology: Topology) -> bool:
-    """True if items go in a pipeline: several, or two halves, or by switches that only forward."""
-    from mpinet.programs.pipelines.switching import behavior, only_forwards
-
-    if options.items != 1 or options.collective in TWO_HALVES:
-        return True
-    turned = options.collective != "exchange" and options.collective in PIPELINED
-    return turned and only_forwards(topology, behavior(options.collective, options.switches))
+    return ProvingJob(topology, options, SEARCHES[name], [root])
 
 
 def _at_once(options: OptimumOptions, fabric: Topology, parts: list[Members]) -> Job:
@@ -117,7 +108,7 @@ def _at_once(options: OptimumOptions, fabric: Topology, parts: list[Members]) ->
     if options.schedule is not None:
         raise UsageError("--schedule does not apply to several groups at once.")
     roots = seats_of(options.root if options.collective in ROOTED else None, parts)
-    return ProvingJob(options, fabric, SEARCHES["groups"], roots, parts)
+    return ProvingJob(fabric, options, SEARCHES["groups"], roots, parts)
 
 
 def _require_width(options: OptimumOptions, topology: Topology) -> None:
@@ -148,21 +139,10 @@ def require_items(options: OptimumOptions, topology: Topology) -> None:
     UsageError
         The collective has no pipelines, or none of so many items.
     """
-    from mpinet.programs.pipelines.bounds import EXCHANGE
-    from mpinet.programs.pipelines.collectives import require_exchange
-    from mpinet.programs.pipelines.spreading import require_spread
-    from mpinet.programs.pipelines.switching import behavior
-
     collective = options.collective
     if collective not in PIPELINED:
         raise UsageError(
             f"--items does not apply to {collective}: pipelines are for {', '.join(PIPELINED)}."
         )
-    rooted = collective not in OF_EACH
-    number = options.items if rooted else options.items * topology.hosts
     model = PortModel.named(options.ports)
-    if collective == EXCHANGE:
-        require_exchange(topology, model, options.items)
-        return
-    switches = behavior(collective, options.switches)
-    require_spread(topology, model, number, rooted, None, switches)
+    require_pipeline(topology, collective, None, options.items, model, None, options.switches)

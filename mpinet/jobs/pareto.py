@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Iterator
-from dataclasses import replace
+from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -13,9 +13,9 @@ import numpy as np
 
 from mpinet.base.files import make_folder, require_folder, write_text
 from mpinet.base.units import byte_time, duration
-from mpinet.commands.job import Job, Watch
+from mpinet.commands.job import Job, NetworkJob, Watch
 from mpinet.commands.pareto import SIZES, ParetoOptions
-from mpinet.errors import UsageError
+from mpinet.errors import ConservationError, UsageError
 from mpinet.jobs.opening import routing_of, topology_named
 from mpinet.jobs.proofs import write_certificate
 from mpinet.jobs.timing import Timed
@@ -101,7 +101,7 @@ def prepare(options: ParetoOptions) -> Job:
         require_file(Path(options.plot), PLOTS, "a plot's file")
         library()
     timed = _timed(options, topology)
-    return Pareto(options, topology, root if rooted else None, timed)
+    return Pareto(topology, options, root if rooted else None, timed)
 
 
 def _timed(options: ParetoOptions, topology: Topology) -> Timed | None:
@@ -126,20 +126,21 @@ def _timed(options: ParetoOptions, topology: Topology) -> Timed | None:
     return Timed(network, routing_of(network, None, 0), costs, options.unit)
 
 
-class Pareto(Job):
+@dataclass(eq=False, repr=False)
+class Pareto(NetworkJob):
     """Search on rank 0; every schedule runs on the machine, and is played in time, by all ranks."""
 
     unit = "schedules"
 
-    def __init__(
-        self, options: ParetoOptions, topology: Topology, root: int | None, timed: Timed | None
-    ):
-        super().__init__()
-        self.topology, self._network, self._root = topology.name, topology, root
-        self._options, self._timed = options, timed
-        self.time_unit = None if timed is None else timed.unit
-        self._sizes = [] if timed is None else sizes_of(options.bytes)
-        self._limited = False
+    _options: ParetoOptions
+    _root: int | None
+    _timed: Timed | None
+    _limited: bool = field(default=False, init=False)
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        self.time_unit = None if self._timed is None else self._timed.unit
+        self._sizes = [] if self._timed is None else sizes_of(self._options.bytes)
 
     def run(self, transport: Local, watch: Watch) -> list[Row]:
         """Search, run and play."""
@@ -168,7 +169,7 @@ class Pareto(Job):
 
         options, found = self._options, list[tuple[Any, ...]]()
         asked = FrontierProblem(
-            self._network, options.collective, self._root, options.chunks, options.steps,
+            self.network, options.collective, self._root, options.chunks, options.steps,
             options.slack, options.limit,
             lambda schedule: watch(len(found), None, None, schedule),
         )  # fmt: skip
@@ -215,20 +216,19 @@ class Pareto(Job):
         folder = Path(self._options.save)
         make_folder(folder, "--save")
         name = f"{point.chunks}-{point.steps}-{point.rounds}"
-        table = with_ports(self._network, point.table)
-        edges = Seen.of(self._network).edges_sha256
-        named = replace(table, network=self._network.name, edges_sha256=edges)
+        table = with_ports(self.network, point.table)
+        edges = Seen.of(self.network).edges_sha256
+        named = replace(table, network=self.network.name, edges_sha256=edges)
         write_text(folder / f"{name}.csv", csv_text(named))
         if point.certificate:
             write_certificate(folder / f"{name}.cert", point.certificate)
 
     def _run(self, table: Timetable, transport: Local) -> None:
         """Run a schedule on the machine, a step a round (collective)."""
-        from mpinet.errors import ConservationError
         from mpinet.machine import Machine
         from mpinet.programs.playing import perform as performed
 
-        found = performed(Machine(self._network, "all", transport), table, self._options.seed)
+        found = performed(Machine(self.network, "all", transport), table, self._options.seed)
         if not found.correct:
             raise ConservationError("A schedule of the search does not do what it is for.")
 
@@ -238,8 +238,8 @@ class Pareto(Job):
         from mpinet.programs.messages.named import made
         from mpinet.programs.messages.textbook import ALGORITHMS
 
-        hosts, collective = self._network.hosts, self._options.collective
-        routing = routing_of(self._network, None, 0)
+        hosts, collective = self.network.hosts, self._options.collective
+        routing = routing_of(self.network, None, 0)
         units = {"gossip": hosts, "reducescatter": hosts, "exchange": hosts**2}.get(collective, 1)
         rows, name = [], TEXTBOOKS.get(collective, collective)
         for algorithm, described in ALGORITHMS.get(name, {}).items():
@@ -247,7 +247,7 @@ class Pareto(Job):
                 pattern = described.make(hosts).rooted(self._root or 0)
             except UsageError:  # only for powers of two
                 continue
-            found = counted(pattern, self._network, routing)
+            found = counted(pattern, self.network, routing)
             row = self._row(algorithm, pattern.blocks // units, found.steps, found.rounds)
             row["why"] = (
                 f"{found.exchanges} exchanges over up to {found.most_hops} hops; link "
@@ -264,10 +264,10 @@ class Pareto(Job):
         """Yield a schedule as programs of messages, for each size; none through switches."""
         from mpinet.programs.schedules.files.formats import as_program
 
-        if max(table.sender.max(), table.receiver.max()) >= self._network.hosts:
+        if max(table.sender.max(), table.receiver.max()) >= self.network.hosts:
             return
         shared = self._options.collective in (*TEXTBOOKS, "scatter", "gather")
-        parts = chunks * (self._network.hosts if shared else 1)
+        parts = chunks * (self.network.hosts if shared else 1)
         for size in self._sizes:
             yield as_program(table, -(-size // parts))
 

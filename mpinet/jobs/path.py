@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from mpinet.commands.job import Job, Watch
+from dataclasses import dataclass
+
+from mpinet.commands.job import Job, NetworkJob, Watch
 from mpinet.commands.path import PathOptions
 from mpinet.jobs.opening import routing_of, topology_named
 from mpinet.machine.transport import Local
 from mpinet.networks.routing import Routing
 from mpinet.networks.routing import path as way
-from mpinet.networks.topology import Topology
 from mpinet.report.rows import Row
 from mpinet.report.tables import table
 
@@ -16,27 +17,24 @@ from mpinet.report.tables import table
 def prepare(options: PathOptions) -> Job:
     """Find the ends and the routing."""
     topology = topology_named(options.topology)
-    source, target = (topology.find(str(end)) for end in (options.source, options.target))
-    return Way(topology, routing_of(topology, options.routing, options.seed), source, target)
+    ends = topology.find(str(options.source)), topology.find(str(options.target))
+    return Way(topology, routing_of(topology, options.routing, options.seed), ends)
 
 
-class Way(Job):
+@dataclass(eq=False, repr=False)
+class Way(NetworkJob):
     """Walk of one message: its nodes and ports."""
 
-    def __init__(self, topology: Topology, routing: Routing, source: int, target: int):
-        super().__init__()
-        self.topology = topology.name
-        self._network = topology
-        self._routing = routing
-        self._ends = source, target
+    _routing: Routing
+    _ends: tuple[int, int]
 
     def run(self, transport: Local, watch: Watch) -> Row:
         """Ask node after node for the next port."""
-        nodes, ports = way(self._network, self._routing, *self._ends)
+        nodes, ports = way(self.network, self._routing, *self._ends)
         return {
             "nodes": nodes,
             "ports": ports,
-            "addresses": [self._network.address(node) for node in nodes],
+            "addresses": [self.network.address(node) for node in nodes],
             "hops": len(ports),
             "header_bits": self._routing.header_bits(*self._ends),
             "routing": self._routing.name,

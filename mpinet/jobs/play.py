@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from pathlib import Path
 
 from mpinet.commands.job import Job, Watch
@@ -22,13 +23,14 @@ def prepare(options: PlayOptions) -> Job:
     return PlayJob(Path(options.recording), output, options.title, pauses)
 
 
+@dataclass(eq=False, repr=False)
 class PlayJob(Job):
     """Page made of a recording."""
 
-    def __init__(self, recording: Path, output: Path, title: str | None, pauses: Sequence[int]):
-        super().__init__()
-        self._recording, self._output = recording, output
-        self._title, self._pauses = title, pauses
+    _recording: Path
+    _output: Path
+    _title: str | None
+    _pauses: Sequence[int]
 
     def run(self, transport: Local, watch: Watch) -> Row | None:
         """Read the recording and write the page, on rank 0."""

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 from mpinet.base.plain import plain
 from mpinet.commands.job import Job, Watch
 from mpinet.commands.options import HostOptions, RecordingOptions
@@ -35,20 +37,21 @@ def prepare(options: PredictOptions) -> Job:
     return Predict(options, module_of(played.command).prepare(played))
 
 
+@dataclass(eq=False, repr=False)
 class Predict(Job):
     """Rehearsal of one rank of a command."""
 
-    def __init__(self, options: PredictOptions, job: Job):
-        super().__init__()
-        self.topology = job.topology
-        self._options = options
-        self._job = job
+    _options: PredictOptions
+    _job: Job
+
+    def __post_init__(self) -> None:
+        self.topology = self._job.topology
 
     def run(self, transport: Local, watch: Watch) -> Row:
         """Play the rank, and measure the memory that it took, in bytes."""
         from mpinet.bench.footprint import peak
         from mpinet.machine.dry import Dry
-        from mpinet.programs.rehearsal import Cluster
+        from mpinet.programs.rehearsal.rehearsal import Cluster
 
         if transport.size > 1:
             raise UsageError("predict plays a rank on one process: run it without a launcher.")

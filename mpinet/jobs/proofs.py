@@ -12,12 +12,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from mpinet.base.files import require_room_beside, require_writable, whole_file, write_text
-from mpinet.commands.job import Job, Watch
+from mpinet.commands.job import NetworkJob, Watch
 from mpinet.commands.optimum import OptimumOptions
 from mpinet.errors import UsageError
 from mpinet.jobs.fabric import intact
 from mpinet.machine.model import PortModel
-from mpinet.networks.topology import Topology
 from mpinet.programs.kinds import ROOTED
 from mpinet.report.rows import Row
 from mpinet.report.tables import fields
@@ -85,46 +84,42 @@ class ProofSearch:
     """Format of the result for people; None: the format of a collective."""
 
 
-class ProvingJob(Job):
+@dataclass(eq=False, repr=False)
+class ProvingJob(NetworkJob):
     """Job with a bound from below, which counts only if the checker accepts its certificate.
 
-    Parameters
-    ----------
-    options : OptimumOptions
-        The command's.
-    topology : Topology
-        The network, with all groups if there are several.
-    search : ProofSearch
-        How both sides are found.
-    roots : list of int
-        Root of each group, or of the only one.
-    parts : list of Members
-        The network as each of several groups sees it.
+    The network has all groups if there are several.
     """
 
-    def __init__(
-        self,
-        options: OptimumOptions,
-        topology: Topology,
-        search: ProofSearch,
-        roots: list[int],
-        parts: Sequence[Members] = (),
-    ):
-        super().__init__()
-        self.options, self.topology, self.network = options, topology.name, topology
-        self.roots, self.parts, self._search = roots, parts, search
-        self.root = roots[0] if options.collective in ROOTED else None
-        self.ports = PortModel.named(options.ports)
+    options: OptimumOptions
+    _search: ProofSearch
+    """Search that finds both sides."""
+    roots: list[int]
+    """Root of each group, or of the only one."""
+    parts: Sequence[Members] = ()
+    """The network as each of several groups sees it."""
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        self.root = self.roots[0] if self.options.collective in ROOTED else None
+        self.ports = PortModel.named(self.options.ports)
         self._limited, self._began = False, time.perf_counter()
 
     def run(self, transport: Local, watch: Watch) -> Row:
         """Search, and write the certificate and the schedule where they are wanted."""
+        from mpinet.programs.schedules.timetable import csv_text
+
         # Files are written after the last collective call. An error of rank 0 alone can then leave
         # no other rank waiting in one.
         found, options = self._search.find(self, transport), self.options
         if transport.rank == 0:
             if options.schedule is not None and found.table is not None:
-                self._save_schedule(found.table(), Path(options.schedule), found.certified)
+                table = replace(
+                    found.table(),
+                    network=self.topology,
+                    edges_sha256=found.certified.edges_sha256,
+                )
+                write_text(Path(options.schedule), csv_text(table))
             if options.save is not None:
                 self._save_certificate(Path(options.save), found.certified)
         return found.result
@@ -197,13 +192,6 @@ class ProvingJob(Job):
     def refusals(found: list[Row]) -> Row:
         """Return a result's field for bounds that the checker refused; empty if there are none."""
         return {"refused": found} if found else {}
-
-    def _save_schedule(self, table: Timetable, file: Path, search: Certified) -> None:
-        """Write a schedule with the network that it is for."""
-        from mpinet.programs.schedules.timetable import csv_text
-
-        named = replace(table, network=self.topology, edges_sha256=search.edges_sha256)
-        write_text(file, csv_text(named))
 
     def _save_certificate(self, file: Path, search: Certified) -> None:
         """Write a search's certificate, and its proof next to it.

@@ -12,7 +12,7 @@ from mpinet.commands.options import HostOptions
 from mpinet.commands.replay import MOST_TRIES, ReplayOptions, replay
 from mpinet.errors import UsageError
 from mpinet.jobs.recorded import Recorded
-from mpinet.jobs.replaypath import why_shown
+from mpinet.jobs.replaypath import followed, gains, why_shown
 from mpinet.jobs.replayseveral import InTime, Several, varied
 from mpinet.jobs.timing import (
     Timed,
@@ -26,9 +26,9 @@ from mpinet.machine.timed.run import TimedRun
 from mpinet.machine.timed.scripted import Scripted, stored
 from mpinet.machine.timed.ticks import in_units, slower, with_times
 from mpinet.machine.transport import Local
-from mpinet.programs.messages.named import is_name
+from mpinet.programs.messages.named import is_name, program_named
 from mpinet.report.rows import Row
-from mpinet.report.tables import fields
+from mpinet.report.tables import fields, table
 
 MOST_LOADS = 1 << 24
 """Most operations of a program for which it is said what loads the busiest links."""
@@ -80,7 +80,6 @@ def _program(
 ) -> Program | Scripted:
     """Read the program, or make it of its name."""
     from mpinet.programs.messages.goal import read_goal
-    from mpinet.programs.messages.named import program_named
 
     if isinstance(program, Program | Scripted):
         return program
@@ -175,7 +174,8 @@ class Replay(InTime):
         told = self._search(transport, watch) if self._options.is_searched else {}
         why, limits = self._options.why, self._recorded.limits
         noted = why or limits is not None
-        found, run = self._played(self.timed, self._program, transport, watch, noted)
+        where = (self._places, self._options, transport, watch)
+        found, run = played(self.timed, self._program, *where, noted)
         self.note_crossing(run.machine)
         self._made, self._ended = run, found["time"]
         if self._options.why:
@@ -237,23 +237,13 @@ class Replay(InTime):
         timed = {"steps": steps, "unit": unit} | ({"ticks": ticks} if ticks > 1 else {})
         self._recorded.write(transport, run.machine, {"mode": self._options.mode}, timed)
 
-    def _played(
-        self,
-        timed: Timed,
-        program: Program | Scripted,
-        transport: Local,
-        watch: Watch,
-        noted: bool = False,
-    ) -> tuple[Row, TimedRun]:
-        return played(timed, program, self._places, self._options, transport, watch, noted)
-
     def _why(self, run: TimedRun, found: Row, transport: Local, watch: Watch) -> Row:
         """Return the fields of the critical path (collective)."""
-        from mpinet.jobs.replaypath import followed, gains
 
         def play(costs: Costs, program: Program) -> int:
             timed = self.timed._replace(costs=costs)
-            return int(self._played(timed, program, transport, watch)[0]["time"])
+            where = (self._places, self._options, transport, watch)
+            return int(played(timed, program, *where)[0]["time"])
 
         told = followed(run, found, self._numbers(run), self._said(run.whole.lines))
         counts, costs = told.pop("counts"), self.timed.costs
@@ -319,8 +309,6 @@ class Replay(InTime):
             gain = 1 - result["time"] / (result["time_before"] or 1)
             text += f"\n\n{100 * gain:.1f} % less than in the places of their numbers"
         if result["busiest_links"]:
-            from mpinet.report.tables import table
-
             rows = [
                 [_loaded(value) if name == "loaded_by" else value for name, value in row.items()]
                 for row in (with_times(row, shown) for row in result["busiest_links"])

@@ -23,7 +23,7 @@ from mpinet.report.rows import Row
 from mpinet.report.tables import fields
 
 if TYPE_CHECKING:
-    from mpinet.programs.rehearsal import Rehearsal
+    from mpinet.programs.rehearsal.rehearsal import Rehearsal
     from mpinet.programs.traffic import Traffic
 
 LONGEST = 60
@@ -105,7 +105,7 @@ class RouteJob(MachineJob):
 
     def rehearse(self, dry: Dry) -> Rehearsal:
         """Play one rank of many."""
-        from mpinet.programs.rehearsal import rehearse_route
+        from mpinet.programs.rehearsal.route import rehearse_route
 
         options = self.options
         _refuse(options.wants_paths, "--paths", "a rank alone has no whole paths")

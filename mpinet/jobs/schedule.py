@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from mpinet.base.files import require_writable, whole_file
 from mpinet.base.memory import bytes_of, require_memory
-from mpinet.commands.job import Job, Watch
+from mpinet.commands.job import Job, NetworkJob, Watch
 from mpinet.commands.options import Ports
 from mpinet.commands.schedule import FileOptions, ScheduleExportOptions
 from mpinet.errors import UsageError
@@ -16,7 +16,7 @@ from mpinet.jobs.machinejob import MachineJob
 from mpinet.jobs.opening import topology_named
 from mpinet.jobs.optimum import require_switches
 from mpinet.networks.topology import Topology
-from mpinet.programs.kinds import PIPELINED
+from mpinet.programs.kinds import PIPELINED, UNSTATED
 from mpinet.report.rows import Row
 from mpinet.report.tables import fields
 
@@ -48,11 +48,8 @@ def prepare(options: FileOptions | ScheduleExportOptions) -> Job:
 
     topology = topology_named(options.on)
 
-    for name, value in (
-        ("chunks", options.chunks),
-        ("bytes", options.bytes),
-        ("rounds", options.rounds),
-    ):
+    for name in ("chunks", "bytes", "rounds"):
+        value = vars(options)[name]
         if value is not None and not 1 <= value <= 2**20:
             raise UsageError(f"--{name} is a whole number 1..2^20, not {value}.")
     root = None if options.root is None else topology.find(str(options.root))
@@ -86,18 +83,16 @@ def require_same_network(topology: Topology, read: Schedule) -> None:
         )
 
 
+@dataclass(eq=False, repr=False)
 class RunSchedule(MachineJob):
     """Run of a schedule from a file on a machine, its data checked."""
 
     options: FileOptions
 
-    def __init__(self, options: FileOptions, network: Topology, read: Schedule):
-        super().__init__(options, network)
-        self._read = read
+    _read: Schedule
 
     def run(self, transport: Local, watch: Watch) -> Row:
         """Run the schedule."""
-        from mpinet.programs.kinds import UNSTATED
         from mpinet.programs.playing import perform
         from mpinet.programs.schedules.files.schedulefile import RIGHT
 
@@ -193,18 +188,17 @@ def _prepare_export(options: ScheduleExportOptions, topology: Topology) -> Job:
             f"--items does not apply to {options.collective}: pipelines are for "
             f"{', '.join(EXPORTED)}."
         )
-    return ExportSchedule(options, topology, root, format, size)
+    return ExportSchedule(topology, options, root, format, size)
 
 
-class ExportSchedule(Job):
+@dataclass(eq=False, repr=False)
+class ExportSchedule(NetworkJob):
     """Export of a collective as a schedule file, written by rank 0."""
 
-    def __init__(
-        self, options: ScheduleExportOptions, network: Topology, root: int, format: str, size: int
-    ):
-        super().__init__()
-        self.topology, self._network = network.name, network
-        self._options, self._root, self._format, self._size = options, root, format, size
+    _options: ScheduleExportOptions
+    _root: int
+    _format: str
+    _size: int
 
     def run(self, transport: Local, watch: Watch) -> Row | None:
         """Run the collective on one rank, run what was noted, and write it."""
@@ -221,16 +215,16 @@ class ExportSchedule(Job):
         if transport.rank:
             return None
         name, table = self._found(model)
-        found = perform(Machine(self._network, model, Alone()), table)
+        found = perform(Machine(self.network, model, Alone()), table)
         # A schedule is run before it is written, so that no file has rows which a machine would
         # refuse.
         if not found.correct:
             raise UsageError(f"The messages of {options.collective} by {name} are no schedule.")
         table = replace(
-            with_ports(self._network, table),
+            with_ports(self.network, table),
             ports=options.ports,
-            network=self._network.name,
-            edges_sha256=Network.of(self._network).edges_sha256,
+            network=self.network.name,
+            edges_sha256=Network.of(self.network).edges_sha256,
         )
         files, path = written(self._format, table, self._size), Path(options.out)
         for number, data in enumerate(files if isinstance(files, list) else [files]):
@@ -251,9 +245,9 @@ class ExportSchedule(Job):
 
     def _found(self, model: PortModel) -> tuple[str, Timetable]:
         """Find the algorithm, and its schedule."""
-        from mpinet.programs.pipelines.together import scheduled
+        from mpinet.programs.pipelines.together import WantedCollective
 
         # MSCCL's formats have no field for a part of a sum, so their allreduce sends whole sums.
         options, parts = self._options, self._format not in ("msccl", "mscclpp")
-        whole = options.collective, options.items, self._root, options.algorithm, options.switches
-        return scheduled(self._network, model, *whole, parts)
+        whole = options.collective, options.items, options.algorithm, options.switches
+        return WantedCollective(model, *whole, parts).scheduled(self.network, self._root)

@@ -6,8 +6,10 @@ from contextlib import suppress
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
+from mpinet.commands.algorithms import COLLECTIVES
 from mpinet.commands.job import skipped_field
 from mpinet.errors import OutOfReach, UsageError
+from mpinet.jobs.programs import called
 from mpinet.jobs.proofs import Findings, ProofSearch, ProvingJob, Upper
 from mpinet.jobs.together import demands_of
 from mpinet.report.rows import Row
@@ -113,13 +115,16 @@ def _taken(job: ProvingJob, algorithm: str) -> Timetable:
 def of_each_item(job: ProvingJob, transport: Local) -> Findings:
     """Search a scatter, gather, gossip or exchange: a cut, and the best of the algorithms."""
     from mpinet.measure.optimum.items import ItemsBound
+    from mpinet.programs.gossip import require_algorithm
 
     options = job.options
     searched, own = _searched(job, transport), None
     # The network's own algorithm is run for comparison. Where the router would carry all pairs,
     # that takes far longer than the search.
     if searched is None or not _own_takes_long(job):
-        own = _perform(job, transport, _own_algorithm(job))
+        gossips = options.collective == "gossip"
+        name = require_algorithm(job.network, False, None) if gossips else None
+        own = _perform(job, transport, name)
     runs = [run for run in (own, searched) if run is not None]
     best = min(runs, key=lambda run: run.steps)
     simple = runs[0].lower_bound
@@ -146,14 +151,6 @@ def _own_takes_long(job: ProvingJob) -> bool:
     return job.network.hosts > most and job.options.collective == "gossip"
 
 
-def _own_algorithm(job: ProvingJob) -> str | None:
-    """Return the name of a gossip's algorithm without a search."""
-    from mpinet.programs.gossip import require_algorithm
-
-    gossip = job.options.collective == "gossip"
-    return require_algorithm(job.network, False, None) if gossip else None
-
-
 def _searched(job: ProvingJob, transport: Local) -> CollectiveOutcome | None:
     """Run the algorithm that searches for few steps; None if it does not apply."""
     names: tuple[str | None, ...] = SEARCHED[job.options.collective][job.options.ports == "all"]
@@ -167,18 +164,11 @@ def _searched(job: ProvingJob, transport: Local) -> CollectiveOutcome | None:
 
 def _perform(job: ProvingJob, transport: Local, algorithm: str | None) -> CollectiveOutcome:
     """Run an algorithm on the machine (collective)."""
-    from mpinet.programs.exchange import exchange
-    from mpinet.programs.gather import gather
-    from mpinet.programs.gossip import gossip
-    from mpinet.programs.scatter import scatter
-
-    machine, seed = job.machine(transport), job.options.seed
-    if job.root is not None:
-        run = scatter if job.options.collective == "scatter" else gather
-        return run(machine, job.root, algorithm, seed)
-    if job.options.collective == "gossip":
-        return gossip(machine, algorithm, seed)
-    return exchange(machine, seed=seed, algorithm=algorithm)
+    program = COLLECTIVES[job.options.collective].one
+    assert program is not None
+    given = {"machine": job.machine(transport), "root": job.root, "algorithm": algorithm}
+    found: CollectiveOutcome = called(program.run, given | {"seed": job.options.seed})
+    return found
 
 
 def of_many_items(job: ProvingJob, transport: Local) -> Findings:
@@ -216,11 +206,12 @@ def of_several_groups(job: ProvingJob, transport: Local) -> Findings:
     from mpinet.measure.optimum.certified import Certified
     from mpinet.programs.pipelines.crossings import joint_cut
     from mpinet.programs.pipelines.interleaving import interleaved
-    from mpinet.programs.pipelines.together import party, run
+    from mpinet.programs.pipelines.together import WantedCollective, run
 
     options, collective, model = job.options, job.options.collective, job.ports
+    wanted = WantedCollective(model, collective, options.items, None, options.switches)
     parties = [
-        party(job.network, part, model, collective, options.items, root, None, options.switches)
+        wanted.party(job.network, part, root)
         for part, root in zip(job.parts, job.roots, strict=True)
     ]
     machine = job.machine(transport)

@@ -8,13 +8,12 @@ from pathlib import Path
 from typing import BinaryIO
 
 from mpinet.base.files import require_writable, whole_file
-from mpinet.commands.job import Job, Watch
+from mpinet.commands.job import Job, NetworkJob, Watch
 from mpinet.commands.show import ShowOptions
 from mpinet.errors import UsageError
 from mpinet.jobs.opening import topology_named
 from mpinet.machine.choice import open_mapping
 from mpinet.machine.transport import Local
-from mpinet.networks.topology import Topology
 from mpinet.report.graphfiles import require_graph_file, written_edges
 from mpinet.report.rows import Row
 from mpinet.report.tables import fields
@@ -37,27 +36,23 @@ def prepare(options: ShowOptions) -> Job:
         raise UsageError("--exact does not apply without --sample.")
     if options.mapping != "blocks" and not options.distances and options.sample is None:
         raise UsageError(f"--mapping {options.mapping} does not apply without --distances.")
-    return Show(options, topology)
+    return Show(topology, options)
 
 
 @dataclass(eq=False, repr=False)
-class Show(Job):
+class Show(NetworkJob):
     """Measurement of a network, from its rules and by flooding."""
 
     unit = "sources"
 
     _options: ShowOptions
-    _network: Topology
-
-    def __post_init__(self) -> None:
-        self.topology = self._network.name
 
     def run(self, transport: Local, watch: Watch) -> Row:
         """Look at every node's ports, and flood if that is wanted."""
         from mpinet.measure.wiring import capacities, degree_histogram
         from mpinet.report.wiring import bus_measures
 
-        network = self._network
+        network = self.network
         if self._options.distances:
             from mpinet.programs.flood import require_floods
 
@@ -91,13 +86,13 @@ class Show(Job):
         if self._options.sample is not None:
             from mpinet.measure.nearing import needed
 
-            return needed(self._network.size, self._network.ports, ranks)
+            return needed(self.network.size, self.network.ports, ranks)
         if not self._options.distances:
             return 0
         from mpinet.programs.flood import floods_need, require_end
 
-        require_end(self._network, ranks)
-        return floods_need(self._network, ranks)
+        require_end(self.network, ranks)
+        return floods_need(self.network, ranks)
 
     @property
     def title(self) -> str:
@@ -120,19 +115,19 @@ class Show(Job):
 
         # Where all nodes look alike, one flood has the distances of all. Small networks flood from
         # every node anyway, so that their numbers do not rest on that symmetry.
-        if self._network.size > MOST_FLOODED and (alike := self._alike(transport)) is not None:
+        if self.network.size > MOST_FLOODED and (alike := self._alike(transport)) is not None:
             return alike
 
-        mapping = open_mapping(self._options.mapping, self._network, transport, self._options.seed)
-        machine = Machine(self._network, "all", transport, mapping)
+        mapping = open_mapping(self._options.mapping, self.network, transport, self._options.seed)
+        machine = Machine(self.network, "all", transport, mapping)
         self.model = machine.model.as_json()
         with State(machine, "show") as state:
             # Floods from all nodes may take hours. A resumed run takes their result from the
             # checkpoint.
             measured: Row = state.once("distances", lambda: asdict(distances(machine, watch)))
-            if self._network.hosts == self._network.size:
+            if self.network.hosts == self.network.size:
                 return measured
-            hosts, total = self._network.hosts, host_distances(machine)
+            hosts, total = self.network.hosts, host_distances(machine)
         return measured | {
             "host_diameter": total.diameter,
             "host_distance_sum": total.total,
@@ -143,7 +138,7 @@ class Show(Job):
         """Measure distances from one node, if all are alike."""
         from mpinet.measure.distance import FaultyFloods, extent_of
 
-        alike = FaultyFloods(self._network, transport=transport).alike
+        alike = FaultyFloods(self.network, transport=transport).alike
         if alike is None:
             return None
         found = extent_of(alike)
@@ -161,8 +156,8 @@ class Show(Job):
 
         draws, options = self._options.sample or 0, self._options
 
-        mapping = open_mapping(options.mapping, self._network, transport, options.seed)
-        floods = FaultyFloods(self._network, transport=transport, mapping=mapping)
+        mapping = open_mapping(options.mapping, self.network, transport, options.seed)
+        floods = FaultyFloods(self.network, transport=transport, mapping=mapping)
         self.model = floods.machine.model.as_json()
         most = None if options.exact else draws
         found = estimated(floods, draws, CONFIDENCE, most, options.seed)

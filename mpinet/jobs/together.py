@@ -106,14 +106,15 @@ class AtOnce:
         from mpinet.programs.pipelines.crossings import joint_cut
         from mpinet.programs.pipelines.interleaving import interleaved
         from mpinet.programs.pipelines.switching import COPY
-        from mpinet.programs.pipelines.together import party, run
+        from mpinet.programs.pipelines.together import WantedCollective, run
 
         options, fabric = self._options, self._fabric
         model, collective = port_model(options.ports, options.duplex), options.command
         items = options.items if isinstance(options, ManyOptions) else 1
         switches = options.switches if isinstance(options, ItemOptions) else COPY
+        wanted = WantedCollective(model, collective, items, options.algorithm, switches)
         parties = [
-            party(fabric, part, model, collective, items, root, options.algorithm, switches)
+            wanted.party(fabric, part, root)
             for part, root in zip(self._parts, self._roots, strict=True)
         ]
         tables = interleaved(fabric, model, parties)

@@ -8,8 +8,8 @@ from shutil import get_terminal_size
 from mpinet.commands.job import Job, Watch
 from mpinet.commands.topologies import TopologiesOptions
 from mpinet.errors import UsageError
-from mpinet.experiments.find import most_degree, range_of
-from mpinet.machine.transport import Local
+from mpinet.experiments.find import best, candidates, most_degree, range_of, spread
+from mpinet.machine.transport import Local, hosted_by
 from mpinet.networks import open as open_topology
 from mpinet.networks.catalogue import Family, families, family_class, family_of
 from mpinet.networks.topology import Topology
@@ -83,20 +83,18 @@ def _short(text: str, most: int) -> str:
     return text if len(text) <= most else f"{text[: most - 3].rstrip()} .."
 
 
+@dataclass(eq=False, repr=False)
 class FamilyList(Job):
     """List of the networks of a given size with the least diameter, one per family."""
 
     unit = "families"
 
-    def __init__(self, names: list[str], sizes: tuple[int, int], degree: int | None):
-        super().__init__()
-        self._names, self._sizes, self._degree = names, sizes, degree
+    _names: list[str]
+    _sizes: tuple[int, int]
+    _degree: int | None
 
     def run(self, transport: Local, watch: Watch) -> list[Row]:
         """Measure family after family."""
-        from mpinet.experiments.find import best, candidates, spread
-        from mpinet.machine.transport import hosted_by
-
         rows: list[Row] = []
         for done, name in enumerate(self._names):
             watch(done, len(self._names))

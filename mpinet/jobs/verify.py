@@ -154,16 +154,16 @@ class Verify(VerdictLedger):
         return int(any(verdict.verdict == "error" for verdict in result))
 
 
+@dataclass(eq=False, repr=False)
 class SideBySide(Job):
     """Claims, judged here and by a program that shares nothing with this one."""
 
     unit = Verify.unit
 
-    def __init__(
-        self, options: VerifyOptions, program: Path, claims: list[Claim], at: dict[str, str]
-    ):
-        super().__init__()
-        self._options, self._program, self._claims, self._at = options, program, claims, at
+    _options: VerifyOptions
+    _program: Path
+    _claims: list[Claim]
+    _at: dict[str, str]
 
     def run(self, transport: Local, watch: Watch) -> list[Row]:
         """Ask the program on rank 0, and test the claims that it knows at their points."""

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
-from functools import partial
 
 import numpy as np
 
@@ -23,6 +22,9 @@ from mpinet.programs.operators.probe import require_pairwise
 from mpinet.programs.operators.reduction import Reduction
 from mpinet.programs.schedules import find_schedule
 from mpinet.programs.schedules.schedule import PassSchedule, Phase
+
+Inputs = Callable[[Ints], Array]
+"""Function that gives the input values of these numbers."""
 
 CHUNK = 2**16
 """Input values that are generated at a time for the serial check."""
@@ -60,7 +62,7 @@ def run(
     kind: str = ASCEND,
     seed: int = 0,
     algorithm: str | type[PassSchedule] | None = None,
-    values: Callable[[Ints], Array] | None = None,
+    values: Inputs | None = None,
 ) -> AscendResult:
     """Run an operator on a machine and compare with the serial computation (collective).
 
@@ -103,52 +105,43 @@ def run(
     >>> found.algorithm, found.steps, found.correct
     ('exchange', 4, True)
     """
-    operator = open_operator(operator) if isinstance(operator, str) else operator
-    with blaming(type(operator), f"The operator {operator.name}"):
-        return _run(machine, operator, kind, seed, algorithm, values)
+    made = open_operator(operator) if isinstance(operator, str) else operator
 
+    def inputs_of(instance: int, q: int) -> Inputs:
+        if values is None:
+            return lambda some: made.draw(seed + instance, q, some)
+        return lambda some: values(some + (instance << q))
 
-def _run(
-    machine: Machine,
-    operator: Operator,
-    kind: str,
-    seed: int,
-    algorithm: str | type[PassSchedule] | None,
-    values: Callable[[Ints], Array] | None,
-) -> AscendResult:
-    """The same for an operator whose errors are caught."""
-    schedule = find_schedule(machine.topology, algorithm)(machine)
-    q, index = schedule.dimensions, schedule.index
-    program = _checked(operator, operator.passes(kind, q), q)
-    inputs = [
-        partial(_input, operator, seed, q, values, number) for number in range(schedule.instances)
-    ]
-    require_pairwise(
-        operator.name,
-        program,
-        q,
-        lambda some: operator.prepare(inputs[0](operator.reads(kind, q, some))),
-    )
-    members = _members(schedule)
-    state = operator.prepare(_drawn(inputs, members, operator.reads(kind, q, index)))
-    before = machine.steps
-    stages = schedule.carry_out(program, state)
-    results = operator.finish(state)
-    wrong = sum(
-        _count_wrong(machine, operator, kind, q, of, index[at], results[at])
-        for of, at in zip(inputs, members, strict=True)
-    )
-    return AscendResult(
-        operator=operator.name,
-        kind=kind,
-        algorithm=schedule.name,
-        elements=schedule.instances << q,
-        steps=machine.steps - before,
-        phases=_phases(program, stages),
-        correct=machine.sum(wrong + schedule.astray)[0] == 0,
-        index=index + (schedule.instance << q),
-        values=results,
-    )
+    with blaming(type(made), f"The operator {made.name}"):
+        schedule = find_schedule(machine.topology, algorithm)(machine)
+        q, index = schedule.dimensions, schedule.index
+        program = _checked(made, made.passes(kind, q), q)
+        inputs = [inputs_of(number, q) for number in range(schedule.instances)]
+
+        def tried(some: Ints) -> Array:
+            return made.prepare(inputs[0](made.reads(kind, q, some)))
+
+        require_pairwise(made.name, program, q, tried)
+        members = _members(schedule)
+        state = made.prepare(_drawn(inputs, members, made.reads(kind, q, index)))
+        before = machine.steps
+        stages = schedule.carry_out(program, state)
+        results = made.finish(state)
+        wrong = sum(
+            _count_wrong(machine, made, kind, q, of, index[at], results[at])
+            for of, at in zip(inputs, members, strict=True)
+        )
+        return AscendResult(
+            operator=made.name,
+            kind=kind,
+            algorithm=schedule.name,
+            elements=schedule.instances << q,
+            steps=machine.steps - before,
+            phases=_phases(program, stages),
+            correct=machine.sum(wrong + schedule.astray)[0] == 0,
+            index=index + (schedule.instance << q),
+            values=results,
+        )
 
 
 def _members(schedule: PassSchedule) -> list[Ints | slice]:
@@ -158,31 +151,13 @@ def _members(schedule: PassSchedule) -> list[Ints | slice]:
     return [np.flatnonzero(schedule.instance == s) for s in range(schedule.instances)]
 
 
-def _drawn(
-    inputs: Sequence[Callable[[Ints], Array]],
-    members: Sequence[Ints | slice],
-    index: Ints,
-) -> Array:
+def _drawn(inputs: Sequence[Inputs], members: Sequence[Ints | slice], index: Ints) -> Array:
     """The input values of these elements, each from its own instance."""
     if len(inputs) == 1:
         return inputs[0](index)
     parts = [of(index[at]) for of, at in zip(inputs, members, strict=True)]
     places = np.concatenate([np.arange(len(index))[at] for at in members])
     return np.concatenate(parts)[np.argsort(places)]
-
-
-def _input(
-    operator: Operator,
-    seed: int,
-    q: int,
-    values: Callable[[Ints], Array] | None,
-    instance: int,
-    index: Ints,
-) -> Array:
-    """The input values of these elements of an instance."""
-    if values is None:
-        return operator.draw(seed + instance, q, index)
-    return values(index + (instance << q))
 
 
 def _checked(operator: Operator, program: Sequence[Pass], q: int) -> Sequence[Pass]:
@@ -214,7 +189,7 @@ def _count_wrong(
     operator: Operator,
     kind: str,
     q: int,
-    inputs: Callable[[Ints], Array],
+    inputs: Inputs,
     index: Ints,
     results: Array,
 ) -> int:
@@ -236,9 +211,7 @@ def _count_wrong(
     return _count_different(operator, results, mine, expected)
 
 
-def _reduced(
-    machine: Machine, operator: Reduction, q: int, inputs: Callable[[Ints], Array]
-) -> Array:
+def _reduced(machine: Machine, operator: Reduction, q: int, inputs: Inputs) -> Array:
     """Reduce all input values, each rank its share of them (collective)."""
     ranks, rank = machine.transport.size, machine.transport.rank
     ends = [(number << q) // ranks for number in range(ranks + 1)]

@@ -162,7 +162,9 @@ def gather_bound(machine: Machine, root: int) -> Bound:
 
 def _one_sided_bound(machine: Machine, root: int, limit: int | None) -> Bound:
     """Steps that no scatter or gather beats, with what the root may do in a step."""
-    served = Bound(_served_bound(machine, root, limit), "ends")
+    own = machine.nodes[machine.nodes == root]
+    degree = machine.sum(int(channels(machine, own).sum()))[0]
+    served = Bound(_items_bound(machine.topology.hosts - 1, degree, limit), "ends")
     return max(served, Bound(farthest(machine, root), "distance"))
 
 
@@ -187,13 +189,6 @@ def received_bound(machine: Machine, limit: int | None) -> int:
     fewest = int(channels(machine, hosts).min(initial=machine.topology.ports))
     fewest = -machine.max(-fewest)[0]
     return _items_bound(machine.topology.hosts - 1, fewest, limit)
-
-
-def _served_bound(machine: Machine, root: int, limit: int | None) -> int:
-    """Steps in which the root can send (or receive) N-1 items."""
-    own = machine.nodes[machine.nodes == root]
-    degree = machine.sum(int(channels(machine, own).sum()))[0]
-    return _items_bound(machine.topology.hosts - 1, degree, limit)
 
 
 def _items_bound(items: int, degree: int, limit: int | None) -> int:

@@ -8,16 +8,16 @@ they have before them is taken from the start's schedule before.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 
 from mpinet.base.arrays import Ints
 from mpinet.compiled import kernel
 from mpinet.draws import draw32
-from mpinet.errors import Disconnected
 from mpinet.networks.topology import Topology
 from mpinet.programs.bounds import growth_bound
+from mpinet.programs.collective import require_connected
 from mpinet.programs.passkernels import take_server
 from mpinet.programs.schedules.timetable import Timetable
 
@@ -25,9 +25,8 @@ ROUNDS = 8
 """Schedules of a start, each from the one before."""
 
 
-@dataclass(frozen=True, eq=False)
-class BusMembers:
-    """Members of the busses: rows of members, and rows of busses."""
+class BusMembers(NamedTuple):
+    """Members of the busses, as kernels take them: rows of members, and rows of busses."""
 
     node_begin: Ints
     busses: Ints
@@ -59,8 +58,8 @@ def bus_wave(topology: Topology, root: int) -> Timetable:
     """
     lists, size = BusMembers.of(topology), topology.size
     parent, bus, since = (np.full(size, -1) for _ in range(3))
-    informed = tell_busses(*_arrays(lists), root, parent, bus, since)
-    _require_all(topology, root, informed)
+    informed = tell_busses(lists, root, parent, bus, since)
+    require_connected(topology, root, informed)
     return Timetable.of_tree(topology, root, parent, since, bus, ports="all")
 
 
@@ -85,9 +84,9 @@ def bus_schedule(topology: Topology, root: int, starts: int) -> Timetable:
         rest[:] = 0
         for turn in range(ROUNDS):
             informed = inform_over_busses(
-                *_arrays(lists), root, start * ROUNDS + turn, rest, parent, bus, since
+                lists, root, start * ROUNDS + turn, rest, parent, bus, since
             )
-            _require_all(topology, root, informed)
+            require_connected(topology, root, informed)
             steps = time_left(parent, bus, since, root, rest)
             if best < 0 or steps < best:
                 best, kept = steps, (since.copy(), parent.copy(), bus.copy())
@@ -97,35 +96,13 @@ def bus_schedule(topology: Topology, root: int, starts: int) -> Timetable:
     return Timetable.of_tree(topology, root, parent, since, bus, ports="one")
 
 
-def _arrays(lists: BusMembers) -> tuple[Ints, Ints, Ints, Ints]:
-    """The rows as kernels take them."""
-    return lists.node_begin, lists.busses, lists.bus_begin, lists.members
-
-
-def _require_all(topology: Topology, root: int, informed: int) -> None:
-    """Raise `Disconnected` unless everybody is informed."""
-    if informed < topology.size:
-        raise Disconnected(
-            f"{topology.name} is not connected: from node {root}, {informed} of its "
-            f"{topology.size} nodes are reached."
-        )
-
-
 @kernel
-def tell_busses(
-    node_begin: Ints,
-    busses: Ints,
-    bus_begin: Ints,
-    members: Ints,
-    root: int,
-    parent: Ints,
-    bus: Ints,
-    since: Ints,
-) -> int:
+def tell_busses(lists: BusMembers, root: int, parent: Ints, bus: Ints, since: Ints) -> int:
     """Inform everybody as soon as can be; how many are informed.
 
     Whoever is informed first of a bus tells all its other members in the next step.
     """
+    node_begin, busses, bus_begin, members = lists
     carried = np.zeros(bus_begin.size - 1, np.bool_)
     queue = np.empty(since.size, np.int64)
     since[root], queue[0] = 0, root
@@ -151,10 +128,7 @@ def tell_busses(
 
 @kernel
 def inform_over_busses(
-    node_begin: Ints,
-    busses: Ints,
-    bus_begin: Ints,
-    members: Ints,
+    lists: BusMembers,
     root: int,
     seed: int,
     rest: Ints,
@@ -163,6 +137,7 @@ def inform_over_busses(
     since: Ints,
 ) -> int:
     """Inform everybody, a step after the other; how many are informed."""
+    bus_begin, members = lists.bus_begin, lists.members
     size, count = since.size, bus_begin.size - 1
     bus[:] = -1
     since[:] = -1

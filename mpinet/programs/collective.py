@@ -11,7 +11,7 @@ import numpy as np
 from mpinet.base.arrays import Ints
 from mpinet.compiled import kernel
 from mpinet.draws import draw
-from mpinet.errors import UsageError
+from mpinet.errors import Disconnected, UsageError
 from mpinet.machine import Spent
 from mpinet.networks.topology import Topology
 from mpinet.programs.bounds import Bound
@@ -109,6 +109,15 @@ def require_processor(topology: Topology, root: int) -> None:
     if root >= topology.hosts:
         raise UsageError(
             f"Node {root} of {topology.name} is a switch; processors are 0..{topology.hosts - 1}."
+        )
+
+
+def require_connected(topology: Topology, root: int, reached: int) -> None:
+    """Raise `Disconnected` unless all nodes have been reached from a root."""
+    if reached < topology.size:
+        raise Disconnected(
+            f"{topology.name} is not connected: from node {root}, {reached} of its "
+            f"{topology.size} nodes are reached."
         )
 
 

@@ -81,9 +81,8 @@ def flood(machine: Machine, root: int) -> FloodOutcome:
 
 def _flooded(machine: Machine, root: int) -> tuple[int, int]:
     """Flood: nodes informed, and the machine's step in which the last processor was."""
-    wave = _beep_wave if machine.topology.links else _bus_wave
-    if machine.model.half_duplex:
-        wave = _half_duplex_wave
+    beeps = machine.topology.links and not machine.model.half_duplex
+    wave = _beep_wave if beeps else _channel_wave
     state = State(
         machine,
         "flood",
@@ -114,16 +113,15 @@ def _beep_wave(machine: Machine, fresh: Ints, carried: Ints) -> tuple[Ints, Ints
     return machine.beep(fresh), carried
 
 
-def _half_duplex_wave(machine: Machine, fresh: Ints, carried: Ints) -> tuple[Ints, Ints]:
-    """One step over half-duplex links: its receivers."""
-    sends = _on_free_channels(machine, *wired(machine.topology, fresh), carried)
-    return _different(machine.step(*sends).nodes), carried
+def _channel_wave(machine: Machine, fresh: Ints, carried: Ints) -> tuple[Ints, Ints]:
+    """One step over half-duplex links or busses: its receivers.
 
-
-def _bus_wave(machine: Machine, fresh: Ints, carried: Ints) -> tuple[Ints, Ints]:
-    """One step over busses: its receivers, and rows (node, bus) of what they received."""
+    Of busses also rows (node, bus) of what they received.
+    """
     sends = _on_free_channels(machine, *wired(machine.topology, fresh), carried)
     inbox = machine.step(*sends)
+    if machine.model.half_duplex:
+        return _different(inbox.nodes), carried
     busses = machine.topology.channel(inbox.nodes, inbox.ports)
     return _different(inbox.nodes), np.stack([inbox.nodes, busses], axis=1)
 

@@ -17,7 +17,6 @@ from mpinet.errors import UsageError
 from mpinet.machine import Machine
 from mpinet.machine.state import Numbered, State
 from mpinet.machine.transport import Local
-from mpinet.networks.cycle import Cycle
 from mpinet.networks.topology import Topology
 from mpinet.programs.bounds import Bound, gossip_bound
 from mpinet.programs.busgossip import rows_over_busses
@@ -243,7 +242,9 @@ def _bound(machine: Machine, name: str, orbit: Orbit | None = None) -> Bound:
 def _rotate(machine: Machine, held: MarkedChunks) -> StepProgram:
     """Once round the cycle, or with all ports half round it both ways."""
     nodes, model = machine.nodes, machine.model
-    ahead = _cycle_of(machine).successor(nodes)
+    cycle = machine.topology.cycle()
+    assert cycle is not None  # `require_algorithm` has looked
+    ahead = cycle.successor(nodes)
     # All steps have the same sends, so that they are checked and laid out once.
     plan = machine.plan(nodes, ahead)
     slots, everybody = machine.slots(plan.nodes), np.arange(len(nodes))
@@ -278,17 +279,3 @@ def _rotate_both_ways(machine: Machine, ahead: Ints, back: Ints, state: State) -
             other.backward[slots[~from_behind]] = came[~from_behind]
             state.left -= 2
             other.boundary()
-
-
-def _cycle_of(machine: Machine) -> Cycle:
-    """The network's cycle.
-
-    Raises
-    ------
-    UsageError
-        It has none.
-    """
-    cycle = machine.topology.cycle()
-    if cycle is None:
-        raise UsageError(f"{machine.topology.name} offers no Hamiltonian cycle.")
-    return cycle

@@ -17,12 +17,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mpinet.base.arrays import Ints
-from mpinet.errors import Disconnected, RoutingError, TooLarge, UsageError
+from mpinet.errors import RoutingError, TooLarge, UsageError
 from mpinet.machine import PortModel
 from mpinet.networks.adjacency import Adjacency, measure_distances
 from mpinet.networks.topology import Topology
 from mpinet.programs.bounds import growth_bound
 from mpinet.programs.buspasses import bus_schedule, bus_wave
+from mpinet.programs.collective import require_connected
 from mpinet.programs.passkernels import (
     draw_keys,
     forward_pass,
@@ -128,11 +129,7 @@ def distances(topology: Topology, adjacency: Adjacency, root: int) -> Short:
     """
     distance = np.full(topology.size, -1, np.int32)
     reached = measure_distances(adjacency.begin, adjacency.others, root, distance)
-    if reached < topology.size:
-        raise Disconnected(
-            f"{topology.name} is not connected: from node {root}, {reached} of its "
-            f"{topology.size} nodes are reached."
-        )
+    require_connected(topology, root, reached)
     return distance
 
 
@@ -180,21 +177,17 @@ class PassSearch:
         """
         # The routing's tree needs no search, and is optimal on many families, such as cubes.
         best = self._routed()
-        for seed in range(self._affordable()):
+        looks = len(self._lists[1]) * max(self.bound, 1) * 4 * PATIENCE
+        for seed in range(max(1, min(STARTS, LOOKS // max(looks, 1)))):
             if best is not None and best.steps <= self.bound:
                 break
             best = self._start(seed, best)
         assert best is not None
-        if self._port_looks() <= PORT_LOOKS:
+        if self._topology.size * self._topology.ports * self.bound <= PORT_LOOKS:
             for order in (-1, 1):
                 if best.steps > self.bound:
                     best = self._ported(order, best)
         return best
-
-    def _affordable(self) -> int:
-        """Starts for which there is time."""
-        looks = len(self._lists[1]) * max(self.bound, 1) * 4 * PATIENCE
-        return max(1, min(STARTS, LOOKS // max(looks, 1)))
 
     def _routed(self) -> FoundTree | None:
         """The tree of the default routing's first hops, where they make one."""
@@ -218,10 +211,6 @@ class PassSearch:
             return None
         # Children are deeper than their parents, so that falling depth puts children first.
         return self._better(self._labelled(-depth), None)
-
-    def _port_looks(self) -> int:
-        """Ports that a pass in the order of ports looks at, at most."""
-        return self._topology.size * self._topology.ports * self.bound
 
     def _ported(self, order: int, best: FoundTree) -> FoundTree:
         """A pass in the order of the ports, rising (1) or falling (-1).

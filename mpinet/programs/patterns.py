@@ -254,16 +254,11 @@ def pattern_of(topology: Topology, text: str) -> Pattern:
         return found
     if text in SHIFTS:
         return _shift(topology, text)
-    if name == "hotspot" and argument:
-        return _spot(topology, text, argument)
     if text in ("adversarial", "nearby"):
         return (_adversarial if text == "adversarial" else _nearby)(topology, text)
-    if name == "mix" and argument:
-        return _mix(topology, text, argument)
-    if name == "groups" and argument:
-        return _product(topology, text, argument)
-    if name == "targets" and argument:
-        return _targets(topology, text, argument)
+    argued = {"hotspot": _spot, "mix": _mix, "groups": _product, "targets": _targets}
+    if name in argued and argument:
+        return argued[name](topology, text, argument)
     if text.endswith(".csv"):
         return _of_file(topology, text)
     raise UsageError(unknown_pattern(text, PATTERNS))

@@ -9,7 +9,6 @@ processor when and over which link it is reached.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from functools import partial
 from typing import Any
 
 import numpy as np
@@ -88,7 +87,7 @@ def reduce(
         machine.topology, turned_round(machine.model), machine.transport, machine.mapping
     )
     reached = _Reached(beside, root)
-    inputs = values or partial(_drawn, seed)
+    inputs = values or (lambda nodes: items(seed, nodes, nodes))
     items_of = np.full(len(machine.nodes), NEUTRAL[operator])
     hosts = np.flatnonzero(machine.nodes < machine.topology.hosts)
     items_of[hosts] = inputs(machine.nodes[hosts])
@@ -207,11 +206,6 @@ def _turns(machine: Machine, slots: Ints, ports: Ints) -> list[Ints]:
     turns = turns[: len(slots)]
     last = machine.max(int(turns.max(initial=0)))[0]
     return [slots[turns == turn] for turn in range(last + 1)]
-
-
-def _drawn(seed: int, nodes: Ints) -> Ints:
-    """The items where the user gives none."""
-    return items(seed, nodes, nodes)
 
 
 def _serially(machine: Machine, operator: str, inputs: Callable[[Ints], Ints]) -> int:

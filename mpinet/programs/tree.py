@@ -15,9 +15,10 @@ from mpinet.base.arguments import DecideRule, StartRule
 from mpinet.base.arrays import Ints
 from mpinet.base.effort import require_walk
 from mpinet.compiled import kernel
-from mpinet.errors import Disconnected, UsageError
+from mpinet.errors import UsageError
 from mpinet.machine import Machine
 from mpinet.machine.beep import wired
+from mpinet.programs.collective import require_connected
 
 BARREN = -1
 """Depth of a subtree without a processor (switches only): it need not be served."""
@@ -202,10 +203,7 @@ def flooded(machine: Machine, root: int) -> Ints:
         up[fresh], known[fresh] = inbox.ports[news][first], True
         new = machine.sum(len(fresh))[0]
         if new == 0:
-            raise Disconnected(
-                f"{topology.name} is not connected: from node {root}, {reached} of its "
-                f"{topology.size} nodes are reached."
-            )
+            require_connected(topology, root, reached)
         reached += new
     return up
 

@@ -12,6 +12,7 @@ from mpinet.base.csvlines import csv_lines
 from mpinet.base.numerals import is_whole
 from mpinet.errors import UsageError
 from mpinet.networks.topology import Topology
+from mpinet.programs.collective import require_processor
 
 
 def processor_named(topology: Topology, text: str, where: str) -> int:
@@ -32,7 +33,11 @@ def processor_named(topology: Topology, text: str, where: str) -> int:
         There is no such node, or it is a switch.
     """
     node = topology.find(text)
-    _require_no_switch(topology, node, f"{where}: node")
+    if node >= topology.hosts:
+        raise UsageError(
+            f"{where}: node {node} of {topology.name} is a switch; processors are "
+            f"0..{topology.hosts - 1}."
+        )
     return node
 
 
@@ -46,17 +51,8 @@ def processors_numbered(topology: Topology, words: Iterable[str]) -> list[int]:
     """
     numbers = [*map(int, words)]
     for number in numbers:
-        topology.require_node(number)
-        _require_no_switch(topology, number, "Node")
+        require_processor(topology, number)
     return numbers
-
-
-def _require_no_switch(topology: Topology, node: int, what: str) -> None:
-    """Raise `UsageError` if a node is a switch."""
-    if node >= topology.hosts:
-        raise UsageError(
-            f"{what} {node} of {topology.name} is a switch; processors are 0..{topology.hosts - 1}."
-        )
 
 
 def read_pairs(topology: Topology, path: Path) -> Ints:

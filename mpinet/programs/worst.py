@@ -90,6 +90,3 @@ def _matched(hosts: int, sources: Ints, targets: Ints) -> Ints:
     useful = np.ones(len(targets), bool)
     match_all(begin, targets.astype(np.int32), useful, mine, theirs)
     return np.where(mine >= 0, targets[mine], -1)
-
-
-__all__ = ["worst_permutation"]

@@ -219,14 +219,12 @@ def _butterflies(partners: Butterfly, way: int = 1) -> Callable[[int], list[Roun
     return lambda processors: spread(partners(processors)[::way], processors)
 
 
-def _scatter_allgather(processors: int) -> TransferRounds:
-    rounds = _binomial(processors, scatter=True) + ring(processors)
-    return TransferRounds(processors, [rounds], processors)
+def _scatter_allgather(processors: int) -> list[Round]:
+    return _binomial(processors, scatter=True) + ring(processors)
 
 
-def _ring_allreduce(processors: int) -> TransferRounds:
-    rounds = back(ring(processors, -1)) + ring(processors)
-    return TransferRounds(processors, [rounds], processors)
+def _ring_allreduce(processors: int) -> list[Round]:
+    return back(ring(processors, -1)) + ring(processors)
 
 
 def _halving_doubling(partners: Butterfly, way: int = 1) -> Callable[[int], TransferRounds]:
@@ -260,10 +258,9 @@ def _shifted(processors: int, turn: int) -> tuple[Ints, Ints, Ints]:
     return nodes, there, nodes * processors + there
 
 
-def _pairwise_reduce_scatter(processors: int) -> TransferRounds:
+def _pairwise_reduce_scatter(processors: int) -> list[Round]:
     ends = (_shifted(processors, turn)[:2] for turn in range(1, processors))
-    rounds = [round_of(nodes, there, there)._replace(add=True) for nodes, there in ends]
-    return TransferRounds(processors, [rounds], processors)
+    return [round_of(nodes, there, there)._replace(add=True) for nodes, there in ends]
 
 
 def _bruck_alltoall(processors: int) -> TransferRounds:
@@ -301,12 +298,12 @@ TREES: dict[str, tuple[Callable[[int], Streams], str]] = {
 ALGORITHMS: dict[str, dict[str, Algorithm]] = {
     "broadcast": {
         **{name: _along(name) for name in TREES},
-        "scatter-allgather": Algorithm(_scatter_allgather, "Barnett et al. 1994"),
+        "scatter-allgather": Algorithm(_gathered(_scatter_allgather), "Barnett et al. 1994"),
     },
     "reduce": {name: _along(name, back) for name in TREES},
     "allreduce": {
         "recursive-doubling": Algorithm(_whole(doubling), THAKUR),
-        "ring": Algorithm(_ring_allreduce, "Patarasuk, Yuan 2009"),
+        "ring": Algorithm(_gathered(_ring_allreduce), "Patarasuk, Yuan 2009"),
         "rabenseifner": Algorithm(_halving_doubling(doubling), "Rabenseifner 2004"),
         "bine": Algorithm(_halving_doubling(negabinary, -1), "De Sensi et al. 2025"),
         "bine-doubling": Algorithm(_whole(negabinary), "De Sensi et al. 2025"),
@@ -321,7 +318,7 @@ ALGORITHMS: dict[str, dict[str, Algorithm]] = {
     "reduce-scatter": {
         "ring": Algorithm(_scattered(lambda count: ring(count, -1)), "Patarasuk, Yuan 2009"),
         "recursive-halving": Algorithm(_scattered(_butterflies(doubling)), THAKUR),
-        "pairwise": Algorithm(_pairwise_reduce_scatter, THAKUR),
+        "pairwise": Algorithm(_gathered(_pairwise_reduce_scatter), THAKUR),
         "bine": Algorithm(_scattered(_butterflies(negabinary, -1)), "De Sensi et al. 2025"),
     },
     "alltoall": {

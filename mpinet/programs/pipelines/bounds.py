@@ -18,7 +18,7 @@ from mpinet.networks.adjacency import Adjacency, spread
 from mpinet.networks.topology import Topology
 from mpinet.programs import bounds
 from mpinet.programs.bounds import Bound
-from mpinet.programs.cuts import best_cut
+from mpinet.programs.cuts import Cut, best_cut
 from mpinet.programs.pipelines.arcs import Arcs
 from mpinet.programs.pipelines.forwarding import forwarded_bound, forwarded_messages
 from mpinet.programs.pipelines.rates import (
@@ -32,10 +32,13 @@ from mpinet.programs.pipelines.rates import (
     ways_to_all,
 )
 
+Limits = tuple[Bound, Fraction | None]
+"""Steps that nothing beats, and items per step that none exceeds in the long run, if known."""
+
 
 def steps_and_rate(
     machine: Machine, collective: str, root: int, items: int, forwarded: bool = False
-) -> tuple[Bound, Fraction | None]:
+) -> Limits:
     """Bound the steps, and the items per step: what nothing beats (collective).
 
     Parameters
@@ -66,34 +69,26 @@ def steps_and_rate(
     return bound, rate
 
 
-def _of_broadcast(
-    machine: Machine, arcs: Arcs, root: int, items: int
-) -> tuple[Bound, Fraction | None]:
+def _of_broadcast(machine: Machine, arcs: Arcs, root: int, items: int) -> Limits:
     return broadcast_bound(machine, arcs, root, items), broadcast_rate(machine, arcs, root)
 
 
-def _of_gossip(
-    machine: Machine, arcs: Arcs, root: int, items: int
-) -> tuple[Bound, Fraction | None]:
-    rate, cut = gossip_rate_of(machine, arcs), entering(machine)
+def _of_gossip(machine: Machine, arcs: Arcs, root: int, items: int) -> Limits:
+    rate, cut = gossip_rate_of(machine, arcs), best_cut(machine.topology, machine.model, "gossip")
     bound = gossip_bound(machine, rate, items, cut)
     if flows_to_one(machine.model.send == 1, arcs):
         bound = max(bound, Bound(fewest_to_one(arcs, items)[0], "flow"))
     if rate is None and cut is not None:
-        rate = Fraction(cut[1], cut[0])
+        rate = Fraction(cut.entering, cut.needed)
     return bound, rate
 
 
-def _of_allreduce(
-    machine: Machine, arcs: Arcs, root: int, items: int
-) -> tuple[Bound, Fraction | None]:
+def _of_allreduce(machine: Machine, arcs: Arcs, root: int, items: int) -> Limits:
     rate = allreduce_rate(machine, arcs)
     return allreduce_bound(machine, arcs, rate, items), rate
 
 
-def _of_exchange(
-    machine: Machine, arcs: Arcs, root: int, items: int
-) -> tuple[Bound, Fraction | None]:
+def _of_exchange(machine: Machine, arcs: Arcs, root: int, items: int) -> Limits:
     bound = bounds.exchange_bound(machine, items=items)
     cut = best_cut(machine.topology, machine.model, EXCHANGE)
     if cut is None or not cut.needed:
@@ -149,17 +144,15 @@ def broadcast_rate(machine: Machine, arcs: Arcs, root: int) -> Fraction | None:
     return Fraction(int(np.delete(ways_to_all(arcs, root)[: arcs.hosts], root).min()))
 
 
-def gossip_bound(
-    machine: Machine, rate: Fraction | None, items: int, cut: tuple[int, int] | None
-) -> Bound:
+def gossip_bound(machine: Machine, rate: Fraction | None, items: int, cut: Cut | None) -> Bound:
     """Steps that no gossip of so many items each beats (collective).
 
     Parameters
     ----------
     rate : Fraction or None
         As of `gossip_rate_of`.
-    cut : tuple of int or None
-        As of `entering`.
+    cut : Cut or None
+        The best cut that is known.
     """
     found = [bounds.gossip_bound(machine)]
     if machine.model.receive == 1:
@@ -170,8 +163,7 @@ def gossip_bound(
     if rate is not None:
         found.append(Bound(-(-items * rate.denominator // rate.numerator), "cut"))
     if cut is not None:
-        needed, entering = cut
-        found.append(Bound(-(-items * needed // entering), "cut"))
+        found.append(Bound(-(-items * cut.needed // cut.entering), "cut"))
     return max(found)
 
 
@@ -186,12 +178,6 @@ def gossip_rate_of(machine: Machine, arcs: Arcs) -> Fraction | None:
         return None
     # `gossip_rate` gives steps per item.
     return 1 / gossip_rate(arcs)[0]
-
-
-def entering(machine: Machine) -> tuple[int, int] | None:
-    """Count how often items of a gossip enter the parts of a cut, and how many can in a step."""
-    cut = best_cut(machine.topology, machine.model, "gossip")
-    return None if cut is None else (cut.needed, cut.entering)
 
 
 def allreduce_rate(machine: Machine, arcs: Arcs) -> Fraction | None:

@@ -10,6 +10,7 @@ from __future__ import annotations
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from fractions import Fraction
+from typing import NamedTuple
 
 import numpy as np
 
@@ -174,12 +175,12 @@ def plan(
     arcs = Arcs.of(topology)
     forwarded = only_forwards(topology, switches if everywhere else turning)
     bound, rate = bounds.steps_and_rate(machine, collective, root or 0, items, forwarded)
-    given = (topology, arcs, machine.model)
-    if collective == "allreduce":
-        return _everywhere(machine, arcs, items, (bound, rate), algorithm, switches, parts)
+    if everywhere:
+        wanted = (algorithm, switches, parts)
+        return AllreduceSearch(machine, arcs, items, bound, rate, *wanted).plan()
     owners = np.arange(topology.hosts) if of_each else np.full(1, root)
     sources, back = np.repeat(owners, items), collective in SUMS
-    way = spread(*given, sources, bound, algorithm, back, turning)
+    way = spread(topology, arcs, machine.model, sources, bound, algorithm, back, turning)
     if not back:
         table = _table(machine, collective, way, items, root)
     else:
@@ -230,60 +231,118 @@ def _of_all_pairs(machine: Machine, items: int) -> PipelinePlan:
     return PipelinePlan(FARTHEST, table.ordered(), items, bound, rate)
 
 
-def _everywhere(
-    machine: Machine,
-    arcs: Arcs,
-    items: int,
-    limits: tuple[Bound, Fraction | None],
-    algorithm: str | None,
-    switches: str,
-    parts: bool,
-) -> PipelinePlan:
-    """There and back, or along dimensions: by what takes the fewest steps."""
-    topology, (bound, rate) = machine.topology, limits
-    if algorithm != DIMENSIONS:
-        way, back = _there_and_back(machine, arcs, items, bound, algorithm, switches)
-        table = _table(machine, "allreduce", way, items)
-        add = (np.arange(len(table)) < back) & _combines(topology, table, way)
-        found = PipelinePlan(
-            way.algorithm, replace(table, add=add), items, bound, rate, way.skipped
-        )
-        if algorithm or way.steps <= max(bound, items * combining_gossip_bound(machine)):
+class AllreduceSearch(NamedTuple):
+    """An allreduce of many items, and what nothing beats."""
+
+    machine: Machine
+    """Moves the items."""
+    arcs: Arcs
+    """Arcs of its network."""
+    items: int
+    """Number of items."""
+    bound: Bound
+    """Steps that nothing beats."""
+    rate: Fraction | None
+    """Upper bound of the items per step; see `PipelinePlan`."""
+    algorithm: str | None
+    """Name of the algorithm; None: what takes the fewest steps."""
+    switches: str
+    """Work of the switches; see `move_items`."""
+    parts: bool
+    """True if part of a sum may be sent."""
+
+    def plan(self) -> PipelinePlan:
+        """There and back, or along dimensions: by what takes the fewest steps."""
+        machine, items, algorithm, bound = self.machine, self.items, self.algorithm, self.bound
+        topology = machine.topology
+        if algorithm != DIMENSIONS:
+            way, back = self._there_and_back()
+            table = _table(machine, "allreduce", way, items)
+            add = (np.arange(len(table)) < back) & _combines(topology, table, way)
+            table = replace(table, add=add)
+            found = PipelinePlan(way.algorithm, table, items, bound, self.rate, way.skipped)
+            if algorithm or way.steps <= max(bound, items * combining_gossip_bound(machine)):
+                return found
+        along = exchanged(topology, self.arcs, machine.model, bound)
+        if along is None and algorithm == DIMENSIONS:
+            raise UsageError(
+                f"{topology.name} has no dimensions along which all processors learn every sum on "
+                f"{machine.model.name} port{'s' * (machine.model.send is None)}: give another "
+                "--algorithm, or none."
+            )
+        if algorithm is None and (
+            along is None or along.steps * items >= way.steps or (along.in_parts and not self.parts)
+        ):
             return found
-    along = exchanged(topology, arcs, machine.model, bound)
-    if along is None and algorithm == DIMENSIONS:
-        raise UsageError(
-            f"{topology.name} has no dimensions along which all processors learn every sum on "
-            f"{machine.model.name} port{'s' * (machine.model.send is None)}: give another "
-            "--algorithm, or none."
-        )
-    if algorithm is None and (
-        along is None or along.steps * items >= way.steps or (along.in_parts and not parts)
-    ):
-        return found
-    assert along is not None
-    skipped = () if algorithm else found.skipped
-    return PipelinePlan(DIMENSIONS, _along(machine, along, items), items, bound, rate, skipped)
+        assert along is not None
+        skipped = () if algorithm else found.skipped
+        return PipelinePlan(DIMENSIONS, self._along(along), items, bound, self.rate, skipped)
 
+    def _along(self, along: Exchanged) -> Timetable:
+        """A timetable in which every step of an exchange is made for one item after the other."""
+        items = self.items
+        step, sender, receiver, port, since = (np.repeat(row, items) for row in along.rows.T)
+        item = np.tile(np.arange(items), len(along.rows))
+        later = (since - 1) * items + item + 1
+        rows = np.stack([(step - 1) * items + item + 1, sender, receiver, item], axis=1)
+        more = {"add": np.ones(len(item), bool), "ports": self.machine.model.name}
+        if along.in_parts:
+            more["since"] = np.where(since > 0, later, since)
+        topology = self.machine.topology
+        return Timetable.of("allreduce", topology, rows, port, chunks=items, **more)
 
-def _along(machine: Machine, along: Exchanged, items: int) -> Timetable:
-    """A timetable in which every step of an exchange is made for one item after the other."""
-    step, sender, receiver, port, since = (np.repeat(row, items) for row in along.rows.T)
-    item = np.tile(np.arange(items), len(along.rows))
-    later = (since - 1) * items + item + 1
-    return Timetable(
-        "allreduce",
-        machine.topology.hosts,
-        (step - 1) * items + item + 1,
-        sender,
-        receiver,
-        item,
-        items,
-        port=port,
-        add=np.ones(len(item), bool),
-        since=np.where(since > 0, later, since) if along.in_parts else None,
-        ports=machine.model.name,
-    )
+    def _there_and_back(self) -> tuple[ItemSpread, int]:
+        """Return the best way of `_both_halves`.
+
+        One item by default never takes more steps than two: a search for two items combines them at
+        two processors, and may be shorter by that.
+        """
+        best = self._both_halves(self.items)
+        if self.items != 1 or self.algorithm or best[0].steps <= self.bound:
+            return best
+        with suppress(TooLarge):
+            two = self._both_halves(2)
+            if two[0].steps < best[0].steps:
+                best = min((_of_item(*two, item) for item in (0, 1)), key=lambda way: way[0].steps)
+        return best
+
+    def _both_halves(self, items: int) -> tuple[ItemSpread, int]:
+        """Backwards, and then forwards, by the way that takes the fewest steps; rows of the first.
+
+        Over busses, and through switches that only forward, the way back is another one: there one
+        message becomes several.
+        """
+        machine, arcs, half = self.machine, self.arcs, -(-self.bound // 2)
+        topology, model = machine.topology, machine.model
+        turning, spreading = (behavior(of, self.switches) for of in ("allreduce", "broadcast"))
+        best: tuple[ItemSpread, ItemSpread] | None = None
+        skipped, refused = [], None
+        names = [self.algorithm] if self.algorithm else offered(topology, model, True, turning)
+        for name in names:
+            through = topology.links and topology.size > topology.hosts and name in (PATHS, TREES)
+            one = name == TREES and not through
+            sources = np.zeros(items, np.int64) if one else shares(topology, items)
+            try:
+                back = forth = spread(topology, arcs, model, sources, half, name, True, turning)
+                if not topology.links or through:
+                    way = None if through else name
+                    forth = spread(topology, arcs, model, sources, 0, way, switches=spreading)
+            except TooLarge as error:
+                skipped.append(name)
+                refused = error
+                continue
+            if best is None or back.steps + forth.steps < sum(way.steps for way in best):
+                best = back, forth
+            if back.steps <= half:
+                break
+        if best is None:
+            assert refused is not None
+            raise refused
+        back, forth = _turned_round(machine, best[0]), best[1]
+        later = forth.rows + np.array([back.steps, 0, 0, 0])
+        rows = np.concatenate([back.rows, later])
+        channels = np.concatenate([back.channels, forth.channels])
+        return ItemSpread(back.algorithm, rows, channels, tuple(skipped)), len(back.rows)
 
 
 def _combines(topology: Topology, table: Timetable, way: ItemSpread) -> Flags:
@@ -307,28 +366,6 @@ def _turned_round(machine: Machine, way: ItemSpread) -> ItemSpread:
     return ItemSpread(way.algorithm, np.ascontiguousarray(rows), channels[::-1].copy())
 
 
-def _there_and_back(
-    machine: Machine,
-    arcs: Arcs,
-    items: int,
-    bound: int,
-    algorithm: str | None,
-    switches: str,
-) -> tuple[ItemSpread, int]:
-    """Return the best way of `_both_halves`: one item by default never takes more steps than two.
-
-    A search for two items combines them at two processors, and may be shorter by that.
-    """
-    best = _both_halves(machine, arcs, items, bound, algorithm, switches)
-    if items != 1 or algorithm or best[0].steps <= bound:
-        return best
-    with suppress(TooLarge):
-        two = _both_halves(machine, arcs, 2, bound, algorithm, switches)
-        if two[0].steps < best[0].steps:
-            best = min((_of_item(*two, item) for item in (0, 1)), key=lambda way: way[0].steps)
-    return best
-
-
 def _of_item(way: ItemSpread, back: int, item: int) -> tuple[ItemSpread, int]:
     """Return the rows of one item without the steps that others alone used, and the first half."""
     kept = np.flatnonzero(way.rows[:, 3] == item)
@@ -336,51 +373,6 @@ def _of_item(way: ItemSpread, back: int, item: int) -> tuple[ItemSpread, int]:
     rows[:, 0] = np.unique(rows[:, 0], return_inverse=True)[1] + 1
     rows[:, 3] = 0
     return replace(way, rows=rows, channels=way.channels[kept]), int((kept < back).sum())
-
-
-def _both_halves(
-    machine: Machine,
-    arcs: Arcs,
-    items: int,
-    bound: int,
-    algorithm: str | None,
-    switches: str,
-) -> tuple[ItemSpread, int]:
-    """Backwards, and then forwards, by the way that takes the fewest steps; rows of the first.
-
-    Over busses, and through switches that only forward, the way back is another one: there one
-    message becomes several.
-    """
-    topology, model, half = machine.topology, machine.model, -(-bound // 2)
-    turning, spreading = behavior("allreduce", switches), behavior("broadcast", switches)
-    best: tuple[ItemSpread, ItemSpread] | None = None
-    skipped, refused = [], None
-    names = [algorithm] if algorithm else offered(topology, model, True, turning)
-    for name in names:
-        through = topology.links and topology.size > topology.hosts and name in (PATHS, TREES)
-        one = name == TREES and not through
-        sources = np.zeros(items, np.int64) if one else shares(topology, items)
-        try:
-            back = forth = spread(topology, arcs, model, sources, half, name, True, turning)
-            if not topology.links or through:
-                way = None if through else name
-                forth = spread(topology, arcs, model, sources, 0, way, switches=spreading)
-        except TooLarge as error:
-            skipped.append(name)
-            refused = error
-            continue
-        if best is None or back.steps + forth.steps < sum(way.steps for way in best):
-            best = back, forth
-        if back.steps <= half:
-            break
-    if best is None:
-        assert refused is not None
-        raise refused
-    back, forth = _turned_round(machine, best[0]), best[1]
-    later = forth.rows + np.array([back.steps, 0, 0, 0])
-    rows = np.concatenate([back.rows, later])
-    channels = np.concatenate([back.channels, forth.channels])
-    return ItemSpread(back.algorithm, rows, channels, tuple(skipped)), len(back.rows)
 
 
 def _table(

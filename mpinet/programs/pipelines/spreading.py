@@ -12,6 +12,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
+from functools import partial
 
 import numpy as np
 
@@ -179,7 +180,8 @@ def spread(
     skipped: list[str] = []
     for name in names:
         if name == PATHS:
-            found = _paths(arcs, sources, bound, model.send == 1, single)
+            made = path_rows(arcs, sources, bound, model.send == 1, single)
+            found = None if made is None else ItemSpread(PATHS, *made)
         elif name == TREES and (not rooted or arcs.hosts < arcs.size):
             found = _forest(arcs, sources, bound, single)
         elif topology.links:
@@ -201,27 +203,13 @@ def spread(
     return replace(best, skipped=tuple(skipped))
 
 
-def _rarest(topology: Topology, arcs: Arcs, sources: Ints, bound: int) -> ItemSpread | None:
-    """Spread first the items that fewest have."""
-    return _searched(RAREST, rarest_rows, topology, sources, bound)
-
-
-def _matching(topology: Topology, arcs: Arcs, sources: Ints, bound: int) -> ItemSpread | None:
-    """A largest matching a step."""
-    return _searched(MATCHING, matched_rows, topology, sources, bound)
-
-
 def _searched(
-    name: str,
-    search: Callable[[Topology, Ints, int], Ints],
-    topology: Topology,
-    sources: Ints,
-    bound: int,
+    name: str, topology: Topology, arcs: Arcs, sources: Ints, bound: int
 ) -> ItemSpread | None:
-    """A greedy search, unless it would take too long."""
+    """A greedy search over links, unless it would take too long."""
     if len(sources) * topology.size * max(bound, 1) > MOST_TRIES:
         return None
-    rows = search(topology, sources, bound)
+    rows = (matched_rows if name == MATCHING else rarest_rows)(topology, sources, bound)
     rows = rows[needed_rows(rows, topology, sources)]
     return ItemSpread(name, rows, np.full(len(rows), -1))
 
@@ -234,12 +222,6 @@ def _over_busses(
         return None
     rows = rows_over_busses(topology, sources, bound, name == MATCHING, single)
     return ItemSpread(name, np.ascontiguousarray(rows[:, :4]), rows[:, 4].copy())
-
-
-def _paths(arcs: Arcs, sources: Ints, bound: int, one_port: bool, alone: bool) -> ItemSpread | None:
-    """Find rows from processor to processor."""
-    found = path_rows(arcs, sources, bound, one_port, alone)
-    return None if found is None else ItemSpread(PATHS, *found)
 
 
 def _forest(arcs: Arcs, sources: Ints, bound: int, alone: bool) -> ItemSpread | None:
@@ -289,8 +271,8 @@ def _cycle(topology: Topology, arcs: Arcs, sources: Ints, bound: int) -> ItemSpr
 
 
 _WAYS: dict[str, Callable[[Topology, Arcs, Ints, int], ItemSpread | None]] = {
-    RAREST: _rarest,
+    RAREST: partial(_searched, RAREST),
     TREES: _trees,
-    MATCHING: _matching,
+    MATCHING: partial(_searched, MATCHING),
     CYCLE: _cycle,
 }

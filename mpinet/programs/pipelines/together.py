@@ -20,95 +20,79 @@ from mpinet.machine.transport import Local
 from mpinet.networks.members import Members
 from mpinet.networks.topology import Topology
 from mpinet.programs.holdings import ChunkGroup, KeyedChunks
-from mpinet.programs.kinds import ROOTED, TWO_HALVES
+from mpinet.programs.kinds import ROOTED
 from mpinet.programs.pipelines.bounds import steps_and_rate
 from mpinet.programs.pipelines.collectives import plan
 from mpinet.programs.pipelines.interleaving import Party
-from mpinet.programs.pipelines.switching import behavior, only_forwards
+from mpinet.programs.pipelines.switching import is_planned
 from mpinet.programs.playing import lower_bound, play, rows_of
 from mpinet.programs.schedules.taken import taken
 from mpinet.programs.schedules.timetable import Timetable, ports_of
-
-SPREAD = ("broadcast", "gossip", "reduce")
-"""Collectives whose schedules are others where switches only forward."""
 
 FASTEST = {"scatter": "flow", "gather": "flow"}
 """Algorithms that take the fewest steps, of collectives that have such ones."""
 
 
-def scheduled(
-    topology: Topology,
-    model: PortModel,
-    collective: str,
-    items: int,
-    root: int,
-    algorithm: str | None,
-    switches: str,
-    parts: bool = False,
-) -> tuple[str, Timetable]:
-    """Find a schedule of any collective; its algorithm, and who sends what.
+class WantedCollective(NamedTuple):
+    """A collective whose schedule is to be found: on a whole network, or for each group."""
 
-    Parameters
-    ----------
-    topology, model
-        The network, and how many ports a processor uses.
-    collective, items, root, algorithm, switches, parts
-        As of `plan`; a root counts where the collective has one.
-    """
-    planned = collective in TWO_HALVES or items != 1
-    planned |= only_forwards(topology, behavior(collective, switches)) and collective in SPREAD
-    if not planned:
-        return taken(topology, collective, root, algorithm, model)
-    rooted = root if collective in ROOTED else None
-    found = plan(
-        Machine(topology, model, Local()),
-        collective,
-        items,
-        rooted,
-        algorithm,
-        switches,
-        parts=parts,
-    )
-    return found.algorithm, found.table
+    model: PortModel
+    """Ports that a processor uses."""
+    collective: str
+    """Name of the collective."""
+    items: int
+    """Items of the root or of each processor, or items to combine."""
+    algorithm: str | None
+    """Name of the algorithm; None: what takes the fewest steps."""
+    switches: str
+    """Work of the switches; see `move_items`."""
+    parts: bool = True
+    """True if part of a sum may be sent."""
 
+    def scheduled(self, topology: Topology, root: int) -> tuple[str, Timetable]:
+        """Find a schedule; its algorithm, and who sends what.
 
-def party(
-    fabric: Topology,
-    part: Members,
-    model: PortModel,
-    collective: str,
-    items: int,
-    root: int,
-    algorithm: str | None,
-    switches: str,
-) -> Party:
-    """Find a group's schedule, and what nothing beats (collective).
+        The root counts where the collective has one.
+        """
+        collective = self.collective
+        if not is_planned(topology, collective, self.items, self.switches):
+            return taken(topology, collective, root, self.algorithm, self.model)
+        return self._planned(topology, root if collective in ROOTED else None)
 
-    Parameters
-    ----------
-    fabric : Topology
-        The network of all groups.
-    part : Members
-        It as the group sees it.
-    model, collective, items, root, algorithm, switches
-        As of `scheduled`; the root is a rank in the group.
-    """
-    numbers = np.arange(part.network.size)
-    if isinstance(fabric, Members):
-        numbers[fabric.origin] = np.arange(fabric.size)
-    machine = Machine(part, model, Local())  # alike on every rank
-    spread = collective == "gossip" or (collective == "broadcast" and model.send is None)
-    if spread and algorithm is None:
-        at = root if collective == "broadcast" else None
-        found = plan(machine, collective, items, at, switches=switches)
-        name, table = found.algorithm, found.table
-    else:
-        algorithm = algorithm or FASTEST.get(collective)
-        name, table = scheduled(part, model, collective, items, root, algorithm, switches)
-    table = table.ordered()
-    table = replace(table, port=ports_of(part, table))
-    bound = max(lower_bound(machine, table), steps_and_rate(machine, collective, root, items)[0])
-    return Party(part, numbers[part.origin], name, table, bound)
+    def _planned(self, topology: Topology, root: int | None) -> tuple[str, Timetable]:
+        """Find a schedule as a pipeline of items."""
+        machine = Machine(topology, self.model, Local())
+        given = (self.algorithm, self.switches, self.parts)
+        found = plan(machine, self.collective, self.items, root, *given)
+        return found.algorithm, found.table
+
+    def party(self, fabric: Topology, part: Members, root: int) -> Party:
+        """Find a group's schedule, and what nothing beats (collective).
+
+        Parameters
+        ----------
+        fabric : Topology
+            The network of all groups.
+        part : Members
+            It as the group sees it.
+        root : int
+            A rank in the group.
+        """
+        collective, numbers = self.collective, np.arange(part.network.size)
+        if isinstance(fabric, Members):
+            numbers[fabric.origin] = np.arange(fabric.size)
+        spread = collective == "gossip" or (collective == "broadcast" and self.model.send is None)
+        if spread and self.algorithm is None:
+            name, table = self._planned(part, root if collective == "broadcast" else None)
+        else:
+            algorithm = self.algorithm or FASTEST.get(collective)
+            name, table = self._replace(algorithm=algorithm, parts=False).scheduled(part, root)
+        table = table.ordered()
+        table = replace(table, port=ports_of(part, table))
+        machine = Machine(part, self.model, Local())  # alike on every rank
+        rated, _ = steps_and_rate(machine, collective, root, self.items)
+        bound = max(lower_bound(machine, table), rated)
+        return Party(part, numbers[part.origin], name, table, bound)
 
 
 class GroupChunks(NamedTuple):

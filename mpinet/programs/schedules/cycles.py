@@ -8,8 +8,7 @@ from mpinet.base.arrays import Array, Ints
 from mpinet.errors import UsageError
 from mpinet.machine import Machine
 from mpinet.programs.operators.operator import ASCEND
-from mpinet.programs.schedules.moves import MoveSends
-from mpinet.programs.schedules.pipeline import HELD, Pipeline
+from mpinet.programs.schedules.pipeline import Pipeline
 
 
 class Cycles(Pipeline):
@@ -54,14 +53,10 @@ class Cycles(Pipeline):
 
     def circulate(self, turn: int, kind: str, registers: Array) -> None:
         """One place round the cycle."""
-        nodes = self.machine.nodes
-        on = 1 if kind == ASCEND else -1
-
-        def sends() -> MoveSends:
-            targets = nodes - self.places + (self.places + on) % self.length
-            return MoveSends(np.arange(len(nodes)), targets, HELD)
-
-        self.moves.move(("cycle", on), registers, sends, lambda origins, receivers: HELD)
+        first, on = self.machine.nodes - self.places, 1 if kind == ASCEND else -1
+        self.moves.to_all(
+            ("cycle", on), registers, lambda: first + (self.places + on) % self.length
+        )
 
 
 def cycle_length(size: int) -> int | None:

@@ -20,7 +20,7 @@ from mpinet.networks.gbsn.general import GeneralizedBlockShift
 from mpinet.networks.gbsn.regular import BlockShift
 from mpinet.networks.topology import Topology
 from mpinet.programs.operators.operator import Pass
-from mpinet.programs.schedules.moves import Moves, MoveSends, rotated_left
+from mpinet.programs.schedules.moves import Moves, rotated_left
 from mpinet.programs.schedules.pairs import keep_own
 from mpinet.programs.schedules.schedule import PassSchedule, Phase
 
@@ -98,23 +98,13 @@ class Sections(PassSchedule):
 
     def _shift_all(self, by: int, registers: Array) -> None:
         """One step: every element moves on, but for those that stay where they are."""
-        nodes = self.machine.nodes
-
-        def sends() -> MoveSends:
-            targets = rotated_left(nodes, self.dimensions, by)
-            slots = np.flatnonzero(targets != nodes)
-            return MoveSends(slots, targets[slots], HELD)
-
-        self._moves.move(("shift", by), registers, sends, lambda origins, receivers: HELD)
+        nodes, q = self.machine.nodes, self.dimensions
+        self._moves.to_all(("shift", by), registers, lambda: rotated_left(nodes, q, by))
 
     def _exchange(self, sweep: Pass, j: int, section: int, registers: Array) -> None:
         """One step over the links of the bit that dimension j is at."""
         nodes, bit = self.machine.nodes, j - section * self._shift
-
-        def sends() -> MoveSends:
-            return MoveSends(np.arange(len(nodes)), nodes ^ (1 << bit), HELD)
-
-        self._moves.move(("exchange", bit), registers, sends, lambda origins, receivers: RECEIVED)
+        self._moves.to_all(("exchange", bit), registers, lambda: nodes ^ (1 << bit), RECEIVED)
         registers[HELD] = keep_own(
             sweep.oper, j, self._elements(section), registers[HELD], registers[RECEIVED]
         )

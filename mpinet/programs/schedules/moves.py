@@ -88,6 +88,21 @@ class Moves:
                 self._known[key] = move
         move(registers)
 
+    def to_all(
+        self, key: Hashable, registers: Array, targets: Callable[[], Ints], into: int = 0
+    ) -> None:
+        """Send what is in register 0 of every processor to its target, unless that is itself.
+
+        Messages go into the register `into`; the other parameters are those of `move`.
+        """
+
+        def sends() -> MoveSends:
+            ends = targets()
+            slots = np.flatnonzero(ends != self._machine.nodes)
+            return MoveSends(slots, ends[slots])
+
+        self.move(key, registers, sends, lambda origins, receivers: into)
+
 
 class PlannedMove:
     """One planned move (collective); see `Moves.move`."""

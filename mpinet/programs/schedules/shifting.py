@@ -74,13 +74,9 @@ class Shifting(PassSchedule):
 
     def shift(self, kind: str, registers: Array) -> None:
         """One step: every element moves on, but for those that stay where they are."""
-
-        def sends() -> MoveSends:
-            targets = self.rotated(self.machine.nodes, kind)
-            slots = np.flatnonzero(targets != self.machine.nodes)
-            return MoveSends(slots, targets[slots])
-
-        self._moves.move(("shift", kind), registers, sends, lambda origins, receivers: HELD)
+        self._moves.to_all(
+            ("shift", kind), registers, lambda: self.rotated(self.machine.nodes, kind)
+        )
 
 
 class ShuffleExchangeSchedule(Shifting):
@@ -101,13 +97,7 @@ class ShuffleExchangeSchedule(Shifting):
         """One step over the exchange links, if the dimension is active."""
         if j not in sweep.dimensions:
             return
-        nodes = self.machine.nodes
-        self._moves.move(
-            "exchange",
-            registers,
-            lambda: MoveSends(np.arange(len(nodes)), nodes ^ 1),
-            lambda origins, receivers: RECEIVED,
-        )
+        self._moves.to_all("exchange", registers, lambda: self.machine.nodes ^ 1, RECEIVED)
         registers[HELD] = keep_own(
             sweep.oper, j, self.elements(j), registers[HELD], registers[RECEIVED]
         )

@@ -251,14 +251,10 @@ class HostedRows:
         """Slots of the senders. Shape (m,)."""
         self.ports: Ints = ports_of(machine.topology, rows)
         """Ports of the senders. Shape (m,)."""
-        self._require_ports(machine, rows)
-        self._begin = np.searchsorted(rows.step, np.arange(1, timetable.last + 2))
-
-    def _require_ports(self, machine: Machine, rows: Timetable) -> None:
-        """Raise `UsageError` on all ranks where a row of one goes over no channel."""
         missing = np.flatnonzero(self.ports < 0)
         if len(missing):
             raise no_channel(machine.topology, rows, int(missing[0]))
+        self._begin = np.searchsorted(rows.step, np.arange(1, timetable.last + 2))
 
     def sends(self, step: int) -> slice:
         """Return the rows of a step, as a slice."""

@@ -16,15 +16,12 @@ from mpinet.programs.ascend import run
 from mpinet.programs.broadcast import broadcast
 from mpinet.programs.flood import flood
 from mpinet.programs.operators import open_operator
-from mpinet.programs.rehearsal import (
-    Cluster,
-    Rehearsal,
-    rehearse_ascend,
-    rehearse_broadcast,
-    rehearse_flood,
-    rehearse_route,
-    route,
-)
+from mpinet.programs.rehearsal import route
+from mpinet.programs.rehearsal.ascend import rehearse_ascend
+from mpinet.programs.rehearsal.broadcast import rehearse_broadcast
+from mpinet.programs.rehearsal.flood import rehearse_flood
+from mpinet.programs.rehearsal.rehearsal import Cluster, Rehearsal
+from mpinet.programs.rehearsal.route import rehearse_route
 from mpinet.programs.route import route as route_all
 from mpinet.programs.traffic import traffic
 

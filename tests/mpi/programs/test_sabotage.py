@@ -32,7 +32,7 @@ from mpinet.programs.gossip import gossip
 from mpinet.programs.holdings import ChunksCame, MarkedChunks, all_came, first_rows
 from mpinet.programs.kinds import Purpose
 from mpinet.programs.reduce import reduce
-from mpinet.programs.rehearsal import rehearse_route
+from mpinet.programs.rehearsal.route import rehearse_route
 from mpinet.programs.routed import message_ends
 from mpinet.programs.scatter import scatter
 from mpinet.programs.schedules.routed import Routed

@@ -25,7 +25,7 @@ from mpinet.programs.kinds import KINDS
 from mpinet.programs.pipelines.collectives import plan
 from mpinet.programs.pipelines.crossings import Demand, joint_cut
 from mpinet.programs.pipelines.interleaving import interleaved
-from mpinet.programs.pipelines.together import party, run
+from mpinet.programs.pipelines.together import WantedCollective, run
 from mpinet.programs.playing import perform
 
 
@@ -146,8 +146,8 @@ PAIRS = [([0, 1], [2, 3]), ([0, 2], [1, 3]), ([0, 3], [1, 2])]
 def at_once(network, groups, collective, ports, items=1):
     model = PortModel.named(ports)
     parts = [Members(network, group) for group in groups]
-    given = (model, collective, items, 0, None, "forward")
-    parties = [party(network, part, *given) for part in parts]
+    wanted = WantedCollective(model, collective, items, None, "forward")
+    parties = [wanted.party(network, part, 0) for part in parts]
     demands = [Demand(collective, np.array(group), items) for group in groups]
     bound = max(one.bound for one in parties)
     bound = max(bound, joint_cut(network, ports == "one", demands)[0])

@@ -3,17 +3,19 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import groupby
+from operator import itemgetter
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from mpinet.base.arrays import Ints
+from mpinet.base.numerals import quoted
 from mpinet.errors import UsageError
-from mpinet.programs.kinds import SUMS
-from mpinet.programs.schedules.chunks import needs
+from mpinet.programs.kinds import SUMS, Purpose
+from mpinet.programs.schedules.chunks import needs, starts
 from mpinet.programs.schedules.files.schedulefile import (
     NO_RACE,
     NOT_SEARCHED,
@@ -37,9 +39,6 @@ MOST_COUNT = 2**20
 BUFFERS = ("i", "o", "s")
 """Names of a GPU's buffers: input, output and scratch."""
 
-Purpose = tuple[str, int, int, int | None]
-"""Collective, processors, chunks of a unit, and root."""
-
 MOST_CLOCKS = 2**27
 """Most bytes that the search for races holds at a time. A larger search is left out."""
 
@@ -50,6 +49,31 @@ MOST_TICKS = 2**32
 def name_of(collective: str) -> str:
     """Return the formats' name of a collective."""
     return next(theirs for theirs, ours in NAMES.items() if ours == collective)
+
+
+def collective_named(said: Any, reading: ReadingOptions) -> str:
+    """Return the collective of a name in a file, or the one that the options name.
+
+    Raises
+    ------
+    UsageError
+        Neither names one.
+    """
+    name = NAMES.get(str(said)) or reading.collective
+    if name is None:
+        raise UsageError(
+            f"header: the collective {quoted(str(said))} is none of {', '.join(NAMES)}: say with "
+            "--collective which one it is."
+        )
+    return name
+
+
+def sizes_of(table: Timetable) -> tuple[int, int]:
+    """Return the chunks in a GPU's input and output."""
+    total, hosts, per = table.purpose.total, table.processors, table.chunks
+    inputs = {"gossip": per, "gather": per, "exchange": hosts * per}
+    outputs = {"scatter": per, "reducescatter": per, "exchange": hosts * per}
+    return inputs.get(table.collective, total), outputs.get(table.collective, total)
 
 
 class PlaceContent(NamedTuple):
@@ -210,15 +234,23 @@ def _contents(
 def _judged(table: Timetable, piece_at: Callable[[BufferPlace], PlaceContent | None]) -> str:
     """Compare final outputs with the collective's definition: `RIGHT`, or the first wrong place."""
     everybody = (1 << table.processors) - 1
-    gpu, offset = -1, 0
-    owners, chunks = needs(table.purpose, np.arange(table.processors))
-    for owner, chunk in zip(owners.tolist(), chunks.tolist(), strict=True):
-        gpu, offset = owner, offset + 1 if owner == gpu else 0
-        piece = piece_at(BufferPlace(gpu, "o", offset))
+    for place, chunk in _seated("o", needs(table.purpose, np.arange(table.processors))):
+        piece = piece_at(place)
         whole = piece is not None and (table.collective not in SUMS or piece.givers == everybody)
         if piece is None or piece.chunk != chunk or piece.fault or not whole:
-            return f"o[{offset}] of GPU {gpu} holds {_named(piece, table)}, not chunk {chunk}"
+            return (
+                f"o[{place.offset}] of GPU {place.gpu} holds {_named(piece, table)}, not chunk "
+                f"{chunk}"
+            )
     return RIGHT
+
+
+def _seated(buffer: str, pairs: tuple[Ints, Ints]) -> Iterator[tuple[BufferPlace, int]]:
+    """Yield the places of a buffer, each with its chunk; the pairs are by GPU."""
+    each = zip(*(column.tolist() for column in pairs), strict=True)
+    for gpu, chunks in groupby(each, itemgetter(0)):
+        for offset, (_, chunk) in enumerate(chunks):
+            yield BufferPlace(gpu, buffer, offset), chunk
 
 
 def _named(piece: PlaceContent | None, table: Timetable) -> str:
@@ -241,8 +273,8 @@ def _follow(
     home: Callable[[BufferPlace], BufferPlace],
 ) -> tuple[list[tuple[int, int, int, int, int]], dict[BufferPlace, PlaceContent]]:
     """Return rows of step, sender, receiver, chunk, add; and the final content of the places."""
-    name, gpus, per, root = purpose
-    buffers: dict[BufferPlace, PlaceContent] = _inputs(name, gpus, per, root)
+    name, first = purpose.collective, starts(purpose, np.arange(purpose.processors))
+    buffers = {at: PlaceContent(chunk, 1 << at.gpu) for at, chunk in _seated("i", first)}
     held = {(place.gpu, piece.chunk): piece.givers for place, piece in buffers.items()}
     flying: dict[int, PlaceContent] = {}
     rows, same = {}, True
@@ -301,24 +333,6 @@ def real_place(place: BufferPlace, name: str, per: int, in_place: bool) -> Buffe
     return BufferPlace(
         place.gpu, "i" if name in ("reducescatter", "scatter") else "o", place.offset
     )
-
-
-def _inputs(name: str, gpus: int, per: int, root: int | None) -> dict[BufferPlace, PlaceContent]:
-    """Return what is in the buffers first."""
-    found = {}
-    for gpu in range(gpus):
-        pieces: range
-        if name in SUMS:
-            pieces = range(per * gpus if name == "reducescatter" else per)
-        elif name in ("broadcast", "scatter"):
-            pieces = range((per if name == "broadcast" else per * gpus) if gpu == root else 0)
-        elif name == "exchange":
-            pieces = range(gpu * gpus * per, (gpu + 1) * gpus * per)
-        else:
-            pieces = range(gpu * per, (gpu + 1) * per)
-        for offset, chunk in enumerate(pieces):
-            found[BufferPlace(gpu, "i", offset)] = PlaceContent(chunk, 1 << gpu)
-    return found
 
 
 def _accesses(act: Act) -> list[tuple[BufferPlace, bool]]:

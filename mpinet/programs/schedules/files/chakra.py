@@ -12,13 +12,12 @@ from typing import Any, NamedTuple
 from mpinet.base.files import MOST_BYTES, read_bytes
 from mpinet.base.numerals import quoted
 from mpinet.errors import FileError, UsageError
-from mpinet.programs.kinds import OWNED, SPREADING
+from mpinet.programs.kinds import OWNED, SPREADING, UNSTATED, Purpose
 from mpinet.programs.schedules.files.buffers import (
     MOST_COUNT,
     NAMES,
     Act,
     BufferPlace,
-    Purpose,
     TaskProgram,
     followed,
     name_of,
@@ -30,7 +29,7 @@ from mpinet.programs.schedules.files.schedulefile import (
     require_purpose,
     rows_of,
 )
-from mpinet.programs.schedules.files.timing import unfollowed
+from mpinet.programs.schedules.files.timing import timed_rows
 from mpinet.programs.schedules.files.wire import (
     fields_of,
     messages_of,
@@ -99,8 +98,10 @@ def read_chakra(_: bytes, reading: ReadingOptions) -> Contents:
         _tasks(program, rank, each, purpose, tacos)
     program.meet("with tag")
     if purpose is None or not known:
-        stated = purpose if purpose is not None and purpose[0] in SPREADING else None
-        return unfollowed(program.tasks, reading, len(nodes), stated)
+        spreads = purpose is not None and purpose.collective in SPREADING
+        stated = purpose if purpose and spreads else Purpose(UNSTATED, len(nodes))
+        # Nothing says which chunk a message carries, so that there can be one alone.
+        return timed_rows(program.tasks, reading, stated._replace(chunks=1))
     return followed(program, reading, purpose, [True])
 
 

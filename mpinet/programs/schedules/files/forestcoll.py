@@ -6,8 +6,6 @@ import re
 from collections import defaultdict
 from itertools import pairwise
 
-import numpy as np
-
 from mpinet.base.markup import Element, parse_xml
 from mpinet.base.numerals import quoted
 from mpinet.errors import UsageError
@@ -19,8 +17,7 @@ from mpinet.programs.schedules.files.schedulefile import (
     number_of,
     require_purpose,
 )
-from mpinet.programs.schedules.files.timing import Tasks, timed
-from mpinet.programs.schedules.timetable import Timetable
+from mpinet.programs.schedules.files.timing import Tasks, timed_rows
 
 Hops = list[tuple[int, str, str]]
 """Hops of a tree: depth, from, to; in an order in which every sender has it before."""
@@ -51,7 +48,7 @@ def read_forestcoll(data: bytes, reading: ReadingOptions) -> Contents:
         raise UsageError(f"trees of {len(roots)} roots are for a gossip, not for a {name}.")
     chunks = per[roots[0]] * reading.rounds
     root = roots[0] if name == "broadcast" else None
-    name, hosts, chunks, root = require_purpose(name, reading.processors, chunks, root)
+    purpose = require_purpose(name, reading.processors, chunks, root)
     first: dict[int, int] = defaultdict(int)
     hops = []
     for named, count, tree in read:
@@ -66,11 +63,8 @@ def read_forestcoll(data: bytes, reading: ReadingOptions) -> Contents:
                 ]
         if len(hops) > MOST_ROWS:
             raise UsageError(f"it has more than {MOST_ROWS} hops.")
-    steps = _steps(hops := sorted(hops), reading)
-    columns = np.array(hops, np.int64).reshape(-1, 5).T.copy()
-    step = np.array(steps, np.int64)
-    ends = columns[3], columns[4]
-    return Contents(Timetable(name, hosts, step, *ends, columns[2], chunks, root))
+    hops.sort()
+    return timed_rows(_tasks(hops), reading, purpose, [chunk for _, _, chunk, *_ in hops])
 
 
 def _numbers(names: set[str], roots: set[str], reading: ReadingOptions) -> dict[str, int]:
@@ -127,12 +121,12 @@ def _node(word: str) -> str:
     return word
 
 
-def _steps(hops: list[tuple[int, int, int, int, int]], reading: ReadingOptions) -> list[int]:
-    """Time the hops: each after the one that brought its chunk."""
+def _tasks(hops: list[tuple[int, int, int, int, int]]) -> Tasks:
+    """Make the sends: each after the one that brought its chunk."""
     tasks, brought = Tasks(), dict[tuple[int, int], int]()
     for _, _, chunk, sender, receiver in hops:
         task = tasks.add(f"chunk {chunk} from {sender}", sender, receiver)
         if (chunk, sender) in brought:
             tasks.after(task, brought[chunk, sender])
         brought.setdefault((chunk, receiver), task)
-    return timed(tasks, reading)[0]
+    return tasks

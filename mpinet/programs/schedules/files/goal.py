@@ -7,12 +7,12 @@ from __future__ import annotations
 
 import re
 from collections import defaultdict
-from typing import Any
+from typing import Any, NamedTuple
 
 from mpinet.errors import UsageError
 from mpinet.machine.timed.layout import ANY, ANY_TAG, CALC, RECV, SEND
 from mpinet.machine.timed.program import Program
-from mpinet.programs.kinds import SPREADING
+from mpinet.programs.kinds import SPREADING, UNSTATED, Purpose
 from mpinet.programs.messages.goal import program_of
 from mpinet.programs.schedules.files.schedulefile import (
     MOST_PROCESSORS,
@@ -21,7 +21,7 @@ from mpinet.programs.schedules.files.schedulefile import (
     require_purpose,
     rows_of,
 )
-from mpinet.programs.schedules.files.timing import Tasks, unfollowed
+from mpinet.programs.schedules.files.timing import Tasks, timed_rows
 from mpinet.programs.schedules.timetable import Timetable
 
 AT = re.compile(rb"\s*\w*_at_(\d{1,9})\s*:")
@@ -46,7 +46,7 @@ def read_goal(data: bytes, reading: ReadingOptions) -> Contents:
     ranks = program.processors
     if ranks > MOST_PROCESSORS:
         raise UsageError(f"it is for {ranks} ranks; {MOST_PROCESSORS} are allowed.")
-    _operations(program, data.split(b"\n"), reading, tasks, ends)
+    OperationTasks(program, data.split(b"\n"), reading, tasks, ends).add_all()
     for (kind, sender, receiver, tag), sent in ends.items():
         if kind == SEND:
             got = ends.get((RECV, sender, receiver, tag), [])
@@ -55,7 +55,7 @@ def read_goal(data: bytes, reading: ReadingOptions) -> Contents:
             raise UsageError(
                 f"rank {receiver}: it receives from {sender} with tag {tag}, and nobody sends that."
             )
-    purpose = None
+    purpose = Purpose(UNSTATED, ranks)
     if reading.collective is not None:
         if reading.collective not in SPREADING or (reading.chunks or 1) != 1:
             raise UsageError(
@@ -63,62 +63,61 @@ def read_goal(data: bytes, reading: ReadingOptions) -> Contents:
                 f"of one chunk it is known, of a {reading.collective} it is not."
             )
         purpose = require_purpose(reading.collective, ranks, 1, reading.root)
-    return unfollowed(tasks, reading, ranks, purpose)
+    return timed_rows(tasks, reading, purpose)
 
 
-def _operations(
-    program: Program, lines: list[bytes], reading: ReadingOptions, tasks: Tasks, ends: Ends
-) -> None:
-    """Make the tasks of all operations, and say what waits for what."""
-    first, needs_first = program.first.tolist(), program.needs_first.tolist()
-    needs = program.needs.tolist()
-    for rank in range(program.processors):
-        made = [
-            _operation(program, row, rank, lines, reading, tasks, ends)
-            for row in range(first[rank], first[rank + 1])
-        ]
-        for number, (begun, _) in enumerate(made):
-            row = first[rank] + number
-            for need in needs[needs_first[row] : needs_first[row + 1]]:
-                if need & 1:
-                    tasks.after_begun(begun, made[need >> 1][0])
-                else:
-                    tasks.after(begun, made[need >> 1][1])
+class OperationTasks(NamedTuple):
+    """Operations of a program while they become tasks."""
 
+    program: Program
+    lines: list[bytes]
+    """Lines of the file."""
+    reading: ReadingOptions
+    tasks: Tasks
+    ends: Ends
 
-def _operation(
-    program: Program,
-    row: int,
-    rank: int,
-    lines: list[bytes],
-    reading: ReadingOptions,
-    tasks: Tasks,
-    ends: Ends,
-) -> tuple[int, int]:
-    """Make the first and the last task of an operation."""
-    kind, size, other = (int(each[row]) for each in (program.kind, program.amount, program.peer))
-    tag, line = int(program.tag[row]), int(program.lines[row])
-    where = f"line {line}: rank {rank}" if line else f"rank {rank}"
-    if kind == CALC:
-        task = tasks.add(where)
-        return task, task
-    if other == ANY or tag == ANY_TAG:
-        raise UsageError(f"{where} receives from any: a schedule says what comes from whom.")
-    if other == rank:
-        raise UsageError(f"{where} sends to or receives from itself.")
-    if kind == RECV:
-        begun, done = tasks.add(where), tasks.add(where)
-        tasks.after(done, begun)
-        ends[kind, other, rank, tag].append([done, size])
-        return begun, done
-    count = 1 if reading.bytes is None else max(1, -(-size // reading.bytes))
-    at = AT.match(lines[line - 1]) if line else None
-    parts = [tasks.add(where, rank, other, earliest=int(at[1]) if at else 1)]
-    for _ in range(count - 1):
-        parts.append(tasks.add(where, rank, other))
-        tasks.after(parts[-1], parts[-2])
-    ends[kind, rank, other, tag].append([parts[-1], size])
-    return parts[0], parts[-1]
+    def add_all(self) -> None:
+        """Make the tasks of all operations, and say what waits for what."""
+        program, tasks = self.program, self.tasks
+        first, needs_first = program.first.tolist(), program.needs_first.tolist()
+        needs = program.needs.tolist()
+        for rank in range(program.processors):
+            made = [self._add(row, rank) for row in range(first[rank], first[rank + 1])]
+            for number, (begun, _) in enumerate(made):
+                row = first[rank] + number
+                for need in needs[needs_first[row] : needs_first[row + 1]]:
+                    if need & 1:
+                        tasks.after_begun(begun, made[need >> 1][0])
+                    else:
+                        tasks.after(begun, made[need >> 1][1])
+
+    def _add(self, row: int, rank: int) -> tuple[int, int]:
+        """Make the first and the last task of an operation."""
+        program, tasks = self.program, self.tasks
+        columns = (program.kind, program.amount, program.peer)
+        kind, size, other = (int(column[row]) for column in columns)
+        tag, line = int(program.tag[row]), int(program.lines[row])
+        where = f"line {line}: rank {rank}" if line else f"rank {rank}"
+        if kind == CALC:
+            task = tasks.add(where)
+            return task, task
+        if other == ANY or tag == ANY_TAG:
+            raise UsageError(f"{where} receives from any: a schedule says what comes from whom.")
+        if other == rank:
+            raise UsageError(f"{where} sends to or receives from itself.")
+        if kind == RECV:
+            begun, done = tasks.add(where), tasks.add(where)
+            tasks.after(done, begun)
+            self.ends[kind, other, rank, tag].append([done, size])
+            return begun, done
+        count = 1 if self.reading.bytes is None else max(1, -(-size // self.reading.bytes))
+        at = AT.match(self.lines[line - 1]) if line else None
+        parts = [tasks.add(where, rank, other, earliest=int(at[1]) if at else 1)]
+        for _ in range(count - 1):
+            parts.append(tasks.add(where, rank, other))
+            tasks.after(parts[-1], parts[-2])
+        self.ends[kind, rank, other, tag].append([parts[-1], size])
+        return parts[0], parts[-1]
 
 
 def _join(tasks: Tasks, sent: list[list[int]], got: list[list[int]], between: str) -> None:

@@ -15,12 +15,13 @@ from mpinet.programs.kinds import OWNED
 from mpinet.programs.schedules.files.buffers import (
     BUFFERS,
     MOST_COUNT,
-    NAMES,
     Act,
     BufferPlace,
     TaskProgram,
+    collective_named,
     followed,
     name_of,
+    sizes_of,
 )
 from mpinet.programs.schedules.files.schedulefile import (
     Contents,
@@ -50,12 +51,7 @@ def read_msccl(data: bytes, reading: ReadingOptions) -> Contents:
     document = parse_xml(data)
     algorithm = document.attributes
     gpus, coll = number_of(algorithm, "ngpus"), algorithm.get("coll", "")
-    if coll not in NAMES and reading.collective is None:
-        raise UsageError(
-            f"header: the collective {quoted(coll)} is none of {', '.join(NAMES)}: say with "
-            "--collective which one it is."
-        )
-    name = NAMES.get(coll) or reading.collective
+    name = collective_named(coll, reading)
     loop = number_of(algorithm, "nchunksperloop", 1)
     # An allgather counts the chunks of all inputs; a reduce-scatter and an alltoall one input's.
     per = (
@@ -63,7 +59,7 @@ def read_msccl(data: bytes, reading: ReadingOptions) -> Contents:
     )
     per = loop // max(gpus, 1) if name == "scatter" else per
     given = reading.root if reading.root is not None else number_of(algorithm, "root", 0)
-    name, gpus, per, root = require_purpose(name, gpus, reading.chunks or max(per, 1), given)
+    purpose = require_purpose(name, gpus, reading.chunks or max(per, 1), given)
     program = TaskProgram()
     for gpu in document.all("gpu"):
         number = number_of(gpu.attributes, "id")
@@ -76,7 +72,7 @@ def read_msccl(data: bytes, reading: ReadingOptions) -> Contents:
     in_place = number_of(algorithm, "inplace", 0) == 1
     both = in_place and number_of(algorithm, "outofplace", 0) == 1
     modes = [True, False] if both else [in_place]
-    return followed(program, reading, (name, gpus, per, root), modes)
+    return followed(program, reading, purpose, modes)
 
 
 class Thread(NamedTuple):
@@ -299,7 +295,6 @@ def _document(table: Timetable, blocks: Mapping[PairedBlock, tuple[int, list[Ste
     """The whole document: of each block its number in its GPU, and its steps."""
     hosts = table.processors
     coll = name_of(table.collective)
-    total = table.purpose.total
     loop = table.chunks * (hosts if table.collective in OWNED or coll == "alltoall" else 1)
     root = "" if table.root is None else f' root="{table.root}"'
     in_place = int(table.collective != "exchange")
@@ -311,7 +306,7 @@ def _document(table: Timetable, blocks: Mapping[PairedBlock, tuple[int, list[Ste
     ]
     scratch = dict[tuple[int, int], int]()
     where = _places(table, scratch)
-    i_chunks, o_chunks = _sizes(table, total)
+    i_chunks, o_chunks = sizes_of(table)
     for gpu in range(hosts):
         mine = sorted((*blocks[block], block) for block in blocks if block.gpu == gpu)
         # A block tells the others how far it is after those steps alone that they wait for.
@@ -354,14 +349,6 @@ def _own_copied(first: int, per: int, number: int) -> list[str]:
         for j in range(per)
     ]
     return [f'<tb id="{number}" send="-1" recv="-1" chan="0">', *steps, "</tb>"]
-
-
-def _sizes(table: Timetable, total: int) -> tuple[int, int]:
-    """Chunks in a GPU's input and output."""
-    hosts, per = table.processors, table.chunks
-    inputs = {"gossip": per, "gather": per, "exchange": hosts * per}
-    outputs = {"scatter": per, "reducescatter": per, "exchange": hosts * per}
-    return inputs.get(table.collective, total), outputs.get(table.collective, total)
 
 
 def _places(

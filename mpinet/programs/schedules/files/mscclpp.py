@@ -10,15 +10,17 @@ from typing import Any
 
 from mpinet.base.numerals import quoted
 from mpinet.errors import UsageError
+from mpinet.programs.kinds import Purpose
 from mpinet.programs.schedules.files.buffers import (
     BUFFERS,
     MOST_COUNT,
-    NAMES,
     Act,
     BufferPlace,
     TaskProgram,
+    collective_named,
     followed,
     name_of,
+    sizes_of,
 )
 from mpinet.programs.schedules.files.schedulefile import (
     Contents,
@@ -49,6 +51,8 @@ SIZES = {"i": "input_chunks", "o": "output_chunks", "s": "scratch_chunks"}
 class TaskPlan:
     """A plan as tasks."""
 
+    connected: list[dict[str, list[int]]]
+    """The peers of each GPU's channels, by kind."""
     program: TaskProgram = field(default_factory=TaskProgram)
     """The tasks and their acts."""
     owners: list[int] = field(default_factory=list)
@@ -61,6 +65,8 @@ class TaskPlan:
     """Tasks that send packets to each place."""
     taken: dict[BufferPlace, list[int]] = field(default_factory=lambda: defaultdict(list))
     """Tasks that take packets from each place."""
+    barriers: dict[Any, list[int]] = field(default_factory=lambda: defaultdict(list))
+    """Tasks that come to each (GPU, barrier, how often before)."""
 
     def add(self, block: Block, act: Act, ends: tuple[int, int] = (-1, -1)) -> int:
         """Add a task of a thread block, which waits for the one before."""
@@ -97,8 +103,7 @@ def read_plan(data: bytes, reading: ReadingOptions) -> Contents:
     if not isinstance(gpus, list) or not gpus:
         raise UsageError("line 1: this JSON has no list of gpus, as a plan of MSCCL++ has.")
     purpose = _purpose(document, gpus, reading)
-    plan, connected = TaskPlan(), [_connected(gpu, len(gpus)) for gpu in gpus]
-    barriers: dict[Any, list[int]] = defaultdict(list)
+    plan = TaskPlan([_connected(gpu, len(gpus)) for gpu in gpus])
     number = 0
     for rank, gpu in enumerate(gpus):
         for buffer, key in SIZES.items():
@@ -110,24 +115,15 @@ def read_plan(data: bytes, reading: ReadingOptions) -> Contents:
             made = Block(rank, number, *_tables(gpu, block, here))
             for place, op in enumerate(_list(block, "ops", here)):
                 made.where = f"{here}.ops[{place}]: GPU {rank}"
-                _read(plan, made, op, connected, barriers)
+                _read(plan, made, op)
             number += 1
-    _join(plan, barriers)
+    _join(plan)
     return followed(plan.program, reading, purpose, [document.get("inplace") is True])
 
 
-def _purpose(
-    document: dict[str, Any], gpus: list[Any], reading: ReadingOptions
-) -> tuple[str, int, int, int | None]:
-    """Return collective, GPUs, chunks of a unit, and root."""
-    said = document.get("collective")
-    name = NAMES.get(said) if isinstance(said, str) else None
-    name = name or reading.collective
-    if name is None:
-        raise UsageError(
-            f"header: the collective {quoted(str(said))} is none of {', '.join(NAMES)}: say with "
-            "--collective which one it is."
-        )
+def _purpose(document: dict[str, Any], gpus: list[Any], reading: ReadingOptions) -> Purpose:
+    """Return what the plan is for."""
+    name = collective_named(document.get("collective"), reading)
     inputs = _whole(gpus[0], "input_chunks", "gpus[0]")
     many = name in ("reducescatter", "exchange", "scatter")
     per = inputs // len(gpus) if many else inputs
@@ -200,13 +196,7 @@ def _places(block: Block, buffer: Any, kind: str) -> list[BufferPlace]:
     return [BufferPlace(gpu, name, first + turn) for turn in range(size)]
 
 
-def _read(
-    plan: TaskPlan,
-    block: Block,
-    op: Any,
-    connected: list[dict[str, list[int]]],
-    barriers: dict[Any, list[int]],
-) -> None:
+def _read(plan: TaskPlan, block: Block, op: Any) -> None:
     """Add the tasks of an operation."""
     name = op.get("name") if isinstance(op, dict) else None
     if isinstance(op, dict) and "tbg_info" in op:
@@ -223,7 +213,7 @@ def _read(
             plan.program.spans.append((block.where, source[0], target[0], len(source)))
     if name == "barrier":
         key = block.gpu, _whole(op, "barrier_id", block.where)
-        _at_barrier(plan, block, key, barriers)
+        _at_barrier(plan, block, key)
     elif name in (*PUTS, *COPIES, "get"):
         for source, target in zip(sources, targets, strict=False):
             for one, other in zip(source, target, strict=True):
@@ -242,7 +232,7 @@ def _read(
             own = block.channels.get(kind, [])
             if type(turn) is not int or not 0 <= turn < len(own):
                 raise UsageError(f"{block.where} names a channel that it has not.")
-            peers = connected[block.gpu][kind]
+            peers = plan.connected[block.gpu][kind]
             number = own[turn]
             if type(number) is not int or not 0 <= number < len(peers):
                 raise UsageError(f"{block.where} names channel {number} of {len(peers)}.")
@@ -257,13 +247,11 @@ def _read(
                 plan.waits[peer, block.gpu, kind, alike].append(task)
 
 
-def _at_barrier(
-    plan: TaskPlan, block: Block, key: tuple[int, int], barriers: dict[Any, list[int]]
-) -> None:
+def _at_barrier(plan: TaskPlan, block: Block, key: tuple[int, int]) -> None:
     """Come to a barrier: the k-th time meets the k-th time of the other blocks."""
-    met = (tasks for (*other, _), tasks in barriers.items() if tuple(other) == key)
+    met = (tasks for (*other, _), tasks in plan.barriers.items() if tuple(other) == key)
     turn = sum(block.number in {plan.owners[task] for task in tasks} for tasks in met)
-    barriers[(*key, turn)].append(plan.add(block, Act("wait", None, None)))
+    plan.barriers[(*key, turn)].append(plan.add(block, Act("wait", None, None)))
     plan.add(block, Act("wait", None, None))
 
 
@@ -301,13 +289,8 @@ def _reduced(
         sent = plan.add(block, Act("send", source, None), (source.gpu, block.gpu))
         plan.add(block, Act("receive", total, total, adds=True, partner=sent))
     for target in targets:
-        _moved(
-            plan,
-            block,
-            total,
-            target,
-            "ppkt" if name in PACKETS_SENT and target.gpu != block.gpu else "put",
-        )
+        packet = name in PACKETS_SENT and target.gpu != block.gpu
+        _moved(plan, block, total, target, "ppkt" if packet else "put")
 
 
 def _meet(plan: TaskPlan, waits: list[int], causes: list[int], said: str) -> None:
@@ -319,10 +302,10 @@ def _meet(plan: TaskPlan, waits: list[int], causes: list[int], said: str) -> Non
         plan.program.tasks.after(wait, cause)
 
 
-def _require_all(plan: TaskPlan, barriers: dict[Any, list[int]]) -> None:
+def _require_all(plan: TaskPlan) -> None:
     """Raise `UsageError` where a thread block comes to a barrier more often than another one."""
-    for (gpu, barrier, turn), met in barriers.items():
-        expected = len(barriers[gpu, barrier, 0])
+    for (gpu, barrier, turn), met in plan.barriers.items():
+        expected = len(plan.barriers[gpu, barrier, 0])
         if len(met) != expected:
             raise UsageError(
                 f"{plan.program.tasks.where[met[0]]} waits for ever: {len(met)} of {expected} "
@@ -330,7 +313,7 @@ def _require_all(plan: TaskPlan, barriers: dict[Any, list[int]]) -> None:
             )
 
 
-def _join(plan: TaskPlan, barriers: dict[Any, list[int]]) -> None:
+def _join(plan: TaskPlan) -> None:
     """The k-th wait meets the k-th signal; the k-th taking of a place's packets, their sending."""
     for key, waits in plan.waits.items():
         signals = plan.signals.get(key, [])
@@ -339,8 +322,8 @@ def _join(plan: TaskPlan, barriers: dict[Any, list[int]]) -> None:
         sends = plan.written.get(place, [])
         said = f"{len(sends)} packets come to {place.buffer}[{place.offset}]"
         _meet(plan, reads, sends, said)
-    _require_all(plan, barriers)
-    for met in barriers.values():
+    _require_all(plan)
+    for met in plan.barriers.values():
         for come in met:
             for other in met:
                 if other != come:
@@ -357,9 +340,7 @@ def as_plan(table: Timetable) -> bytes:
     steps: dict[int, list[tuple[int, int, int, bool]]] = defaultdict(list)
     for step, sender, receiver, chunk, adds in rows_of(table):
         steps[step].append((sender, receiver, chunk, adds))
-    total = table.purpose.total
-    inputs = table.chunks if table.collective == "gossip" else total
-    outputs = table.chunks if table.collective == "reducescatter" else total
+    inputs, outputs = sizes_of(table)
     document = {
         "name": f"mpinet-{name_of(table.collective)}",
         "collective": name_of(table.collective),

@@ -171,19 +171,15 @@ def _timetable(
     if header.get("ports", "one") not in ("one", "all"):
         raise UsageError('header: ports is "one" or "all".')
     add = columns.get("op")
+    rows: dict[str, Any] = {key: columns[column] for key, column in COLUMNS.items()}
+    rows |= {key: columns.get(key) for key in EXTRA}
     table = Timetable(
         name,
         hosts,
-        columns["step"],
-        columns["from"],
-        columns["to"],
-        columns["chunk"],
-        chunks,
-        root,
-        bus=columns.get("bus"),
-        port=columns.get("port"),
+        **rows,
+        chunks=chunks,
+        root=root,
         add=None if add is None else add.astype(bool),
-        since=columns.get("since"),
         ports=header.get("ports"),
         network=_text(header, "network"),
         edges_sha256=_text(header, "edges_sha256"),
@@ -274,12 +270,8 @@ def as_npz(table: Timetable) -> bytes:
     table, file = table.ordered(), io.BytesIO()
     header = {key: getattr(table, key) for key in HEADER if getattr(table, key) is not None}
     arrays = {name: getattr(table, key) for key, name in COLUMNS.items()}
-    arrays |= {key: getattr(table, key) for key in EXTRA if _has(table, key)}
+    arrays |= {key: column for key in EXTRA if (column := getattr(table, key)) is not None}
     if table.add is not None:
         arrays["op"] = np.where(table.add, "a", "c")
     np.savez_compressed(file, header=np.array(json.dumps(header)), **arrays)
     return file.getvalue()
-
-
-def _has(table: Timetable, column: str) -> bool:
-    return getattr(table, column) is not None

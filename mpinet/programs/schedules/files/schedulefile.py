@@ -16,7 +16,7 @@ from mpinet.base.numerals import quoted
 from mpinet.errors import UsageError
 from mpinet.networks.adjacency import parallel_links
 from mpinet.networks.topology import Topology
-from mpinet.programs.kinds import KINDS, ROOTED
+from mpinet.programs.kinds import KINDS, ROOTED, Purpose
 from mpinet.programs.schedules.timetable import Timetable
 
 MOST_ROWS = 2**23
@@ -124,9 +124,7 @@ def rows_of(table: Timetable) -> list[tuple[int, int, int, int, bool]]:
     return list(zip(*(column.tolist() for column in columns), strict=True))
 
 
-def require_purpose(
-    collective: Any, processors: Any, chunks: Any, root: Any
-) -> tuple[str, int, int, int | None]:
+def require_purpose(collective: Any, processors: Any, chunks: Any, root: Any) -> Purpose:
     """The purpose of a schedule, if there is such a one.
 
     Raises
@@ -143,8 +141,8 @@ def require_purpose(
     _require_number("chunks", chunks, 1, MOST_ROWS)
     if collective in ROOTED:
         _require_number("root", 0 if root is None else root, 0, processors - 1)
-        return collective, processors, chunks, root or 0
-    return collective, processors, chunks, None
+        return Purpose(collective, processors, chunks, root or 0)
+    return Purpose(collective, processors, chunks)
 
 
 def _require_number(name: str, value: Any, least: int, most: int) -> None:

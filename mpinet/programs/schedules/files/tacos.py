@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import re
 
-import numpy as np
-
 from mpinet.base.numerals import quoted
 from mpinet.errors import UsageError
 from mpinet.programs.schedules.files.schedulefile import (
@@ -15,8 +13,7 @@ from mpinet.programs.schedules.files.schedulefile import (
     require_allgather,
     require_purpose,
 )
-from mpinet.programs.schedules.files.timing import Tasks, timed
-from mpinet.programs.schedules.timetable import Timetable
+from mpinet.programs.schedules.files.timing import Tasks, timed_rows
 
 HEADER = ["SrcID", "DestID"]
 """First columns of the line above the links."""
@@ -54,12 +51,9 @@ def read_tacos(data: bytes, reading: ReadingOptions) -> Contents:
     npus, total = counts.get("NPUs Count", 0), counts.get("Chunks Count", 0)
     if not 0 < npus <= MOST_PROCESSORS or total % npus:
         raise UsageError(f"header: {total} chunks are not alike for {npus} NPUs.")
-    name, hosts, per, _ = require_purpose("gossip", npus, total // npus, None)
-    rows = _rows(sends, npus, total)
-    steps, _ = timed(rows, reading)
-    chunk = [c % npus * per + c // npus for *_, c in sends]
-    step, sender, receiver, taken = np.array([steps, rows.sender, rows.receiver, chunk], np.int64)
-    return Contents(Timetable(name, hosts, step, sender, receiver, taken, per))
+    purpose = require_purpose("gossip", npus, total // npus, None)
+    moved = [c % npus * purpose.chunks + c // npus for *_, c in sends]
+    return timed_rows(_rows(sends, npus, total), reading, purpose, moved)
 
 
 def _rows(sends: list[tuple[int, int, int, int]], npus: int, total: int) -> Tasks:

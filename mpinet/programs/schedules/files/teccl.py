@@ -6,8 +6,6 @@ import re
 from itertools import pairwise
 from typing import Any, NamedTuple
 
-import numpy as np
-
 from mpinet.base.numerals import quoted
 from mpinet.errors import UsageError
 from mpinet.programs.schedules.files.nodes import numbered
@@ -18,8 +16,7 @@ from mpinet.programs.schedules.files.schedulefile import (
     require_allgather,
     require_purpose,
 )
-from mpinet.programs.schedules.files.timing import Tasks, timed
-from mpinet.programs.schedules.timetable import Timetable
+from mpinet.programs.schedules.files.timing import Tasks, timed_rows
 
 FLOW = re.compile(
     r"Chunk (\d{1,9}) from (\d{1,9}) traveled over (\d{1,9})->(\d{1,9})"
@@ -59,13 +56,13 @@ def read_teccl(data: bytes, reading: ReadingOptions) -> Contents:
     sources = {flow.source for flow in flows}
     numbers = numbered((node for flow in flows for node in flow.path), sources, reading)
     most = reading.chunks or max(flow.chunk for flow in flows) + 1
-    name, hosts, chunks, _ = require_purpose("gossip", reading.processors, most, None)
-    if len(sources) != hosts:
+    purpose = require_purpose("gossip", reading.processors, most, None)
+    if len(sources) != (hosts := purpose.processors):
         raise UsageError(f"header: chunks of {len(sources)} GPUs travel; the network has {hosts}.")
     tasks, chunk_of = Tasks(), list[int]()
     brought = dict[tuple[int, int], int]()
     for flow in flows:
-        chunk = numbers[flow.source] * chunks + flow.chunk
+        chunk = numbers[flow.source] * purpose.chunks + flow.chunk
         for sender, receiver in pairwise(numbers[node] for node in flow.path):
             before = brought.get((chunk, sender))
             if before is None and sender != numbers[flow.source]:
@@ -78,11 +75,7 @@ def read_teccl(data: bytes, reading: ReadingOptions) -> Contents:
             if before is not None:
                 tasks.after(task, before)
             brought.setdefault((chunk, receiver), task)
-    steps, _ = timed(tasks, reading)
-    step, sender, receiver, taken = np.array(
-        [steps, tasks.sender, tasks.receiver, chunk_of], np.int64
-    )
-    return Contents(Timetable(name, hosts, step, sender, receiver, taken, chunks))
+    return timed_rows(tasks, reading, purpose, chunk_of)
 
 
 def _flow(text: Any, where: str) -> ChunkFlow:

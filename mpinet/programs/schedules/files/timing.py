@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
 
 from mpinet.errors import UsageError
-from mpinet.programs.kinds import UNSTATED
+from mpinet.programs.kinds import Purpose
 from mpinet.programs.schedules.files.schedulefile import (
     MOST_ROWS,
     MOST_STEPS,
@@ -141,19 +142,14 @@ def _claims(sender: int, receiver: int, reading: ReadingOptions) -> tuple[tuple[
     return (link, (-1, sender), (-2, receiver)) if reading.one_port else (link,)
 
 
-def unfollowed(
-    tasks: Tasks,
-    reading: ReadingOptions,
-    processors: int,
-    purpose: tuple[str, int, int, int | None] | None,
+def timed_rows(
+    tasks: Tasks, reading: ReadingOptions, purpose: Purpose, chunks: Sequence[int] | None = None
 ) -> Contents:
-    """Time messages of unknown chunks: of one chunk in a broadcast or a reduction."""
+    """Time the sends, whose chunks stand in their order; None: each carries chunk 0."""
     steps, _ = timed(tasks, reading)
-    sends = [task for task, sender in enumerate(tasks.sender) if sender >= 0]
-    step, sender, receiver = (
-        np.array([column[task] for task in sends], np.int64)
-        for column in (steps, tasks.sender, tasks.receiver)
-    )
-    chunk, (name, _, _, root) = np.zeros_like(step), purpose or (UNSTATED, 0, 1, None)
-    add = np.ones(len(step), bool) if name == "reduce" else None
-    return Contents(Timetable(name, processors, step, sender, receiver, chunk, 1, root, add=add))
+    columns = np.array([steps, tasks.sender, tasks.receiver], np.int64)
+    step, sender, receiver = columns[:, columns[1] >= 0]
+    chunk = np.zeros_like(step) if chunks is None else np.array(chunks, np.int64)
+    add = np.ones(len(step), bool) if purpose.collective == "reduce" else None
+    name, hosts, per, root = purpose
+    return Contents(Timetable(name, hosts, step, sender, receiver, chunk, per, root, add=add))
