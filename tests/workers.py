@@ -103,7 +103,10 @@ class Worker:
     def status(self, options: int = os.WNOHANG) -> int | None:
         """The exit status, negative by a signal; None while it lives."""
         if self._status is None:
-            ended, status = os.waitpid(self._process, options)
+            try:
+                ended, status = os.waitpid(self._process, options)
+            except ChildProcessError:  # an interrupt came between the call and the next line
+                ended, status = self._process, signal.SIGINT
             self._status = os.waitstatus_to_exitcode(status) if ended else None
         return self._status
 
@@ -176,10 +179,13 @@ class Workers:
         sys.stdout.flush()
         sys.stderr.flush()
         here, there = Pipe()
+        # An interrupt during the fork would end the child before its `try` begins.
+        held = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
         process = os.fork()
         if process == 0:
             status = 1
             try:
+                signal.pthread_sigmask(signal.SIG_SETMASK, held)
                 for each in (here, *(worker.connection for worker in self._staff)):
                     each.close()
                 self._work(there)
@@ -191,9 +197,10 @@ class Workers:
             finally:
                 sys.stderr.flush()
                 os._exit(status)
-        there.close()
         worker = Worker(place, process, here)
         self._staff.append(worker)
+        signal.pthread_sigmask(signal.SIG_SETMASK, held)
+        there.close()
         for _ in range(2):
             if not worker.is_ending:
                 worker.give(self._tests.take(place))

@@ -149,7 +149,6 @@ def test_the_first_failure_can_end_the_run(tmp_path: Path) -> None:
     assert len(found) < 100 and sum(map(bool, found.values())) == 1
 
 
-@pytest.mark.long
 def test_an_interrupt_ends_fixtures_and_workers(tmp_path: Path) -> None:
     job = subprocess.Popen(
         pytest_words(tmp_path, WAITING, "--workers", "2"),
