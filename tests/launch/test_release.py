@@ -144,3 +144,13 @@ def test_the_release_is_made_part_by_part(words, status):
     done = shell(f"launch/release/make {words}", CHECKOUT)
     assert done.returncode == status
     assert done.stdout.startswith("usage: launch/release/make packages | wheels")
+
+
+@pytest.mark.parametrize("given", ["", "example.org/mpinet"])
+def test_a_wrong_address_is_a_sentence(given):
+    done = shell(f"launch/release/make plain --url '{given}'", CHECKOUT)
+    assert done.returncode == 2
+    assert done.stderr == (
+        "launch/release/make: --url takes an address such as https://example.org/mpinet "
+        f"(given: '{given}')\n"
+    )

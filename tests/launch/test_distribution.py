@@ -1,0 +1,83 @@
+"""What is uploaded to a registry: sdist and wheel, as twine checks them."""
+
+import re
+import subprocess
+import sys
+import tarfile
+import zipfile
+from email import message_from_bytes
+from pathlib import Path
+
+import pytest
+from launch.conftest import CHECKOUT
+from launch.debian import run
+from launch.test_release import checkout
+
+pytestmark = pytest.mark.long
+
+
+@pytest.fixture(scope="module")
+def tools(tmp_path_factory) -> Path:
+    """A Python with the programs that build and check; its packages come from the registry."""
+    folder = tmp_path_factory.mktemp("tools")
+    run(sys.executable, "-m", "venv", folder)
+    python = folder / "bin/python"
+    run(python, "-m", "pip", "install", "--quiet", "build", "hatchling", "twine")
+    return python
+
+
+def build(tools: Path, folder: Path) -> tuple[Path, Path]:
+    """Build the sdist of the checkout, and the wheel of plain Python from this sdist."""
+    run(tools, "-m", "build", "--no-isolation", "--outdir", folder, CHECKOUT)
+    (sdist,), (wheel,) = folder.glob("*.tar.gz"), folder.glob("*.whl")
+    return sdist, wheel
+
+
+def test_twine_accepts_sdist_and_wheel(tools, tmp_path):
+    sdist, wheel = build(tools, tmp_path)
+    done = subprocess.run(
+        [tools, "-m", "twine", "check", "--strict", sdist, wheel], capture_output=True, text=True
+    )
+    assert done.returncode == 0, done.stdout
+    assert done.stdout.count("PASSED") == 2
+    with tarfile.open(sdist) as packed:
+        names = {name.partition("/")[2] for name in packed.getnames()}
+    assert {
+        "codemeta.json", "CITATION.cff", "SECURITY.md", "CODE_OF_CONDUCT.md", "LICENSE", ".ci/run",
+        ".github/workflows/tests.yml", "tests/serial/test_policies.py",
+    } <= names  # fmt: skip
+    with zipfile.ZipFile(wheel) as packed:
+        assert "mpinet/py.typed" in packed.namelist()
+
+
+def described(wheel: Path):
+    """The metadata of a wheel; its text is the description."""
+    with zipfile.ZipFile(wheel) as packed:
+        (name,) = (each for each in packed.namelist() if each.endswith(".dist-info/METADATA"))
+        return message_from_bytes(packed.read(name))
+
+
+def test_a_release_with_an_address_has_absolute_links(tmp_path):
+    base = "https://example.org/mpinet"
+    folder = checkout(tmp_path)
+    settings = {"SOURCE_DATE_EPOCH": "1700000000"}
+    run(folder / "launch/release/make", "plain", "--url", base, **settings)
+    (sdist,), (wheel,) = folder.glob("dist/*.tar.gz"), folder.glob("dist/*.whl")
+    metadata = described(wheel)
+    addresses = dict(line.split(", ") for line in metadata.get_all("Project-URL"))
+    assert addresses["Homepage"] == base and len(addresses) == 5
+    page = metadata.get_payload()
+    links = re.findall(r"\]\((.*?)\)", page) + re.findall(r'(?:src|href)="(.*?)"', page)
+    paths = [re.fullmatch(rf"{base}/(?:blob|raw)/HEAD/([\w./-]+)(?:#.*)?", link) for link in links]
+    assert len(paths) > 15 and None not in paths, links
+    assert [path[1] for path in paths if not (CHECKOUT / path[1]).is_file()] == []
+    with tarfile.open(sdist) as packed:
+        top = sdist.name.removesuffix(".tar.gz")
+        texts = {
+            name: packed.extractfile(f"{top}/{name}").read().decode()
+            for name in ("CITATION.cff", "codemeta.json", "pyproject.toml")
+        }
+    assert all(base in text for text in texts.values())
+    # The sources of the release stay as they are.
+    assert (folder / "README.md").read_bytes() == (CHECKOUT / "README.md").read_bytes()
+    assert (folder / "CITATION.cff").read_bytes() == (CHECKOUT / "CITATION.cff").read_bytes()
