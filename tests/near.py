@@ -13,6 +13,9 @@ from collections import defaultdict
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 
+IMPORT = re.compile(r"(?m)^from (\S+) import (\w+) as")
+"""A line of a stub."""
+
 FACE = "mpinet/__init__.py"
 """Imports nothing by itself: what a file takes from it leads to where that is defined."""
 
@@ -38,7 +41,7 @@ def near_tests(checkout: Path, changed: Iterable[str]) -> dict[str, int]:
     """Imports between the changed files and each test file that depends on them, fewest first."""
     changed = set(changed)
     files = {
-        str(path.relative_to(checkout)): path.read_text()
+        str(path.relative_to(checkout)): _with_stub(path)
         for folder in ("mpinet", "tests")
         for path in sorted((checkout / folder).rglob("*.py"))
     }
@@ -54,6 +57,12 @@ def near_tests(checkout: Path, changed: Iterable[str]) -> dict[str, int]:
         for test in sorted(near, key=lambda test: (near[test], test))
         if test in tests
     }
+
+
+def _with_stub(path: Path) -> str:
+    """The text of a file, and of its stub, which names the modules of a room's public names."""
+    stub = path.with_suffix(".pyi")
+    return path.read_text() + ("\n" + stub.read_text() if stub.exists() else "")
 
 
 def _imports_between(importers: dict[str, set[str]], changed: set[str]) -> dict[str, int]:
@@ -91,9 +100,9 @@ def _importers(files: dict[str, str]) -> dict[str, set[str]]:
     modules = {_module(name): name for name in files}
     trees = {name: ast.parse(text) for name, text in files.items()}
     public = {
-        name: modules[home]
-        for name, home in _texts(trees[FACE])
-        if home in modules and home.startswith("mpinet.")
+        name: modules.get(f"{home}.{name}", modules[home])
+        for home, name in IMPORT.findall(files[FACE])
+        if home in modules
     }
     importers = defaultdict(set)
     for name, tree in trees.items():
@@ -109,15 +118,6 @@ def _module(name: str) -> str:
     path = Path(name).with_suffix("")
     parts = path.parts[1:] if path.parts[0] == "tests" else path.parts
     return ".".join(parts[:-1] if parts[-1] == "__init__" else parts)
-
-
-def _texts(tree: ast.Module) -> Iterator[tuple[str, str]]:
-    """Pairs of texts in the tables of a module."""
-    for node in ast.walk(tree):
-        if isinstance(node, ast.Dict):
-            for key, value in zip(node.keys, node.values, strict=True):
-                if isinstance(key, ast.Constant) and isinstance(value, ast.Constant):
-                    yield str(key.value), str(value.value)
 
 
 def _imported(tree: ast.Module, modules: dict[str, str], public: dict[str, str]) -> Iterator[str]:

@@ -5,41 +5,34 @@ from importlib import import_module
 from pathlib import Path
 
 import pytest
-from trees import tree_of
+
+from mpinet.commands.catalogue import FUNCTIONS, SYNONYMS
+from mpinet.commands.catalogue import ROOMS as COMMANDED
 
 FOLDER = Path(import_module("mpinet").__file__).parent
 ROOMS = ("mpinet", "mpinet.measure")
 
 
 def told_to_checkers(room: str) -> dict[str, str]:
-    """Where a room's names come from, by what it imports for type checkers alone."""
-    tree = tree_of(Path(import_module(room).__file__).read_text())
-    if room.startswith("mpinet.commands."):
-        return dict.fromkeys(import_module(room).__all__, room)
-    (block,) = (part for part in tree.body if isinstance(part, ast.If) and type_checking(part.test))
-    names = {
-        name.asname: part.module
-        for part in block.body
-        if isinstance(part, ast.ImportFrom)
-        for name in part.names
-        if name.name != "*"
-    }
-    whole = (part.module for part in block.body if part.names[0].name == "*")
-    return {
-        name: source for room in whole for name, source in told_to_checkers(room).items()
-    } | names
-
-
-def type_checking(test: ast.expr) -> bool:
-    return isinstance(test, ast.Name) and test.id == "TYPE_CHECKING"
+    """Where a room's names come from, by the imports of its stub."""
+    tree = ast.parse(Path(import_module(room).__file__).with_suffix(".pyi").read_text())
+    imports = [part for part in tree.body if isinstance(part, ast.ImportFrom)]
+    assert len(imports) == len(tree.body) - 2  # the docstring and `__all__`
+    names = {name.asname or name.name: part.module for part in imports for name in part.names}
+    whole = names.pop("*", None)
+    return names | dict.fromkeys(import_module(whole).__all__ if whole else (), whole)
 
 
 @pytest.mark.parametrize("room", ROOMS)
 def test_checkers_and_users_get_the_same_names_from_the_same_places(room: str) -> None:
     module, told = import_module(room), told_to_checkers(room)
-    assert sorted(told) == sorted(set(module.__all__) - {"__version__"})
+    assert sorted(told) == sorted(module.__all__) == sorted(set(dir(module)))
     for name, source in told.items():
         assert getattr(module, name) is getattr(import_module(source), name)
+
+
+def test_the_package_has_every_command_and_its_synonyms() -> None:
+    assert set(import_module("mpinet").__all__) >= {*FUNCTIONS, *SYNONYMS, *COMMANDED}
 
 
 MODULES = [
