@@ -1,4 +1,5 @@
-"""The ground floor: what every room stands on, and what knows of no network and no machine.
+"""The lowest layer: modules that all rooms import, without knowledge of networks or machines.
 
-Users' files import `mpinet.errors` and `mpinet.compiled` by name; so these stay where they are.
+User files import `mpinet.errors` and `mpinet.compiled` by name, and therefore these two names must
+not change.
 """

@@ -1,10 +1,10 @@
 """Annotations of kernels' parameters: Python types for readers, Numba types for the compiler.
 
-A kernel's parameters are annotated by ``int`` and ``bool``, the arrays of `mpinet.base.arrays`,
-the records of `mpinet.base.records` (``Annotated[Array, Lane]``: an array of them;
+Kernel parameters are annotated with ``int`` and ``bool``, the arrays of `mpinet.base.arrays`, the
+records of `mpinet.base.records` (``Annotated[Array, Lane]``: an array of records;
 ``Annotated[Array, Lane, 2]``: with two indices), and the rules below. A parameter may also be a
-group: a `NamedTuple` whose fields have these annotations. So the place that calls a kernel and the
-kernel itself name the same things.
+group: a `NamedTuple` whose fields have these annotations. The caller of a kernel and the kernel
+itself then use the same names.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ NUMBERS = {int: "int64", bool: "boolean", float: "float64"}
 """Numba's names of single numbers."""
 
 ITEMS = {"boolean": "bool"}
-"""NumPy's names of items that have another name of Numba's."""
+"""NumPy's names of item types for which Numba has a different name."""
 
 ARRAYS = {
     "header": "int64[::1]",
@@ -40,7 +40,7 @@ ARRAYS = {
     "credits": "int64[::1]",
     "params": "int64[::1]",
 }
-"""Numba's types of the arguments of rules that are arrays."""
+"""Numba's types of the array arguments of rules."""
 
 SIGNATURES = {
     kind: f"{result}({', '.join(ARRAYS.get(name, 'int64') for name in names)})"
@@ -49,31 +49,32 @@ SIGNATURES = {
 }
 """The rules' signatures, each by the name that a kernel's signature uses for it:
 
-* ``port_rule(node, port, params)``: neighbor, reverse_port, channel, place;
+* ``port_rule(node, port, params)``: the result of neighbor, reverse_port, channel or place;
 * ``start_rule(source, target, header, params)``: writes the message's header;
 * ``decide_rule(node, header, params)``: the port to leave by, -1 = arrived;
 * ``schedule_rule(node, root, since, step, params)``: the port to send on in this step, or -1; a
-  traffic pattern is of the same form: ``(source, seed, sequence, step, params)``: the target;
+  traffic pattern has the same form: ``(source, seed, sequence, step, params)``: the target;
 * ``class_rule(node, port, in_port, in_class, header, params)``: the class of the channel behind the
-  port, for a message that came by another (-1, -1 at its source);
-* ``candidates_rule(node, in_port, in_class, header, candidates, params)``: writes the pairs (port,
-  class) that a message may take into rows of `candidates`; how many there are, or -1 = arrived;
-* ``choose_rule(node, header, candidates, credits, params)``: which of them, by the credits of each;
-  -1 = none, wait.
+  port, for a message that came by channel (in_port, in_class) (-1, -1 at its source);
+* ``candidates_rule(node, in_port, in_class, header, candidates, params)``: writes the permitted
+  (port, class) pairs of a message into the rows of `candidates` and returns their number, or -1 =
+  arrived;
+* ``choose_rule(node, header, candidates, credits, params)``: the chosen candidate, given the
+  credits of each candidate; -1 = none, wait.
 """
 
 
 class Arguments:
-    """A kernel's parameters, read off its annotations.
+    """A kernel's parameters, read from the annotations of its function.
 
-    Native code takes the fields of groups one by one, and makes groups of them when it begins.
+    Native code receives the fields of groups individually and rebuilds the groups on entry.
 
     Parameters
     ----------
     function : callable
         The plain function.
     groups : dict
-        Groups that stand for the annotations of some parameters, by the parameters' names.
+        Groups by parameter name; each group replaces the annotation of its parameter.
     """
 
     def __init__(self, function: Callable[..., Any], groups: Mapping[str, type]):
@@ -86,23 +87,27 @@ class Arguments:
         self.records: dict[str, type[Record]] = {
             each.__name__: each for hint in every if (each := _record(hint))
         }
-        """Records that the signature names."""
+        """Record classes named in the signature, by class name."""
         self.described: Any = (
             {name: _layout(each.dtype) for name, each in self.records.items()},
             [(_group(kind), list(fields[name].values())) for name, kind in kinds.items()],
             "void" if result is None else _type(result),
         )
-        """Layouts of records; the group, if any, and the types of each parameter; the result."""
+        """Layouts of records; for each parameter its group (or None) and its types; the result
+        type.
+        """
         self.forms: list[str] = [_form(hint) for hint in every]
-        """Forms of the numbers, arrays and rules, as Python hands them on (see `native.calls`)."""
+        """Forms in which Python passes the numbers, arrays and rules to native code (see
+        `native.calls`).
+        """
         self.result: str = _result(result)
-        """The same of the result."""
+        """Form in which native code returns the result."""
         self.names: str = str({name: list(each) for name, each in fields.items()})
-        """Names of the parameters, with those of the fields of groups."""
+        """Names of the parameters and of the fields of each group."""
         self._kinds = kinds
 
     def plainly(self, function: Callable[..., Any]) -> Callable[..., Any]:
-        """Make a function of what a kernel is given that calls a plain one of the plain forms."""
+        """Return a function that calls `function` with the plain forms of its arguments."""
         changed = {
             name: {place: how for place, hint in enumerate(_hints(kind)) if (how := _plain(hint))}
             for name, kind in self._kinds.items()
@@ -120,7 +125,7 @@ class Arguments:
         return made
 
     def _plain_text(self, name: str, how: dict[int, str]) -> str:
-        """Return the text that makes the plain form of an argument."""
+        """Return the source text of an expression that converts one argument to its plain form."""
         if not how or not _is_group(self._kinds[name]):
             return f"{how[0]}({name})" if how else name
         count = len(_hints(self._kinds[name]))
@@ -129,19 +134,19 @@ class Arguments:
 
 
 def _is_group(kind: Any) -> bool:
-    """Tell if an annotation is a named tuple."""
+    """Return whether an annotation is a named tuple."""
     return isinstance(kind, type) and issubclass(kind, tuple)
 
 
 def _hints(kind: Any) -> list[Any]:
-    """The annotations of what compiled code takes for a parameter."""
+    """Return the annotations of a parameter's values: one, or one per field of a group."""
     if not _is_group(kind):
         return [kind]
     return list(get_type_hints(kind, include_extras=True).values())
 
 
 def _fields(name: str, kind: Any) -> Iterator[tuple[str, str]]:
-    """Names and Numba's types of what compiled code takes for a parameter."""
+    """Yield the name and the Numba type of each value that compiled code takes for a parameter."""
     if not _is_group(kind):
         yield name, _type(kind)
         return
@@ -150,17 +155,17 @@ def _fields(name: str, kind: Any) -> Iterator[tuple[str, str]]:
 
 
 def _record(kind: Any) -> type[Record] | None:
-    """The record that an annotation names, alone or in an array."""
+    """Return the record class that an annotation names, alone or in an array; None otherwise."""
     named = kind.__metadata__[0] if get_origin(kind) is Annotated else kind
     return named if isinstance(named, type) and issubclass(named, Record) else None
 
 
 def _plain(kind: Any) -> str:
-    """Return the name of the function that makes an argument's plain form; or an empty text."""
+    """Return the name of the function that makes an argument's plain form; empty: none needed."""
     if _record(kind):
         return "_rows"
     if kind in NUMBERS:
-        return f"_{kind.__name__}"  # of NumPy's numbers, too, which may be narrow
+        return f"_{kind.__name__}"  # also converts NumPy's numbers, which may have fewer bits
     if "[" not in _type(kind):
         return ""
     number = _type(kind).partition("[")[0].replace("boolean", "bool")
@@ -168,7 +173,7 @@ def _plain(kind: Any) -> str:
 
 
 def _type(kind: Any) -> str:
-    """Return Numba's name of the type that an annotation stands for."""
+    """Return Numba's name of an annotation's type."""
     if kind in NUMBERS:
         return NUMBERS[kind]
     if record := _record(kind):
@@ -184,12 +189,12 @@ def _type(kind: Any) -> str:
 
 
 def _group(kind: Any) -> tuple[str, tuple[str, ...]] | None:
-    """The name and the fields of a group; None for anything else."""
+    """Return the name and the field names of a group; None for any other annotation."""
     return (kind.__name__, kind._fields) if _is_group(kind) else None
 
 
 def _layout(dtype: np.dtype[Any]) -> tuple[list[str], list[str], list[int], int]:
-    """Names, formats and offsets of a record's fields, and its size."""
+    """Return the names, formats and offsets of a record's fields, and its size in bytes."""
     names = list(dtype.names or ())
     places: Any = dtype.fields
     formats, offsets = [places[name][0].str for name in names], [places[name][1] for name in names]
@@ -197,7 +202,11 @@ def _layout(dtype: np.dtype[Any]) -> tuple[list[str], list[str], list[int], int]
 
 
 def _form(kind: Any) -> str:
-    """The form in which Python hands on a number, an array, a record or a rule."""
+    """Return an annotation's form: a text such as A1i8, for calls of native code.
+
+    The annotation is that of a number, an array, a record or a rule (a compiled function of a
+    network or routing). `mpinet.base.native.forms` defines the forms.
+    """
     if kind in NUMBERS:
         return NUMBERS[kind][0]
     text = _type(kind)
@@ -208,13 +217,13 @@ def _form(kind: Any) -> str:
     if record and record is kind:
         return f"r{record.dtype.itemsize}"
     dtype = np.dtype(f"V{record.dtype.itemsize}" if record else ITEMS.get(name, name))
-    # Contiguous arrays need no strides, which halves the words that a call hands on.
+    # Contiguous arrays need no strides, which halves the number of words in a call.
     layout = "A" if "::1" in indices else "V"
     return f"{layout}{indices.count(',') + 1}{dtype.kind}{dtype.itemsize}"
 
 
 def _result(kind: Any) -> str:
-    """The form of a result: of numbers alone, for callers make all arrays."""
+    """Return the form of a result: none or numbers only, because callers allocate all arrays."""
     if kind is None:
         return "v"
     if get_origin(kind) is tuple:

@@ -1,6 +1,7 @@
-"""The kinds of arrays that go through the package, for annotations.
+"""Array types used throughout the package, for annotations.
 
-Those with a name of Numba's beside them may be a kernel's parameters, and must be contiguous there.
+Types that also name a Numba type are allowed for kernel parameters, where the array must match the
+layout of that type.
 """
 
 from typing import Annotated, Any
@@ -24,16 +25,16 @@ FlagRows = Annotated[NDArray[np.bool_], "boolean[:, ::1]"]
 """Rows of flags, all of one length."""
 
 Counts = Annotated[NDArray[np.uint32], "uint32[::1]"]
-"""Many small counts, or 32 bits each: marks of processors and channels."""
+"""Array of small counts, or of words of 32 mark bits for processors and channels."""
 
 Shorts = Annotated[NDArray[np.int32], "int32[::1]"]
-"""Many small whole numbers, such as ranks."""
+"""Array of small whole numbers, for example ranks."""
 
 ShortRows = Annotated[NDArray[np.int32], "int32[:, ::1]"]
-"""Many rows of small whole numbers, such as lanes."""
+"""Rows of small whole numbers, for example lanes."""
 
 Halves = Annotated[NDArray[np.uint16], "uint16[::1]"]
-"""Numbers of 16 bits each, such as distances in small networks."""
+"""Numbers of 16 bits each, for example distances in small networks."""
 
 HalfRows = Annotated[NDArray[np.uint16], "uint16[:, ::1]"]
 """Rows of numbers of 16 bits each."""
@@ -51,7 +52,7 @@ Tables = Annotated[NDArray[np.int64], "int64[:, :, ::1]"]
 """Table of whole numbers with three indices."""
 
 RowViews = Annotated[NDArray[np.int64], "int64[:, :]"]
-"""Whole numbers by row and column, the rows anywhere in memory: a part of a larger array."""
+"""Whole numbers by row and column; the rows may lie anywhere in memory (part of a larger array)."""
 
 Words = Annotated[NDArray[np.uint64], "uint64[::1]"]
 """Sets of up to 64 items each, one bit per item."""
@@ -75,7 +76,7 @@ ComplexRows = Annotated[NDArray[np.complex128], "complex128[:, ::1]"]
 """Rows of complex numbers, all of one length."""
 
 ComplexViews = Annotated[NDArray[np.complex128], "complex128[:, :]"]
-"""Complex numbers by row and column, the rows anywhere in memory."""
+"""Complex numbers by row and column; the rows may lie anywhere in memory."""
 
 Matrix = NDArray[Any]
 """Whole numbers by row and column: distances, or counts, of all pairs."""

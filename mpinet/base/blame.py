@@ -1,6 +1,6 @@
 """Errors in a user's own file, as one sentence that names the file and the line.
 
-Python and Numba take dozens of lines for it, most of them about mpinet and Numba.
+The tracebacks of Python and Numba are dozens of lines long and mostly show mpinet and Numba.
 """
 
 from __future__ import annotations
@@ -8,7 +8,6 @@ from __future__ import annotations
 import builtins
 import os
 import re
-import sysconfig
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dis import get_instructions
@@ -31,38 +30,39 @@ RULES = {
     "candidates_rule": ("node", "in_port", "in_class", "header", "candidates", "params"),
     "choose_rule": ("node", "header", "candidates", "credits", "params"),
 }
-"""The arguments of each kind of rule. Their number and the place of the header tell the kind."""
+"""The arguments of each kind of rule. Their number and the position of `header` identify the
+kind.
+"""
 
 HINTS = {
     "header": "Routing.words gives its messages a header of {} words",
     "params": "params has {} numbers: size, ports and what Topology.__init__(.., params=(..)) gets",
 }
-"""Lengths of a rule's arguments, in words."""
+"""Explanations of the lengths, in words, of a rule's arguments."""
 
 OF_PORTS = ("neighbor", "reverse_port", "channel")
-"""Names of rules that have the first form."""
+"""Names of the functions that take the arguments of a ``port_rule``."""
 
 RULES_USE = "rules use whole numbers, if, for, while, params, and functions marked @inlined"
 
 NUMBA_SAYS = (
-    (r"No conversion from none to int64", "it comes to an end without a number"),
-    (r"No conversion from (.+?) to int64", r"it returns what is no whole number: \1"),
+    (r"No conversion from none to int64", "it ends without a number"),
+    (r"No conversion from (.+?) to int64", r"its result is not a whole number: \1"),
     (r"mismatch of return type", "it never returns a number"),
     (r"UnsupportedError: (.+)", r"\1"),
 )
-"""Pieces of Numba's messages, each with its meaning in plain words."""
+"""Patterns in Numba's messages, each with its meaning in plain words."""
 
 ROOM = os.path.abspath(PACKAGE) + os.sep
-LIBRARIES = tuple(sysconfig.get_path(name) + os.sep for name in ("stdlib", "platstdlib", "purelib"))
 
 
 def is_own(function: Any) -> bool:
-    """Return whether a function is a user's, not mpinet's."""
+    """Return whether a function is the user's, not mpinet's."""
     return not f"{function.__module__}.".startswith("mpinet.")
 
 
 def kind_of(function: Any) -> str:
-    """Return the kind of rule that a function's arguments say; empty if they say none."""
+    """Return the kind of rule with these arguments; empty if no kind matches."""
 
     def form(names: Sequence[str]) -> tuple[int, int]:
         return len(names), names.index("header") if "header" in names else -1
@@ -72,29 +72,30 @@ def kind_of(function: Any) -> str:
 
 
 def require_form(function: Any) -> None:
-    """Raise `RuleError` unless a function's arguments are those of a rule."""
+    """Raise `RuleError` unless a function has the arguments of a rule and does not print."""
     names = list(signature(function).parameters)
     if not kind_of(function) or names[0] == "self":
         forms = [f"({', '.join(each)})" for each in RULES.values()]
         forms = forms[:1] if function.__name__ in OF_PORTS else forms
         raise RuleError(
-            f"{start_of(function)}: a rule has {' or '.join(forms)}, not ({', '.join(names)})."
+            f"{start_of(function)}: the arguments of a rule are {' or '.join(forms)}, not "
+            f"({', '.join(names)})."
         )
     if "print" in function.__code__.co_names:
         raise RuleError(
-            f"{place_in(function, 'print')}: a rule does not print: it is asked about every "
-            "processor, by every rank. 'mpinet neighbors' shows what it gives."
+            f"{place_in(function, 'print')}: a rule must not print, because every rank "
+            "calls the rule for every processor. 'mpinet neighbors' shows the results."
         )
 
 
 def start_of(function: Any) -> str:
-    """Return the file and the line where a function's text begins."""
+    """Return ``FILE:LINE`` of a function's definition."""
     code = function.__code__
     return f"{relative_name(code.co_filename)}:{code.co_firstlineno}"
 
 
 def place_in(function: Any, name: str) -> str:
-    """Return the file and the line where a function names something."""
+    """Return ``FILE:LINE`` of the first use of a name in a function."""
     line = function.__code__.co_firstlineno
     for instruction in get_instructions(function):
         line = instruction.starts_line or line
@@ -104,7 +105,7 @@ def place_in(function: Any, name: str) -> str:
 
 
 def relative_name(file: str) -> str:
-    """Return a file's name, relative to the current directory if the file lies in it."""
+    """Return a file's name, relative to the current directory if the file is in it."""
     return file.removeprefix(os.getcwd() + os.sep)
 
 
@@ -121,7 +122,7 @@ def error_of(function: Any, arguments: tuple[Any, ...], error: BaseException) ->
 
 
 def _sizes(function: Any, arguments: tuple[Any, ...], said: str) -> str:
-    """Return the lengths of a rule's header or params, that which an IndexError is about."""
+    """Return a note on the length of the header or params that caused an IndexError."""
     names = list(signature(function).parameters)
     lengths = {
         name: len(given)
@@ -133,13 +134,16 @@ def _sizes(function: Any, arguments: tuple[Any, ...], said: str) -> str:
 
 
 def raised_at(error: BaseException) -> str:
-    """Name the last line of the user's code through which an error came; '' without one."""
+    """Return ``FILE:LINE`` of the innermost user code in a traceback; empty without user code."""
+    import sysconfig  # reads many settings, and only an error needs its paths
+
+    paths = map(sysconfig.get_path, ("stdlib", "platstdlib", "purelib"))
+    installed = (ROOM, *(path + os.sep for path in paths))
     found = ""
     for frame, line in walk_tb(error.__traceback__):
         file = os.path.abspath(frame.f_code.co_filename)
-        # The last frame in the user's own file is where the user can act, however deep the error
-        # is.
-        if not file.startswith((ROOM, *LIBRARIES)) and os.path.exists(file):
+        # The user can act at the innermost frame of the user's own file, however deep the error is.
+        if not file.startswith(installed) and os.path.exists(file):
             found = f"{relative_name(file)}:{line}"
     return found
 
@@ -151,31 +155,31 @@ def describe(error: BaseException) -> str:
 
 
 def blamed(error: BaseException) -> RuleError | None:
-    """Return the sentence for an error that came through the user's own code; None for others."""
+    """Return a one-sentence error if the traceback passes through user code; None otherwise."""
     return RuleError(f"{describe(error)}.") if raised_at(error) else None
 
 
 def told(error: Exception) -> str:
-    """Return an error as a sentence if it is the user's, with its traceback if it is ours."""
+    """Return one sentence for an error in user code, or the full traceback of any other error."""
     fault = blamed(error)
     return "".join(format_exception(error)) if fault is None else str(fault)
 
 
 @contextmanager
 def blaming(own: type, name: str) -> Iterator[None]:
-    """Turn errors of a user's class into sentences in this context, and in what it returns later.
+    """Turn errors in a user's class into sentences within this context.
 
     Parameters
     ----------
     own : type
-        The class; errors in mpinet's own pass.
+        The class; errors in a class of mpinet pass unchanged.
     name : str
-        What the sentence calls it where no line of it is known.
+        Name of the class in the sentence if the line is unknown.
 
     Raises
     ------
     RuleError
-        In place of what is no error of mpinet's.
+        Replaces every exception except mpinet's own and `MemoryError`.
     """
     try:
         yield
@@ -188,7 +192,7 @@ def blaming(own: type, name: str) -> Iterator[None]:
 
 
 def no_number(function: Any, arguments: tuple[Any, ...], value: Any) -> RuleError:
-    """Return the error for a rule that has not returned a whole number."""
+    """Return the error for a rule whose result is not a whole number."""
     asked = ", ".join(str(a) for a in arguments if isinstance(a, int))
     value = value.item() if isinstance(value, np.generic) else value
     hint = ": // divides whole numbers" if isinstance(value, float) else ""
@@ -199,7 +203,7 @@ def no_number(function: Any, arguments: tuple[Any, ...], value: Any) -> RuleErro
 
 
 def not_compiled(functions: list[Any], text: str) -> RuleError:
-    """Return the error for functions of a user's, the caller first, that Numba cannot compile."""
+    """Return the error for user functions, the caller first, if Numba cannot compile them."""
     for function in functions:
         for sentence in _wrong_names(function):
             return RuleError(sentence)
@@ -210,7 +214,7 @@ def not_compiled(functions: list[Any], text: str) -> RuleError:
 
 
 def _wrong_names(function: Any) -> Iterator[str]:
-    """List the global names that a rule cannot use."""
+    """Yield an error sentence for each global name that a rule cannot use."""
     for instruction in get_instructions(function):
         # Numba reports a missing name at length and late; the bytecode shows it at once.
         if instruction.opname not in ("LOAD_GLOBAL", "LOAD_NAME"):
@@ -220,11 +224,11 @@ def _wrong_names(function: Any) -> Iterator[str]:
         if name not in function.__globals__ and not hasattr(builtins, name):
             yield f"{where}: name {name!r} is not defined."
         elif isinstance(function.__globals__.get(name), FunctionType):
-            yield f"{where}: a rule calls {name}, which has to be marked @inlined (mpinet.inlined)."
+            yield f"{where}: a rule calls {name}: mark {name} with @inlined (mpinet.inlined)."
 
 
 def _numbas_place(text: str, functions: list[Any]) -> str:
-    """Return the file and the line that Numba's message is about."""
+    """Return ``FILE:LINE`` of the user code to which Numba's message refers."""
     files = {os.path.basename(function.__code__.co_filename): function for function in functions}
     found = re.findall(r'File "([^"]+)", line (\d+)', text)
     found += re.findall(r"([^\s\"]+\.py) \((\d+)\)", text)
@@ -236,9 +240,9 @@ def _numbas_place(text: str, functions: list[Any]) -> str:
 
 def _numbas_word(text: str) -> str:
     """Return the part of Numba's message that names the cause."""
-    text = re.sub(r"^\w+: ", "", text)  # the kind of Numba's error
+    text = re.sub(r"^\w+: ", "", text)  # the type of Numba's error
     for pattern, meaning in NUMBA_SAYS:
         if found := re.search(pattern, text):
             return found.expand(meaning)
     lines = [line for line in text.splitlines() if line and "pipeline (step" not in line]
-    return lines[0].split(" Raised from ")[0].rstrip(".:") if lines else "Numba does not say why"
+    return lines[0].split(" Raised from ")[0].rstrip(".:") if lines else "Numba gives no reason"

@@ -1,25 +1,25 @@
-"""Words that options and engines share: each set of values is written here alone."""
+"""Values shared by options and engines: each set of values is defined only here."""
 
 from __future__ import annotations
 
 from typing import Literal, TypeAlias
 
 Mode: TypeAlias = Literal["cut", "store", "ideal"]
-"""Crossing of several links by a timed message."""
+"""Methods of transporting a timed message across several links."""
 
 Switching: TypeAlias = Literal["saf", "vct", "wormhole"]
-"""Switching of flits."""
+"""Switching methods of flits."""
 
 Policy: TypeAlias = Literal[
     "oldest", "fifo", "rotating", "inputfirst", "outputfirst", "islip", "wavefront"
 ]
-"""Allocation of a router's outputs."""
+"""Allocation policies for a router's outputs."""
 
 _BOTH = (
     "uniform|permutation|transpose|bitreversal|complement|shuffle|tornado|neighbour|"
     "diagonal|alltoall|nearby|adversarial|mix:P@SHARE+Q|groups:P@SIZE+Q|FILE.csv"
 )
-"""Patterns of pairs and of generated messages; ``all`` is another name of ``alltoall``."""
+"""Patterns for both pairs and generated messages; ``all`` is a synonym of ``alltoall``."""
 
 PAIRS = f"all|randperm|random:K|hotspot:NODE|U-V,..|{_BOTH}"
 """Pairs of messages that are routed once."""

@@ -1,4 +1,4 @@
-"""Lines of CSV files that users write."""
+"""Reader of user-written CSV files."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Errors that mean a damaged file, of all readers of archives, arrays and JSON."""
+"""Exceptions that indicate a damaged file, for all readers of archives, arrays and JSON."""
 
 import struct
 import zipfile

@@ -1,4 +1,4 @@
-"""Bound on walks over a network, and the error for walks that its size forbids."""
+"""Limit on the length of walks over a network, and the error for networks above the limit."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from mpinet.base.launched import launched_ranks
 from mpinet.errors import TooLarge
 
 LOOKS = 2**34
-"""Most ports that a rank reads in one walk over a network: some minutes."""
+"""Most ports read by one rank in one walk over a network: some minutes of work."""
 
 
 def require_walk(
@@ -17,24 +17,24 @@ def require_walk(
     Parameters
     ----------
     looks : int
-        Ports to look at, on all ranks together.
+        Ports to read, on all ranks together.
     what : str
-        What for: the sentence's subject, in the singular.
+        Purpose of the walk: the subject of the error sentence, in the singular.
     ranks : int, optional
-        The ranks that share the walk. Default: all.
+        Number of ranks that share the walk. Default: all.
     most : int
-        Ports that a rank looks at at most.
+        Largest number of ports for one rank.
     of : str
-        What is looked at, where it is not ports.
+        Name of the items in the error sentence if they are not ports.
 
     Raises
     ------
     TooLarge
-        There are more ports than that.
+        `looks` exceeds `most` times the number of ranks.
     """
     ranks = launched_ranks() if ranks is None else ranks
     if looks > most * ranks:
-        who = "a rank looks" if ranks == 1 else f"{ranks} ranks look"
+        who = "a rank" if ranks == 1 else f"{ranks} ranks"
         raise TooLarge(
-            f"{what} takes a look at {looks:,} {of}, and {who} at {most * ranks:,} at most."
+            f"{what} would read {looks:,} {of}; the limit for {who} is {most * ranks:,}."
         )

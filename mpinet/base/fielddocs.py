@@ -1,4 +1,4 @@
-"""Class docstrings for `help`, with the sentences that stand below the fields."""
+"""Class docstrings for `help`, including the sentences below the fields."""
 
 from __future__ import annotations
 
@@ -9,9 +9,9 @@ Class = TypeVar("Class", bound=type)
 
 
 def described(cls: Class) -> Class:
-    """Let a class's docstring list its fields. The source is read when the docstring is.
+    """Add a list of the fields to a class's docstring. The source is read on access to ``__doc__``.
 
-    Fields of base classes come first. Names with an underscore are left out.
+    Fields of base classes come first. Names with a leading underscore are left out.
 
     Examples
     --------
@@ -24,7 +24,7 @@ def described(cls: Class) -> Class:
 
 
 class _WithFields:
-    """Docstring of a class; its fields are added when it is read."""
+    """Class docstring that adds the list of fields on access."""
 
     def __init__(self, doc: str) -> None:
         self.doc = doc

@@ -1,8 +1,8 @@
-"""Files that users name: results are written whole, others' files are read up to a size limit.
+"""User-named files: results are written completely or not at all; reads have a size limit.
 
-A result is written aside and renamed into place, so that what is there is whole. What is no file
-stays what it is: devices and pipes are written through, symbolic links lead to their files, and
-sockets, disks and folders are refused. Whoever writes what a person named writes it here.
+A result is written to a temporary file and renamed, so the file at the final path is always
+complete. Devices and pipes are written in place, symbolic links are followed, and sockets, disks
+and folders are refused. All code that writes to a user-named path uses this module.
 """
 
 from __future__ import annotations
@@ -22,34 +22,36 @@ from typing import BinaryIO
 from mpinet.errors import FileError, OutputError
 
 ASIDE = (".mpinet-", ".part")
-"""Prefix and suffix of the names of files that are being written."""
+"""Prefix and suffix of the names of temporary files during a write."""
 
 MOST_LINKS = 40
-"""Most symbolic links that are followed from one to the next, as in Linux."""
+"""Longest chain of symbolic links that is followed, as in Linux."""
 
 REFUSED = (
     (stat.S_ISDIR, "it is a folder"),
     (stat.S_ISSOCK, "it is a socket"),
     (stat.S_ISBLK, "it is a disk"),
 )
-"""Tests for kinds of files that are neither replaced nor written through, each with its reason."""
+"""Tests for refused kinds of files (neither replaced nor written in place), each with its
+reason.
+"""
 
 
 MOST_BYTES = 2**28
 """Largest file that is read as a whole, in bytes."""
 
 AT_ONCE = 2**20
-"""Bytes that are read at a time: a source such as ``/dev/zero`` never ends."""
+"""Bytes per read call. Reads are limited because a source like ``/dev/zero`` never ends."""
 
 
 def read_bytes(path: Path, most: int = MOST_BYTES) -> bytes:
-    """Read all of a file, or of a pipe that comes to an end, up to a limit.
+    """Read a whole file or pipe, up to a size limit.
 
     Raises
     ------
     OSError
-        It cannot be read, or it has more bytes than `most`; the reason is its ``strerror``. Of what
-        is no regular file, at most `MOST_BYTES` are read: its size is not known beforehand.
+        The file cannot be read, or has more than `most` bytes; ``strerror`` is the reason. From
+        pipes and devices at most `MOST_BYTES` are read, because their size is unknown beforehand.
     """
     parts, count = [], 0
     with path.open("rb", buffering=0) as file:
@@ -71,7 +73,7 @@ def _too_large(most: int) -> OSError:
 
 
 def hash_of_file(path: Path) -> str:
-    """Return the sha256 of a file of any size; `OSError` if it cannot be read."""
+    """Return the SHA-256 digest of a file of any size; `OSError` if the file cannot be read."""
     found = sha256()
     with path.open("rb", buffering=0) as file:
         while part := file.read(AT_ONCE):
@@ -80,25 +82,25 @@ def hash_of_file(path: Path) -> str:
 
 
 def read_text(path: Path, most: int = MOST_BYTES) -> str:
-    """Read a file as `read_bytes` does, as UTF-8; `UnicodeDecodeError` for other bytes."""
+    """Read a UTF-8 file with the limits of `read_bytes`; `UnicodeDecodeError` for other bytes."""
     return read_bytes(path, most).decode()
 
 
 @contextmanager
 def seekable(path: Path) -> Iterator[BinaryIO]:
-    """Open a file of any size for random access; a pipe is read first, as by `read_bytes`.
+    """Open a file of any size for random access; a pipe is first read into memory by `read_bytes`.
 
     Raises
     ------
     OSError
-        It cannot be read.
+        The file cannot be read.
     """
     with path.open("rb") if path.is_file() else BytesIO(read_bytes(path)) as file:
         yield file
 
 
 def require_writable(path: Path) -> None:
-    """Raise `FileError` if a file cannot be written at this place."""
+    """Raise `FileError` if no file can be written at this path."""
     try:
         target, mode = _target(path)
         if (opened := _descriptor(target)) is not None:
@@ -109,31 +111,31 @@ def require_writable(path: Path) -> None:
             allowed = os.access(target.parent, os.W_OK)
         else:
             raise FileError(f"Cannot write {path}: its folder does not exist.")
-    except OSError as error:  # its name is too long
+    except OSError as error:  # the name is too long
         raise FileError(f"Cannot write {path}: {error.strerror}.") from None
     if not allowed:
         raise FileError(f"Cannot write {path}: no permission.")
 
 
 def require_folder_above(folder: Path, option: str = "--out") -> None:
-    """Raise `FileError` if an option names a new folder in one that is not there."""
+    """Raise `FileError` if the parent of an option's new folder does not exist."""
     if not folder.absolute().parent.is_dir():
         raise FileError(f"{option} {folder}: the folder above it does not exist.")
 
 
 def require_folder(folder: Path, option: str = "--out") -> None:
-    """Raise `FileError` unless files can be written here: a folder, or a name for a new one."""
+    """Raise `FileError` unless the path is a folder, or a valid name for a new folder."""
     try:
         if not folder.exists():
             require_folder_above(folder, option)
         elif not folder.is_dir():
-            raise FileError(f"{option} {folder}: this is no folder.")
-    except OSError as error:  # its name is too long
+            raise FileError(f"{option} {folder}: this is not a folder.")
+    except OSError as error:  # the name is too long
         raise FileError(f"{option} {folder}: {error.strerror}.") from None
 
 
 def make_folder(folder: Path, option: str = "--out") -> None:
-    """Make a folder that is not there yet, in one that is; raise `FileError` if that fails."""
+    """Create a folder in an existing folder if it is missing; raise `FileError` on failure."""
     try:
         folder.mkdir(exist_ok=True)
     except OSError as error:
@@ -141,15 +143,15 @@ def make_folder(folder: Path, option: str = "--out") -> None:
 
 
 def require_room_beside(path: Path) -> None:
-    """Raise `FileError` if this is no file with others beside it, but a device or a pipe."""
+    """Raise `FileError` if no second file can be put next to the path: a device or a pipe."""
     require_writable(path)
     target, mode = _target(path)
     if _is_stream(target, mode):
-        raise FileError(f"Cannot write {path}: it is no file that another could be put beside.")
+        raise FileError(f"Cannot write {path}: it is a device or a pipe. Name a regular file.")
 
 
 def is_aside(path: Path) -> bool:
-    """Tell if a name is that of a file being written, perhaps by a process that was killed."""
+    """Return whether a name belongs to a temporary file, possibly left by a killed process."""
     return path.name.startswith(ASIDE[0]) and path.name.endswith(ASIDE[1])
 
 
@@ -157,17 +159,17 @@ def is_aside(path: Path) -> bool:
 def whole_file(path: Path) -> Iterator[BinaryIO]:
     """Open a file that appears at `path` only when it is complete.
 
-    A device or a pipe gets all of it at the end.
+    A device or a pipe receives the whole content at the end.
 
     Parameters
     ----------
     path : Path
-        The name under which it appears.
+        Final path of the file.
 
     Raises
     ------
     OutputError
-        It cannot be written, or not all of it.
+        The file cannot be written completely.
     """
     try:
         target, mode = _target(path)
@@ -178,17 +180,17 @@ def whole_file(path: Path) -> Iterator[BinaryIO]:
 
 
 def write_text(path: Path, text: str) -> None:
-    """Write a whole file of text, as `whole_file`."""
+    """Write a text file with `whole_file`."""
     with whole_file(path) as file:
         file.write(text.encode(errors="backslashreplace"))
 
 
 @contextmanager
 def _aside(target: Path) -> Iterator[BinaryIO]:
-    """Open a temporary file beside the one that it becomes."""
-    # In a shared folder a name that can be guessed could be taken beforehand, as a link to another
-    # file.
-    drawn = os.urandom(8).hex()  # nobody can lay in wait at it
+    """Open a temporary file in the folder of `target`, and rename it to `target` at the end."""
+    # In a shared folder, another user could occupy a predictable name beforehand, with a link to
+    # another file.
+    drawn = os.urandom(8).hex()  # unpredictable
     aside = target.with_name(f"{ASIDE[0]}{drawn}{ASIDE[1]}")
     with aside.open("xb") as file:
         try:
@@ -203,7 +205,7 @@ def _aside(target: Path) -> Iterator[BinaryIO]:
 
 @contextmanager
 def _through(target: Path) -> Iterator[BinaryIO]:
-    """Open a file without a name, whose content goes to a device or a pipe when it is complete."""
+    """Open a temporary file; at the end, copy its content to a device or a pipe."""
     from shutil import copyfileobj
     from tempfile import TemporaryFile
 
@@ -211,20 +213,20 @@ def _through(target: Path) -> Iterator[BinaryIO]:
         yield kept
         kept.seek(0)
         opened = _descriptor(target)
-        # The descriptor itself: behind its name a file would be written from the beginning.
+        # Write to the descriptor itself: opening a file by its name would write from the beginning.
         with open(target if opened is None else os.dup(opened), "wb") as stream:
             copyfileobj(kept, stream)
 
 
 def _target(path: Path) -> tuple[Path, int | None]:
-    """Resolve a name's symbolic links; return the path and the mode of its file, None without one.
+    """Resolve symbolic links; return the path and the mode of its file, or None without a file.
 
     Raises
     ------
     FileError
-        It is a folder, a socket or a disk.
+        The path is a folder, a socket or a disk.
     OSError
-        The links lead in a circle, or the name is too long.
+        The links form a circle, or the name is too long.
     """
     target = _followed(path)
     try:
@@ -238,7 +240,7 @@ def _target(path: Path) -> tuple[Path, int | None]:
 
 
 def _followed(path: Path) -> Path:
-    """Resolve a name's symbolic links, but not the names of this process's open files."""
+    """Resolve a path's symbolic links, but stop at the names of this process's open files."""
     # Resolved step by step, because links to this process's open files must stop the walk.
     for _ in range(MOST_LINKS):
         path = Path(os.path.realpath(path.parent), path.name)
@@ -249,12 +251,12 @@ def _followed(path: Path) -> Path:
 
 
 def _descriptor(path: Path) -> int | None:
-    """Return the open file of this process that a name stands for, as ``/dev/stdout`` does."""
+    """Return the open file descriptor of this process that a path denotes, e.g. ``/dev/stdout``."""
     within = re.fullmatch(r"/proc/(\d+)(?:/task/\d+)?/fd", str(path.parent))
     mine = within is not None and int(within[1]) == os.getpid()
     return int(path.name) if mine and path.name.isdecimal() else None
 
 
 def _is_stream(target: Path, mode: int | None) -> bool:
-    """Tell if a file is written through instead of being replaced."""
+    """Return whether a file is written in place instead of being replaced."""
     return _descriptor(target) is not None or not (mode is None or stat.S_ISREG(mode))

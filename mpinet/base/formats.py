@@ -1,4 +1,4 @@
-"""Formats of files of others: what tells them, and the one way to find a file's in a table."""
+"""Foreign file formats: how to recognize a format, and the lookup of a file's format in a table."""
 
 from __future__ import annotations
 
@@ -9,29 +9,31 @@ from pathlib import Path
 from typing import TypeVar
 
 HEAD = 1 << 16
-"""Bytes in which a file tells its format."""
+"""Length in bytes of the head of a file that is searched for the format."""
 
 MARK, WIDE = b"\xef\xbb\xbf", (b"\xff\xfe", b"\xfe\xff")
-"""First bytes of texts in UTF-8, which need none, and in UTF-16."""
+"""Byte order marks of text files in UTF-8 (optional) and in UTF-16."""
 
 
 @dataclass(frozen=True)
 class Format:
-    """A format of files; rooms derive theirs, with what reads and writes it."""
+    """A file format; rooms derive their own classes with a reader and a writer."""
 
     name: str
     """Name of the format in sentences and results."""
     begins: bytes = b""
-    """Regular expression that the first 64 kB of such a file match (`re.search`); empty: none."""
+    """Regular expression that matches in the first 64 kB of such a file (`re.search`); empty:
+    none.
+    """
     endings: tuple[str, ...] = ()
-    """Endings of names that tell it."""
+    """File name endings of this format."""
 
 
 Known = TypeVar("Known", bound=Format)
 
 
 def format_of(formats: Iterable[Known], path: Path, data: bytes) -> Known | None:
-    """Find the first format that a file's ending or contents tell, if any."""
+    """Return the first format with a matching name ending or contents; None if none matches."""
     head = data[:HEAD].removeprefix(MARK)
     if head.startswith(WIDE):
         head = head.decode("utf-16", errors="ignore").encode()
@@ -43,8 +45,8 @@ def format_of(formats: Iterable[Known], path: Path, data: bytes) -> Known | None
 
 
 def refusal(formats: Iterable[Format]) -> str:
-    """Say, behind a subject, that a file is in none of the formats."""
+    """Return the predicate of an error sentence: the file has none of the known formats."""
     known = [*formats]
     told = ", ".join(dict.fromkeys(format.name for format in known if format.begins))
     endings = ", ".join(ending for format in known for ending in format.endings if ending)
-    return f"is none of those that contents tell ({told}), and its name does not end in {endings}."
+    return f"has none of the recognized contents ({told}), and its name does not end in {endings}."

@@ -1,7 +1,8 @@
-"""Seed of the hashes of strings, by which Python orders sets.
+"""Seed of Python's string hashes, which determines the iteration order of sets.
 
-Python draws the seed when it starts: two runs, or two ranks, iterate over a set in other orders.
-A command that runs users' code starts its own program again with a known seed.
+By default Python draws a new seed at every start, so two runs, or two ranks, may iterate over a set
+in different orders. Commands that run user code therefore restart their own program with a known
+seed.
 """
 
 import os
@@ -12,19 +13,19 @@ from contextlib import suppress
 VARIABLE = "PYTHONHASHSEED"
 
 OWN = "MPINET_HASHSEED"
-"""Variable that says which seed mpinet has chosen itself: any other is the user's."""
+"""Variable with the seed chosen by mpinet; a different seed was chosen by the user."""
 
 SEEDS = 2**32
 
 RUN_USERS_CODE = "exec", "run", "sweep", "resume"
-"""Commands that run users' code on every processor."""
+"""Commands that run user code on every processor."""
 
 PROGRAMS = "/mpinet", "/mpinet/__main__.py"
-"""Ends of the paths that the program may have which people start."""
+"""Endings of the path of the command-line program."""
 
 
 def hash_seed() -> int | None:
-    """Return the seed of this process; None if Python has drawn one."""
+    """Return the hash seed of this process; None if Python has drawn a random seed."""
     if not sys.flags.hash_randomization:
         return 0
     text = "" if sys.flags.ignore_environment else os.environ.get(VARIABLE, "")
@@ -32,16 +33,16 @@ def hash_seed() -> int | None:
 
 
 def settle(typed: Sequence[str], is_launched: bool, before: Callable[[], object]) -> None:
-    """Start ``mpinet`` again with the hash seed that its words determine, where that is needed.
+    """Restart ``mpinet`` with the hash seed given by its command line, if needed.
 
     Parameters
     ----------
     typed : sequence of str
         The words after ``mpinet``.
     is_launched : bool
-        Whether a launcher has started this process.
+        True if a launcher has started this process.
     before : callable
-        Called right before the program starts again.
+        Called right before the restart.
     """
     command = next((word for word in typed if not word.startswith("-")), "")
     if is_launched or command in RUN_USERS_CODE:
@@ -49,12 +50,12 @@ def settle(typed: Sequence[str], is_launched: bool, before: Callable[[], object]
 
 
 def settings(typed: Sequence[str]) -> dict[str, str]:
-    """Return the environment in which ranks need not start again; empty if the user has a seed.
+    """Return environment variables with which ranks need no restart; empty if the user set a seed.
 
     Parameters
     ----------
     typed : sequence of str
-        The words of the command that a launcher is about to start.
+        Words of the command that a launcher is about to start.
     """
     known = os.environ.get(VARIABLE)
     if known and known != os.environ.get(OWN):
@@ -69,24 +70,25 @@ def start_again(
     seed: int = 0,
     before: Callable[[], object] = bool,
 ) -> None:
-    """Start this process's program again with a hash seed, unless it or the user has done that.
+    """Restart this process's program with a hash seed, unless a seed is already set.
 
-    Nothing happens where the program's words are not those of the process.
+    Nothing happens if `typed` or the program's path does not match this process.
 
     Parameters
     ----------
     typed : sequence of str
         The words after the program's name.
     programs : tuple of str
-        Ends of the paths that the program may have.
+        Endings of the program's path.
     seed : int
         The seed, 0..2^32-1.
     before : callable
-        Called right before.
+        Called right before the restart.
     """
     known, words = os.environ.get(VARIABLE), list(sys.orig_argv)
     is_settled = known and (known == str(seed) or known != os.environ.get(OWN))
-    # An embedding program or a test runner has other words; it must not be replaced by exec.
+    # An embedding program or a test runner has a different command line; it must not be replaced by
+    # exec.
     is_whole = words[len(words) - len(typed) :] == list(typed)
     is_own = os.path.abspath(sys.argv[0]).endswith(programs)
     if is_settled or not (is_whole and is_own) or sys.flags.ignore_environment:
@@ -98,7 +100,7 @@ def start_again(
 
 
 def _seed(typed: Sequence[str]) -> int:
-    """Return the number that ``--seed`` has before a script's own words; 0 without one."""
+    """Return the value of ``--seed`` before the words of a user's script; 0 without the option."""
     found = "0"
     for word, following in zip(typed, [*typed[1:], ""], strict=True):
         if word.endswith(".py") or word in ("-m", "-c", "--"):

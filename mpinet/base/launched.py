@@ -1,4 +1,4 @@
-"""This process's rank and the number of ranks by the launcher's variables, before MPI starts."""
+"""This process's rank and the number of ranks from the launcher's variables, before MPI starts."""
 
 import os
 import re
@@ -15,28 +15,28 @@ HERE_VARIABLES = ("OMPI_COMM_WORLD_LOCAL_SIZE", "MPI_LOCALNRANKS")
 
 
 def launched_ranks() -> int:
-    """Return how many ranks the launcher has started (1 without a launcher)."""
+    """Return the number of ranks that the launcher has started (1 without a launcher)."""
     return _first_number(SIZE_VARIABLES, 1)
 
 
 def launched_rank() -> int:
-    """Return this process's rank by the launcher's variables (0 without a launcher)."""
+    """Return this process's rank from the launcher's variables (0 without a launcher)."""
     return _first_number(RANK_VARIABLES, 0)
 
 
 def notice(text: str) -> None:
-    """Print a line about the job on standard error, on one rank."""
+    """Print a line about the job on standard error, on rank 0 only."""
     if launched_rank() == 0:
         print(f"mpinet: {text}", file=sys.stderr, flush=True)
 
 
 def launched_here() -> int:
-    """Return how many ranks share this host, by the launcher's variables (1 if it sets none)."""
+    """Return the number of ranks on this host, from the launcher's variables (1 if none is set)."""
     return max(1, _first_number(HERE_VARIABLES, _tasks_here()))
 
 
 def batch_run() -> int:
-    """Return how many times the batch system has started this job again (0 without one)."""
+    """Return the number of restarts of this job by the batch system (0 without a batch system)."""
     return _first_number(("SLURM_RESTART_COUNT",), 0)
 
 
@@ -51,17 +51,17 @@ def _tasks_here() -> int:
 
 
 def is_launched() -> bool:
-    """Return whether a launcher has started this process, be it as the only rank."""
+    """Return whether a launcher has started this process, even as the only rank."""
     return any(name in os.environ for name in SIZE_VARIABLES + RANK_VARIABLES)
 
 
 def watchdog() -> float:
-    """Return the seconds after which a stopped rank ends the job (0: never, as if none are set).
+    """Return the seconds until a stopped rank ends the job (0, also if unset: never).
 
     Raises
     ------
     UsageError
-        ``MPINET_WATCHDOG`` is something else.
+        ``MPINET_WATCHDOG`` is not a valid number of seconds.
     """
     try:
         return seconds(os.environ.get("MPINET_WATCHDOG") or "0")
@@ -70,14 +70,15 @@ def watchdog() -> float:
 
 
 def guarded() -> None:
-    """Start what watches this host's ranks (`guardian`), if that is wanted and nobody else does.
+    """Start a guardian for this host's ranks (`guardian`) if required and not yet running.
 
-    A rank does it before it waits for others: one of them may be stopped before all have met.
+    Each rank calls this function before its first wait for other ranks, because a rank may be
+    stopped before all ranks have met.
 
     Raises
     ------
     UsageError
-        ``MPINET_WATCHDOG`` is no time.
+        ``MPINET_WATCHDOG`` is not a valid number of seconds.
     """
     limit = watchdog()
     run = int(os.environ.get("MPINET_RUN", "0"))
@@ -86,7 +87,7 @@ def guarded() -> None:
 
 
 _guardians: list[Any] = []
-"""Guardians that this process has started: kept as long as it lives."""
+"""Guardians started by this process, kept until it ends."""
 
 
 def _first_number(variables: tuple[str, ...], default: int) -> int:

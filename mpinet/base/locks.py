@@ -1,4 +1,4 @@
-"""Locks of files: a process that holds one keeps others out; it ends with the process."""
+"""File locks: one process at a time holds a lock, and the end of the process frees it."""
 
 from __future__ import annotations
 
@@ -13,12 +13,12 @@ from typing import IO
 
 
 def lock(file: IO[str]) -> bool:
-    """Lock an open file until it is closed; return whether its file system knows locks.
+    """Lock an open file until it is closed; return False if its file system has no locks.
 
     Raises
     ------
     BlockingIOError
-        Another process has locked it.
+        Another process holds the lock.
     """
     try:
         fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
@@ -35,20 +35,19 @@ def locked(path: Path) -> IO[str] | None:
     Returns
     -------
     file or None
-        The file; nothing where the file system knows no locks.
+        The open file; None if the file system has no locks.
 
     Raises
     ------
     BlockingIOError
-        Another process has locked it.
+        Another process holds the lock.
     OSError
-        It cannot be opened.
+        The file cannot be opened.
     """
-    # A lock belongs to the file, not to its name: after a deletion the name may lead to another
-    # file.
+    # A lock belongs to the file, not to the name: after a deletion the name may denote a new file.
     while True:
-        if path.exists() and not path.is_file():  # a pipe would keep who opens it waiting
-            raise OSError(errno.EINVAL, "it is no file")
+        if path.exists() and not path.is_file():  # opening a pipe would block
+            raise OSError(errno.EINVAL, "it is not a regular file")
         file = path.open("a")
         try:
             knows = lock(file)
@@ -58,51 +57,52 @@ def locked(path: Path) -> IO[str] | None:
         if not knows:
             file.close()
             return None
-        # Whoever held the lock before may have deleted the file: the lock of a file without a name
-        # keeps nobody out.
+        # The previous holder of the lock may have deleted the file. A lock on a file without a name
+        # excludes no process.
         if is_at(path, file):
             return file
-        file.close()  # of a process that has just ended, and deleted it
+        file.close()  # its previous holder has just ended, and deleted the file
 
 
 def is_at(path: Path, file: IO[str]) -> bool:
-    """Tell if an open file is the one that has this name."""
-    with suppress(FileNotFoundError), path.open() as there:  # a file server is asked by opening
+    """Return whether a path still denotes this open file."""
+    with suppress(FileNotFoundError), path.open() as there:  # opening asks the file server
         return os.path.samestat(os.fstat(there.fileno()), os.fstat(file.fileno()))
     return False
 
 
 PATIENCE = 60.0
-"""Seconds of waiting for another process, after which `alone` goes on beside it."""
+"""Seconds of waiting for another process, after which `alone` continues without the lock."""
 
 
 @contextmanager
 def alone(file: str, patience: float | None = None) -> Iterator[None]:
-    """Exclude other processes from this context for the same file; the file exists in it.
+    """Exclude other processes from this context for the same lock file, which exists meanwhile.
 
-    The system frees the lock of a process that has ended, however it did. Where there are no locks,
-    or another process does not end in time, several go on at once.
+    The operating system frees the lock of every ended process, however the process ended. Several
+    processes may run at once if the file system has no locks, or if another process holds the lock
+    for longer than `patience`.
 
     Parameters
     ----------
     file : str
-        The file's name; whoever leaves the context deletes it.
+        Name of the lock file, deleted at the end of the context.
     patience : float, optional
         Seconds to wait for another process. Default: `PATIENCE`.
     """
-    # Without a lock work is done twice, never wrongly: files are renamed into place.
+    # Without a lock some work is done twice, but never wrongly: files are renamed into place.
     lock = _waited_for(file, PATIENCE if patience is None else patience)
     try:
         yield
     finally:
         if lock is not None:
             with suppress(OSError):
-                os.unlink(file)  # while it is locked: whoever has opened it sees that it is gone
+                os.unlink(file)  # still locked: a waiting process sees the deletion
             lock.close()
 
 
 def _waited_for(file: str, patience: float) -> IO[str] | None:
-    """Open and lock the file; None if that fails."""
+    """Open and lock the file, waiting for other processes; return None on failure or timeout."""
     began = time.monotonic()
     while (waited := time.monotonic() - began) < patience:
         try:

@@ -1,4 +1,7 @@
-"""XML from others: document types and entities, which may read files or never end, are refused."""
+"""Parser for foreign XML; it refuses document types and entities, which may be harmful.
+
+Document types and entities may read files or never end.
+"""
 
 from __future__ import annotations
 
@@ -10,15 +13,17 @@ from mpinet.errors import UsageError
 
 MOST_ELEMENTS = 2**21
 DEEPEST = 16
-"""Most elements, and most within one another, of a document that is read as a whole."""
+"""Limits for a document that is read as a whole: number of elements, and nesting depth."""
 
 DOCTYPE = 4
-"""Number of values that tell of a document type; the last one is whether it declares anything."""
+"""Number of arguments of the handler for document types; the last argument is true if the document
+type declares anything.
+"""
 
 
 @dataclass
 class Element:
-    """An element: its tag, attributes, the elements in it, and the line that it begins in."""
+    """An XML element: tag, attributes, child elements, and the line of the start tag."""
 
     tag: str
     attributes: dict[str, str]
@@ -26,12 +31,12 @@ class Element:
     inside: list[Element] = field(default_factory=list)
 
     def all(self, tag: str) -> list[Element]:
-        """Those in it of this tag; there are no others.
+        """Return the child elements, all of which must have this tag.
 
         Raises
         ------
         UsageError
-            There are.
+            A child element has a different tag.
         """
         for child in self.inside:
             if child.tag != tag:
@@ -45,7 +50,8 @@ def careful_parser(named: bool = False) -> Any:
     Parameters
     ----------
     named : bool
-        Whether a document type may name a file elsewhere, which is not fetched, and nothing more.
+        True if a document type may name an external file, without further declarations; the file is
+        not fetched.
     """
     parser = expat.ParserCreate()
 
@@ -53,8 +59,8 @@ def careful_parser(named: bool = False) -> Any:
         if named and len(declared) == DOCTYPE and not declared[-1]:
             return
         raise UsageError(
-            f"line {parser.CurrentLineNumber}: document types and entities are not read: take the "
-            "declaration out."
+            f"line {parser.CurrentLineNumber}: document types and entities are not read: remove "
+            "the declaration."
         )
 
     parser.StartDoctypeDeclHandler = parser.EntityDeclHandler = refuse
@@ -62,7 +68,7 @@ def careful_parser(named: bool = False) -> Any:
 
 
 def require_plain(data: bytes) -> None:
-    """Raise `UsageError` at a document type or an entity; leave text that is no XML to others."""
+    """Raise `UsageError` at a document type or an entity; accept text that is not XML."""
     try:
         careful_parser().Parse(data, True)
     except (expat.ExpatError, UnicodeError, LookupError):
@@ -70,12 +76,12 @@ def require_plain(data: bytes) -> None:
 
 
 def parse_xml(data: bytes, named: bool = False) -> Element:
-    """Read a document; `named` as in `careful_parser`.
+    """Parse an XML document and return its root element; `named` as in `careful_parser`.
 
     Raises
     ------
     UsageError
-        It is none, declares a document type or an entity, or is too deep or too large.
+        The text is not XML, declares a document type or an entity, or is too deep or too large.
     """
     top, opened, parser, count = Element("", {}, 0), [], careful_parser(named), 0
     opened.append(top)
@@ -86,7 +92,7 @@ def parse_xml(data: bytes, named: bool = False) -> Element:
         if count > MOST_ELEMENTS or len(opened) > DEEPEST:
             raise UsageError(
                 f"line {parser.CurrentLineNumber}: it has more than {MOST_ELEMENTS} elements, or "
-                f"more than {DEEPEST} within one another."
+                f"a nesting depth of more than {DEEPEST}."
             )
         element = Element(tag, attributes, parser.CurrentLineNumber)
         opened[-1].inside.append(element)
@@ -98,7 +104,7 @@ def parse_xml(data: bytes, named: bool = False) -> Element:
         parser.Parse(data, True)
     except expat.ExpatError as error:
         reason = expat.errors.messages.get(error.code, "it is not well formed")
-        raise UsageError(f"line {error.lineno}: this is no XML: {reason}.") from None
+        raise UsageError(f"line {error.lineno}: this is not XML: {reason}.") from None
     except (UnicodeError, LookupError):
         raise UsageError("line 1: its encoding cannot be read.") from None
     return top.inside[0]

@@ -1,4 +1,4 @@
-"""The word that was meant by a mistyped one: the one hint that errors give."""
+"""Suggestions for a mistyped word, as hints in error messages."""
 
 from __future__ import annotations
 
@@ -9,20 +9,20 @@ from collections.abc import Iterable
 def hint(
     word: str, known: Iterable[str], most: int = 3, cutoff: float = 0.6, after: str = ""
 ) -> str:
-    """Return ``did you mean A or B?``, or nothing where no known word is close.
+    """Return ``did you mean A or B?``, or an empty text if no known word is close.
 
     Parameters
     ----------
     word : str
-        What was typed.
+        The mistyped word.
     known : iterable of str
-        Words that could have been meant.
+        The valid words.
     most : int
-        Words that are offered at most.
+        Largest number of suggestions.
     cutoff : float
-        Similarity, 0..1, below which none is offered.
+        Smallest similarity of a suggestion, 0..1.
     after : str
-        What follows in any case.
+        Text to append in any case.
 
     Examples
     --------

@@ -1,9 +1,9 @@
-"""Memory of this host, and the error for a run that does not fit into it.
+"""Memory of this host, and the error for runs with a larger need.
 
-What grows with a network's size is compared with this before it is allocated: a typing error in a
-topology string ends in a sentence, not in a host without memory. `require_memory` looks at one
-array or a few, which no rank could hold, wherever they are made; what a whole command needs is
-compared with what there is by `mpinet.machine.room`, for all ranks together.
+Allocations that grow with a network's size are first compared with the available memory. A typing
+error in a topology string then ends in an error message, not in a host without memory.
+`require_memory` checks a few arrays on one rank, at the place of their allocation.
+`mpinet.machine.room` checks the needs of a whole command on all ranks together.
 """
 
 from __future__ import annotations
@@ -36,27 +36,27 @@ FACTORS: dict[str, int] = {
 NUMBER_AND_UNIT = re.compile(r"([0-9]{1,20}(?:\.[0-9]{1,9})?) ?([A-Za-z]{0,3})")
 
 MEMINFO = Path("/proc/meminfo")
-"""File that tells, among much else, how much memory new processes can have without swapping."""
+"""File with the memory available to new processes without swapping, among other values."""
 
 STATM = Path("/proc/self/statm")
-"""File whose first number is the pages of this process's address space."""
+"""File whose first number is the size of this process's address space in pages."""
 
 CGROUPS = Path("/proc/self/cgroup")
-"""List of this process's control groups; a group may limit memory, and so may its parents."""
+"""List of this process's control groups; a group and each of its parents may limit memory."""
 
 
 @dataclass(frozen=True)
 class Controller:
-    """Files in which a version of control groups tells about memory."""
+    """Files in which one version of control groups reports memory."""
 
     root: str | Path
-    """The folder of its groups."""
+    """The folder of the control groups."""
     limit: str
     """Name of the group's file with its memory limit."""
     usage: str
     """Name of the group's file with its memory usage."""
     given_back: str
-    """Line of ``memory.stat`` with the memory that the kernel gives back on demand."""
+    """Key in ``memory.stat`` of the memory that the kernel can reclaim on demand."""
 
 
 CONTROLLERS = {
@@ -68,30 +68,30 @@ CONTROLLERS = {
         "total_inactive_file",
     ),
 }
-"""Controllers by the name in `CGROUPS`; version 2 has an empty one."""
+"""Controllers by their name in `CGROUPS`; the name of version 2 is empty."""
 
 
 @dataclass(frozen=True)
 class Allowance:
-    """Memory that the user allows."""
+    """Memory limits set by the user."""
 
     limit: int | None = None
-    """Bytes that the ranks of a host may take together, where there are more."""
+    """Bytes that all ranks of a host together may take, if less than the available memory."""
     force: bool = False
-    """True if a run is tried that does not fit."""
+    """True if a run starts even if it does not fit into the memory."""
 
 
 _ALLOWANCE: ContextVar[Allowance] = ContextVar("allowance", default=Allowance())  # noqa: B039
 
 
 def allowance() -> Allowance:
-    """Return what the user allows for the work in progress."""
+    """Return the user's memory limits in the current context."""
     return _ALLOWANCE.get()
 
 
 @contextmanager
 def allowing(limit: int | str | None, force: bool) -> Iterator[None]:
-    """Set what the user allows in this context; `limit` as in `bytes_of`, or None for no limit."""
+    """Set the user's memory limits in this context; `limit` as in `bytes_of`, None: no limit."""
     said = Allowance(None if limit is None else bytes_of(limit), bool(force))
     before = _ALLOWANCE.set(said)
     try:
@@ -101,12 +101,12 @@ def allowing(limit: int | str | None, force: bool) -> Iterator[None]:
 
 
 def bytes_of(given: int | str) -> int:
-    """Parse a number of bytes, at least one, as a user writes it: ``4096``, ``4GiB``, ``1.5G``.
+    """Parse a user-written number of bytes, at least one: ``4096``, ``4GiB``, ``1.5G``.
 
     Raises
     ------
     UsageError
-        It is none.
+        The text is not a number of bytes.
     """
     found = NUMBER_AND_UNIT.fullmatch(str(given).strip())
     units = {unit.lower(): factor for unit, factor in FACTORS.items()}
@@ -119,32 +119,33 @@ def bytes_of(given: int | str) -> int:
         if count:
             return count
     raise UsageError(
-        f"A number of bytes is 1 or more, or one with a unit, such as 4GiB or 500MB, not "
+        f"A number of bytes is 1 or more, optionally with a unit, such as 4GiB or 500MB, not "
         f"{quoted(str(given))}."
     )
 
 
 def require_memory(needed: int, what: str) -> None:
-    """Refuse what does not fit into the memory of this host.
+    """Raise an error if the ranks of this host need more memory than is available.
 
-    Ranks that share a host need as much each, so that all of them refuse, with one sentence.
+    All ranks on a host need the same amount, so all of them raise the same error.
 
     Parameters
     ----------
     needed : int
-        Bytes that this rank is going to hold, at least; the same number on all ranks.
+        Least number of bytes that this rank is going to hold; the same on all ranks.
     what : str
-        What for: the sentence's subject, in the singular.
+        Purpose of the memory: the subject of the error sentence, in the singular.
 
     Raises
     ------
     TooLarge
-        The ranks on this host would need more than there is.
+        The ranks on this host need more than the available memory.
     """
     said = allowance()
     if said.force:
         return
-    # Each rank of the host holds as much. All compute the same sum and so refuse together.
+    # Each rank of the host holds the same amount. All ranks compute the same sum and refuse
+    # together.
     here = launched_here()
     there_is = min(host_memory(), process_limit() * here, said.limit or host_memory())
     if needed * here > there_is:
@@ -155,13 +156,13 @@ def require_memory(needed: int, what: str) -> None:
 
 
 def out_of_memory(error: MemoryError) -> str:
-    """Return the error for memory that has run out although nothing was refused."""
+    """Return the error sentence for a failed allocation."""
     why = f" ({error})" if str(error) else ""
     limit = process_limit()
     there_is = f"there are {in_units(host_memory())} here"
     if limit < host_memory():
         there_is = f"this process may have {in_units(limit)} of address space (ulimit -v)"
-    return f"The memory has run out{why}: {there_is}. Ask for less, or run it on more hosts."
+    return f"The memory has run out{why}: {there_is}. Use smaller settings, or more hosts."
 
 
 def in_units(count: int) -> str:
@@ -169,27 +170,27 @@ def in_units(count: int) -> str:
     power = min(max(0, count.bit_length() - 1) // 10, len(UNITS) - 1)
     if power == 0:
         return f"{count} bytes"
-    tenths = count * 10 >> 10 * power  # whole numbers: there are sizes that no float holds
+    tenths = count * 10 >> 10 * power  # integers only: some sizes exceed the range of floats
     return f"{tenths // 10}.{tenths % 10} {UNITS[power]}"
 
 
 @cache
 def host_memory() -> int:
-    """Bytes of memory that the processes on this host may have together."""
+    """Return the bytes of memory available to all processes on this host together."""
     physical = os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
     return min([physical, *(limit for limit, _ in _control_groups())])
 
 
 def process_limit() -> int:
-    """Bytes of address space that this process may have; a batch system may set it."""
+    """Return the limit on this process's address space in bytes; a batch system may set one."""
     soft, _ = resource.getrlimit(resource.RLIMIT_AS)
     return host_memory() if soft == resource.RLIM_INFINITY else soft
 
 
 def memory_left() -> int:
-    """Bytes of memory that processes on this host can still take, by system and control groups."""
-    # The least of system and control groups: a batch system's limit ends a job as surely as the
-    # host's memory.
+    """Return the bytes of memory still free for processes on this host."""
+    # The minimum of system and control groups: a batch system's limit ends a job as surely as a
+    # full host.
     left = [host_memory(), *(limit - used for limit, used in _control_groups())]
     available = _number_after("MemAvailable:", MEMINFO)
     if available is not None:
@@ -198,7 +199,7 @@ def memory_left() -> int:
 
 
 def address_space_left() -> int | None:
-    """Bytes of address space that this process can still take; None without a limit."""
+    """Return the bytes of address space still free for this process; None without a limit."""
     soft, _ = resource.getrlimit(resource.RLIMIT_AS)
     if soft == resource.RLIM_INFINITY:
         return None
@@ -210,7 +211,7 @@ def address_space_left() -> int | None:
 
 
 def _control_groups() -> list[tuple[int, int]]:
-    """Yield the limit of each of this process's control groups that has one, and what it holds."""
+    """Return (limit, usage) in bytes of each of this process's control groups with a limit."""
     try:
         lines = CGROUPS.read_text().splitlines()
     except OSError:
@@ -229,13 +230,13 @@ def _control_groups() -> list[tuple[int, int]]:
 
 
 def _held(group: Path, where: Controller) -> int:
-    """Bytes that a control group holds, without what it gives back on demand."""
+    """Return the memory usage of a control group in bytes, without reclaimable memory."""
     used = _number_in(group / where.usage) or 0
     return max(0, used - (_number_after(where.given_back, group / "memory.stat") or 0))
 
 
 def _number_in(file: Path) -> int | None:
-    """Return the number in a control group's file; None for ``max`` or without such a file."""
+    """Return the number in a control group's file; None for ``max`` or a missing file."""
     try:
         text = file.read_text().strip()
     except OSError:
@@ -244,7 +245,7 @@ def _number_in(file: Path) -> int | None:
 
 
 def _number_after(word: str, file: Path) -> int | None:
-    """Return the number behind a line's first word; None without such a line."""
+    """Return the number after `word` at the start of a line; None if no line starts like this."""
     try:
         lines = file.read_text().splitlines()
     except OSError:

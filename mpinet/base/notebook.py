@@ -1,6 +1,7 @@
 """Display of a network or a machine in a notebook.
 
-These know no pictures: the package says who makes cards of them, loaded when one is shown.
+This module cannot draw. The package registers a loader for the function that makes cards, and the
+loader is called at the first display.
 """
 
 from __future__ import annotations
@@ -14,10 +15,10 @@ _makers: list[Callable[[], Maker]] = []
 
 
 def shown_by(load: Callable[[], Maker]) -> None:
-    """Register how to load the function that makes HTML of an object."""
+    """Register a loader for the function that converts an object to HTML."""
     _makers[:] = [load]
 
 
 def shown(thing: Any) -> str | None:
-    """Return the object as HTML; None, for its plain text, if no function is registered."""
+    """Return the object as HTML; None, for a plain text display, if no loader is registered."""
     return _makers[0]()(thing) if _makers else None

@@ -1,7 +1,8 @@
-"""Large arrays of which all processes of a user on this host hold one copy between them.
+"""Large arrays shared by all processes of a user on this host, with a single copy in memory.
 
-The first process that needs such an array makes it, and writes it to the user's cache folder. That
-process and all others map the file: the system keeps its pages once, whoever reads them.
+The first process in need of an array computes it and writes it to the user's cache folder. All
+processes, including the first, map the file. The operating system then keeps its pages in memory
+only once.
 """
 
 from __future__ import annotations
@@ -22,27 +23,27 @@ from mpinet.base.sealed import unsealed, write_sealed
 from mpinet.errors import OutputError
 
 FILES = 8
-"""Most arrays in the folder; those that have not been used for longest are deleted."""
+"""Most arrays in the folder; the least recently used arrays are deleted."""
 
 
 def one_copy(key: str, make: Callable[[], Ints | None]) -> Ints | None:
-    """Return an array that is in memory once on this host, however many processes ask for it.
+    """Return an array shared in memory by all processes on this host.
 
-    Whoever writes into it gets pages of its own. Where there is no folder that this user alone can
-    write, or no room in it, every process makes the array for itself.
+    Processes with write access to the array get private copies of the pages they change. If no
+    private cache folder is available, or the folder is full, every process computes its own array.
 
     Parameters
     ----------
     key : str
-        Text that changes whenever the array does.
+        Unique text for each array.
     make : callable
-        Returns the array, shape (k,); None, which is not kept, where there is none. Of the
-        processes that need it at the same time, one calls this, and the others wait.
+        Computes the array, shape (k,), or returns None, which is not cached. If several processes
+        need the array at the same time, one of these processes calls `make` and the rest wait.
 
     Returns
     -------
     ndarray of int64, shape (k,), or None
-        What `make` returned, here or in another process.
+        The result of `make`, in this or in another process.
     """
     folder = _folder()
     if folder is None:
@@ -51,10 +52,9 @@ def one_copy(key: str, make: Callable[[], Ints | None]) -> Ints | None:
     found = _mapped(path)
     if found is not None:
         return found
-    # Making the array takes minutes: the other ranks of a host wait for it rather than making it as
-    # well.
+    # The computation takes minutes: the other ranks of a host wait instead of repeating the work.
     with alone(f"{path}.lock", patience=math.inf):
-        found = _mapped(path)  # another process may have made it meanwhile
+        found = _mapped(path)  # perhaps made meanwhile by another process
         if found is not None:
             return found
         made = make()
@@ -65,7 +65,7 @@ def one_copy(key: str, make: Callable[[], Ints | None]) -> Ints | None:
 
 
 def _folder() -> Path | None:
-    """Return the folder, made if needed; None if others can write it, or it cannot be made."""
+    """Return the cache folder, created if needed; None if unwritable or not private."""
     try:
         return Path(cache_folder("networks"))
     except OSError:
@@ -73,29 +73,29 @@ def _folder() -> Path | None:
 
 
 def _mapped(path: Path) -> Ints | None:
-    """Map a file; None if it is not there, or not whole."""
+    """Map a file into memory; return None for a missing or incomplete file."""
     found = unsealed(path)
     if found is None:
         return None
-    with suppress(OSError):  # another process may just delete it
+    with suppress(OSError):  # another process may delete the file at this moment
         os.utime(path)
     return found.view(np.int64)
 
 
 def _written(path: Path, array: Ints) -> bool:
-    """Write an array and its hash; return whether there was room for them."""
+    """Write an array and its hash; return False if writing fails."""
     try:
         write_sealed(path, array.data.cast("B"))
     except OutputError:
         return False
-    # Tidying is no part of the result; any process may do it.
-    with suppress(OSError):  # another process may be tidying up, too
+    # Tidying is not part of the result; any process may do it.
+    with suppress(OSError):  # another process may be tidying up at the same time
         _forget_oldest(path.parent)
     return True
 
 
 def _forget_oldest(folder: Path) -> None:
-    """Delete the arrays that have not been used for longest, but for `FILES`."""
+    """Keep the `FILES` most recently used arrays, and delete the rest."""
     kept = sorted(folder.glob("*.ints"), key=lambda each: each.stat().st_mtime_ns)
     for old in kept[:-FILES]:
         old.unlink()

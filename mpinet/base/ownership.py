@@ -1,7 +1,7 @@
-"""Places that code is loaded from: other users must not be able to write them.
+"""Places of loadable code: other users must not have write permission there.
 
-This module has all rules for such places. A folder of the user's own holds compiled code and large
-arrays; child processes do not look for modules in the current folder.
+This module contains all rules for these places. A private folder of the user holds compiled code
+and large arrays. Child processes do not look for modules in the current folder.
 """
 
 from __future__ import annotations
@@ -18,23 +18,23 @@ from pathlib import Path
 OTHERS = stat.S_IWGRP | stat.S_IWOTH
 
 SAFE_PATH = "PYTHONSAFEPATH"
-"""Variable that does for a process and its descendants what ``-P`` does for the process."""
+"""Environment variable with the effect of Python's option ``-P``, also on child processes."""
 
 
 def own_python(*words: str) -> list[str]:
-    """Words that start this Python, which then loads no module from the current folder.
+    """Return a command line for this Python that loads no module from the current folder.
 
     Parameters
     ----------
     *words : str
-        Arguments of Python. A script's own folder is no place for modules either.
+        Arguments of Python. Modules in the folder of a script are not found either.
     """
     return [sys.executable, "-P", *words]
 
 
 @contextmanager
 def own_children() -> Iterator[None]:
-    """Within it, all child processes start as `own_python` says, also those of multiprocessing."""
+    """In this context all child processes start without the current folder in their module path."""
     before = os.environ.get(SAFE_PATH)
     os.environ[SAFE_PATH] = "1"
     try:
@@ -48,43 +48,43 @@ def own_children() -> Iterator[None]:
 
 @cache
 def own_folder(place: str) -> str:
-    """Return the path, without links, of a folder that only this user (and root) can write.
+    """Return the path, without links, of a folder writable only by this user (and root).
 
-    The path is found once in a process: a link that is replaced later leads nowhere else.
+    The path is resolved once in a process. A link replaced later has no effect.
 
     Parameters
     ----------
     place : str
-        Where the folder is, or is made with mode 0700, with the folders above it.
+        Path of the folder. Missing folders on the path are created with mode 0700.
 
     Raises
     ------
     OSError
-        The folder cannot be made, or others can write it, or can replace it.
+        The folder cannot be created, or other users can change or replace the folder.
     """
     try:
         folder = Path(place).resolve()
-    except RuntimeError as error:  # links in a circle
+    except RuntimeError as error:  # links form a circle
         raise OSError(errno.ELOOP, str(error), place) from None
     _make(folder)
-    # A folder above that others can write lets them replace this one, whatever its own mode.
+    # Other users with write permission above could replace the folder, regardless of its mode.
     for each in (folder, *folder.parents):
         if not _is_own(each, sticky=each != folder):
-            raise PermissionError(errno.EACCES, "others can write it", str(each))
+            raise PermissionError(errno.EACCES, "other users can write to it", str(each))
     if folder.stat().st_mode & OTHERS:
-        folder.chmod(0o700)  # it is of a group that has no other member, as yet
+        folder.chmod(0o700)  # its group currently has no other member
     return str(folder)
 
 
 def _make(folder: Path) -> None:
-    """Make a folder, and those above it that are missing, for this user alone."""
+    """Create a folder and its missing parents, for this user only."""
     if not folder.is_dir():
         _make(folder.parent)
         folder.mkdir(0o700, exist_ok=True)
 
 
 def _is_own(path: Path, sticky: bool) -> bool:
-    """Tell if a folder is this user's or, with `sticky`, protects each user's files from others."""
+    """Return whether a folder is safe from other users; `sticky`: a sticky bit is enough."""
     status = path.stat()
     others = stat.S_IMODE(status.st_mode) & OTHERS
     if others == stat.S_IWGRP and _is_private(status.st_gid):
@@ -95,9 +95,9 @@ def _is_own(path: Path, sticky: bool) -> bool:
 
 
 def _is_private(group: int) -> bool:
-    """Tell if a group is this user's alone, by name and number, where each user has a group.
+    """Return whether a group is this user's private group, by name, number and members.
 
-    The list of members proves nothing: it lacks users for whom the group is the primary one.
+    The list of members is not sufficient, because it omits users with this primary group.
     """
     import grp
     import pwd
@@ -107,5 +107,5 @@ def _is_private(group: int) -> bool:
     except KeyError:
         return False
     alone = not {*found.gr_mem} - {user.pw_name}
-    # Low numbers are system groups, whose members may change without a trace here.
+    # Low numbers are system groups, whose members may change unnoticed.
     return group >= 1000 and alone and (user.pw_gid, user.pw_name) == (group, found.gr_name)

@@ -1,4 +1,4 @@
-"""Conversion to JSON of results, findings and what their files hold."""
+"""Conversion of results, findings and file contents to JSON."""
 
 from __future__ import annotations
 
@@ -12,17 +12,17 @@ import numpy as np
 
 
 def as_given(value: Fraction) -> Fraction:
-    """Return a fraction as it is."""
+    """Return a fraction unchanged."""
     return value
 
 
 def nearest(value: Fraction) -> int | float:
-    """Return a whole number as an integer, any other as the nearest number of 64 bits."""
+    """Return a whole number as an integer, and any other fraction as the nearest 64-bit float."""
     return value.numerator if value.denominator == 1 else float(value)
 
 
 def plain(value: Any, fraction: Callable[[Fraction], Any] = as_given) -> Any:
-    """Convert a result for JSON: dataclasses become objects, NumPy's numbers plain ones.
+    """Convert a result for JSON: dataclasses become objects, NumPy numbers become plain numbers.
 
     JSON has no infinite numbers: they become the word ``infinite``.
 

@@ -1,15 +1,15 @@
-"""Arguments and results of plain kernels: what makes plain Python calculate as compiled code does.
+"""Arguments and results of plain kernels: Python calculates with the same results as compiled code.
 
-Compiled code calculates with 64 bits, whatever an array holds. NumPy's own numbers of 32 bits wrap
-around at 32 bits, the sum of two of its flags is a flag, and a field of its records takes a
-microsecond. Plain kernels see the same memory in other forms:
+Compiled code calculates with 64 bits, for any type of array. NumPy differs: 32-bit numbers wrap
+around at 32 bits, the sum of two flags is a flag, and reading a record's field takes a microsecond.
+Plain kernels therefore see the same memory in other forms:
 
-* arrays of records as structures of `ctypes`, whose fields are Python's numbers;
-* other arrays as `Exact` or `ExactRows`, whose items are Python's numbers.
+* Arrays of records are `ctypes` structures with Python numbers as fields.
+* Other arrays are `Exact` or `ExactRows` with Python numbers as items.
 
-So whole numbers are exact. They wrap around where a kernel writes them into an array or a record,
-and where it converts them, as by ``np.uint64(..)``. A kernel must not compare, divide, shift to the
-right a number that compiled code has wrapped around before.
+In these forms whole numbers are exact. Numbers wrap around when a kernel stores them in an array or
+a record, and in conversions such as ``np.uint64(..)``. Compiled code wraps numbers earlier. A
+kernel must therefore not compare, divide or right-shift a number beyond 64 bits.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ KINDS: dict[str, Any] = {
     "u8": ctypes.c_uint64, "u4": ctypes.c_uint32, "u2": ctypes.c_uint16, "u1": ctypes.c_uint8,
     "b1": ctypes.c_bool, "f8": ctypes.c_double,
 }  # fmt: skip
-"""Types of C by the letters that NumPy has for them."""
+"""C types by NumPy's type codes."""
 
 _set = object.__setattr__
 
@@ -36,33 +36,33 @@ class Row(ctypes.Structure):
     """One record."""
 
     def __setattr__(self, name: str, value: Any) -> None:
-        """Write a field: `ctypes` takes Python's numbers alone."""
+        """Write a field; numbers of NumPy are converted to Python numbers for `ctypes`."""
         try:
             _set(self, name, value)
-        # NumPy's integers are no Python integers to ctypes; the conversion is needed rarely.
+        # `ctypes` does not accept NumPy integers; the conversion is rarely needed.
         except TypeError:
             _set(self, name, int(value))
 
 
 @lru_cache(64)
 def row_type(dtype: Any) -> Any:
-    """Return the structure of a record's layout."""
+    """Return the `ctypes` structure with the layout of a record's dtype."""
     fields = [(name, KINDS[dtype[name].str[1:]]) for name in dtype.names]
     made = type("Row", (Row,), {"_fields_": fields})
     alike = all(getattr(made, name).offset == dtype.fields[name][1] for name in dtype.names)
     if not alike or ctypes.sizeof(made) != dtype.itemsize:
-        raise TypeError(f"{dtype} is no structure of C")
+        raise TypeError(f"{dtype} has no equivalent structure in C")
     return made
 
 
 @lru_cache(256)
 def rows_type(dtype: Any, count: int) -> Any:
-    """Return the type of an array of so many records."""
+    """Return the `ctypes` type of an array of `count` records."""
     return type("Rows", (row_type(dtype) * count,), {"size": count, "shape": (count,)})
 
 
 class RecordGrid:
-    """Records with two indices."""
+    """Two-dimensional array of records."""
 
     __slots__ = ("_flat", "_width", "shape", "size")
 
@@ -74,7 +74,7 @@ class RecordGrid:
         return self.shape[0]
 
     def __getitem__(self, at: tuple[int, int]) -> Any:
-        """Return the record in a row and a column."""
+        """Return the record at (row, column)."""
         i, j = at
         if j < 0:
             j += self._width
@@ -82,17 +82,17 @@ class RecordGrid:
 
 
 def rows(array: Any) -> Any:
-    """Return an array of records, or one record, as plain kernels take it; the same memory."""
+    """Return an array of records, or one record, in the form of plain kernels; memory is shared."""
     if not isinstance(array, np.ndarray):
         return _kept(row_type(array.dtype).from_address(np.asarray(array).ctypes.data), array)
     if not array.flags.c_contiguous:
-        raise TypeError("an array of records whose memory is not in one piece")
+        raise TypeError("the memory of an array of records is not contiguous")
     flat = _kept(rows_type(array.dtype, array.size).from_address(array.ctypes.data), array)
     return RecordGrid(flat, array.shape) if array.ndim == 2 else flat
 
 
 def _kept(made: Any, array: Any) -> Any:
-    """Return a structure that holds the owner of its memory."""
+    """Attach an array to a structure in its memory, to keep the memory; return the structure."""
     _set(made, "_owner", array)
     return made
 
@@ -101,7 +101,7 @@ _item, _get, _put = np.ndarray.item, np.ndarray.__getitem__, np.ndarray.__setite
 
 
 class Exact(np.ndarray):
-    """An array with one index, whose items are Python's numbers."""
+    """A one-dimensional array whose items are Python numbers."""
 
     def __getitem__(self, at: Any) -> Any:
         """Return a number, or a part of the array."""
@@ -111,7 +111,7 @@ class Exact(np.ndarray):
             return _get(self, at)
 
     def __setitem__(self, at: Any, value: Any) -> None:
-        """Write numbers: what does not fit wraps around."""
+        """Write numbers; a number that does not fit wraps around."""
         try:
             _put(self, at, value)
         except OverflowError:
@@ -119,7 +119,7 @@ class Exact(np.ndarray):
 
 
 class ExactRows(Exact):
-    """An array with several indices, whose items are Python's numbers."""
+    """An array with several dimensions, whose items are Python numbers."""
 
     def __getitem__(self, at: Any) -> Any:
         """Return a number, or a part of the array."""
@@ -133,12 +133,12 @@ class ExactRows(Exact):
 
 
 def exact(array: Any) -> Any:
-    """Return an array of numbers or flags as plain kernels take it; the same memory."""
+    """Return an array of numbers or flags in the form of plain kernels; memory is shared."""
     return array.view(Exact if array.ndim == 1 else ExactRows)
 
 
 def wrapped(number: int, dtype: Any) -> Any:
-    """Return what a whole number becomes in a type that is too small for it."""
+    """Return a whole number after wraparound to the size of an integer dtype."""
     bits = 8 * dtype.itemsize
     # Two's complement, as hardware stores it: plain and compiled kernels leave the same bytes.
     low = int(number) & ((1 << bits) - 1)
@@ -146,7 +146,7 @@ def wrapped(number: int, dtype: Any) -> Any:
 
 
 def _number_type(kind: Any) -> Any:
-    """Return what a type of whole numbers is for plain kernels: a call gives Python's number."""
+    """Return the replacement for a NumPy integer type in plain kernels; calls give Python ints."""
     dtype = np.dtype(kind)
     limits = np.iinfo(kind)
     least, most = int(limits.min), int(limits.max)
@@ -155,7 +155,7 @@ def _number_type(kind: Any) -> Any:
         return value if type(value) is int and least <= value <= most else wrapped(value, dtype)
 
     # NumPy accepts any object with a dtype in place of a type, so kernels need no change.
-    vars(number)["dtype"] = dtype  # so NumPy takes it for a type
+    vars(number)["dtype"] = dtype  # lets NumPy accept the function as a type
     return number
 
 
@@ -163,7 +163,7 @@ _int64 = _number_type(np.int64)
 
 
 def as_python(value: Any) -> Any:
-    """Return a kernel's result as compiled code does: Python's numbers, of 64 bits."""
+    """Convert a kernel's result to Python numbers, wrapped to 64 bits as in compiled code."""
     if isinstance(value, np.generic):
         value = value.item()
     if type(value) is int:
@@ -172,12 +172,12 @@ def as_python(value: Any) -> Any:
 
 
 def is_changed(dtype: Any) -> bool:
-    """Tell if plain kernels take arrays of such numbers in another form."""
+    """Return whether plain kernels take arrays of this dtype in a different form."""
     return dtype.kind in "biuf"
 
 
 def _exact_maker(maker: Callable[..., Any]) -> Callable[..., Any]:
-    """Return a maker of arrays that plain kernels can calculate with."""
+    """Wrap a function that makes arrays; its arrays then suit plain kernels."""
 
     def made(*args: Any, **kws: Any) -> Any:
         array = maker(*args, **kws)
@@ -187,7 +187,7 @@ def _exact_maker(maker: Callable[..., Any]) -> Callable[..., Any]:
 
 
 def _plain_numpy() -> ModuleType:
-    """Return NumPy for plain kernels: numbers and items of arrays are Python's."""
+    """Return a copy of the NumPy module for plain kernels: Python numbers and exact arrays."""
     module = ModuleType("numpy")
     makers = {name: _exact_maker(getattr(np, name)) for name in MAKERS}
     numbers = {name: _number_type(getattr(np, name)) for name in NUMBERS}
@@ -196,10 +196,10 @@ def _plain_numpy() -> ModuleType:
 
 
 MAKERS = ("empty", "zeros", "ones", "full", "arange", "empty_like", "zeros_like")
-"""Functions by which kernels make arrays."""
+"""NumPy functions with which kernels make arrays."""
 
 NUMBERS = ("int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64")
-"""Types of whole numbers."""
+"""NumPy's types of whole numbers."""
 
 PLAIN_NUMPY = _plain_numpy()
-"""NumPy as plain kernels have it."""
+"""The NumPy module in the global scope of plain kernels."""

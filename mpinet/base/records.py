@@ -1,8 +1,8 @@
-"""Records: named numbers that lie side by side in memory, for kernels and for Python alike.
+"""Records: named numbers, adjacent in memory, shared by kernels and Python code.
 
-A subclass of `Record` declares the fields once: names, sizes in bits, and which of them a
-checkpoint keeps. Kernels have it as an annotation and receive NumPy records of that layout, in
-which ``lane.sent += 1`` writes into the lane's array.
+A subclass of `Record` declares the fields once: their names, sizes in bits, and whether a
+checkpoint keeps them. Kernels use the subclass as an annotation and receive NumPy records of its
+layout; ``lane.sent += 1`` writes into the lane's array.
 """
 
 from __future__ import annotations
@@ -21,15 +21,15 @@ Short = Annotated[int, np.int32]
 """A field of 32 bits."""
 
 Word32 = Annotated[int, np.uint32]
-"""A field of 32 bits without a sign."""
+"""An unsigned field of 32 bits."""
 
 
 LINE = 64
-"""Bytes of a line of the cache, as most processors have them."""
+"""Bytes of a cache line on most processors."""
 
 
 def lined(count: int, dtype: Any) -> Array:
-    """Return zeros that begin with a line of the cache, so that few of them lie in two.
+    """Return an array of zeros aligned to a cache line, so few items straddle two lines.
 
     Examples
     --------
@@ -37,14 +37,14 @@ def lined(count: int, dtype: Any) -> Array:
     [0, 0, 0]
     """
     size = count * np.dtype(dtype).itemsize
-    # Zeros of the system are pages that do not exist yet, so alignment costs no memory.
+    # The system maps zeroed pages only when they are touched, so alignment costs no memory.
     room = np.zeros(size + LINE, np.uint8)
     begin = -room.__array_interface__["data"][0] % LINE
     return room[begin : begin + size].view(dtype)
 
 
 def longer(array: Array, rows: int) -> Array:
-    """Return a copy of an array with so many rows; those behind its own are zeros."""
+    """Return a copy of an array with `rows` rows; the added rows are zeros."""
     shape = (rows, *array.shape[1:])
     found = lined(prod(shape), array.dtype).reshape(shape)
     found[: len(array)] = array
@@ -52,16 +52,16 @@ def longer(array: Array, rows: int) -> Array:
 
 
 def with_room(array: Array, rows: int) -> Array:
-    """Return the array, or a longer copy of it, with at least so many rows.
+    """Return the array if it has at least `rows` rows, otherwise a longer copy.
 
-    A copy has room for half as many again: pages that no row touches take no memory.
+    A copy has half as many rows again in reserve: untouched pages take no memory.
     """
     # Geometric growth makes appends constant on average.
     return array if len(array) >= rows else longer(array, rows + rows // 2)
 
 
 def columns(rows: Any, names: Collection[str], dtype: Any = None) -> Array:
-    """Return these fields of records side by side, as a new last axis.
+    """Return some fields of records as an array, with the fields along a new last axis.
 
     Examples
     --------
@@ -73,7 +73,7 @@ def columns(rows: Any, names: Collection[str], dtype: Any = None) -> Array:
 
 
 def put_columns(rows: Any, names: Collection[str], found: Array) -> None:
-    """Write what `columns` gave into these fields of records."""
+    """Write an array returned by `columns` back into the fields of records."""
     found = found.reshape(*rows.shape, len(names))
     for column, name in enumerate(names):
         rows[name] = found[..., column]
@@ -82,8 +82,9 @@ def put_columns(rows: Any, names: Collection[str], found: Array) -> None:
 class Record:
     """Named numbers; subclasses annotate their fields.
 
-    A field is an ``int`` (64 bits), a ``bool``, a `Short` or a `Word32`. Marks such as
-    ``Annotated[.., Total]`` say how a checkpoint keeps it; a field without a mark is not kept.
+    A field is an ``int`` (64 bits), a ``bool``, a `Short` or a `Word32`. A mark such as
+    ``Annotated[.., Total]`` states how a checkpoint keeps the field; a field without a mark is not
+    kept.
 
     Examples
     --------
@@ -97,12 +98,12 @@ class Record:
     """
 
     dtype: ClassVar[np.dtype[Any]]
-    """The layout, as NumPy knows it."""
+    """The NumPy dtype of a record."""
     kept: ClassVar[dict[str, Any]]
-    """The mark of every field that has one, by name."""
+    """Marks of the marked fields, by field name."""
 
     def __init_subclass__(cls) -> None:
-        # Fields are never forward references, so that their marks are known here.
+        # Fields are never forward references, so their marks are known here.
         hints = {
             name: hint
             for name, hint in get_type_hints(cls, include_extras=True).items()
@@ -110,26 +111,26 @@ class Record:
         }
         marks = {name: _marks(hint) for name, hint in hints.items()}
         layout = [(name, bits) for name, (bits, _) in marks.items()]
-        # With np.record, elements of an array have attributes in plain Python, too.
+        # With np.record, array elements have attributes in plain Python as well.
         cls.dtype = np.dtype((np.record, np.dtype(layout, align=True)))
         cls.kept = {name: mark for name, (_, mark) in marks.items() if mark is not None}
 
     @classmethod
     def array(cls, *shape: int) -> Array:
-        """Return an array of this shape, of records of zeros."""
+        """Return an array of zeroed records with this shape."""
         return lined(prod(shape), cls.dtype).reshape(shape)
 
     @classmethod
     def one(cls) -> Self:
-        """Return one record of zeros."""
+        """Return one zeroed record."""
         record: Self = cls.array(1)[0]
         return record
 
     @classmethod
     def counted(cls) -> Any:
-        """Return one record of zeros that Python reads and writes quickly, too, in every step.
+        """Return one zeroed record with fast attribute access in Python, for use in every step.
 
-        Its fields, all of 64 bits, are attributes; `record` is the same memory, for kernels.
+        All fields have 64 bits. The attribute `record` is the same memory, for kernels.
         """
         # Attribute access on a NumPy record takes a microsecond; a step reads a dozen of these
         # numbers.
@@ -139,10 +140,10 @@ class Record:
 
 
 class SharedNumbers(array):  # type: ignore[type-arg]
-    """Numbers of 64 bits in memory that a record shares (see `Record.counted`)."""
+    """Array of 64-bit numbers that shares its memory with a record (see `Record.counted`)."""
 
     def __new__(cls, dtype: np.dtype[Any]) -> Any:
-        """Make an array of zeros as large as a record of `dtype`."""
+        """Make an array of zeros with the size of a record of `dtype`."""
         return super().__new__(cls, "q", bytes(dtype.itemsize))
 
     def __init__(self, dtype: np.dtype[Any]):
@@ -150,7 +151,7 @@ class SharedNumbers(array):  # type: ignore[type-arg]
 
 
 def _number(place: int) -> Any:
-    """Return an attribute for the number at a place, without a Python call: a step reads ten."""
+    """Return a property for the number at an index; fast, because each step reads ten numbers."""
     return property(itemgetter(place), lambda numbers, value: setitem(numbers, place, value))
 
 

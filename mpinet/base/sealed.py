@@ -1,6 +1,7 @@
-"""Files of the cache that are whole or nothing: their contents, and behind these a hash.
+"""Cache files that are either complete or ignored: each file ends with a hash of its contents.
 
-Other processes may write the same file, or be killed while they do. Whoever reads it maps it.
+Other processes may write the same file at the same time, or be killed during the write. Readers map
+the file into memory.
 """
 
 from __future__ import annotations
@@ -18,12 +19,12 @@ SEAL = sha256().digest_size
 
 
 def write_sealed(path: Path, contents: bytes | memoryview) -> None:
-    """Write a file and its seal.
+    """Write a file and the hash of its contents.
 
     Raises
     ------
     OutputError
-        It cannot be written, or not all of it.
+        The file cannot be written completely.
     """
     with whole_file(path) as file:
         file.write(contents)
@@ -31,10 +32,10 @@ def write_sealed(path: Path, contents: bytes | memoryview) -> None:
 
 
 def unsealed(path: Path) -> Bytes | None:
-    """Return the contents of a file, mapped; None if it is not there, or not whole."""
+    """Map a file's contents into memory; return None if the file is missing or damaged."""
     try:
-        # Copy on write: a process that changes the contents gets its own pages, and all others
-        # share those of the file.
+        # Copy on write: a process that changes the contents gets private pages; all other processes
+        # share the file's pages.
         found = np.asarray(np.memmap(path, np.uint8, "c"))
     except (OSError, ValueError):  # an empty file cannot be mapped
         return None

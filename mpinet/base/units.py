@@ -1,4 +1,4 @@
-"""Units of time and of rates, as people write them and as people read them; values are exact."""
+"""Parsing and printing of times and rates with units; values are exact fractions."""
 
 from __future__ import annotations
 
@@ -20,25 +20,25 @@ SECONDS = {
     "ps": Fraction(1, 10**12),
     "fs": Fraction(1, 10**15),
 }
-"""Seconds of each unit of time."""
+"""Length of each unit of time in seconds."""
 
 RATES = {
     **{f"{letter}B/s": Fraction(1000**power) for power, letter in enumerate(["", *"kMGT"])},
     **{f"{letter}bit/s": Fraction(1000**power, 8) for power, letter in enumerate(["", *"kMGT"])},
 }
-"""Bytes a second of each unit of bandwidth."""
+"""Size of each unit of bandwidth in bytes per second."""
 
 QUANTITY = re.compile(r"([0-9]{1,18}(?:\.[0-9]{1,12}|/0*[1-9][0-9]{0,17})?) ?([A-Za-z/]*)")
 """Number, as a decimal or as a fraction such as ``10/3``, and unit."""
 
 
 def duration(text: str | int, unit: str) -> Fraction:
-    """Read a time, such as ``1500`` or ``1.5us``, in units.
+    """Parse a time, such as ``1500`` or ``1.5us``, and return it in `unit`.
 
     Raises
     ------
     UsageError
-        The text is no time.
+        The text is not a time.
 
     Examples
     --------
@@ -47,12 +47,12 @@ def duration(text: str | int, unit: str) -> Fraction:
     """
     number, word = _parts(text, "a time is a number, alone or with s, ms, us, ns, ps or fs")
     if word and word not in SECONDS:
-        raise UsageError(f"{quoted(str(text))}: {quoted(word)} is no unit; {_meant(word)}.")
+        raise UsageError(f"{quoted(str(text))}: {quoted(word)} is not a unit; {_meant(word)}.")
     return number * SECONDS[word] / SECONDS[unit] if word else number
 
 
 def _meant(word: str) -> str:
-    """Return the units, or the rate in bytes that a rate in bits stands for."""
+    """Return a correction for an unknown unit: the valid units of time, or of the intended rate."""
     found = re.fullmatch(r"([kMGT]?)(?:bps|bits/s|b/s)", word)
     if found:
         return f"bits a second are {found[1]}bit/s, bytes a second {found[1]}B/s"
@@ -62,12 +62,12 @@ def _meant(word: str) -> str:
 
 
 def byte_time(text: str | int, unit: str) -> Fraction:
-    """Read the time that a byte takes, such as ``4``, ``40ps`` or ``25GB/s``, in units.
+    """Parse the time per byte, such as ``4``, ``40ps`` or ``25GB/s``, and return it in `unit`.
 
     Raises
     ------
     UsageError
-        The text is no time and no rate.
+        The text is neither a time nor a rate.
 
     Examples
     --------
@@ -81,7 +81,7 @@ def byte_time(text: str | int, unit: str) -> Fraction:
 
 
 def fitting(time: float | Fraction, unit: str) -> str:
-    """Return the largest unit of which a time is at least one.
+    """Return the largest unit in which a time is at least 1.
 
     Examples
     --------
@@ -93,7 +93,7 @@ def fitting(time: float | Fraction, unit: str) -> str:
 
 
 def readable(time: float | Fraction, unit: str) -> str:
-    """Write a time in the largest unit of which it is at least one, to six digits.
+    """Format a time with six digits, in the largest unit in which the number is at least 1.
 
     Examples
     --------
@@ -104,17 +104,17 @@ def readable(time: float | Fraction, unit: str) -> str:
         return "0"
     name = fitting(time, unit)
     number = float(Fraction(time) * SECONDS[unit] / SECONDS[name])
-    # A number of seconds may be large: it is written without an exponent.
+    # A number of seconds may be large and is written without an exponent.
     return f"{number:.6g} {name}" if number < 1e6 else f"{number:,.0f} {name}"
 
 
 def rate(text: str | int) -> Fraction:
-    """Read bytes a second, such as ``25GB/s``, or a plain number of them.
+    """Parse a rate in bytes per second, with a unit (``25GB/s``) or without.
 
     Raises
     ------
     UsageError
-        It is none, or 0.
+        The text is not a rate, or the rate is 0.
 
     Examples
     --------
@@ -123,9 +123,9 @@ def rate(text: str | int) -> Fraction:
     """
     number, word = _parts(text, "a rate is bytes a second, or a number with a unit such as GB/s")
     if word and word not in RATES:
-        raise UsageError(f"{quoted(str(text))}: {quoted(word)} is no unit of rates.")
+        raise UsageError(f"{quoted(str(text))}: {quoted(word)} is not a unit of rates.")
     if number == 0:
-        raise UsageError(f"{quoted(str(text))}: a rate is more than 0.")
+        raise UsageError(f"{quoted(str(text))}: a rate must be above 0.")
     return number * RATES[word or "B/s"]
 
 

@@ -12,13 +12,13 @@ PACKAGE = Path(__file__).parent.parent
 """Folder of the package."""
 
 END = ".dist-info"
-"""End of the name of the folder that an installed package is described in."""
+"""Ending of the name of the metadata folder of an installed package."""
 
 
 def installed(package: str) -> str | None:
-    """Return the version of an installed package; None where it is not installed.
+    """Return the version of an installed package; None if it is not installed.
 
-    The names of folders give most versions: `importlib.metadata` takes longer than many a run.
+    Folder names give most versions, because `importlib.metadata` takes longer than many runs.
     """
     for folder in sys.path:
         if package in (versions := _versions(folder)):

@@ -1,20 +1,22 @@
-"""A separate program that watches a job's processes on one host, and ends them.
+"""A separate program that watches a job's processes on one host, and can end the job.
 
-``launch/run`` starts one beside its launcher; ranks that nobody watches start one on their host
-(`ranks.watch_ranks`). It reads from its standard input, which whoever has started it keeps open:
+``launch/run`` starts a guardian next to its launcher. Ranks without a guardian start one on their
+host (`ranks.watch_ranks`). The guardian reads commands from standard input. The starting process
+keeps this input open:
 
-    watch PID ..   the processes that it is about, and with them all that descend from them
-    below PID      the ranks that this process has started, also those that it starts later
-    folder PATH    a folder of the job's own, to be deleted at its end
-    end N          send them signal N, kill those that are still there after two seconds; exit
-    orphans        kill what is left of the job; exit
+    watch PID ..   watch these processes and all their descendants
+    below PID      watch the ranks started by this process, now or later
+    folder PATH    delete this folder of the job at the end
+    end N          send signal N to the watched processes, kill survivors after two seconds, exit
+    orphans        kill the remaining processes of the job, exit
     over           exit
 
-Where that input ends without a word, the process that held it is dead. On the other hosts of a job
-ssh starts it, ``--there``: it runs the daemon of the launcher, and ends all when nothing is heard
-any more.
+End of input without a command means a dead sender. On the other hosts of a job, ssh starts a
+guardian with ``--there``. This guardian runs the launcher's daemon, and ends all processes if the
+launching host falls silent.
 
-What is watched is whether a process is stopped (SIGSTOP, a debugger's excepted): as the system
-knows that, a rank that computes for hours is never taken for one that does not answer, and it is
-seen of the launcher, too. The folder needs nothing else of mpinet and runs with any Python.
+The guardian detects stopped processes (SIGSTOP; a process stopped by a debugger does not count).
+The process state comes from the operating system. A rank in a computation of hours is therefore
+never mistaken for a stopped rank, and a stopped launcher is detected as well. The folder needs no
+other part of mpinet and runs with any Python.
 """

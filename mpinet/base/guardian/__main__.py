@@ -5,6 +5,6 @@ import sys
 from importlib import import_module
 
 if __name__ == "__main__":
-    # By this name the package is found without mpinet, which another host's Python may not have.
+    # With this path the package is found without mpinet, which the Python of another host may lack.
     sys.path.append(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
     import_module("guardian.watch").main(sys.argv[1:])

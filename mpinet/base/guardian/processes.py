@@ -1,4 +1,4 @@
-"""The processes of this host, as the system tells of them, and the signals that they are sent."""
+"""Processes of this host, as reported by the operating system, and signals to processes."""
 
 from __future__ import annotations
 
@@ -10,43 +10,44 @@ from contextlib import suppress
 from typing import NamedTuple
 
 RANK_VARIABLES = ("OMPI_COMM_WORLD_RANK", "PMI_RANK", "PMIX_RANK", "SLURM_PROCID")
-"""Variables by which launchers tell a process its rank."""
+"""Environment variables with the rank of a process, set by launchers."""
 
 LAUNCHERS = ("mpirun", "mpiexec", "mpiexec.hydra", "prterun", "prted", "orted", "hydra_pmi_proxy")
-"""Programs that start ranks, and are watched with them."""
+"""Names of programs that start ranks and are watched together with the ranks."""
 
 
 class Process(NamedTuple):
-    """A process of this host: its parent, and its state as ``ps`` writes it."""
+    """The parent of a process of this host, and the state in the notation of ``ps``."""
 
     parent: int
     state: str
 
 
 def processes() -> dict[int, Process]:
-    """Return all processes of this host that are not dead, by their numbers."""
+    """Return all living processes of this host, by process number."""
     found = {}
     for number, parent, state in by_proc() if os.path.isdir("/proc/self") else by_ps():
-        # A dead process keeps its number until its parent looks; it must not count as running.
+        # A dead process keeps its number until its parent collects the status; it does not count as
+        # running.
         if state[:1] not in ("Z", "X"):
             found[number] = Process(parent, state)
     return found
 
 
 def by_proc() -> Iterator[tuple[int, int, str]]:
-    """Yield every process's number, parent and state, as Linux tells them."""
+    """Yield the number, parent and state of every process, from Linux's ``/proc``."""
     for name in filter(str.isdigit, os.listdir("/proc")):
         with suppress(OSError):
             with open(f"/proc/{name}/stat", "rb") as file:
-                # A program's name may hold spaces and brackets, so the line is read from its last
-                # bracket.
+                # A program's name may contain spaces and brackets, so parsing starts at the line's
+                # last bracket.
                 state, parent = file.read().rpartition(b") ")[2].split(None, 2)[:2]
             yield int(name), int(parent), state.decode()
 
 
 def by_ps() -> Iterator[tuple[int, int, str]]:
-    """Yield every process's number, parent and state, as ``ps`` tells them."""
-    import subprocess  # which Linux does not need here
+    """Yield the number, parent and state of every process, from the output of ``ps``."""
+    import subprocess  # not needed on Linux
 
     told = subprocess.run(["ps", "-axo", "pid=,ppid=,state="], capture_output=True, text=True)
     for line in told.stdout.splitlines():
@@ -55,7 +56,7 @@ def by_ps() -> Iterator[tuple[int, int, str]]:
 
 
 def descendants(roots: Iterable[int], table: dict[int, Process]) -> list[int]:
-    """List those of the roots that exist, and all their descendants, except this process."""
+    """List the existing roots and all their descendants, except this process."""
     children: dict[int, list[int]] = {}
     for number, process in table.items():
         children.setdefault(process.parent, []).append(number)
@@ -70,14 +71,14 @@ def descendants(roots: Iterable[int], table: dict[int, Process]) -> list[int]:
 
 
 def ancestors(number: int, table: dict[int, Process]) -> Iterator[int]:
-    """Yield a process's parent, the parent of that, and so on; the last may be unknown (0)."""
+    """Yield a process's parent, the parent's parent, and so on; the last may be unknown (0)."""
     while number in table:
         number = table[number].parent
         yield number
 
 
 def setting(number: int, names: Sequence[str]) -> str | None:
-    """Return the first of these environment variables that a process was started with."""
+    """Return the first of these environment variables set at the start of a process."""
     try:
         with open(f"/proc/{number}/environ", "rb") as file:
             settings = dict(line.partition(b"=")[::2] for line in file.read().split(b"\0"))
@@ -88,7 +89,7 @@ def setting(number: int, names: Sequence[str]) -> str | None:
 
 
 def program_of(number: int) -> str:
-    """Return the name of a process's program; empty where there is no such process."""
+    """Return the name of a process's program; empty if the process does not exist."""
     try:
         with open(f"/proc/{number}/comm") as file:
             return file.read().strip()
@@ -97,23 +98,24 @@ def program_of(number: int) -> str:
 
 
 def rank_of(number: int) -> str | None:
-    """Return the rank that a process is, or was started by; None where there is none."""
-    # Under srun a launcher's daemon is a task of Slurm's itself, and has the variables of one. It
-    # waits for all that ranks have started: a guardian that waited for it would never end.
+    """Return the rank of a process, or of the rank that started it; None for other processes."""
+    # Under srun a launcher's daemon is itself a Slurm task and has a task's variables. The daemon
+    # waits for all processes started by ranks, so a guardian that waited for the daemon would never
+    # end.
     if program_of(number) in LAUNCHERS:
         return None
     return setting(number, RANK_VARIABLES)
 
 
 def send(number: int, processes: Iterable[int]) -> None:
-    """Send a signal to those of the processes that still exist."""
+    """Send a signal to each process that still exists."""
     for process in processes:
         with suppress(OSError):
             os.kill(process, number)
 
 
 def gone(processes_: Iterable[int], seconds: float) -> bool:
-    """Return whether all of these processes end within `seconds`."""
+    """Wait until these processes have ended; return whether all end within `seconds`."""
     left, limit = set(processes_), time.monotonic() + seconds
     # Polled, because only a parent can wait for a process, and these are not children.
     while left := left & set(processes()):
@@ -124,11 +126,11 @@ def gone(processes_: Iterable[int], seconds: float) -> bool:
 
 
 def die_with_parent() -> None:
-    """Let the system kill this process where its parent, the launcher, dies; on Linux."""
+    """Ask the kernel to kill this process when its parent, the launcher, dies; Linux only."""
     try:
         import ctypes
 
-        # A launcher that is killed cannot tell its ranks; the kernel can.
+        # A killed launcher cannot notify its ranks; the kernel can.
         ctypes.CDLL(None).prctl(1, int(signal.SIGKILL), 0, 0, 0)  # PR_SET_PDEATHSIG
     except (ImportError, OSError, AttributeError):
-        return  # the launcher's other ways have to do
+        return  # the launcher's other mechanisms must suffice

@@ -1,4 +1,4 @@
-"""A guardian for ranks that nobody watches: one of every host's ranks starts it."""
+"""A guardian for unwatched ranks: on every host, one of the ranks starts the guardian."""
 
 from __future__ import annotations
 
@@ -10,23 +10,23 @@ from typing import Any
 from .processes import Process, ancestors, processes, rank_of
 
 PLACE_VARIABLES = ("OMPI_COMM_WORLD_LOCAL_RANK", "MPI_LOCALRANKID", "SLURM_LOCALID")
-"""Variables by which launchers tell a process its rank on its host."""
+"""Environment variables with the rank of a process on its host, set by launchers."""
 
 PROGRAM = os.path.join(os.path.dirname(os.path.abspath(__file__)), "__main__.py")
 
 
 def watch_ranks(limit: float) -> Any:
-    """Start a guardian of this host's ranks, which this process is one of, if none has yet.
+    """Start a guardian for the ranks of this host, unless another rank has already started it.
 
     Parameters
     ----------
     limit : float
-        Seconds after which a stopped one ends the job.
+        Time in seconds after which a stopped process ends the job.
 
     Returns
     -------
     object
-        To be kept as long as the process lives.
+        Handle that this process must keep until it ends.
     """
     import subprocess
 
@@ -36,7 +36,7 @@ def watch_ranks(limit: float) -> Any:
         return None
     with claim:
         watching = subprocess.Popen(
-            # Without the site's packages it starts in some 20 ms, whatever is installed.
+            # Without site packages the guardian starts in about 20 ms.
             [sys.executable, "-I", "-S", PROGRAM, f"{limit:g}"],
             stdin=subprocess.PIPE,
             stdout=subprocess.DEVNULL,
@@ -50,27 +50,27 @@ def watch_ranks(limit: float) -> Any:
 
 
 def daemon_of(number: int, table: dict[int, Process]) -> int:
-    """Return the process that has started this host's ranks: the nearest parent that is none."""
+    """Return the process that started this host's ranks: the nearest ancestor outside the ranks."""
     return next(above for above in ancestors(number, table) if rank_of(above) is None)
 
 
 def is_watched(number: int, by: int) -> bool:
-    """Return whether process `number` descends from process `by`, or is it."""
+    """Return whether process `number` equals process `by` or descends from it."""
     table = processes()
     return by in table and by in (number, *ancestors(number, table))
 
 
 def claimed(daemon: int) -> Any:
-    """Claim the watch over this daemon's ranks; None if another rank of the host has it.
+    """Claim the watch over this daemon's ranks; return None if another rank of the host has it.
 
-    It is a name that one process at a time can have, and that is free again when it ends.
+    The claim is a name with at most one owner. It becomes free at the end of its process.
     """
     import socket
 
     if sys.platform != "linux":
         first = any(os.environ.get(name) == "0" for name in PLACE_VARIABLES)
         return nullcontext() if first else None
-    # An abstract socket leaves no file behind; numbers of processes are unique in a namespace.
+    # An abstract socket leaves no file behind; process numbers are unique in a namespace.
     claim = socket.socket(socket.AF_UNIX)
     try:
         claim.bind(f"\0mpinet-guardian-{os.readlink('/proc/self/ns/pid')}-{daemon}")

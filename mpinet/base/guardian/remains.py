@@ -1,8 +1,9 @@
-"""The remains of killed processes: folders, and segments of shared memory.
+"""Removal of folders and shared-memory segments left behind by killed processes.
 
-The MPI libraries are told to keep what they can in the job's own folders. Other segments are known
-by their names, and by this: nobody has them open or mapped. A rank may be killed at any moment, so
-that what it has made cannot be noted in time; but it holds a segment from the first moment on.
+MPI libraries are configured to keep their files in the job's own folders if possible. The remaining
+segments are recognized by their names, and deleted if no process has opened or mapped the file. A
+rank may be killed at any moment, even before recording a new segment. But a living process holds
+its segment from the moment of creation.
 """
 
 from __future__ import annotations
@@ -14,32 +15,33 @@ import time
 from contextlib import suppress
 
 SHARED = "/dev/shm"
-"""Folder in which Linux has shared memory."""
+"""Folder of shared memory on Linux."""
 
 NAME = re.compile(
     r"mpich_(shm|vci)_[0-9a-f]+_\d+|mpich_shar_tmp\w{6}|(sm|vader)_segment\..+|osc_(sm|rdma)\..+"
     r"|ucx_shm_posix_.+|psm\d_shm\..+"
 )
-"""The names that MPI libraries give to their segments."""
+"""File names of the shared-memory segments of MPI libraries."""
 
 LOOKS, BETWEEN = 3, 0.05
-"""Number of looks at segments that somebody holds, and seconds between two: who has just been
-killed may hold them for a moment."""
+"""Number of attempts to delete segments, and seconds between two attempts. A killed process may
+hold a segment for another moment.
+"""
 
 
 class Remains:
-    """Files that a job's processes would leave behind if they were killed."""
+    """Folders and shared-memory segments left behind by the killed processes of a job."""
 
     def __init__(self) -> None:
         self._folders: list[str] = []
 
     def add(self, folder: str) -> None:
-        """Have a folder deleted at the end."""
+        """Register a folder for deletion at the end."""
         self._folders.append(folder)
 
     def remove(self) -> None:
-        """Delete the folders, and this user's segments that no process of any job holds."""
-        import shutil  # which ranks do not need
+        """Delete the registered folders, and this user's segments not held by any process."""
+        import shutil  # not needed by ranks
 
         for folder in self._folders:
             shutil.rmtree(folder, ignore_errors=True)
@@ -51,23 +53,24 @@ class Remains:
 
 
 def segments() -> list[str]:
-    """List the segments that MPI libraries have made on this host."""
+    """List the paths of shared-memory segments of MPI libraries on this host."""
     with suppress(OSError):
         return [f"{SHARED}/{name}" for name in os.listdir(SHARED) if NAME.fullmatch(name)]
     return []
 
 
 def delete_unheld(path: str) -> bool:
-    """Delete a file of this user unless a process has it open or mapped; return whether none has.
+    """Delete a file of this user unless a process has it open or mapped; False for a held file.
 
-    Linux leases a file to a writer only if nobody else holds it, not even in a container that
-    shares the folder, whose processes cannot be seen here. Without leases the file is left.
+    The check uses a Linux write lease, granted only for a file without other holders. This includes
+    invisible processes in containers with access to the folder. Without support for leases the file
+    stays.
     """
     try:
-        # Opened without following links: a segment's name is public, and could be another user's
-        # trap.
+        # Opened without following links: a segment's name is public, and another user could plant a
+        # link.
         file = os.open(path, os.O_RDWR | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
-    except OSError:  # gone, or nothing that this user may write to
+    except OSError:  # gone, or not writable for this user
         return True
     try:
         if os.fstat(file).st_uid == os.geteuid():

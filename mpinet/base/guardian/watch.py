@@ -1,4 +1,4 @@
-"""The watch over a job: looks, tells, and ends it."""
+"""The watch over a job: polls the processes, reports stopped processes, and ends the job."""
 
 from __future__ import annotations
 
@@ -28,44 +28,46 @@ from .processes import (
 from .remains import Remains
 
 GRACE, LAST = 2.0, 1.0
-"""Seconds that processes have between a signal and SIGKILL, and to vanish after that; where nobody
-waits for what they may still say, the second holds for both."""
-
-OWN_LOOKS = 20
-"""Number of looks in the time after which a stopped process ends the job."""
-
-LINGER, OFTEN = (0.02, 0.25), 10
-"""Fewest and most seconds between two looks at ranks that outlive the one that waits for them; they
-grow to the time waited divided by `OFTEN`."""
-
-SILENCE = 8.0
-"""Seconds without a sign of life from the launching host after which it is taken for lost
-(--there).
+"""Seconds between a signal and SIGKILL, and seconds to vanish after SIGKILL. If no process waits
+for the job's output, the second value serves for both.
 """
 
+OWN_LOOKS = 20
+"""Number of polls within the time after which a stopped process ends the job."""
+
+LINGER, OFTEN = (0.02, 0.25), 10
+"""Shortest and longest pause between two polls in seconds, and a divisor, for the wait for the last
+ranks. The pause is the time waited divided by `OFTEN`, within these limits.
+"""
+
+SILENCE = 8.0
+"""Seconds without a sign of life before the launching host counts as lost (``--there``)."""
+
 REMOTE_FOLDER = "PRTE_MCA_prte_remote_tmpdir_base"
-"""Variable that gives the daemons of Open MPI 5 the folder for a session's files."""
+"""Environment variable with the folder for session files, for the daemons of Open MPI 5."""
 
 FOLDER_OPTION = r"(orte_tmpdir_base[\"'\s]+)"
-"""Option that gives the daemons of Open MPI 4 that folder, up to its value. The ranks of Open MPI 4
-fail if there is a folder for remote daemons."""
+"""Option, up to its value, with the folder for session files of the daemons of Open MPI 4. The
+ranks of Open MPI 4 fail if a folder for remote daemons is set.
+"""
 
 
 class Guardian:
-    """Watches a job's processes, and ends the job if one is stopped for too long.
+    """Watches a job's processes, and ends the job if a process is stopped for too long.
 
     Parameters
     ----------
     limit : float
-        Seconds after which a stopped process ends the job; 0: never.
+        Seconds until a stopped process ends the job; 0: never.
     patience : float
-        Seconds after which it is told that the launcher is stopped.
+        Seconds until a stopped launcher is reported.
     name : str
-        Who tells.
+        Name of the program at the start of messages.
     owner : int
-        The script that waits for the job, to be woken where it is stopped; 0: there is none.
+        Process number of the script waiting for the job; 0: no script. The guardian wakes a stopped
+        script.
     mark : str
-        What the environment of all processes of the job has in ``MPINET_PROOF``, if anything.
+        Value of ``MPINET_PROOF`` in the environment of all processes of the job; may be empty.
     """
 
     def __init__(self, limit: float, patience: float, name: str, owner: int, mark: str):
@@ -85,31 +87,31 @@ class Guardian:
         self._roots = list(roots)
 
     def watch_below(self, daemon: int) -> None:
-        """Watch the ranks that this process has started or will start, from now on."""
+        """Watch the ranks that this daemon has started or will start, from now on."""
         self._daemon = daemon
 
     def _ranks(self, table: dict[int, Process]) -> list[int]:
-        """List the processes below the daemon that are ranks, or were started by ranks."""
+        """List the descendants of the daemon that are ranks, or were started by ranks."""
         below = (number for number in descendants([self._daemon], table) if number != self._daemon)
         return [number for number in below if rank_of(number) is not None]
 
     def _family(self, table: dict[int, Process]) -> list[int]:
-        """List all processes of the job that are watched."""
+        """List all watched processes of the job."""
         if self._daemon:
             self._roots = self._ranks(table)
         return descendants(self._roots, table)
 
     def attend(self) -> bool:
-        """Look where it is time; return whether anything is left to watch."""
+        """Poll the processes if the pause is over; return False if no process is left to watch."""
         return time.monotonic() - self._looked < self.pause or self._look_again()
 
     def _look_again(self) -> bool:
-        """Look, and take the time since the last look for what is seen."""
+        """Poll the processes; charge the time since the last poll to stopped processes."""
         before, self._looked = self._looked, time.monotonic()
         return self.look(self._looked - before)
 
     def _above(self, table: dict[int, Process]) -> list[int]:
-        """List the launchers of the ranks that no other guardian watches."""
+        """List the script, or else the launchers of the watched ranks without another guardian."""
         if self._owner:
             return [self._owner]
         found: dict[int, None] = {}
@@ -121,19 +123,19 @@ class Guardian:
         return list(found)
 
     def look(self, seconds: float) -> bool:
-        """Look once; return whether anything is left to watch.
+        """Poll the processes once; return False if no process is left to watch.
 
         Parameters
         ----------
         seconds : float
-            Since the last look. Longer than two pauses is not believed: this process was itself
-            kept from looking, as where a batch system suspends a whole job.
+            Time since the last poll. At most two pauses are counted: after a longer gap the
+            guardian itself was stopped, for example by a batch system that suspends a whole job.
         """
         table = processes()
-        # The family is found anew at each look: ranks start processes of their own.
+        # The family is computed anew at each poll, because ranks start processes of their own.
         family = self._family(table)
-        # `T` is a process stopped by a signal. Time counts only as far as this process could look.
-        # Who is dead is stopped no more: its name would be told again after the job's end.
+        # `T` is a process stopped by a signal. Time counts only while this process could poll. Dead
+        # processes are dropped, or their names would be reported again after the job's end.
         self._stopped = {
             number: self._stopped.get(number, 0.0) + min(seconds, 2 * self.pause)
             for number in [*self._above(table), *family]
@@ -141,7 +143,7 @@ class Guardian:
         }
         late = [k for k, since in self._stopped.items() if 0 < self._limit <= since]
         # Only the script is stopped, and its job has ended: waking it loses nothing.
-        if late == [self._owner] and not family:  # the job is over: nothing is lost
+        if late == [self._owner] and not family:
             send(signal.SIGCONT, late)
             return False
         if late:
@@ -157,24 +159,25 @@ class Guardian:
         """Report a stopped launcher; other ranks report stopped ranks (`machine.lookout`)."""
         if rank_of(number) is None:
             what = ", which runs the job," if number in self._roots else ""
-            self._say(f"process {number}{what} is stopped (kill -CONT {number} lets it go on)")
+            self._say(f"process {number}{what} is stopped (kill -CONT {number} resumes it)")
 
     def _end_for(self, late: list[int], table: dict[int, Process], family: list[int]) -> None:
-        """End the job because of processes that have been stopped for too long."""
+        """End the job because some processes have been stopped for too long."""
         named = " and ".join(self._named(number) for number in late)
         have = "has" if len(late) == 1 else "have"
         self._say(
             f"{named} on {platform.node()} {have} been stopped for {self._limit:g} s: the job is "
-            "ended (--watchdog 0 waits without end)"
+            "ended (--watchdog 0 waits forever)"
         )
-        # A stopped process obeys no other signal. The script of ``launch/run`` has to live on: it
-        # tells the end of the job, and is woken when the rest is gone.
+        # A stopped process obeys no signal except SIGKILL and SIGCONT. The script of ``launch/run``
+        # must survive: it reports the end of the job, and is woken when the other processes are
+        # gone.
         send(signal.SIGKILL, [number for number in late if number != self._owner])
         if self._owner:
             self.end(signal.SIGTERM, family)
             send(signal.SIGCONT, [self._owner])
             return
-        if not gone(family, GRACE):  # the launcher ends a job of which a rank is dead
+        if not gone(family, GRACE):  # the launcher ends a job with a dead rank
             send(signal.SIGKILL, family)
             gone(family, LAST)
 
@@ -186,8 +189,8 @@ class Guardian:
         return f"{self._name if number == self._owner else 'the launcher'} (process {number})"
 
     def end(self, number: int, family: Sequence[int] = (), grace: float = GRACE) -> None:
-        """Send a signal to the watched processes; kill those left after `grace` seconds."""
-        # Listed before the signal: orphans of a dead launcher are no descendants any more.
+        """Send a signal to the watched processes; kill the survivors after `grace` seconds."""
+        # Listed before the signal: orphans of a dead launcher are no longer its descendants.
         family = [*family, *descendants(self._roots, processes())]
         send(number, self._roots)
         if not gone(family, grace):
@@ -196,23 +199,23 @@ class Guardian:
         self.end_orphans()
 
     def marked(self) -> list[int]:
-        """List the job's processes except this one, known by their environment alone."""
+        """List the job's processes, except this process, by their mark in the environment."""
         if not self._mark:
             return []
         others = (number for number in processes() if number != os.getpid())
         return [number for number in others if setting(number, ["MPINET_PROOF"]) == self._mark]
 
     def end_orphans(self) -> None:
-        """Kill the job's processes that have lost their launcher, and delete what they leave."""
+        """Kill the job's processes without a launcher, and delete the files they leave."""
         left = self.marked()
         send(signal.SIGKILL, left)
         gone(left, LAST)
         self.remains.remove()
 
     def linger(self) -> None:
-        """Keep looking until all ranks are gone, as the first of them has asked."""
+        """Keep polling until all ranks have ended; the guardian's starter has already ended."""
         began, (shortest, longest) = time.monotonic(), LINGER
-        # Intervals grow with the wait: quick jobs end quickly, and long ones cost no CPU.
+        # Pauses grow with the wait: quick jobs end quickly, and long jobs cost no CPU time.
         while self._look_again():
             lasted = time.monotonic() - began
             time.sleep(min(self.pause, longest, max(shortest, lasted / OFTEN)))
@@ -224,7 +227,7 @@ class Guardian:
 
 
 def obey(guardian: Guardian, line: str) -> bool:
-    """Carry out one request; return whether to go on."""
+    """Carry out one command; return whether to continue."""
     word, _, rest = line.partition(" ")
     if word == "watch":
         guardian.watch([int(number) for number in rest.split()])
@@ -245,8 +248,8 @@ def obey(guardian: Guardian, line: str) -> bool:
 
 
 def keep(guardian: Guardian, launched: bool) -> None:
-    """Read and look until there is nothing to do any more."""
-    # Requests come as lines on standard input, whose end says that the other side is gone.
+    """Read commands and poll processes until the job is over."""
+    # Commands are lines on standard input; end of input means that the sender is dead.
     heard = b""
     while True:
         ready, _, _ = select.select([0], [], [], guardian.pause)
@@ -257,7 +260,7 @@ def keep(guardian: Guardian, launched: bool) -> None:
             for line in lines:
                 if not obey(guardian, os.fsdecode(line)):
                     return
-            # End of input without a word: the process that held the pipe is dead.
+            # End of input without a command: the process that held the pipe is dead.
             if not text:
                 break
         if not guardian.attend() and not launched:
@@ -270,21 +273,21 @@ def keep(guardian: Guardian, launched: bool) -> None:
 
 
 def run_there(mark: str, shared: str, command: str) -> int:
-    """Run a launcher's daemon on a host other than the launcher's, until the launcher falls silent.
+    """Run the launcher's daemon on a remote host, until the launcher falls silent.
 
     Parameters
     ----------
     mark : str
-        What the environment of all processes of the job has in ``MPINET_PROOF``.
+        Value of ``MPINET_PROOF`` in the environment of all processes of the job.
     shared : str
-        The job's own folder for shared memory, to be made here, too; empty: there is none.
+        The job's folder for shared memory, to be made on this host; empty: none.
     command : str
-        Starts the daemon.
+        Shell command that starts the daemon.
 
     Returns
     -------
     int
-        The daemon's exit status; 0 where nobody is there to hear it.
+        The daemon's exit status; 0 if the launcher has fallen silent.
     """
     import subprocess
     import tempfile
@@ -293,15 +296,15 @@ def run_there(mark: str, shared: str, command: str) -> int:
     guardian = Guardian(0, 60, "mpinet", 0, mark)
     own = tempfile.mkdtemp(prefix="mpinet-run-")
     guardian.remains.add(own)
-    # run.sh names a folder of the launching host, which this host need not have.
+    # run.sh names a folder of the launching host, which may not exist on this host.
     folder = FOLDER_OPTION + re.escape(os.path.dirname(mark)) + r"(?=[\"'\s])"
     command = re.sub(folder, lambda found: found[1] + own, command)
-    if not re.search(r"prte_(remote_)?tmpdir_base", command):  # the user's own
+    if not re.search(r"prte_(remote_)?tmpdir_base", command):  # the user's own setting
         os.environ[REMOTE_FOLDER] = own
-    with suppress(OSError):  # hosts may share it: then who has made it deletes it
+    with suppress(OSError):  # on a folder shared by hosts, its creator deletes it
         os.mkdir(shared, 0o700)
         guardian.remains.add(shared)
-    # A daemon's end wakes `select` through this pipe, instead of after the pause.
+    # The daemon's end wakes `select` through this pipe, before the pause is over.
     ends, wakes = os.pipe()
     os.set_blocking(wakes, False)
     signal.set_wakeup_fd(wakes, warn_on_full_buffer=False)
@@ -328,14 +331,14 @@ def main(words: Sequence[str]) -> None:
     Parameters
     ----------
     words : sequence of str
-        Limit; then, of ``launch/run`` alone, patience, name, and the script's process. Or
-        ``--there``, and what `run_there` takes.
+        The limit; ``launch/run`` adds patience, name, and the script's process number. Or
+        ``--there``, followed by the arguments of `run_there`.
     """
-    signal.signal(signal.SIGIO, signal.SIG_IGN)  # comes where a file is opened that is leased
+    signal.signal(signal.SIGIO, signal.SIG_IGN)  # sent when a process opens a leased file
     if words[:1] == ["--there"]:
         sys.exit(run_there(*words[1:]))
     limit, patience, name, owner = [*words, *("0", "60", "mpinet", "0")[len(words) :]]
-    # Signals meant for the whole job reach this process, too; it has to outlive the ranks.
+    # Signals to the whole job also reach this process, which must outlive the ranks.
     for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP, signal.SIGUSR1):
         signal.signal(number, signal.SIG_IGN)
     mark = os.environ.get("MPINET_PROOF", "") if int(owner) else ""

@@ -1,1 +1,1 @@
-"""Native code: where it comes from and how it is called. Nothing here imports Numba."""
+"""Native code: its sources and its calls. Nothing here imports Numba."""

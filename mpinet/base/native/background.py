@@ -1,10 +1,10 @@
 """Plain Python until native code is ready.
 
-A thread watches the job. Once plain kernels have taken `PATIENCE` seconds, it starts the compile
-process and asks for all kernels and rules that the job has called. A kernel whose object is kept
-is native from its next call on. A plain call that runs is given up: its arrays, which were copied
-before, are put back, and native code begins the call again. Kernels write into their arguments
-and nowhere else, so no result depends on the moment of the change.
+A thread watches the job. After `PATIENCE` seconds in plain kernels, the thread starts the compile
+process and requests native code for all kernels and rules called so far. A kernel with an object in
+the cache is native from its next call on. A running plain call is given up: its arrays are restored
+from copies, and native code repeats the call from the start. Kernels write only into their
+arguments, so no result depends on the moment of the change.
 """
 
 from __future__ import annotations
@@ -31,47 +31,50 @@ from mpinet.base.native.library import library
 from mpinet.base.native.tiers import tier
 
 EARLY = 0.1
-"""CPU seconds of plain kernels, after which kept objects are loaded: it takes 50 ms and 50 MB."""
+"""CPU seconds of plain kernels before cached objects are loaded, which takes 50 ms and 50 MB."""
 
 PATIENCE = 0.8
-"""CPU seconds of plain kernels, after which the compile process is started."""
+"""CPU seconds of plain kernels before the compile process is started."""
 
 CALLBACKS = 200_000
-"""Calls of plain rules that take about as long."""
+"""Number of calls of plain rules that takes about as long as `PATIENCE`."""
 
 LONG = 3.0
-"""CPU seconds of a job without some native code, after which this is compiled in any case."""
+"""CPU seconds of a job with missing native code after which the code is compiled in any case."""
 
 ENOUGH = 3.0
-"""Seconds of plain kernels, after which the job sleeps while its kernel is being compiled."""
+"""CPU seconds of plain kernels after which the job sleeps until its kernel is compiled."""
 
 NOTICE = 5.0
-"""Seconds of plain kernels, after which the job says how to make it faster."""
+"""CPU seconds of plain kernels after which the job suggests the installation of a compiler."""
 
 COPIED = 1 << 28
-"""Most bytes of a call's arguments that are copied, so that the call can be given up."""
+"""Largest size in bytes of a call's arguments that are copied. Without copies a call cannot be
+given
+up.
+"""
 
 # A call this short ends by itself before an asynchronous exception would reach it.
 SHORT = 0.005
-"""Mean seconds of a kernel's calls below which none needs to be given up."""
+"""Mean seconds per call of a kernel below which its calls are not given up."""
 
 RETRY = 1.0
 """Seconds between two attempts to start the compile process."""
 
 TOLD = 1.0, 5.0
-"""Seconds of waiting before the first line about it, and between two lines."""
+"""Seconds of waiting before the first progress line, and between two lines."""
 
 
 class WatchedKernel(Code, Protocol):
-    """A kernel, as this module sees it."""
+    """Interface of a kernel, as used in this module."""
 
     @property
     def run(self) -> Callable[..., Any]:
-        """The loop, in the form that is ready."""
+        """The kernel's function in its fastest available form."""
 
 
 class Plain(Code, Protocol):
-    """A rule, as this module sees it."""
+    """Interface of a rule, as used in this module."""
 
     @property
     def played(self) -> int:
@@ -79,12 +82,12 @@ class Plain(Code, Protocol):
 
     @property
     def is_users(self) -> bool:
-        """True if it is not mpinet's own."""
+        """True if the rule is a user's, not mpinet's own."""
 
 
 @contextmanager
 def waiting_by(context: Callable[[], Any], told: Callable[[str], object]) -> Iterator[None]:
-    """Enter a context around each wait for the compiler; print lines about it by a function."""
+    """Set the context around each wait for the compiler, and the printer of progress lines."""
     token = _waiting.set((context, told))
     try:
         yield
@@ -98,7 +101,7 @@ _waiting: ContextVar[tuple[Callable[[], Any], Callable[[str], object]]] = Contex
 
 
 class GivenUp(BaseException):
-    """A plain call is to begin again, as native code."""
+    """Raised in a plain call to repeat the call as native code."""
 
 
 class PlainCall:
@@ -114,19 +117,19 @@ class PlainCall:
 
 
 class Watch:
-    """Plain kernels and rules of the job, and the process that compiles them."""
+    """Records the plain kernels and rules of the job, and controls the compile process."""
 
     def __init__(self) -> None:
         self.spent = 0.0
-        """CPU seconds of plain kernels."""
+        """CPU seconds of finished plain kernel calls."""
         self.call: PlainCall | None = None
-        """The plain call that runs."""
+        """The running plain call, if any."""
         self.missing: dict[str, Code] = {}
         """Kernels and rules without native code, by fingerprint."""
         self.compiler: Compiler | None = None
-        """The compile process, while it runs."""
+        """The running compile process, if any."""
         self.broken = ""
-        """Reason for which the compile process cannot be started; empty if it can."""
+        """Reason why the compile process cannot be started; empty if it can."""
         self._forms: list[tuple[Plain, RuleForm]] = []
         self._seconds: dict[str, tuple[int, float]] = {}
         self._failed: dict[str, str] = {}
@@ -142,14 +145,14 @@ class Watch:
         self._lock = threading.Lock()
 
     def address(self, code: Code, needed: bool = True) -> int:
-        """Return the address of native code, if there is some by now; else 0.
+        """Return the address of native code; 0 if none is available yet.
 
         Raises
         ------
         RuntimeError
-            Tier ``wait``: a kernel that is needed cannot be compiled.
+            Tier ``wait``: a required kernel cannot be compiled.
         """
-        # The reference tier never mixes forms: a result then comes from plain Python alone.
+        # The reference tier never mixes forms: all results come from plain Python.
         if tier() == tiers.PLAIN:
             return 0
         found = _in_library(code.fingerprint) or self._kept(code)
@@ -158,7 +161,7 @@ class Watch:
             found = self._kept(code)
             if not found and needed and not _is_rule(code):
                 raise RuntimeError(self.wrong(code))
-        # A kernel with native code may hold rules that are ready as well.
+        # A kernel with native code may call rules whose native code is ready as well.
         if found:
             self.missing.pop(code.fingerprint, None)
             self._take_rules()
@@ -167,26 +170,26 @@ class Watch:
         return found
 
     def has(self, code: Code) -> bool:
-        """Tell if there is native code."""
+        """Return whether native code exists in the wheel's library or in the cache."""
         return bool(_in_library(code.fingerprint)) or kept().has(code.fingerprint)
 
     def _kept(self, code: Code) -> int:
-        """Return the address of a kept object; 0 if there is none, or it is too early."""
+        """Return the address of a cached object; 0 if none exists, or loading is too early."""
         return kept().address(code.fingerprint) if self._loads() else 0
 
     def _loads(self) -> bool:
-        """Tell if kept objects are loaded by now."""
+        """Return whether cached objects may be loaded by now."""
         if not tiers.can_load():
             return False
         return is_loading() or tier() == tiers.WAIT or self._plain_seconds() >= EARLY
 
     def _plain_seconds(self) -> float:
-        """Return the CPU seconds of plain kernels, with the call that runs."""
+        """Return the CPU seconds of plain kernels, including the running call."""
         call = self.call
         return self.spent + (time.process_time() - call.began if call else 0.0)
 
     def _miss(self, code: Code) -> None:
-        # Remembered, not requested: a job shorter than the patience never starts a compiler.
+        # Recorded, not requested: a job shorter than `PATIENCE` never starts a compiler.
         self.missing.setdefault(code.fingerprint, code)
         if not self._watches and (self._compiles() or kept().has(code.fingerprint)):
             self._missed = time.process_time()
@@ -195,11 +198,11 @@ class Watch:
 
     @staticmethod
     def _compiles() -> bool:
-        """Tell if this job compiles while it runs."""
+        """Return whether this job compiles in the background."""
         return tier() == tiers.BACKGROUND and tiers.can_compile()
 
     def attach(self, rule: Plain, form: RuleForm) -> None:
-        """Give a rule's record the address of native code, now or when there is some."""
+        """Give a rule's record the address of native code, now or as soon as it is available."""
         form.address = self.address(rule)
         if not form.address:
             self._forms.append((rule, form))
@@ -207,15 +210,14 @@ class Watch:
                 self._notice("own rules run as plain Python")
 
     def wrong(self, code: Code) -> str:
-        """Return the sentence for a function without native code."""
+        """Return the error sentence for a function without native code."""
         wrong = self._failed.get(code.fingerprint)
         return code.refused(wrong) if wrong else f"{code.name} cannot be compiled: {self.broken}."
 
     def run(self, kernel: WatchedKernel, plainly: Callable[..., Any], args: tuple[Any, ...]) -> Any:
-        """Run a kernel as plain Python, or give it up for native code."""
+        """Run a kernel as plain Python; give the call up if native code becomes ready."""
         calls, seconds = self._seconds.get(kernel.fingerprint, (0, 0.0))
-        # Copies cost time, so they are made only where the kernel calls are long enough to be given
-        # up.
+        # Copies cost time and are made only for kernels whose calls are long enough to be given up.
         gives_up = self._watches and seconds >= SHORT * (calls - 2)
         call = PlainCall(kernel, _copies(args) if gives_up else None)
         try:
@@ -235,19 +237,19 @@ class Watch:
         return result
 
     def _end(self, call: PlainCall) -> None:
-        """End a call, however it ended; take the exception that gives it up, if that is sent."""
+        """Mark a call as ended; receive here the exception of a call being given up."""
         call.over = True
         self.call = None
-        # An exception that was sent but not yet delivered would strike later code. It has to be
-        # taken here.
+        # An exception already sent but not yet delivered would strike later code, so this loop
+        # receives it.
         if call.wanted:
             while not call.sent:
                 time.sleep(0.001)
             for _ in range(10):
-                time.sleep(0)  # the exception comes here at the latest
+                time.sleep(0)  # the exception arrives here at the latest
 
     def _note(self, call: PlainCall) -> None:
-        """Count the time of a plain call."""
+        """Add the time of a plain call to the statistics of its kernel."""
         seconds = time.process_time() - call.began
         self.spent += seconds
         calls, before = self._seconds.get(call.kernel.fingerprint, (0, 0.0))
@@ -256,7 +258,7 @@ class Watch:
             self._notice("kernels run as plain Python")
 
     def give_up(self, call: PlainCall) -> None:
-        """Let a call begin again, if it still runs."""
+        """Interrupt a call if it is still running; native code then repeats the call."""
         call.wanted = True
         if not call.over:
             # The only way to stop a plain loop from outside without a test in each iteration.
@@ -266,13 +268,13 @@ class Watch:
         call.sent = True
 
     def _notice(self, what: str) -> None:
-        """Say once that something is slow without a compiler."""
+        """Print once: some code is slow without a compiler."""
         if not self._noticed:
             self._noticed = True
             notice(f"{what}, which is slow. Install mpinet[fast] to compile them.")
 
     def _tell(self, sentence: str) -> None:
-        """Print a sentence, once for a function: it may be compiled by itself and into others."""
+        """Print a sentence once per function: a function may be compiled in several kernels."""
         function = sentence.partition(" cannot be compiled")[0]
         if function not in self._told:
             self._told.add(function)
@@ -285,7 +287,7 @@ class Watch:
                 self._look()
 
     def _look(self) -> None:
-        """Start or ask the compiler, take over what it has made, give up a plain call."""
+        """Start or query the compiler, take over finished code, perhaps give up a plain call."""
         call, spent = self.call, self._plain_seconds()
         played = sum(rule.played for rule, _ in list(self._forms))
         is_long = time.process_time() - self._missed >= LONG
@@ -303,7 +305,7 @@ class Watch:
             self.give_up(call)
 
     def _compile(self) -> None:
-        """Ask the compiler for all that is missing."""
+        """Request native code for all missing functions from the compiler."""
         with self._lock:
             self._take_failures()
             wanted = [
@@ -313,11 +315,11 @@ class Watch:
             ]
             if wanted and self._started():
                 assert self.compiler is not None
-                # Rules first: they take tenths of a second.
+                # Rules first, because each takes only tenths of a second.
                 self.compiler.ask(sorted(wanted, key=lambda code: -_is_rule(code)))
 
     def _started(self) -> bool:
-        """Start the compile process, unless it runs, or another job's does."""
+        """Start the compile process if needed; return whether this job's process is running."""
         if self.compiler is not None:
             if self.compiler.runs:
                 return True
@@ -343,16 +345,16 @@ class Watch:
         return True
 
     def _take_end(self, compiler: Compiler) -> None:
-        """Note where the compile process ended early; it begins again with each request once."""
+        """Record the early end of a compile process, and the request unanswered at this time."""
         self.compiler, key = None, compiler.unanswered
-        # The same function twice at the end of the process: it is the cause, and is not asked for
-        # again.
+        # The process ended twice at the same function: the function is the cause and is not
+        # requested again.
         if key in self._stopped_at:
             self._fail(key, "the compile process ended early")
         self._stopped_at.add(key)
 
     def _take_failures(self) -> None:
-        """Take over which functions the compiler could not compile, or not keep."""
+        """Record the functions that the compiler could not compile or store."""
         if self.compiler is None:
             return
         for key, wrong in list(self.compiler.answers.items()):
@@ -364,7 +366,7 @@ class Watch:
                     self._fail(key, "its object is not in the cache")
 
     def _fail(self, key: str, wrong: str) -> None:
-        """Say once that a rule or kernel cannot be compiled."""
+        """Record, and print once, that a rule or kernel cannot be compiled."""
         if not key or key in self._failed:
             return
         self._failed[key] = wrong
@@ -373,41 +375,41 @@ class Watch:
             self._tell(f"{code.refused(wrong)} It runs as plain Python, which is slow.")
 
     def _take_rules(self) -> None:
-        """Give the records of rules the addresses of their native code."""
+        """Write the addresses of newly available native code into the records of rules."""
         for each in list(self._forms):
             rule, form = each
             if address := self._kept(rule):
                 form.address = address
                 self.missing.pop(rule.fingerprint, None)
-                with suppress(ValueError):  # another thread may have taken it
+                with suppress(ValueError):  # another thread may have removed the entry
                     self._forms.remove(each)
 
     def _is_coming(self, fingerprint: str) -> bool:
-        """Tell if native code is being made, here or by another job."""
+        """Return whether native code is being compiled, by this or another job."""
         if fingerprint in self._failed or kept().folder is None:
             return False
         return self._busy_since is not None or (self.compiler is not None and self.compiler.runs)
 
     def _await(self, kernel: WatchedKernel) -> None:
-        """Sleep until a kernel is compiled, or cannot be, so that the compiler has the core."""
+        """Sleep until a kernel is compiled or has failed; the compiler gets the core meanwhile."""
         if not kept().has(kernel.fingerprint):
             self.missing.setdefault(kernel.fingerprint, kernel)
             self._sleep(lambda: not self._is_coming(kernel.fingerprint), kernel)
 
     def wait_for(self, code: Code) -> None:
-        """Wait until a function is compiled, by this job's process or another's, or cannot be."""
+        """Wait until a function is compiled, by any job, or cannot be compiled."""
         self.missing.setdefault(code.fingerprint, code)
         self._retry = BEAT
         self._compile()
         self._sleep(lambda: kept().folder is None or bool(self.broken), code)
 
     def _sleep(self, over: Callable[[], bool], code: Code) -> None:
-        """Sleep until a function is compiled, cannot be compiled, or there is no hope."""
+        """Sleep until a function is compiled, cannot be compiled, or `over` returns True."""
         context, told = _waiting.get()
         before, began = self._waited, time.monotonic()
         with context():
             while not over():
-                # Objects may come from another job's compiler, of which this one hears nothing.
+                # Objects may come from the compiler of another job, which does not notify this job.
                 kept().look()
                 if kept().has(code.fingerprint) or code.fingerprint in self._failed:
                     return
@@ -432,8 +434,8 @@ class Watch:
         return f"compiling {min(done + 1, asked)} of {asked} kernels, {self._waited:.0f} s"
 
     def forget(self) -> None:
-        """Begin anew in a forked process, which has no thread and no compile process."""
-        # A fork has neither the thread nor the pipe; keeping their state would wait for both.
+        """Reset the state in a forked process, without a thread and a compile process."""
+        # A fork has neither the thread nor the pipe; with their state it would wait for both.
         self.__init__()  # type: ignore[misc]
         kept().lock = threading.Lock()
 
@@ -454,7 +456,7 @@ def _is_rule(code: Any) -> bool:
 
 
 def _arrays(args: Any) -> Iterator[Any]:
-    """List the arrays and records that a call may write."""
+    """Yield the writable arrays and the records among a call's arguments."""
     for each in args:
         if isinstance(each, np.ndarray):
             # Read-only arrays need no copy: no kernel can change them.
@@ -467,7 +469,7 @@ def _arrays(args: Any) -> Iterator[Any]:
 
 
 def _copies(args: Any) -> list[Any] | None:
-    """Copy what a call may write; None if that is too much."""
+    """Copy all arguments that a call may write to; None if their size exceeds `COPIED` bytes."""
     arrays = list(_arrays(args))
     if sum(each.nbytes for each in arrays) > COPIED:
         return None

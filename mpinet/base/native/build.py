@@ -1,6 +1,6 @@
 """Compile the extension ``_calls`` next to its source: ``python -m mpinet.base.native.build``.
 
-Every step works without the extension, so a missing C compiler is no error.
+mpinet also works without the extension, so a missing C compiler is not an error.
 """
 
 from __future__ import annotations
@@ -13,11 +13,11 @@ from pathlib import Path
 SOURCE = Path(__file__).with_name("_calls.c")
 TARGET = SOURCE.with_name("_calls.abi3.so")
 MARK = b"mpinet calls built from "
-"""The extension contains this text, and then the checksum of its source."""
+"""Text in the compiled extension, followed by the checksum of the extension's source."""
 
 
 def checksum() -> str:
-    """Return the checksum of the extension's source, or the empty text without a source."""
+    """Return the checksum of the extension's source; empty if the source is missing."""
     try:
         return f"{zlib.crc32(SOURCE.read_bytes()):08x}"
     except OSError:
@@ -25,13 +25,13 @@ def checksum() -> str:
 
 
 def is_current(built_from: str) -> bool:
-    """Tell if an extension with this mark was built from the source next to it."""
+    """Return whether an extension with this mark was built from the source next to it."""
     source = checksum()
     return not source or built_from == MARK.decode() + source
 
 
 def compiler() -> list[str]:
-    """Return the C compiler's command, $CC or cc; the empty list where there is none."""
+    """Return the command of the C compiler, from $CC or cc; an empty list if none is installed."""
     import shlex
     import shutil
 
@@ -40,25 +40,26 @@ def compiler() -> list[str]:
 
 
 def headers() -> dict[str, str]:
-    """Return the folders of the headers of Python and NumPy, with a header of each."""
+    """Return the folders of the headers of Python and NumPy, with one header of each."""
     import sysconfig
 
     import numpy as np
 
     return {
         sysconfig.get_paths()["include"]: "Python.h",
-        # What the headers of NumPy 1 make is of no use to NumPy 2, which has this one.
+        # This header exists only in NumPy 2. Code built with the headers of NumPy 1 does not work
+        # with NumPy 2.
         np.get_include(): "numpy/npy_2_compat.h",
     }
 
 
 def build(target: Path | None = None) -> str:
-    """Compile the extension where there is none of this source, and return a sentence about it."""
+    """Compile the extension unless a current build exists; return a sentence about the outcome."""
     target = target or TARGET
     try:
         if target.exists() and MARK + checksum().encode() in target.read_bytes():
             os.utime(target)  # launch/setup compares times
-            return "the extension is there already"
+            return "the extension is up to date"
         missing = _missing() or _compile(target)
     except OSError as error:
         missing = f"the extension cannot be written ({error})"
@@ -66,7 +67,7 @@ def build(target: Path | None = None) -> str:
 
 
 def _missing() -> str:
-    """Return what the extension cannot be compiled without, or the empty text."""
+    """Return the missing prerequisite of compilation; empty if none is missing."""
     if "t" in sys.abiflags:
         return "this Python has no global lock"
     if not compiler():
@@ -78,7 +79,7 @@ def _missing() -> str:
 
 
 def _compile(target: Path) -> str:
-    """Compile the extension; return what the compiler refused, or the empty text."""
+    """Compile the extension; return the compiler's error, or an empty text on success."""
     import subprocess
 
     made = target.with_name(f".{target.name}.{os.getpid()}")

@@ -1,8 +1,8 @@
-"""Calls of native kernels: by the extension ``_calls``, or by ctypes where there is none.
+"""Calls of native kernels through the extension ``_calls``, or without it through ctypes.
 
-`mpinet.base.native.forms` describes words, forms and records. The extension does the same as
-`mpinet.base.native.plaincalls`, in a fiftieth of the time. `python -m mpinet.base.native.build`
-compiles the extension.
+`mpinet.base.native.forms` describes words, forms and records. The extension has the same interface
+as `mpinet.base.native.plaincalls` and takes a fiftieth of the time. `python -m
+mpinet.base.native.build` compiles the extension.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 
 def _extension() -> Any:
-    """Return the extension, or None where it cannot be used."""
+    """Return the extension, or None if it is missing, outdated or unusable."""
     if "t" in sys.abiflags:  # this Python has no global lock
         return None
     try:
@@ -31,7 +31,7 @@ def _extension() -> Any:
 
 _used = _extension()
 FORM: str = "extension" if _used else "ctypes"
-"""The form that is used: "extension" or "ctypes"."""
+"""Implementation in use: "extension" or "ctypes"."""
 
 if not TYPE_CHECKING:
     _used = _used or import_module("mpinet.base.native.plaincalls")
@@ -41,12 +41,12 @@ __all__ = ["FORM", "RuleForm", "cpu_level", "kernel", "library", "symbol"]
 
 
 def library(path: str) -> Any:
-    """Load a shared library; kernels of the library run with the global lock."""
+    """Load a shared library; its kernels hold the global interpreter lock."""
     return ctypes.PyDLL(path)
 
 
 def symbol(handle: Any, name: str) -> int:
-    """Return the address of a symbol of a library, or 0."""
+    """Return the address of a library's symbol; 0 if the library lacks it."""
     try:
         return ctypes.cast(getattr(handle, name), ctypes.c_void_p).value or 0
     except AttributeError:

@@ -1,8 +1,8 @@
-"""The compile process, as a job sees it: it takes descriptions and keeps objects.
+"""The job's interface to the compile process, which takes descriptions and stores objects.
 
-One per host and cache compiles at a time: it holds a lock. It is started by exec, without the
-launcher's variables, so that no MPI library takes it for a rank. It ends when its input ends, and
-so with the job, however the job ends.
+Each host and cache has one active compile process, the holder of a lock. The process is started by
+exec, without the launcher's variables, because an MPI library might mistake it for a rank. The
+process ends at the end of its input, and therefore always together with the job.
 """
 
 from __future__ import annotations
@@ -25,40 +25,40 @@ from mpinet.base.ownership import own_python
 
 MODULE = "mpinet.compiler"
 LAUNCHERS = ("OMPI_", "PMIX_", "PMI_", "PRTE_", "HYDRA_", "MPI_LOCAL", "MPIEXEC_", "SLURM_")
-"""Beginnings of the variables by which launchers make a process a rank."""
+"""Prefixes of the environment variables with which launchers turn a process into a rank."""
 
 start_new_thread = _thread.start_new_thread
-"""Starts a thread that no script finds among its own."""
+"""Starts a thread that user scripts do not see in their list of threads."""
 
 LENGTH = 8
-"""Bytes of the number in front of each request and answer."""
+"""Bytes of the length field in front of each request and answer."""
 
-# One compiler per host uses one core. After this time the other one is taken for stopped.
+# One compiler per host uses one core. After this time the other process is assumed to be stopped.
 OTHERS_TIME = 60.0
-"""Seconds of waiting for another job's compile process, which may have been stopped."""
+"""Seconds of waiting for another job's compile process before this job starts its own."""
 
 
 class Code(Protocol):
-    """A kernel or a rule."""
+    """Interface of a kernel or a rule, as the compile process needs it."""
 
     @property
     def name(self) -> str:
-        """Its name, for people."""
+        """Human-readable name of the function."""
 
     @property
     def fingerprint(self) -> str:
-        """Hash of all that is compiled into it."""
+        """Hash of the function and of everything compiled into it."""
 
     @property
     def description(self) -> Description:
-        """Description of it for the compiler."""
+        """Description of the function for the compiler."""
 
     def refused(self, wrong: str) -> str:
-        """Return the sentence for code that cannot be compiled."""
+        """Return the error sentence for a failed compilation."""
 
 
 class Busy(Exception):
-    """Another job's compile process has the lock."""
+    """Another job's compile process holds the lock."""
 
 
 class Compiler:
@@ -67,25 +67,25 @@ class Compiler:
     Parameters
     ----------
     beside : bool
-        Start it also next to another job's process.
+        True to start the process even if another job's process is running.
 
     Raises
     ------
     Busy
         Another job's process compiles for this host and cache.
     OSError
-        It cannot be started.
+        The process cannot be started.
     """
 
     def __init__(self, beside: bool = False) -> None:
         folder = kept().folder
         assert folder is not None
         self.asked: dict[str, None] = {}
-        """Fingerprints of all requests, in their order."""
+        """Fingerprints of all requests, in order."""
         self.answers: dict[str, str] = {}
-        """Error of each function that was asked for; mostly an empty text."""
+        """Error of each answered request, by fingerprint; an empty text after success."""
         self.changed = threading.Condition()
-        """Notified with each answer."""
+        """Condition notified at each answer."""
         self._process, self._job = _started(folder, beside), os.getpid()
         self._requests: SimpleQueue[bytes] = SimpleQueue()
         for work in (self._write, self._read):
@@ -98,7 +98,7 @@ class Compiler:
 
     @property
     def unanswered(self) -> str:
-        """Fingerprint of the first request without an answer; empty if there is none."""
+        """Fingerprint of the first unanswered request; empty if all are answered."""
         return next((each for each in self.asked if each not in self.answers), "")
 
     @property
@@ -107,20 +107,20 @@ class Compiler:
         return self._process.poll() is None
 
     def ask(self, codes: Iterable[Code]) -> None:
-        """Ask for native code that nobody has asked for yet, in this order."""
+        """Request native code for all functions not requested before, in this order."""
         for code in codes:
             if code.fingerprint not in self.asked:
                 self.asked[code.fingerprint] = None
                 try:
                     described = packed(code.description)
                     self._requests.put(marshal.dumps((code.fingerprint, described)))
-                # Descriptions follow a user's globals, which may be anything at all.
-                except Exception as error:  # what cannot be described cannot be compiled
+                # Descriptions include a user's globals, which may be any objects.
+                except Exception as error:  # a function without a description cannot be compiled
                     self.answers[code.fingerprint] = f"{type(error).__name__}: {error}"
 
     def end(self) -> None:
-        """End the process, unless this is a fork of the job that has started it."""
-        # A fork inherits the handle, but the process belongs to its parent.
+        """End the process, unless called in a fork of the job that started it."""
+        # A fork inherits the handle, but the process belongs to the fork's parent.
         if os.getpid() != self._job:
             return
         with contextlib.suppress(OSError):
@@ -157,7 +157,7 @@ def _started(folder: Path, beside: bool) -> subprocess.Popen[bytes]:
             except BlockingIOError as error:
                 if not beside:
                     raise Busy from error
-        # A session of its own: Ctrl-C at the terminal ends the job first, which then ends the
+        # A separate session: Ctrl-C at the terminal first ends the job, which then ends the
         # compiler.
         return subprocess.Popen(
             [*own_python("-m", MODULE), str(folder), str(lock.fileno())],
@@ -173,8 +173,8 @@ def _started(folder: Path, beside: bool) -> subprocess.Popen[bytes]:
 
 
 def _environment() -> dict[str, str]:
-    """Return this process's variables without those of a launcher."""
-    # A rank's variables would make an imported MPI library join the job.
+    """Return this process's environment variables without the variables of a launcher."""
+    # With a rank's variables an imported MPI library would join the job.
     return {name: value for name, value in os.environ.items() if not name.startswith(LAUNCHERS)} | {
         "OMP_NUM_THREADS": "1",
         "NUMBA_DISABLE_JIT": "0",

@@ -1,8 +1,8 @@
-"""Descriptions of functions, with which a job asks the compiler for native code.
+"""Descriptions of functions, with which a job requests native code from the compiler.
 
-A description is a tree of numbers, texts and code objects, which `marshal` writes. It goes through
-a pipe to a process of this job and is never read from a disk. The compiler imports no module of the
-job's: it gets the functions as the job has them.
+A description is a tree of numbers, texts and code objects in the format of `marshal`. It goes
+through a pipe to a process of this job and is never read from a disk. The compiler does not import
+the job's modules: descriptions contain the functions themselves.
 """
 
 from __future__ import annotations
@@ -18,42 +18,42 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-# Nothing of a user's is imported there: the compiler runs no code but what it compiles.
+# No user module is on this list: the compile process runs no user code.
 LIBRARIES = frozenset({"builtins", "cmath", "math", "numba", "numpy", "operator"})
-"""Packages that the compiler imports itself, if a function names them."""
+"""Packages that the compiler imports itself if a function names them."""
 
 
 class Description(NamedTuple):
-    """A function with all that its native code depends on."""
+    """A function together with all inputs of its compilation."""
 
     kind: str
     """``kernel``, ``rule``, ``callee``, ``idiom`` or ``hint``."""
     name: str
-    """Its name, with its fingerprint if it has one."""
+    """Name of the function, including its fingerprint if it has one."""
     how: dict[str, Any]
-    """Options of Numba's."""
+    """Compiler options for Numba."""
     numbers_alike: bool
-    """True if it is compiled once for all numbers that it is called with."""
+    """True if one compiled version serves all argument numbers."""
     function: Callable[..., Any]
     """The plain function."""
     parts: dict[str, Description]
-    """The compiled functions that it calls, by the global's name."""
+    """The compiled functions called by this function, by global name."""
     form: Any
     """A kernel's signature (`mpinet.base.arguments.Arguments.described`), or a rule's kind."""
 
 
 def packed(part: Description) -> Any:
-    """Return a description, as `marshal` writes it, of a function with all that it calls."""
+    """Convert a function and all its callees to a tree that `marshal` can write."""
     table: dict[str, Any] = {}
     _add(part, table)
     return part.name, table
 
 
 def unpacked(description: Any) -> Description:
-    """Return the function that a description describes."""
+    """Rebuild a function and its callees from the result of `packed`."""
     name, table = description
     made: dict[str, Description] = {}
-    # Each callee is made once, so that all callers share its compiled form.
+    # Each callee is made once, so all callers share its compiled form.
     for key, (kind, how, alike, function, names, form) in table.items():
         # Callees come before their callers.
         parts = {own: made[key_] for own, key_ in names.items()}
@@ -62,7 +62,7 @@ def unpacked(description: Any) -> Description:
 
 
 def names_in(code: CodeType) -> set[str]:
-    """Return the globals and attributes that code names, also within functions inside it."""
+    """Return the names of globals and attributes used in code, including nested functions."""
     inner = (names_in(each) for each in code.co_consts if isinstance(each, CodeType))
     return set(code.co_names).union(*inner)
 
@@ -80,7 +80,7 @@ def _add(part: Description, table: dict[str, Any]) -> None:
 
 
 def _told(function: Any, without: AbstractSet[str]) -> Any:
-    """Describe a plain function, without some of its globals."""
+    """Describe a plain function, without the globals named in `without`."""
     code = function.__code__
     names = names_in(code) - set(without)
     scope = {
@@ -106,15 +106,15 @@ def _function(told: Any) -> FunctionType:
 
 
 def _value(value: Any, names: set[str]) -> Any:
-    """Describe a global: a letter, and what it needs."""
+    """Describe a global's value: a letter for its kind, and the data needed to rebuild it."""
     if value is None or type(value) in (bool, int, float, complex, str, bytes):
         return ("c", value)
     if isinstance(value, np.generic | np.ndarray) and value.dtype.kind not in "biufc":
         return ("x", type(value).__name__)
     if isinstance(value, np.generic):
         return ("s", value.dtype.str, value.tobytes())
-    # Subclasses of int would fail in `marshal`, which knows exact types alone.
-    if isinstance(value, int):  # a member of an enumeration, or a switch
+    # Subclasses of int would fail in `marshal`, which accepts exact types only.
+    if isinstance(value, int):  # e.g. a member of an enumeration
         return ("c", int(value))
     if isinstance(value, np.ndarray):
         return ("a", value.dtype.str, value.shape, np.ascontiguousarray(value).tobytes())
@@ -126,7 +126,7 @@ def _value(value: Any, names: set[str]) -> Any:
         return _module(value, names)
     # A recursive function names itself; its own name is left out, or the description would never
     # end.
-    if hasattr(value, "py_func"):  # compiled by Numba itself, as a user's rule may call
+    if hasattr(value, "py_func"):  # compiled by Numba itself; a user's rule may call it
         itself = {name for name, each in value.py_func.__globals__.items() if each is value}
         return ("n", _told(value.py_func, itself), sorted(itself))
     place = getattr(value, "__module__", None), getattr(value, "__qualname__", None)
@@ -146,16 +146,16 @@ def _module(module: ModuleType, names: set[str]) -> Any:
 
 @cache
 def group_type(name: str, fields: tuple[str, ...]) -> type:
-    """Return the named tuple of this name, the same one each time."""
+    """Return the named tuple class with this name and these fields; always the same class."""
     return namedtuple(name, fields)
 
 
 class Unknown:
-    """Stand-in for a global that no compiled function can use; the compiler then says so."""
+    """Placeholder for a global that compiled functions cannot use; its compilation fails."""
 
 
 def _meant(told: Any) -> Any:
-    """Return the value that `_value` has described."""
+    """Rebuild the value described by `_value`."""
     letter, *rest = told
     if letter == "c":
         return rest[0]
@@ -176,7 +176,7 @@ def _meant(told: Any) -> Any:
     if letter == "n":
         function = _function(rest[0])
         compiled = import_module("numba").njit(function)
-        function.__globals__.update(dict.fromkeys(rest[1], compiled))  # it may call itself
+        function.__globals__.update(dict.fromkeys(rest[1], compiled))  # for recursive calls
         return compiled
     if letter == "o":
         found: Any = import_module(rest[0])

@@ -1,21 +1,23 @@
 """Forms of the arguments and results of native kernels, and the exceptions of kernels.
 
 A kernel is ``int entry(int64 *in, int64 *out, const char **error)``. Arguments become words of 64
-bits; each argument's form says which words it has:
+bits; the form of an argument determines its words:
 
 * ``i``, ``b``, ``f``: an integer, a truth value, the bits of a float;
-* ``A1i8``: a C-contiguous array with 1 dimension, of NumPy's kind ``i`` and 8 bytes an element: its
-  address and its shape; ``V1i8``: any array of these: its address, its shape and its strides;
+* ``A1i8``: a C-contiguous array with 1 dimension, NumPy kind ``i`` and 8 bytes per element: its
+  address and its shape;
+* ``V1i8``: the same without the condition of contiguity: its address, its shape and its strides;
 * ``r24``: the address of a NumPy record of 24 bytes;
 * ``R``: the address of a rule's record.
 
 A result's form is ``v`` (None), ``i``, ``b``, ``f``, or a tuple such as ``(iib)``.
 
-A kernel fails by a status other than 0. Its error is a text, as
-``ZeroDivisionError: division by zero``.
+A kernel fails with a status other than 0. Its error is a text such as ``ZeroDivisionError: division
+by zero``.
 
 A rule's record is ``{ int64 (*call)(record *, int64 words ..); const char *error; }``. A failing
-rule sets the error and returns the smallest integer. The empty text: Python has the exception.
+rule sets the error and returns the smallest integer. An empty error text means: Python holds the
+exception.
 """
 
 from __future__ import annotations
@@ -39,31 +41,31 @@ class ArgumentForm(NamedTuple):
     kind: str
     """NumPy's letter for the elements of an array or a record."""
     size: int
-    """Bytes of an array's element, or of a record."""
+    """Size in bytes of an array's element, or of a record."""
 
     @property
     def words(self) -> int:
-        """Number of words of the argument."""
+        """Number of 64-bit words of the argument."""
         return 1 + self.dimensions * (2 if self.letter == "V" else 1)
 
 
 def form(text: str) -> ArgumentForm:
-    """Read the form of an argument."""
+    """Parse the form of an argument."""
     if text in ("i", "b", "f", "R"):
         return ArgumentForm(text, 0, " ", 0)
     found = re.fullmatch(r"(?:([AV])([1-9])([a-zA-Z])|r)([1-9]\d{0,8})", text, re.ASCII)
     if not found:
-        raise ValueError(f"there is no form '{text}' of arguments")
+        raise ValueError(f"invalid form '{text}' of an argument")
     return ArgumentForm(found[1] or "r", int(found[2] or 0), found[3] or "V", int(found[4]))
 
 
 def check(address: int, forms: Sequence[ArgumentForm], result: str) -> int:
-    """Return the number of words that a kernel takes, and refuse what no kernel has."""
+    """Return the number of argument words of a kernel; raise `ValueError` for invalid parts."""
     # A wrong address would end the process without a traceback.
     if not 0 < address < 2**64:
         raise ValueError(f"a kernel has no address {address}")
     if not re.fullmatch(rf"[vibf]|\([ibf]{{0,{MOST_RESULTS}}}\)", result):
-        raise ValueError(f"there is no form '{result}' of results")
+        raise ValueError(f"invalid form '{result}' of a result")
     words = sum(each.words for each in forms)
     if words > MOST_WORDS:
         raise ValueError(f"a kernel takes at most {MOST_WORDS} words")
@@ -71,7 +73,7 @@ def check(address: int, forms: Sequence[ArgumentForm], result: str) -> int:
 
 
 def read(address: int, texts: Sequence[str], result: str) -> tuple[int, bytes, int, str, bool]:
-    """Return what the extension keeps of a kernel's address, forms and result."""
+    """Convert a kernel's address, argument forms and result form for the extension."""
     forms = [form(text) for text in texts]
     words = check(address, forms, result)
     packed = (pack("4iq", ord(a), n, ord(kind), size, 0) for a, n, kind, size in forms)
@@ -79,7 +81,7 @@ def read(address: int, texts: Sequence[str], result: str) -> tuple[int, bytes, i
 
 
 def refusal(at: int, letter: str, dimensions: int, kind: str, size: int, value: Any) -> TypeError:
-    """Return the exception for an argument that has not the form of its place."""
+    """Return the exception for an argument that does not match its form."""
     import numpy as np
 
     expected = {
@@ -99,12 +101,12 @@ def refusal(at: int, letter: str, dimensions: int, kind: str, size: int, value: 
 
 
 def no_integer(value: Any) -> TypeError:
-    """Return the exception for a rule's result that is no integer."""
+    """Return the exception for a rule's result that is not an integer."""
     return TypeError(f"a rule must return an integer, not {type(value).__name__}")
 
 
 def error(text: bytes | None) -> Exception:
-    """Return the exception that a kernel's error names."""
+    """Convert a kernel's error text to an exception."""
     if not text:
         return SystemError("a kernel failed without an error")
     name, _, rest = text.decode(errors="replace").partition(":")

@@ -1,7 +1,8 @@
 """Objects of native code in the user's cache.
 
-An object is a file as a C compiler makes it, with a hash at its end. The compile process writes it;
-every job of this user on a processor of this kind loads it. `llvmlite` loads it, without Numba.
+An object file has the format of a C compiler's output, with a hash at the end. The compile process
+writes it. All jobs of this user on processors of the same model load the file with `llvmlite`,
+without Numba.
 """
 
 from __future__ import annotations
@@ -24,21 +25,21 @@ from mpinet.base.native.tiers import cache_folder
 from mpinet.base.sealed import unsealed, write_sealed
 
 FORM = 1
-"""Number of the objects' form; it changes whenever older objects can no longer be called."""
+"""Version of the object format; it changes when older objects can no longer be called."""
 
 END = ".o"
 
 BEAT = 0.05
-"""Seconds between two looks at the folder."""
+"""Seconds between two checks of the folder."""
 
 TICK = 2_000_000_000
-"""Nanoseconds in which two changes of a folder may have the same time."""
+"""Nanoseconds within which two changes of a folder may have the same time stamp."""
 
 
 @cache
 def processor() -> str:
-    """Return a name for the kind of this host's processor: its model and its abilities."""
-    # Objects use all instructions of this processor: on another model they might crash.
+    """Return an identifier of this host's processor type, from its model and features."""
+    # Objects use all instructions of this processor and might crash on a different model.
     texts = [platform.machine(), platform.processor()]
     try:
         with open("/proc/cpuinfo") as file:
@@ -50,15 +51,15 @@ def processor() -> str:
 
 
 class Kept:
-    """The objects that are kept for this host's processor."""
+    """The cached objects for this host's processor."""
 
     def __init__(self) -> None:
         self.refused = ""
-        """Reason for which the cache cannot hold objects; empty if it can."""
+        """Reason why the cache cannot hold objects; empty if it can."""
         self.damaged: set[str] = set()
         """Fingerprints of objects that cannot be loaded."""
         self.lock = threading.Lock()
-        """Lets one thread at a time load objects."""
+        """Allows one thread at a time to load objects."""
         self._told = False
         self._stamp = -1
         self._looked = 0.0
@@ -67,14 +68,14 @@ class Kept:
 
     @cached_property
     def folder(self) -> Path | None:
-        """The folder; one of this process alone if the cache is no place for code; else None."""
+        """The cache folder; if unsafe, a temporary folder of this process; None if both fail."""
         try:
             return Path(cache_folder(f"objects-{FORM}-{processor()}"))
         except OSError as error:
             self.refused = f"{error.filename}: {error.strerror or error}"
         try:
-            # Code is never loaded from a folder that others can write. A private one serves this
-            # process alone.
+            # Code is never loaded from a folder writable by other users. A private folder serves
+            # this process only.
             folder = tempfile.mkdtemp(prefix="mpinet-")
         except OSError:
             return None
@@ -82,16 +83,16 @@ class Kept:
         return Path(folder)
 
     def tell_refused(self) -> None:
-        """Print once, on one rank, that objects are not kept, where that is so."""
+        """Print once, on one rank, the reason why objects are not cached, if any."""
         if self.folder is not None and self.refused and not self._told:
             notice(
                 f"Native code is not kept, so each start compiles again ({self.refused}). "
-                "Name a folder that you alone can write: MPINET_CACHE."
+                "Set MPINET_CACHE to a folder that only you can write to."
             )
         self._told = True
 
     def has(self, fingerprint: str) -> bool:
-        """Tell if there is an object, as of `BEAT` seconds ago."""
+        """Return whether an object exists, as of `BEAT` seconds ago."""
         now = time.monotonic()
         if now - self._looked > BEAT:
             self.look()
@@ -99,27 +100,29 @@ class Kept:
         return fingerprint in self._names and fingerprint not in self.damaged
 
     def look(self) -> None:
-        """Look at the folder."""
+        """Update the list of objects in the folder."""
         if self.folder is None:
             return
         try:
-            # The folder's time changes with each new file, so most looks cost one system call.
+            # The folder's time stamp changes with each new file, so most checks cost one system
+            # call.
             stamp = os.stat(self.folder).st_mtime_ns
             if stamp != self._stamp:
                 files = os.listdir(self.folder)
                 self._names = {name.removesuffix(END) for name in files if name.endswith(END)}
-                # A file that comes now may leave a new time as it is: clocks of files tick slowly.
+                # A file created now may not change the time stamp, because file system clocks tick
+                # slowly.
                 self._stamp = stamp if time.time_ns() - stamp > TICK else -1
         except OSError:
             self._names = set()
 
     def add(self, fingerprint: str, code: bytes) -> None:
-        """Keep an object.
+        """Store an object in the cache.
 
         Raises
         ------
         OSError
-            It cannot be written.
+            The object cannot be written.
         """
         assert self.folder is not None
         write_sealed(self._file(fingerprint), code)
@@ -127,7 +130,7 @@ class Kept:
         self.damaged.discard(fingerprint)
 
     def address(self, fingerprint: str) -> int:
-        """Return the address of an object's entry, loaded if needed; 0 if it cannot be loaded."""
+        """Load an object if needed; return the address of its function, or 0 on failure."""
         with self.lock:
             found = self._addresses.get(fingerprint, 0)
             if not found and self.has(fingerprint) and (found := self._load(fingerprint)):
@@ -135,9 +138,9 @@ class Kept:
             return found
 
     def _load(self, fingerprint: str) -> int:
-        """Load an object; remove one that is damaged, so that it is made anew."""
+        """Load an object; delete a damaged object, which is then compiled again."""
         entry, code = symbol(fingerprint), self.code(fingerprint)
-        # A whole file of another name would be loaded otherwise, after a copy by hand.
+        # Without this check, a file renamed by hand would be loaded as a different function.
         if code is None or entry.encode() not in code:
             self._forget(fingerprint)
             return 0
@@ -148,7 +151,7 @@ class Kept:
             return 0
 
     def code(self, fingerprint: str) -> bytes | None:
-        """Return an object as it was made; None if its file is missing or damaged."""
+        """Return the contents of an object file; None if the file is missing or damaged."""
         code = unsealed(self._file(fingerprint))
         return None if code is None else code.tobytes()
 
@@ -169,12 +172,12 @@ class Kept:
 
 
 def symbol(fingerprint: str) -> str:
-    """Return the name of an object's entry."""
+    """Return the name of the function in an object file."""
     return f"mp_{fingerprint}"
 
 
 def _remove(folder: str, process: int) -> None:
-    """Remove a folder at the end of the process that has made it, not at the end of its forks."""
+    """Delete a folder at the end of the process that made it, but not at the end of its forks."""
     # Exit handlers run in forks as well, while the parent still needs the folder.
     if os.getpid() == process:
         shutil.rmtree(folder, ignore_errors=True)
@@ -182,16 +185,16 @@ def _remove(folder: str, process: int) -> None:
 
 @cache
 def kept() -> Kept:
-    """Return the objects that are kept for this host's processor."""
+    """Return the cached objects for this host's processor."""
     return Kept()
 
 
 @cache
 def _engine() -> tuple[Any, Any]:
-    """Return LLVM's loader, and the library that reads objects."""
+    """Return LLVM's execution engine, and the library that parses object files."""
     import llvmlite.binding as llvm
 
-    # Loaded once a process: the engine keeps all objects alive whose code may be running.
+    # Created once per process: the engine keeps all loaded code alive, because it may be running.
     llvm.initialize_native_target()
     llvm.initialize_native_asmprinter()
     machine = llvm.Target.from_default_triple().create_target_machine(jit=True)
@@ -199,7 +202,7 @@ def _engine() -> tuple[Any, Any]:
 
 
 def loaded(code: bytes, entry: str) -> int:
-    """Load an object for the rest of this process; return the address of a function in it.
+    """Load an object for the rest of this process; return the address of its function `entry`.
 
     Raises
     ------
@@ -213,5 +216,5 @@ def loaded(code: bytes, entry: str) -> int:
 
 
 def is_loading() -> bool:
-    """Tell if this process has loaded an object, or llvmlite by itself."""
+    """Return whether this process has imported llvmlite, for an object or another purpose."""
     return "llvmlite.binding" in sys.modules

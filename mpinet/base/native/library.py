@@ -1,6 +1,7 @@
-"""The library of native code that a wheel brings: kernels and rules by fingerprint.
+"""The library of native code in a wheel: kernels and rules by fingerprint.
 
-It is loaded from the installation alone. No variable and no current folder leads elsewhere.
+The library is loaded only from the installation. Neither a variable nor the current folder can
+redirect the search.
 """
 
 from __future__ import annotations
@@ -15,17 +16,17 @@ from mpinet.base.native.kept import FORM
 from mpinet.base.version import PACKAGE
 
 FOLDER = PACKAGE / "native"
-"""Folder of libraries and of the index of each Python version; only wheels have it."""
+"""Folder of the libraries and of one index per Python version; only wheels contain it."""
 
 LEVELS = ("x86-64-v2", "x86-64-v3", "x86-64-v4")
-"""Levels of x86-64 processors, each with all that those before it can do."""
+"""Levels of x86-64 processors, in ascending order; each level includes all lower levels."""
 
 HEADING = f"form {FORM}"
-"""First line of an index: how the library's functions are called."""
+"""First line of an index: the version of the object format."""
 
 
 def index_name(version: tuple[int, int]) -> str:
-    """Return the file with a Python version's fingerprints.
+    """Return the name of the file with a Python version's fingerprints.
 
     Fingerprints hash bytecode, which differs between versions of Python.
     """
@@ -38,14 +39,14 @@ class Library:
     Parameters
     ----------
     file, index : Path
-        The library; a line with its form, and lines ``FINGERPRINT SYMBOL``.
+        The library; its index: a line with the format, then lines ``FINGERPRINT SYMBOL``.
 
     Raises
     ------
     OSError
-        There is no such library, or the system cannot load it.
+        The library is missing, or the system cannot load it.
     ValueError
-        Functions of this form cannot be called.
+        The index has a different format, so its functions cannot be called.
     """
 
     def __init__(self, file: Path, index: Path):
@@ -64,14 +65,13 @@ class Library:
 
 @cache
 def library() -> Library | None:
-    """Return the library for this processor and this Python, if the package has one."""
+    """Return the library for this processor and this Python; None if the package has none."""
     index = FOLDER / index_name(sys.version_info[:2])
     if not index.exists():
         return None
     level = calls.cpu_level()
     levels = LEVELS[: LEVELS.index(level) + 1] if level in LEVELS else (level,)
-    # The best level first. A library that the system cannot load leads to the next one, not to an
-    # error.
+    # The best level first. If the system cannot load a library, the next level is tried.
     for each in reversed(levels):
         with suppress(OSError, ValueError):
             return Library(FOLDER / f"libmpinet-{each}.so", index)

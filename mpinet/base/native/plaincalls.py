@@ -1,4 +1,4 @@
-"""Calls of native kernels by ctypes, for `mpinet.base.native.calls` without the extension."""
+"""Calls of native kernels through ctypes, for `mpinet.base.native.calls` without the extension."""
 
 from __future__ import annotations
 
@@ -28,17 +28,17 @@ _ENTRY = ctypes.PYFUNCTYPE(
 
 # Exceptions cannot pass through native frames. They wait here until the kernel has returned.
 _raised: dict[int, BaseException] = {}
-"""Exceptions of rules in Python, by thread, from the rule to the end of the kernel."""
+"""Pending exceptions of Python rules by thread, until the kernel returns."""
 
 
 class _Record(ctypes.Structure):
-    """The memory that native code takes for a rule."""
+    """Memory layout of a rule in native code."""
 
     _fields_ = (("call", ctypes.c_void_p), ("error", ctypes.c_char_p))
 
 
 class RuleForm:
-    """A rule as kernels take it.
+    """A rule in the form that kernels accept.
 
     Parameters
     ----------
@@ -64,12 +64,12 @@ class RuleForm:
 
     @property
     def record(self) -> int:
-        """Address of what kernels take for the rule."""
+        """Address of the rule's record, which is passed to kernels."""
         return ctypes.addressof(self._memory)
 
     @property
     def address(self) -> int:
-        """Address of the rule's native code; 0: kernels call Python."""
+        """Address of the rule's native code; 0 if kernels call the Python function."""
         return self._address
 
     @address.setter
@@ -80,7 +80,7 @@ class RuleForm:
 
 @cache
 def _callback_form(kind: str) -> Any:
-    """Return ctypes' type of what native code calls for a rule."""
+    """Return the ctypes function type of a kind of rule."""
     words = sum(1 + dimensions for dimensions in _dimensions(kind))
     return ctypes.PYFUNCTYPE(ctypes.c_int64, ctypes.c_void_p, *[ctypes.c_int64] * words)
 
@@ -92,15 +92,15 @@ def _dimensions(kind: str) -> list[int]:
 
 
 def _callback(rule: RuleForm) -> Callable[..., int]:
-    """Make the function that native code calls for a rule in Python."""
+    """Make the function through which native code calls a Python rule."""
     function, memory, views = rule.call, rule._memory, rule._views
     dimensions, start = _dimensions(rule.kind), rule.kind == "start_rule"
 
     def called(_record: int, *words: int) -> int:
         try:
-            # Native code goes on to the next rule call before it sees the error; further calls must
-            # not run.
-            if get_ident() in _raised:  # the kernel should have ended before
+            # Native code continues to the next rule call before it sees the error; further calls
+            # must not run.
+            if get_ident() in _raised:  # an earlier call has already failed
                 memory.error = b""
                 return SMALLEST
             given, rest = [], iter(words)
@@ -122,9 +122,8 @@ def _callback(rule: RuleForm) -> Callable[..., int]:
 
 
 def _view(views: dict[Any, Any], address: int, *shape: int) -> Any:
-    """Return the array of integers at an address; most calls need a former one again."""
-    # Building an array for an address takes a microsecond; kernels pass the same few addresses
-    # again and again.
+    """Return the array of integers at an address; recent arrays are reused."""
+    # Building an array takes a microsecond; kernels pass the same few addresses again and again.
     view = views.get((address, shape))
     if view is None:
         count = int(np.prod(shape))
@@ -137,7 +136,7 @@ def _view(views: dict[Any, Any], address: int, *shape: int) -> Any:
 
 
 def _result(value: Any) -> int:
-    """Return a rule's result, an integer of 64 bits."""
+    """Convert a rule's result to a 64-bit integer."""
     return _word(value, no_integer, "the result of a rule")
 
 
@@ -146,7 +145,7 @@ def _integer(form: ArgumentForm, at: int, value: Any) -> tuple[int]:
 
 
 def _word(value: Any, wrong: Callable[[Any], TypeError], what: str) -> int:
-    """Return an integer of 64 bits; raise what `wrong` makes of any other value."""
+    """Convert a value to a 64-bit integer; raise ``wrong(value)`` for any other type."""
     try:
         word = int(value) if isinstance(value, np.bool_) else operator.index(value)
     except TypeError:
@@ -184,8 +183,7 @@ def _record(form: ArgumentForm, at: int, value: Any) -> tuple[int]:
 
 def _array(form: ArgumentForm, at: int, value: Any) -> tuple[int, ...]:
     strided = form.letter == "V"
-    # Native code reads with aligned loads and no byte swap, so anything else is refused, not
-    # copied.
+    # Native code reads with aligned loads and no byte swap; other arrays are refused, not copied.
     needed = ALIGNED if strided else ALIGNED | C_CONTIGUOUS
     if isinstance(value, np.ndarray) and value.flags.num & needed == needed:
         dtype, shape = value.dtype, value.shape
@@ -199,7 +197,7 @@ def _address(array: Any) -> int:
     """Return the address of an array's memory."""
     try:
         return ctypes.addressof(ctypes.c_char.from_buffer(array))
-    except (TypeError, ValueError, BufferError):  # read-only, empty or with strides; takes longer
+    except (TypeError, ValueError, BufferError):  # slower; for read-only, empty or strided arrays
         address: int = array.ctypes.data
         return address
 
@@ -213,11 +211,11 @@ WORDS: dict[str, Callable[[ArgumentForm, int, Any], tuple[int, ...]]] = {
     "A": _array,
     "V": _array,
 }
-"""Functions that return the words of an argument, by the first letter of its form."""
+"""Functions that convert an argument to words, by the first letter of its form."""
 
 
 def _flat(values: Sequence[Any]) -> list[Any]:
-    """Return the arguments of a kernel one by one, also those in groups."""
+    """Return a kernel's arguments as a flat list, with groups expanded."""
     flat: list[Any] = []
     for value in values:
         if isinstance(value, tuple):
@@ -228,14 +226,14 @@ def _flat(values: Sequence[Any]) -> list[Any]:
 
 
 def kernel(address: int, texts: Sequence[str], result: str) -> Callable[..., Any]:
-    """Make a function of the kernel at an address.
+    """Return a Python function that calls the kernel at an address.
 
     Parameters
     ----------
     address : int
-        Address of the kernel's entry.
+        Address of the kernel's function.
     texts : sequence of str
-        The form of each argument. Groups (tuples) are given as they are.
+        The form of each argument, with groups (tuples) expanded. Calls pass groups unexpanded.
     result : str
         The form of the result.
     """
@@ -273,11 +271,11 @@ LEVELS = {
     "x86-64-v3": "fma movbe avx f16c bmi1 avx2 bmi2 abm",
     "x86-64-v4": "avx512f avx512dq avx512cd avx512bw avx512vl",
 }
-"""Levels of processors, from the lowest, with what each needs in addition, in Linux' words."""
+"""Processor levels in ascending order, each with its additional requirements in Linux's words."""
 
 
 def cpu_level() -> str:
-    """Return the level of this processor: x86-64-v2, .., aarch64, or the empty text."""
+    """Return the level of this processor: x86-64-v2, .., aarch64, or an empty text if unknown."""
     machine = os.uname().machine
     if machine in ("aarch64", "arm64"):
         return "aarch64"

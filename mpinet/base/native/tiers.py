@@ -1,15 +1,15 @@
-"""Tiers: what a job does about a kernel or a rule without native code.
+"""Tiers: how a job treats a kernel or a rule without native code.
 
 `MPINET_COMPILE` names the tier:
 
 ``background``
-    It runs as plain Python while another process compiles it (the default).
+    The function runs as plain Python while another process compiles it (the default).
 ``wait``
-    It is compiled before its first call.
+    The function is compiled before its first call.
 ``never``
-    It runs as plain Python, and nothing is compiled.
+    The function runs as plain Python and is not compiled.
 
-In each tier, native code from the package's library and from the cache is used. With
+All tiers use native code from the package's library and from the cache. With
 ``NUMBA_DISABLE_JIT=1``, everything runs as plain Python.
 """
 
@@ -34,7 +34,7 @@ def tier() -> str:
     Raises
     ------
     UsageError
-        ``MPINET_COMPILE`` names no tier.
+        ``MPINET_COMPILE`` is not a valid tier.
     """
     if os.environ.get("NUMBA_DISABLE_JIT", "0") not in ("", "0"):
         return PLAIN
@@ -45,44 +45,45 @@ def tier() -> str:
 
 
 def wait_for_native_code() -> None:
-    """Let this process and those that it starts wait for native code, unless a tier is named."""
+    """Make tier ``wait`` the default for this process and its child processes."""
     os.environ.setdefault("MPINET_COMPILE", WAIT)
     tier.cache_clear()
 
 
-# Each plain call asks: a look for a package takes as long as many a kernel.
+# Cached because each plain call asks, and a search for a package takes as long as a short kernel.
 @cache
 def can_compile() -> bool:
-    """Tell if there is a compiler in this environment."""
+    """Return whether a compiler (Numba) is installed."""
     return find_spec("numba") is not None
 
 
 @cache
 def can_load() -> bool:
-    """Tell if objects can be loaded in this environment."""
+    """Return whether objects can be loaded (llvmlite is installed)."""
     return find_spec("llvmlite") is not None
 
 
 def cache_root() -> str:
-    """Return the place of mpinet's cache, which need not exist."""
+    """Return the path of mpinet's cache, which may not exist."""
     if named := os.environ.get("MPINET_CACHE"):
         return named
-    if named := os.environ.get("NUMBA_CACHE_DIR"):  # as scripts for older versions set it
+    if named := os.environ.get("NUMBA_CACHE_DIR"):  # set by scripts for older versions
         return os.path.join(named, "mpinet")
     above = os.environ.get("XDG_CACHE_HOME") or os.path.expanduser("~/.cache")
     return os.path.join(above, "mpinet")
 
 
 def cache_folder(name: str) -> str:
-    """Return a folder in the cache, made if needed, that this user alone can write.
+    """Return a folder in the cache, created if needed, that only this user can write to.
 
     Raises
     ------
     OSError
-        There is no such place.
+        The folder cannot be created, or is not private.
     """
     root = cache_root()
-    # A relative place would be another one in each working directory, and could be a stranger's.
+    # A relative path would denote a different folder in each working directory, possibly another
+    # user's.
     if not os.path.isabs(root):
-        raise OSError(errno.EINVAL, "it is no absolute path", root)
+        raise OSError(errno.EINVAL, "the path is not absolute", root)
     return own_folder(os.path.join(root, name))
