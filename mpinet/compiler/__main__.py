@@ -1,7 +1,7 @@
 """The compile process: ``python -m mpinet.compiler FOLDER LOCK``.
 
-It reads requests from its input, keeps an object for each and answers. It ends with its input, and
-with the process that has started it.
+The process reads requests from its input, stores an object for each request and answers. It ends
+with its input and with its parent process.
 """
 
 from __future__ import annotations
@@ -28,18 +28,19 @@ IDLE = 0.2
 
 
 def main() -> None:
-    """Compile until nothing more is asked for."""
+    """Answer requests until the input ends."""
     folder, lock = sys.argv[1:]
     end_with_parent()
     answers, requests = os.fdopen(os.dup(1), "wb"), Queue[Any]()
     # Standard output carries answers in binary: a stray print would corrupt them.
-    os.dup2(2, 1)  # whatever a compiler prints is no answer
+    os.dup2(2, 1)  # prints of a compiler go to standard error
     threading.Thread(target=read, args=(requests,), daemon=True).start()
     objects = kept()
-    objects.folder = Path(folder)  # the job has found it
+    objects.folder = Path(folder).absolute()  # the folder chosen by the job
+    os.chdir(objects.folder)  # the job's working folder may be deleted before the job ends
     while True:
         fingerprint, description = next_of(requests, int(lock))
-        # Another job may have compiled it while this request was waiting.
+        # Another job may have compiled the function while this request was waiting.
         there = objects.code(fingerprint) is not None
         wrong = "" if there else compiled(fingerprint, description)
         answer = marshal.dumps((fingerprint, wrong))
@@ -48,10 +49,10 @@ def main() -> None:
 
 
 def next_of(requests: Queue[Any], lock: int) -> Any:
-    """Return the next request; let other jobs compile while there is none."""
+    """Return the next request; release the lock for other jobs while no request arrives."""
     with suppress(Empty):
         return requests.get(timeout=IDLE)
-    with suppress(OSError):  # the file system knows no locks
+    with suppress(OSError):  # file systems without locks
         # An idle compiler must not keep other jobs from compiling.
         fcntl.flock(lock, fcntl.LOCK_UN)
     request = requests.get()
@@ -60,7 +61,7 @@ def next_of(requests: Queue[Any], lock: int) -> Any:
 
 
 def take_turn(lock: int) -> None:
-    """Lock out other jobs' processes; go on next to one that does not end in time."""
+    """Lock out other jobs' processes; after `OTHERS_TIME` seconds, go on without the lock."""
     began = time.monotonic()
     while time.monotonic() - began < OTHERS_TIME:
         try:
@@ -68,12 +69,12 @@ def take_turn(lock: int) -> None:
             return
         except BlockingIOError:
             time.sleep(BEAT)
-        except OSError:  # the file system knows no locks
+        except OSError:  # file systems without locks
             return
 
 
 def end_with_parent() -> None:
-    """Let the system end this process with its parent, where it can, and without dumps."""
+    """Make the system end this process with its parent, if possible, without core dumps."""
     parent = os.getppid()
     die_with_parent()
     if os.getppid() != parent:
@@ -81,7 +82,7 @@ def end_with_parent() -> None:
 
 
 def read(requests: Queue[Any]) -> None:
-    """Read requests; end the process at the end of its input, whatever it does then."""
+    """Read requests into a queue; end the process at the end of its input."""
     while len(head := os.read(0, LENGTH)) == LENGTH:
         left, blocks = int.from_bytes(head, "little"), []
         while left and (block := os.read(0, left)):
@@ -90,12 +91,12 @@ def read(requests: Queue[Any]) -> None:
         if left:
             break
         requests.put(marshal.loads(b"".join(blocks)))
-    # In a thread, so that the process ends even in the middle of a compilation.
+    # In a thread: the process then ends even in the middle of a compilation.
     os._exit(0)
 
 
 def compiled(fingerprint: str, description: Any) -> str:
-    """Compile a function and keep its object; return what is wrong, or an empty text."""
+    """Compile a function and store its object; return an error message, or an empty text."""
     try:
         from mpinet.compiler import objects
 

@@ -1,7 +1,7 @@
-"""Callees of rules and kernels as Numba compiles them: once, and into their callers alone.
+"""Callees of rules and kernels: compiled by Numba once, and only as part of their callers.
 
-Numba makes machine code of every function that it compiles, with all that is called in it: what a
-kernel calls at depth d would be optimised d times. Here only the kernel is, when all is in it.
+By default Numba generates machine code for every compiled function, including all its callees. A
+function at call depth d would be optimised d times. Here LLVM optimises the complete kernel alone.
 """
 
 from __future__ import annotations
@@ -27,15 +27,15 @@ from mpinet.compiler.frontend import lean
 
 
 class Later:
-    """Stand-in for what makes machine code."""
+    """Stand-in for the generator of machine code."""
 
     @staticmethod
     def set_env(_name: str, _environment: Any) -> None:
-        """Leave it out: code of the job's has no environment."""
+        """Do nothing: native code of a job has no environment."""
 
 
 class CalleeLibrary(JITCodeLibrary):
-    """A callee's code as LLVM reads it: neither optimised nor made machine code of."""
+    """A callee's code in LLVM's form, without optimisation and machine code."""
 
     codegen = Later()
 
@@ -43,48 +43,48 @@ class CalleeLibrary(JITCodeLibrary):
         pass
 
     def _finalize_final_module(self) -> None:
-        # Only what linking needs. Optimization comes once, when everything is in the kernel.
+        # Only the work required for linking. Optimization comes once, in the complete kernel.
         self._finalize_dynamic_globals()
         self._finalized = True
 
 
 class CalleeCompiler(Compiler):
-    """Numba's compiler, which puts its code into a `CalleeLibrary`."""
+    """Numba's compiler with a `CalleeLibrary` as target."""
 
     def define_pipelines(self) -> Any:
-        """Return Numba's passes, with the library that the last of them fills."""
+        """Return Numba's passes, and set the library filled by the last pass."""
         state = self.state
         state.library = CalleeLibrary(state.targetctx.codegen(), state.func_id.func_qualname)
         return self.lean_pipelines()
 
     def lean_pipelines(self) -> Any:
-        """Return Numba's passes that the function needs."""
+        """Return the passes of Numba that the function needs."""
         passes = Compiler.define_pipelines(self)
         return [lean(each, self.state.func_id.func) for each in passes]
 
 
 @register_pass(mutates_CFG=False, analysis_only=True)
 class IndicesFromZero(AnalysisPass):
-    """Numba's indices of arrays without their first question: is it below 0, counted from the end.
+    """A pass of Numba that removes the checks of array indices for negative values.
 
-    In loops that go from record to record that question is a fifth of the time. Constants are asked
-    at no cost, and so may be negative.
+    In loops over records these checks take a fifth of the time. Constant indices are checked at
+    compile
+    time, at no cost, and may be negative.
     """
 
     _name = "indices_from_zero"
 
     def __init__(self) -> None:
-        """Make the pass; Numba wants each to say how."""
+        """Make the pass; Numba requires a constructor in each pass."""
 
     def run_pass(self, state: Any) -> bool:
-        """Let indices that are no constants be taken as numbers without a sign."""
+        """Declare all indices except constants as unsigned numbers."""
         for block in state.func_ir.blocks.values():
             for use in [*block.find_exprs(op="getitem"), *block.find_insts(SetItem)]:
                 place = use.target if isinstance(use, SetItem) else use.value
                 if isinstance(state.typemap[place.name], Array):
-                    # Numba's indexing asks for a sign by type: an unsigned type removes the
-                    # question.
-                    made = state.calltypes.pop(use)  # what is there cannot be replaced
+                    # Numba's indexing chooses the check by type: unsigned types have none.
+                    made = state.calltypes.pop(use)  # entries cannot be overwritten
                     array, index, *value = made.args
                     index = _without_sign(index, state.typemap[use.index.name])
                     state.calltypes[use] = made.replace(args=(array, index, *value))
@@ -92,7 +92,7 @@ class IndicesFromZero(AnalysisPass):
 
 
 def _without_sign(index: Any, given: Any) -> Any:
-    """Return the type of an index, or of a tuple of them, of which those given are constants."""
+    """Return the unsigned type of an index or tuple of indices; constants keep their type."""
     if isinstance(index, BaseTuple):
         both: Any = index, given
         return Tuple(tuple(map(_without_sign, *both)))
@@ -100,10 +100,10 @@ def _without_sign(index: Any, given: Any) -> Any:
 
 
 class SweepCompiler(CalleeCompiler):
-    """The compiler of what takes no index below 0, but for constants."""
+    """The compiler of sweeps: functions without negative indices, except constants."""
 
     def define_pipelines(self) -> Any:
-        """Return the passes, with that one behind the last that looks at types."""
+        """Return the passes, with `IndicesFromZero` after the last pass on types."""
         pipelines = super().define_pipelines()
         for passes in pipelines:
             passes.add_pass_after(IndicesFromZero, AnnotateTypes)
@@ -118,16 +118,16 @@ KNOWN: dict[str, Any] = {}
 def callee(
     function: FunctionType, numbers_alike: bool = False, from_zero: bool = False, **how: Any
 ) -> Any:
-    """Return the function as its callers compile it; the same one for the same name.
+    """Return a function in the form for its callers; the same object for the same name.
 
     Parameters
     ----------
     function : function
-        What Numba can compile, under a name that changes whenever what it compiles to does.
+        Function that Numba can compile. Its name must change whenever its compiled form changes.
     numbers_alike : bool
-        Compile it once for all numbers, not once for each constant that it is called with.
+        Compile the function once for all numbers, instead of once per constant argument.
     from_zero : bool
-        Take all indices that are no constants for 0 or more.
+        Assume that all indices except constants are 0 or more.
     **how
         Options of `numba.njit`.
     """
@@ -135,7 +135,7 @@ def callee(
     if name not in KNOWN:
         compiler = SweepCompiler if from_zero else CalleeCompiler
         KNOWN[name] = made = numba.njit(function, pipeline_class=compiler, **how)
-        # Literal types would compile the function once per constant that it is called with.
+        # With literal types, Numba would compile the function once per constant argument.
         if numbers_alike:
             typed = made.get_call_template
             made.get_call_template = lambda args, kws: typed(tuple(map(unliteral, args)), kws)
@@ -144,9 +144,11 @@ def callee(
 
 @numba.extending.intrinsic
 def prefetch(_typing: Any, rows: Any, _at: Any) -> Any:
-    """Make code that asks for the lines of the cache in which an item of an array lies.
+    """Generate code that prefetches the cache lines of an item of an array.
 
-    In a table the item is the first one of a row. An item whose size divides a line's lies in one.
+    In a table the item is the first item of a row. An item lies in one cache line if its size
+    divides
+    the size of a line.
     """
 
     def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:
@@ -170,24 +172,25 @@ def prefetch(_typing: Any, rows: Any, _at: Any) -> Any:
 
 
 GARBAGE = 500_000
-"""Most objects that compilations leave before Python looks for cycles of garbage among them."""
+"""Largest number of objects left by compilations before Python collects garbage cycles."""
 
 _alive = [0]
-"""Number of objects that the last such look left."""
+"""Number of objects left after the last collection."""
 
 
 @contextmanager
 def uncollected() -> Iterator[None]:
-    """Let Python look for cycles of garbage no more in this context: a compiler makes few.
+    """Switch off Python's collection of garbage cycles in this context.
 
-    A look afterwards would take a tenth of a compilation, so one look is for many compilations.
+    A compiler makes few cycles. A collection after each compilation would take a tenth of the
+    compile time. One collection therefore serves many compilations.
     """
     was_on = gc.isenabled()
     gc.disable()
     try:
         yield
     finally:
-        # Compiler objects live on; frozen ones are not walked by later collections.
+        # Compiler objects live on. Frozen objects are skipped by later collections.
         gc.freeze()
         if gc.get_freeze_count() > _alive[0] + GARBAGE:
             gc.unfreeze()

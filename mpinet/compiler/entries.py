@@ -1,8 +1,8 @@
-"""Entries of native code: functions that take words.
+"""Entries of native code: functions with machine words as arguments.
 
-A kernel's entry is ``int mp_<fingerprint>(word *in, word *out, char **error)``; a rule's is what
-`ruletype.function_type` says. Arrays are passed by address and shape and have no owner, so that
-nothing counts references to them.
+A kernel's entry is ``int mp_<fingerprint>(word *in, word *out, char **error)``. A rule's entry has
+the type `ruletype.function_type`. Arrays are passed as address and shape, without an owner, and
+are not reference-counted.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from mpinet.compiler.ruletype import FAILED, RECORD, WORD, RuleType, function_ty
 
 INT, BYTE = ir.IntType(32), ir.IntType(8)
 NEXT = Callable[[], Any]
-"""Returns the next word."""
+"""Function that returns the next word."""
 
 
 def put_kernel_entry(module: Any, made: Any, name: str) -> None:
@@ -70,7 +70,7 @@ def put_rule_entry(module: Any, made: Any, kind: str, name: str) -> None:
 
 
 def _declared(context: Any, descriptor: Any, name: str) -> tuple[Any, Any]:
-    """Return a new LLVM module, and in it the declaration of a compiled function."""
+    """Return a new LLVM module, and its declaration of a compiled function."""
     source = ir.Module(f"entry.{name}")
     form = context.call_conv.get_function_type(descriptor.restype, descriptor.argtypes)
     return source, ir.Function(source, form, descriptor.llvm_func_name)
@@ -81,7 +81,7 @@ def _link(module: Any, source: Any) -> None:
 
 
 def _value(context: Any, builder: Any, kind: Any, word: NEXT) -> Any:
-    """Make code for a value of Numba's type from words."""
+    """Generate code that reads a value of one of Numba's types from words."""
     if isinstance(kind, types.BaseTuple):
         return context.make_tuple(
             builder, kind, [_value(context, builder, each, word) for each in kind]
@@ -100,7 +100,7 @@ def _value(context: Any, builder: Any, kind: Any, word: NEXT) -> Any:
 
 
 def _array(context: Any, builder: Any, kind: Any, word: NEXT) -> Any:
-    """Make Numba's structure of an array without an owner."""
+    """Generate code that fills Numba's structure of an array without an owner."""
     array = context.make_array(kind)(context, builder)
     array.data = builder.inttoptr(word(), array.data.type)
     shape = [word() for _ in range(kind.ndim)]
@@ -117,7 +117,7 @@ def _array(context: Any, builder: Any, kind: Any, word: NEXT) -> Any:
     array.shape = cgutils.pack_array(builder, shape)
     array.strides = cgutils.pack_array(builder, strides)
     array.nitems, array.itemsize = items, size
-    # No owner, so no reference count: the caller keeps the array alive during the call.
+    # No owner, hence no reference count: the caller keeps the array alive during the call.
     array.meminfo = ir.Constant(array.meminfo.type, None)
     array.parent = ir.Constant(array.parent.type, None)
     return array._getvalue()
@@ -133,7 +133,7 @@ def _results(builder: Any, kind: Any, value: Any) -> list[tuple[Any, Any]]:
 
 
 def _word_of(builder: Any, kind: Any, value: Any) -> Any:
-    """Make a word of a number."""
+    """Generate code that converts a number to a word."""
     if isinstance(kind, types.Boolean):
         return builder.zext(value, WORD)
     if isinstance(kind, types.Float):

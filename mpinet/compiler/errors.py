@@ -1,7 +1,7 @@
 """Errors of compiled code: one text, ``KIND:MESSAGE``, in the object.
 
-Numba puts pickles into its code and unpickles them to raise an exception. Here an error is the
-address of a text that ends with a zero byte, so no code and no pickle is run to raise it.
+Numba embeds pickles in its code and unpickles them to raise an exception. Here an error is the
+address of a zero-terminated text. Raising an error therefore runs no code and no pickle.
 """
 
 from __future__ import annotations
@@ -17,13 +17,13 @@ BYTE = ir.IntType(8)
 
 
 def error_text(kind: type[BaseException] | None, message: str) -> bytes:
-    """Return the text of an error, with its last byte."""
+    """Return the text of an error, with a zero byte at the end."""
     name = "RuntimeError" if kind is None else kind.__name__
     return f"{name}:{message}".encode().replace(b"\0", b" ") + b"\0"
 
 
 class TextCallConv(CPUCallConv):
-    """Numba's calling convention, whose errors are texts."""
+    """Numba's calling convention, with texts as errors."""
 
     def set_static_user_exc(
         self,
@@ -34,7 +34,7 @@ class TextCallConv(CPUCallConv):
         func_name: str | None = None,
     ) -> None:
         """Store the address of the error's text."""
-        del loc, func_name  # they name places of the machine on which the code was made
+        del loc, func_name  # places on the compiling machine
         self._store(builder, error_text(exc, " ".join(map(str, exc_args or ()))))
 
     def set_dynamic_user_exc(
@@ -46,7 +46,7 @@ class TextCallConv(CPUCallConv):
         loc: Any = None,
         func_name: str | None = None,
     ) -> None:
-        """Refuse an error whose text is made at run time."""
+        """Reject an error with a text made at run time."""
         raise errors.UnsupportedError("an error's text must be constant", loc)
 
     def _store(self, builder: Any, text: bytes) -> None:
@@ -55,10 +55,10 @@ class TextCallConv(CPUCallConv):
         address = builder.bitcast(place, excinfo_ptr_t)
         stored = builder.store(address, self._get_excinfo_argument(builder.function))
         mark = builder.module.add_metadata([ir.IntType(1)(1)])
-        # Numba drops reference counts only where no pointer escapes. The mark tells it that the
-        # error's address is none.
+        # Numba omits reference counts only where no pointer escapes. The mark declares that the
+        # error's address does not escape.
         stored.set_metadata("numba_exception_output", mark)
 
 
-# All code that this process compiles has errors of this form.
+# Applies to all code compiled by this process.
 CPUContext.call_conv = property(TextCallConv)

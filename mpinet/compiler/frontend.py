@@ -1,7 +1,7 @@
-"""Numba's front end without the work that no result depends on.
+"""Numba's front end without work that has no influence on the result.
 
-Most of the time in which a kernel is compiled goes to Numba's own passes, written in Python.
-This module makes these passes cheaper. The code that they make stays the same.
+Numba's own passes, written in Python, take most of a kernel's compile time. This module makes
+these passes cheaper. The generated code stays the same.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from numba.core.untyped_passes import InlineClosureLikes, MakeFunctionToJitFunct
 
 
 def lean(passes: Any, function: Any) -> Any:
-    """Leave out the passes for functions within functions, if there are none."""
+    """Remove the passes for nested functions if a function has none."""
     code = function.__code__
     within = any(isinstance(each, CodeType) for each in code.co_consts)
     if not within and "reduce" not in code.co_names:
@@ -28,7 +28,7 @@ def lean(passes: Any, function: Any) -> Any:
 def _processed(process: Any, emit_dels: bool = False, extend_lifetimes: bool = False) -> None:
     """Process Numba's code after a pass, without the list of live variables of each block.
 
-    Generators alone need that list.
+    Generators alone need this list.
     """
     code = process.func_ir
     if code.is_generator:
@@ -42,17 +42,17 @@ def _processed(process: Any, emit_dels: bool = False, extend_lifetimes: bool = F
 
 
 def _are_equal(one: Any, other: Any) -> Any:
-    """Compare options that are set; if these differ, compare all values."""
+    """Compare the options that are set; if these differ, compare all values."""
     if isinstance(other, Flags) and one._values == other._values:
         return True
     return _compare(one, other)
 
 
 def _call_type(function: Any, context: Any, args: Any, kws: Any) -> Any:
-    """Return the signature of a call of a built-in function; remember it for these types.
+    """Return the signature of a call of a built-in function, remembered by argument types.
 
-    Numba tries all templates of the function each time. Overloads are not remembered: Numba
-    compiles them anew for other options.
+    Numba tries all templates of the function in each call. Overloads are not remembered, because
+    Numba compiles them again for other options.
     """
     key = tuple(args), tuple(kws.items())
     known = function.__dict__.setdefault("_known_calls", {})

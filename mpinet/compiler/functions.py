@@ -1,4 +1,4 @@
-"""Functions as Numba compiles them: made of descriptions."""
+"""Numba's form of functions, made from descriptions."""
 
 from __future__ import annotations
 
@@ -14,13 +14,13 @@ from mpinet.compiler import callees
 from mpinet.compiler.ruletype import RULES, TYPES
 
 UNSEEN = {"no_cpython_wrapper": True, "no_cfunc_wrapper": True}
-"""Options of all functions: entries for Python and C would take a twentieth of compile time."""
+"""Options of all functions: entries for Python and C would take 5 % of the compile time."""
 
 _idioms: dict[str, Any] = {}
 
 
 def native_callee(part: Description) -> Any:
-    """Return a function as its callers compile it: one of Numba's without a fixed signature."""
+    """Return a callee's Numba function, without a fixed signature."""
     if part.kind == "hint":
         return getattr(callees, part.name)
     if part.kind == "idiom":
@@ -33,7 +33,7 @@ def native_callee(part: Description) -> Any:
 
 
 def with_native_callees(part: Description) -> FunctionType:
-    """Return the plain function with callees as Numba compiles them."""
+    """Return the plain function with Numba functions as callees."""
     function: Any = part.function
     scope = function.__globals__ | {name: native_callee(each) for name, each in part.parts.items()}
     clone = FunctionType(

@@ -1,4 +1,4 @@
-"""Objects of native code: files as a C compiler makes them, for processors of one level."""
+"""Object files of native code, as from a C compiler, for processors of one level."""
 
 from __future__ import annotations
 
@@ -20,23 +20,23 @@ from mpinet.compiler.entries import put_kernel_entry, put_rule_entry
 from mpinet.compiler.functions import UNSEEN, signature_of, with_native_callees
 from mpinet.compiler.runtime import link_runtime
 
-# Memory's functions are put into each object once, by `link_runtime`.
+# `link_runtime` adds the functions for memory to each object once.
 CPUContext.post_lowering = lambda self, module, library: None
 
 
 LIBRARY = ctypes.CDLL(None)
-"""The functions of the C library, which every process has."""
+"""The C library, present in every process."""
 
 
 class Target(NamedTuple):
     """A kind of processors."""
 
     triple: str
-    """Machine and system, as LLVM names them; empty: this host's."""
+    """Machine and system in LLVM's notation; empty for this host."""
     cpu: str
-    """LLVM's name of the least processor."""
+    """LLVM's name of the oldest supported processor."""
     features: str
-    """Further abilities, as LLVM lists them."""
+    """Additional processor features in LLVM's notation."""
 
 
 def host() -> Target:
@@ -45,7 +45,7 @@ def host() -> Target:
 
 
 def made(part: Description, fingerprint: str, targets: list[Target]) -> list[bytes]:
-    """Compile a kernel or a rule; return an object for each target."""
+    """Compile a kernel or a rule; return one object per target."""
     with uncollected():
         module = _module(part, symbol(fingerprint))
         bitcode = module.as_bitcode()
@@ -53,7 +53,7 @@ def made(part: Description, fingerprint: str, targets: list[Target]) -> list[byt
 
 
 def _module(part: Description, name: str) -> Any:
-    """Return LLVM's code of a function and of all that it calls, with its entry."""
+    """Return LLVM's code of a function and all its callees, with the function's entry."""
     native = numba.njit(
         with_native_callees(part), pipeline_class=CalleeCompiler, **part.how, **UNSEEN
     )
@@ -74,12 +74,12 @@ def _module(part: Description, name: str) -> Any:
 
 
 def _emitted(bitcode: bytes, target: Target) -> bytes:
-    """Optimise LLVM's code for a target and make an object of it."""
+    """Optimise LLVM's code for a target and return its object."""
     module = llvm.parse_bitcode(bitcode)
     module.name = "mpinet"
     machine = _machine(target)
     module.triple, module.data_layout = machine.triple, str(machine.target_data)
-    # Numba's two rounds: the first brings references together, and those without use go.
+    # Numba's two rounds: the first round groups reference counts and removes the unused ones.
     for cheap in (True, False):
         tuning = llvm.create_pipeline_tuning_options(3)
         tuning.loop_vectorization, tuning.slp_vectorization = True, False
@@ -98,7 +98,7 @@ def _emitted(bitcode: bytes, target: Target) -> bytes:
 
 
 def _require_complete(module: Any) -> None:
-    """Refuse code that calls what only Numba's own process has: its address would be 0."""
+    """Raise if code calls functions of Numba's process: their address would be 0 elsewhere."""
     for each in module.functions:
         name = each.name
         if each.is_declaration and not name.startswith("llvm.") and not hasattr(LIBRARY, name):

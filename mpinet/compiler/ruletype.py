@@ -1,8 +1,8 @@
-"""Rules as kernels take them: the address of a record whose first word is a native function.
+"""Rules in the form for kernels: the address of a record whose first word is a native function.
 
-The function takes the record and then words: a number is one word, an array its address and its
-shape. Arrays without an owner and words in registers make a call twice as fast as Numba's own
-first-class functions, which count references. A failing rule returns `FAILED` and stores an error
+The function takes the record and then words. A number is one word; an array is its address and
+its shape. Arrays without an owner and words in registers make a call twice as fast as Numba's own
+first-class functions with reference counts. A failing rule returns `FAILED` and stores an error
 in the record.
 """
 
@@ -21,10 +21,10 @@ from mpinet.base.arguments import SIGNATURES
 WORD = ir.IntType(64)
 POINTER = ir.IntType(8).as_pointer()
 FAILED = -(1 << 63)
-"""Result of a failing rule; a rule that fails has an error in its record, too."""
+"""Result of a failing rule, whose record then contains an error."""
 
 RECORD = ir.LiteralStructType([POINTER, POINTER])
-"""The part of a rule's record that compiled code knows: function, error."""
+"""The part of a rule's record used by compiled code: function, error."""
 
 TYPES: dict[str, Any] = {
     name: getattr(types, name)
@@ -32,7 +32,7 @@ TYPES: dict[str, Any] = {
         "void boolean uint8 uint16 int32 int64 uint32 uint64 float64 complex128 Tuple UniTuple"
     ).split()
 }
-"""Names that a kernel's signature may use."""
+"""Names allowed in a kernel's signature."""
 
 RULES: dict[str, Any] = {kind: eval(text, {}, TYPES) for kind, text in SIGNATURES.items()}
 """Signatures of the rules, in Numba's types."""
@@ -47,7 +47,7 @@ class RuleType(types.Opaque):
 
 
 class CallType(types.Callable, types.Opaque):
-    """Numba's type of a rule's `call`: the same address, as a function."""
+    """Numba's type of a rule's `call`: the rule's address, used as a function."""
 
     def __init__(self, kind: str):
         self.kind = kind
@@ -61,18 +61,18 @@ class CallType(types.Callable, types.Opaque):
         return signature(form.return_type, *form.args, recvr=self)
 
     def get_call_signatures(self) -> Any:
-        """Return all signatures, and whether there are more for other types."""
+        """Return all signatures, and whether other types have further signatures."""
         return [RULES[self.kind]], False
 
     def get_impl_key(self, sig: Any) -> Any:
-        """Return the name under which `call_rule` is known."""
+        """Return the name under which Numba knows `call_rule`."""
         return "rule.call"
 
 
 @register_model(RuleType)
 @register_model(CallType)
 class RuleModel(models.OpaqueModel):
-    """A rule is an address."""
+    """Data model of a rule: an address."""
 
 
 TYPES |= {kind: RuleType(kind) for kind in RULES}
@@ -80,7 +80,7 @@ TYPES |= {kind: RuleType(kind) for kind in RULES}
 
 @infer_getattr
 class RuleAttributes(AttributeTemplate):
-    """A rule's one attribute, `call`."""
+    """The single attribute of a rule, `call`."""
 
     key = RuleType
 
@@ -91,7 +91,7 @@ class RuleAttributes(AttributeTemplate):
 
 @lower_getattr(RuleType, "call")
 def call_of(context: Any, builder: Any, kind: Any, record: Any) -> Any:
-    """Return the function of a rule, which is the rule's record."""
+    """Return the function of a rule: the rule's record itself."""
     return record
 
 
@@ -105,7 +105,7 @@ def function_type(kind: str) -> Any:
 
 @lower_builtin("rule.call", CallType, types.VarArg(types.Any))
 def call_rule(context: Any, builder: Any, form: Any, args: Any) -> Any:
-    """Make code that calls a rule by its record."""
+    """Generate code that calls a rule by its record."""
     record, *given = args
     kind = form.args[0].kind
     words = []
@@ -120,8 +120,8 @@ def call_rule(context: Any, builder: Any, form: Any, args: Any) -> Any:
     place = builder.gep(fields, [ir.IntType(32)(0), ir.IntType(32)(0)], inbounds=True)
     called = builder.bitcast(builder.load(place), function_type(kind).as_pointer())
     value = builder.call(called, [record, *words])
-    # The smallest integer is a legal result, so the error field decides; it is read in this rare
-    # case alone.
+    # The smallest integer is a legal result, so the error field decides. It is read in this rare
+    # case only.
     with cgutils.if_unlikely(builder, builder.icmp_signed("==", value, WORD(FAILED))):
         place = builder.gep(fields, [ir.IntType(32)(0), ir.IntType(32)(1)], inbounds=True)
         error = builder.load(place)

@@ -1,6 +1,6 @@
-"""Memory of compiled code: the functions of Numba's run-time system, in terms of malloc and free.
+"""Memory management of compiled code: Numba's run-time functions, based on malloc and free.
 
-Every object has its own copy, so that it needs nothing but the C library.
+Every object has its own copy of these functions and therefore depends on the C library alone.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ import llvmlite.binding as llvm
 from numba.core import cgutils
 from numba.core.runtime.nrtdynmod import create_nrt_module
 
-# The record of an allocation, as Numba lays it out: count, dtor, dtor_info, data, size, allocator.
+# The record of an allocation, in Numba's layout: count, dtor, dtor_info, data, size, allocator.
 FUNCTIONS = """
 %info = type { i64, ptr, ptr, ptr, i64, ptr }
 declare ptr @malloc(i64)
@@ -135,8 +135,8 @@ none:
 
 
 def link_runtime(module: Any, context: Any) -> None:
-    """Put these functions into a module, with those of Numba's that count references."""
+    """Link these functions and Numba's functions for reference counts into a module."""
     counting, _ = create_nrt_module(context)
-    # A fresh copy: the process's own has instructions of this processor in it.
+    # A fresh copy: the process's own copy contains instructions specific to this processor.
     module.link_in(llvm.parse_assembly(cgutils.normalize_ir_text(str(counting))))
     module.link_in(llvm.parse_assembly(FUNCTIONS))
