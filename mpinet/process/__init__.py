@@ -1,4 +1,4 @@
-"""User programs: an algorithm as a plain generator function, run by every processor."""
+"""User programs: an algorithm written as a generator function that every processor runs."""
 
 from mpinet.machine import Machine, Outcome
 from mpinet.process.actions import ROUTED

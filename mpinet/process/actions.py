@@ -1,6 +1,6 @@
-"""Actions: a processor's program yields them one at a time, and gets values for them.
+"""Actions: a program yields one action at a time and receives the action's result.
 
-A program makes them by the methods of its `mpinet.process.node.Node`.
+A program creates actions with the methods of its `mpinet.process.node.Node`.
 """
 
 from __future__ import annotations
@@ -11,18 +11,17 @@ from typing import Any
 from mpinet.process.values import contents_of, unpack
 
 ROUTED = -1
-"""Number in the place of a port for a message that was routed here."""
+"""Number used in place of a port for a routed message."""
 
 LEFT, TAKEN, OVER = range(3)
-"""Answers of an action to a message: leaves it in the mail, takes it, takes it and ends."""
+"""Replies of an action to a message: leave, take, or take and end the action."""
 
 Parcels = tuple[tuple[tuple[int, ...], Any], ...]
-"""Sends of a processor in a step: tuples of ports, each with the one value that goes out on them.
-"""
+"""Sends of a processor in one step: pairs of a tuple of ports and the value sent on these ports."""
 
 
 def together(parcels: Parcels) -> Parcels:
-    """Join parcels of equal values into one with all their ports: one transmission on a bus."""
+    """Merge parcels with equal values to save transmissions on busses."""
     ports_of: dict[Any, tuple[int, ...]] = {}
     values: dict[Any, Any] = {}
     for ports, value in parcels:
@@ -33,25 +32,25 @@ def together(parcels: Parcels) -> Parcels:
 
 
 class Action:
-    """Request of one ``yield``."""
+    """Request of one ``yield`` of a program."""
 
     __slots__ = ()
 
     said = "computes"
-    """Verb phrase that says in a sentence what the processor does."""
+    """Verb phrase that describes the action in an error message."""
 
     def offer(self, port: int, value: Any) -> int:
-        """Take or leave a message: `LEFT`, `TAKEN`, or `OVER` if it ends the action."""
+        """Decide on a message: leave (`LEFT`), take (`TAKEN`), or take and end (`OVER`)."""
         return LEFT
 
     @property
     def result(self) -> Any:
-        """Value that the ``yield`` gives."""
+        """Result of the ``yield``."""
         return None
 
 
 COMPUTING = Action()
-"""Computation before a program's first action, and between two of them."""
+"""Computation before a program's first action, and between two actions."""
 
 
 class Send(Action):
@@ -100,17 +99,17 @@ class Waiting(Action):
 
     @property
     def is_over(self) -> bool:
-        """True if the action waits for nothing (any more)."""
+        """True if the action waits for no further message."""
         return False
 
     @property
     def missing(self) -> Iterable[int] | None:
-        """Ports from which a message would help; None stands for all."""
+        """Ports from which the action still accepts messages; None stands for all ports."""
         raise NotImplementedError
 
 
 class Receive(Waiting):
-    """Wait for one message from any of some ports; the result is its value."""
+    """Wait for one message on any of the given ports; the result is the message's value."""
 
     __slots__ = ("_value",)
 
@@ -121,16 +120,16 @@ class Receive(Waiting):
 
     @property
     def result(self) -> Any:
-        """Value received; None without one."""
+        """Received value; None if no message was received."""
         return unpack(self._value)
 
     @property
     def missing(self) -> Iterable[int] | None:
-        """Ports that it listens to; None stands for all."""
+        """Ports on which the action listens; None stands for all ports."""
         return self.ports
 
     def offer(self, port: int, value: Any) -> int:
-        """Take the first message from any of the ports, and end."""
+        """Take the first message on any of the ports and end the action."""
         if self.ports is not None and port not in self.ports:
             return LEFT
         self._value = value
@@ -138,7 +137,7 @@ class Receive(Waiting):
 
 
 class ReceiveEach(Waiting):
-    """Wait for one message from each of some ports; the result is {port: value}."""
+    """Wait for one message on each of the given ports; the result is {port: value}."""
 
     __slots__ = ("_found",)
 
@@ -155,12 +154,12 @@ class ReceiveEach(Waiting):
 
     @property
     def is_over(self) -> bool:
-        """True if a message has come from each of the ports (or there are none)."""
+        """True if a message from each port has been taken, or if there are no ports."""
         return len(self._found) == len(self.ports)
 
     @property
     def missing(self) -> Iterable[int]:
-        """Ports from which nothing has come yet."""
+        """Ports without a received message."""
         return [port for port in self.ports if port not in self._found]
 
     def offer(self, port: int, value: Any) -> int:
@@ -173,7 +172,7 @@ class ReceiveEach(Waiting):
 
 
 class Exchange(Send):
-    """Send in one step and wait for as many messages from the same ports."""
+    """Send in one step, then wait for one message on each of the same ports."""
 
     __slots__ = ("answer",)
 

@@ -1,8 +1,8 @@
-"""Explanation of a deadlock: who waits for whom, and where in the program.
+"""Deadlock reports: the blocked processors and the program line at which each is blocked.
 
-Of the processors that a processor waits for, the first that waits, too, is looked at next; what
-comes out is a cycle of processors that wait for one another, or a chain that ends at a processor
-which has ended.
+The search starts at a blocked processor and moves to the processor whose message is awaited. If
+several are awaited, the search prefers the first that is blocked itself. The result is a cycle of
+mutually waiting processors, or a chain to a processor whose program has ended.
 """
 
 from __future__ import annotations
@@ -23,10 +23,10 @@ from mpinet.process.telling import agreed, gathered_of
 from mpinet.process.where import suspended_at
 
 SHOWN = 12
-"""Most processors of a cycle that are described."""
+"""Largest number of processors of a cycle that a report describes."""
 
 PORTS_SHOWN = 6
-"""Most ports that are listed."""
+"""Largest number of ports that a report lists for a processor."""
 
 NOBODY = -1
 
@@ -34,7 +34,7 @@ ChainOf = Callable[[dict[int, Any]], tuple[list[int], bool]]
 
 
 def explain(machine: Machine, hosting: Hosting, nodes: Sequence[Node | None]) -> NoReturn:
-    """Explain why processors wait in vain (collective, when no message is in flight).
+    """Raise an error that explains a deadlock (collective, called when no message is in flight).
 
     Raises
     ------
@@ -54,21 +54,22 @@ def explain(machine: Machine, hosting: Hosting, nodes: Sequence[Node | None]) ->
 def found_chain(
     transport: Local, waits: Mapping[int, Any], chain_of: ChainOf | None = None
 ) -> tuple[list[int], bool, int]:
-    """Find the processors that explain why none goes on, the same on every rank (collective).
+    """Find the cycle or chain of processors that explains a deadlock (collective).
 
     Parameters
     ----------
     transport : Local
         The ranks.
     waits : mapping
-        What each of this rank's waiting processors waits for.
+        Awaited processor (or another description of the wait) of each blocked processor of this
+        rank.
     chain_of : callable, optional
-        Finds the processors in what those of all ranks wait for (default: `cycle_or_chain`).
+        Finds the cycle or chain in the merged mapping of all ranks. Default: `cycle_or_chain`.
 
     Returns
     -------
     (list of int, bool, int)
-        The processors, whether they are a cycle, and the number of those that wait.
+        The processors, True if they form a cycle, and the number of blocked processors.
     """
     whole = gathered_of(transport, waits)
     found = (chain_of or cycle_or_chain)(whole) if whole else ([], False)
@@ -77,7 +78,7 @@ def found_chain(
 
 
 def described(transport: Local, heading: str, chain: Sequence[int], own: Mapping[int, str]) -> str:
-    """Return a heading with a line for each processor of a chain, of all ranks (collective)."""
+    """Return a heading and a line for each processor of a chain, from all ranks (collective)."""
     lines = gathered_of(transport, own)
     rest = [f"  .. and {len(chain) - SHOWN} more"] if len(chain) > SHOWN else []
     parts = [lines[number] for number in chain[:SHOWN] if number in lines]
@@ -85,35 +86,36 @@ def described(transport: Local, heading: str, chain: Sequence[int], own: Mapping
 
 
 def first_stuck(others: Iterable[int], stuck: Flags) -> int:
-    """The first of those that a processor waits for who waits, too, otherwise the first."""
+    """Return the first awaited processor that is blocked; the first of all if none is blocked."""
     some = list(others)
     return next((other for other in some if stuck[other]), some[0] if some else NOBODY)
 
 
 def cycle_or_chain(following: Mapping[int, int]) -> tuple[list[int], bool]:
-    """Find a cycle, from its lowest member on, or a chain, in the map from each to its awaited one.
+    """Find a cycle or a chain in the mapping from blocked processors to awaited processors.
 
     Returns
     -------
     list of int
-        The cycle that the lowest processor leads to whose way ends in one, or, without any cycle,
-        the way from the lowest processor to its end.
+        A cycle, starting at its lowest processor. It is the first cycle found by searches from the
+        processors in ascending order. Without a cycle: the chain from the lowest processor to its
+        end.
     bool
-        Whether it is a cycle.
+        True if the list is a cycle.
     """
     seen: dict[int, int] = {}
     for first in sorted(following):
         way, node = [], first
-        # Every processor is visited once in all, because a way that meets an earlier one ends
-        # there.
+        # Each processor is visited only once in all searches, because a search stops at a visited
+        # processor.
         while node in following and node not in seen:
             seen[node] = first
             way.append(node)
             node = following[node]
         if node in following and seen[node] == first:
             cycle = way[way.index(node) :]
-            # A cycle has no first member. It is told from its lowest on, so that the text does not
-            # depend on where the search entered it.
+            # A cycle has no first member. The report starts at the lowest processor, so the text
+            # does not depend on the starting point of the search.
             lowest = cycle.index(min(cycle))
             return cycle[lowest:] + cycle[:lowest], True
     way, node = [], min(following)
@@ -124,18 +126,18 @@ def cycle_or_chain(following: Mapping[int, int]) -> tuple[list[int], bool]:
 
 
 def all_waiting(machine: Machine, own: list[int]) -> Flags:
-    """Tell if each processor waits (collective)."""
+    """Return for each processor of the machine whether it is blocked (collective)."""
     size = machine.topology.size
     bits = np.zeros(size, bool)
     bits[own] = True
-    # A bit per processor; the sum is an or, since each processor is hosted once. Gathering names
-    # would take a hundred times more.
+    # One bit per processor. The sum acts as an "or", because each processor is hosted by one rank.
+    # Gathering processor numbers would take a hundred times more memory.
     everyone = machine.transport.sum(np.packbits(bits))
     return np.unpackbits(everyone, count=size).astype(bool)
 
 
 def _awaited(hosting: Hosting, node: Node) -> list[tuple[int, int]]:
-    """List the ports from which a processor awaits messages, each with the processor behind it."""
+    """List the ports on which a processor awaits messages, each with the neighbour on that port."""
     action: Any = node._action
     ports = node.ports if action.missing is None else action.missing
     wired = set(node.ports)
@@ -145,12 +147,12 @@ def _awaited(hosting: Hosting, node: Node) -> list[tuple[int, int]]:
 
 
 def _next(hosting: Hosting, node: Node, stuck: Flags) -> int:
-    """Processor that `node` waits for: the first that waits, too, otherwise the first."""
+    """Return the processor awaited by `node`: the first blocked one, otherwise the first."""
     return first_stuck((one for _, one in _awaited(hosting, node) if one != NOBODY), stuck)
 
 
 def _line(hosting: Hosting, node: Node, stuck: Flags) -> str:
-    """Describe in a line what one processor waits for, and where."""
+    """Describe a blocked processor in one line: program line, awaited ports, neighbours."""
     each = isinstance(node._action, ReceiveEach)
     awaited = _awaited(hosting, node)
     parts = [_source(port, other, stuck) for port, other in awaited[:PORTS_SHOWN]]
@@ -166,16 +168,16 @@ def _line(hosting: Hosting, node: Node, stuck: Flags) -> str:
 
 
 def _source(port: int, other: int, stuck: Flags) -> str:
-    """Describe a port and the processor behind it."""
+    """Describe a port and the neighbour on that port."""
     if port == ROUTED:
-        return "that is routed to it"
+        return "from the router"
     if other == NOBODY:
         return f"on port {port}, which is not wired"
     return f"on port {port} from processor {other}{'' if stuck[other] else ' (which has ended)'}"
 
 
 def _heading(step: int, total: int, cycle: int) -> str:
-    """Say what has happened."""
+    """Return the first line of a deadlock report: the step and the number of blocked processors."""
     many = "1 processor waits" if total == 1 else f"{total} processors wait"
-    heading = f"Deadlock after step {step}: {many} for messages, and none is under way."
+    heading = f"Deadlock after step {step}: {many} for messages, and no message is in flight."
     return f"{heading} {cycle} wait for one another in a cycle:" if cycle else heading

@@ -1,4 +1,4 @@
-"""The processors of this rank that run a program, and what their rules say of their ports."""
+"""Hosted processors of a rank that run a program, and the neighbours on their ports."""
 
 from __future__ import annotations
 
@@ -10,18 +10,18 @@ from mpinet.machine import Machine
 from mpinet.process.actions import Parcels
 
 TABLE = 1 << 26
-"""Most neighbours of hosted processors that are looked up together and kept."""
+"""Largest number of table entries for the neighbours of hosted processors."""
 
 
 class Hosting:
-    """Data that the hosted processors of one run share.
+    """Data shared by the hosted processors of a run.
 
     Parameters
     ----------
     machine : Machine
         The machine.
     seed : int
-        For the processors' random numbers.
+        Seed of the processors' random numbers.
     """
 
     def __init__(self, machine: Machine, seed: int):
@@ -29,7 +29,7 @@ class Hosting:
         self.nodes = machine.nodes
         self.seed = seed
         self.step: int = 0
-        """Steps that the machine has made in this run."""
+        """Number of steps of the machine in this run."""
         self._switches = machine.topology.hosts < machine.topology.size
         self._ports = np.arange(machine.topology.ports)
         self._table: Ints | None = None
@@ -38,9 +38,9 @@ class Hosting:
         self._wired: dict[bytes, tuple[int, ...]] = {}
 
     def neighbors(self, slot: int) -> Ints:
-        """Processors behind all ports of a hosted one; -1 for an unwired port."""
-        # A table for a very large machine would take gigabytes. Neighbours are then computed at
-        # each question.
+        """Return the neighbour on each port of a hosted processor; -1 for an unwired port."""
+        # A table for a very large machine would take gigabytes, so neighbours are computed for each
+        # query.
         if len(self.nodes) * len(self._ports) > TABLE:
             behind: Ints = self.topology.neighbor(self.nodes[slot], self._ports)
             return behind
@@ -51,13 +51,13 @@ class Hosting:
         return behind
 
     def neighbor(self, slot: int, port: int) -> int:
-        """Processor behind one port."""
+        """Return the neighbour on one port of a hosted processor."""
         if not 0 <= port < len(self._ports):
             raise UsageError(f"there is no port {port}: ports are 0..{len(self._ports) - 1}")
         return int(self.neighbors(slot)[port])
 
     def wired_ports(self, slot: int) -> tuple[int, ...]:
-        """Wired ports of a hosted processor."""
+        """Return the wired ports of a hosted processor."""
         if self._regular:
             return self._every_port
         wired = self.neighbors(slot) >= 0
@@ -67,12 +67,12 @@ class Hosting:
         return self._wired[key]
 
     def require_no_switches(self, slot: int, parcels: Parcels) -> None:
-        """Raise `UsageError` if something is sent to a switch, where no program runs."""
+        """Raise `UsageError` if a parcel is sent to a switch, because switches run no program."""
         if not self._switches:
             return
         for port in (port for ports, _ in parcels for port in ports):
             if self.neighbor(slot, port) >= self.topology.hosts:
                 raise UsageError(
-                    f"port {port} leads to a switch, which runs no program: 'yield "
+                    f"port {port} leads to a switch, and switches run no program: 'yield "
                     "node.route(target, value)' sends through switches"
                 )

@@ -1,7 +1,7 @@
-"""Transfer of messages of any size by steps with fixed-size payloads.
+"""Transfer of messages of any size in steps with fixed-size payloads.
 
-A step of the machine carries every message as a key: which value of which rank it is. The values
-of messages that go to another rank follow in one exchange of bytes for the whole step.
+A step of the machine carries a key for each message. The key names a value and its rank. Values for
+other ranks follow in a single exchange of bytes per step.
 """
 
 from __future__ import annotations
@@ -25,11 +25,11 @@ from mpinet.process.values import from_bytes, to_bytes
 
 
 class StepOutbox:
-    """Sends of this rank's processors for the next step."""
+    """Messages that this rank's processors send in the next step."""
 
     def __init__(self) -> None:
         self.values: list[Any] = []
-        """A value for every parcel."""
+        """Value of each parcel."""
         self._senders: list[int] = []
         self._ports: list[tuple[int, ...]] = []
 
@@ -42,11 +42,11 @@ class StepOutbox:
 
     @property
     def count(self) -> int:
-        """Number of messages: one per port."""
+        """Number of messages; a value sent on k ports counts as k messages."""
         return sum(map(len, self._ports))
 
     def sends(self) -> tuple[Ints, Ints, Ints]:
-        """Senders, ports and the places of their values in `values`, by sender."""
+        """Return senders, ports and indices into `values` of all messages, sorted by sender."""
         counts = np.fromiter(map(len, self._ports), np.int64, len(self._ports))
         senders = np.repeat(np.array(self._senders, np.int64), counts)
         try:
@@ -60,7 +60,7 @@ class StepOutbox:
         return senders, ports, keys
 
     def _too_large(self) -> ProgramError:
-        """Return the error of the first port whose number no machine can have."""
+        """Return the error for the first port number that exceeds 64 bits."""
         sender, port = next(
             (sender, port)
             for sender, ports in zip(self._senders, self._ports, strict=True)
@@ -74,26 +74,26 @@ class StepOutbox:
 
 @dataclass(frozen=True, eq=False)
 class Letters:
-    """Messages to carry in one step."""
+    """Messages to send in one step."""
 
     senders: Ints
     """Sender of each message. Shape (k,)."""
     ports: Ints
-    """Port that each message leaves by. Shape (k,)."""
+    """Port on which each message is sent. Shape (k,)."""
     keys: Ints
-    """The place of each message's value in `values`. Shape (k,)."""
+    """Index of each message's value in `values`. Shape (k,)."""
     values: list[Any]
-    """The values."""
+    """Values of the messages."""
 
     def targets(self, topology: Topology) -> Ints:
-        """Receiver of each message; -1 if the machine will refuse it."""
+        """Return the receiver of each message; -1 if the machine will reject the message."""
         targets = np.full(len(self.ports), -1)
         there = np.flatnonzero((self.ports >= 0) & (self.ports < topology.ports))
         targets[there] = topology.neighbor(self.senders[there], self.ports[there])
         return targets
 
     def leaving(self, machine: Machine) -> tuple[Ints, Ints]:
-        """Keys of the messages to other ranks, rank 0's first, and their number per rank."""
+        """Return the keys of messages to other ranks, by rank, and their number per rank."""
         if machine.transport.size == 1:
             return self.keys[:0], np.zeros(1, np.int64)
         targets = self.targets(machine.topology)
@@ -104,15 +104,15 @@ class Letters:
 
 @dataclass(frozen=True, eq=False)
 class Arrived:
-    """Messages that one step has brought to this rank's processors."""
+    """Messages that this rank's processors received in one step."""
 
     inbox: Inbox
-    """Receivers, ports, and the keys of the values, by receiver, then port."""
+    """Receivers, ports and value keys, sorted by receiver, then port."""
     tables: list[Any]
-    """Every rank's values of messages for this rank, by their keys."""
+    """Values for this rank by source rank, each with its keys."""
 
     def values(self, chosen: Ints) -> list[Any]:
-        """Values of some of the messages, given by their places in the inbox."""
+        """Return the values of some messages, given by their positions in the inbox."""
         keys, ranks = np.divmod(self.inbox.payload[chosen], len(self.tables))
         if len(self.tables) == 1:
             return [self.tables[0][key] for key in keys.tolist()]
@@ -121,16 +121,16 @@ class Arrived:
 
 
 def carry(machine: Machine, letters: Letters, step: Callable[..., Inbox]) -> Arrived:
-    """Make one step of the machine (collective).
+    """Make one step of the machine that carries the given messages (collective).
 
     Parameters
     ----------
     machine : Machine
         The machine.
     letters : Letters
-        What is sent.
+        The messages to send.
     step : callable
-        `Machine.step`, or what makes a step of the machine in which more than the letters move.
+        `Machine.step`, or a function that makes a step in which further messages move.
 
     Raises
     ------
@@ -138,14 +138,14 @@ def carry(machine: Machine, letters: Letters, step: Callable[..., Inbox]) -> Arr
         As in `Machine.step`.
     """
     ranks = machine.transport.size
-    # The key names the sender's rank and the value there. So a step carries one integer per
-    # message, for values of any size.
+    # The key names the sender's rank and the index of the value there. A step carries one integer
+    # per message, whatever the size of the value.
     payload = letters.keys * ranks + machine.transport.rank
     keys, counts = letters.leaving(machine)
     inbox = step(letters.senders, letters.ports, payload, word=len(keys))
     tables: list[Any] = [{}] * ranks
-    # The step has told all ranks whether any value goes to another one. Without one the second
-    # exchange is left out everywhere.
+    # The step reports to all ranks whether any value goes to another rank. If none does, all ranks
+    # skip the second exchange.
     if inbox.total:
         tables = _shared_values(machine, keys, counts, letters.values)
     tables[machine.transport.rank] = letters.values
@@ -153,10 +153,10 @@ def carry(machine: Machine, letters: Letters, step: Callable[..., Inbox]) -> Arr
 
 
 def _shared_values(machine: Machine, leaving: Ints, counts: Ints, values: list[Any]) -> list[Any]:
-    """Send every rank the values for its processors; return those of all ranks for this one."""
+    """Send each rank the values for its processors; return the values for this rank."""
     texts = []
     for places in np.split(leaving, np.cumsum(counts)[:-1]):
-        # A value that goes to many processors of a rank travels there once.
+        # A value for several processors of a rank is sent to this rank only once.
         keys = np.unique(places).tolist()
         texts.append(to_bytes((keys, [values[key] for key in keys])) if keys else b"")
     return [
@@ -168,23 +168,23 @@ def _shared_values(machine: Machine, leaving: Ints, counts: Ints, values: list[A
 def exchange_by_owner(
     machine: Machine, targets: Ints, packed: Callable[[list[int]], bytes]
 ) -> tuple[Ints, list[bytes]]:
-    """Give every other rank the values for its processors (collective).
+    """Send each other rank the values for its processors (collective).
 
     Parameters
     ----------
     machine : Machine
         The machine.
     targets : ndarray of int64, shape (values,)
-        The processor that each value is for.
+        Target processor of each value.
     packed : callable
-        Packs the values in some places.
+        Returns the packed values at the given indices.
 
     Returns
     -------
     leaving : ndarray of int64
-        The places of the values that other ranks get.
+        Indices of the values for other ranks.
     texts : list of bytes
-        What other ranks have packed for this one.
+        Packed values from each other rank.
     """
     if machine.transport.size == 1:
         return np.empty(0, np.int64), []
@@ -195,7 +195,7 @@ def exchange_by_owner(
 
 
 def exchange_texts(transport: Local, texts: Sequence[bytes]) -> list[bytes]:
-    """Send every other rank a text, and receive one from each (collective)."""
+    """Send a byte string to each other rank and return the byte strings received (collective)."""
     sizes = np.array([len(text) for text in texts], np.int64)
     received = transport.exchange(np.frombuffer(b"".join(texts), np.uint8), sizes)
     ends = np.cumsum(received.counts)[:-1]

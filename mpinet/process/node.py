@@ -1,4 +1,4 @@
-"""A processor as its program sees it: its own number, address and ports, and what it can do."""
+"""Programming interface of a processor: its number, address, ports and actions."""
 
 from __future__ import annotations
 
@@ -31,19 +31,20 @@ if TYPE_CHECKING:
 Ports = int | Iterable[int]
 
 NOT_YIELDED = (
-    "an action was made and not yielded: write 'yield node.send(..)', and so on for every action"
+    "an action was created and not yielded: write 'yield node.send(..)', and yield every action"
 )
 
 
 @described
 class Node:
-    """One processor of a machine, as its program receives it.
+    """A processor of a machine, passed to the processor's program.
 
-    A program is a generator function ``program(node)``. What a method of the second group gives
-    has to be yielded: one ``yield`` is one action of the processor under the machine's port
-    model. Computing takes no time; sending, routing and idling take steps. A message arrives in
-    the step in which it is sent and waits at the port by which it came. A receive ends in the
-    step in which the message arrives; it takes no step at all if it has come before.
+    A program is a generator function ``program(node)``. The methods `send`, `receive`,
+    `receive_each`, `exchange`, `idle` and `route` return actions, which the program has to yield.
+    Each ``yield`` is one action of the processor under the machine's port model. Computation takes
+    no time; sending, routing and idling take steps. A message arrives in the step of its send and
+    is stored at its port of arrival until received. A receive ends in the step in which its message
+    arrives, and takes no step if the message has arrived before.
     """
 
     __slots__ = (
@@ -60,14 +61,15 @@ class Node:
     )
 
     ROUTED: ClassVar[int] = ROUTED
-    """Port number in `receive` for a message that was routed here."""
+    """Port number of routed messages in `receive`."""
 
     def __init__(self, hosting: Hosting, slot: int, number: int):
         self.id: int = number
-        """The processor's number, 0..size-1."""
+        """Number of the processor, 0..size-1."""
         self.arrival_port: int | None = None
-        """The port by which the last message that `receive` took had come; `ROUTED` where it was
-        routed; None if the last one took nothing."""
+        """Port of the last message that `receive` returned: `ROUTED` for a routed message, None if
+        the last `receive` ended without a message.
+        """
         self._hosting = hosting
         self._slot = slot
         self._action: Action = COMPUTING
@@ -92,7 +94,7 @@ class Node:
 
     @property
     def ports(self) -> tuple[int, ...]:
-        """Numbers of this processor's wired ports, ascending."""
+        """Numbers of this processor's wired ports, in ascending order."""
         return self._hosting.wired_ports(self._slot)
 
     def neighbor(self, port: int) -> int:
@@ -105,7 +107,7 @@ class Node:
         Raises
         ------
         UsageError
-            It is none.
+            The processor is not a neighbour.
         """
         for port in self.ports:
             if self.neighbor(port) == neighbor:
@@ -114,65 +116,67 @@ class Node:
 
     @property
     def step(self) -> int:
-        """Number of steps that the machine has made in this run."""
+        """Number of steps of the machine so far in this run."""
         return self._hosting.step
 
     @property
     def rng(self) -> Random:
-        """Random numbers of this processor."""
+        """Random number generator of this processor."""
         if self._random is None:
             self._random = Random(self._hosting.seed, self.id)
         return self._random
 
     def send(self, ports: Ports | Mapping[int, Any], value: Any = None) -> Action:
-        """Send in one step, on one port or on several at once.
+        """Send in one step on one or several ports.
 
         Parameters
         ----------
         ports : int, iterable of int, or mapping
-            A port; ports that all get the same value; or {port: value}. Equal values on ports of
-            one bus are one transmission.
+            A port; several ports for the same value; or {port: value}. Equal values on ports of one
+            bus are one transmission.
         value : object
             Any picklable value.
         """
         return self._new(Send(self._parcels(ports, value)))
 
     def receive(self, ports: Ports | None = None, limit: int | None = None) -> Action:
-        """Wait for one message; the ``yield`` gives its value.
+        """Wait for one message; the ``yield`` returns its value.
 
-        Of messages that have come, the earliest is taken, of those of one step that of the
+        The earliest message is received first; among messages of the same step, the message on the
         lowest port.
 
         Parameters
         ----------
         ports : int or iterable of int, optional
-            From which ports, or `ROUTED`. Default: from all, and routed ones, too.
+            Ports to receive from, or `ROUTED`. Default: all ports and `ROUTED`.
         limit : int, optional
-            Most steps to wait; then the ``yield`` gives None, and `arrival_port` is None.
+            Maximum number of steps to wait. After this time the ``yield`` returns None, and
+            `arrival_port` is None.
         """
         wanted = None if ports is None else _as_ports(ports)
         return self._new(Receive(wanted, _limit(limit)))
 
     def receive_each(self, ports: Iterable[int], limit: int | None = None) -> Action:
-        """Wait for one message from each of several ports; the ``yield`` gives {port: value}.
+        """Wait for one message on each of several ports; the ``yield`` returns {port: value}.
 
         Parameters
         ----------
         ports : iterable of int
             The ports.
         limit : int, optional
-            Most steps to wait; then the ``yield`` gives what has come.
+            Maximum number of steps to wait. After this time the ``yield`` returns the values
+            received.
         """
         return self._new(ReceiveEach(_as_ports(ports), _limit(limit)))
 
     def exchange(self, ports: Ports | Mapping[int, Any], value: Any = None) -> Action:
-        """Send, and wait for a message from the same port, or one from each of the same ports.
+        """Send, and wait for one message on each port used.
 
         Parameters
         ----------
         ports, value
-            As in `send`. For one port the ``yield`` gives the value that came, for several
-            {port: value}.
+            As in `send`. The ``yield`` returns the received value if one port is given, {port:
+            value} if several are given.
         """
         parcels = self._parcels(ports, value)
         sent = tuple(port for some, _ in parcels for port in some)
@@ -181,18 +185,18 @@ class Node:
         return self._new(Exchange(parcels, answer))
 
     def idle(self, steps: int = 1) -> Action:
-        """Wait for a number of steps (0: go on at once)."""
+        """Wait for a number of steps; 0 continues at once."""
         number = _whole(steps, "number of steps")
         if number < 0:
             raise UsageError(f"a processor idles 0 steps or more, not {steps}")
         return self._new(Idle(number))
 
     def route(self, target: int, value: Any = None) -> Action:
-        """Hand a message to the router, which brings it to any processor, hop by hop.
+        """Send a message to any processor through the router, hop by hop.
 
-        It takes one step, in which the message may make its first hop. Messages in flight wait
-        for channels that the processors' own sends use; the oldest goes first. At its target
-        `receive` takes it as a message from `ROUTED`.
+        The action takes one step, in which the message may make its first hop. The processors' own
+        sends have priority over routed messages on each channel; among routed messages the oldest
+        goes first. At the target, `receive` returns the message as a message from `ROUTED`.
 
         Parameters
         ----------
@@ -224,7 +228,7 @@ class Node:
 
 
 def _as_ports(ports: Ports) -> tuple[int, ...]:
-    """Return the ports that are meant."""
+    """Return the ports as a tuple."""
     if isinstance(ports, Iterable):
         some = tuple(ports)
         try:
@@ -235,7 +239,7 @@ def _as_ports(ports: Ports) -> tuple[int, ...]:
 
 
 def _limit(limit: int | None) -> int | None:
-    """Check a limit in steps."""
+    """Return a limit in steps; raise an error unless it is None or an integer of 0 or more."""
     if limit is None:
         return None
     number = _whole(limit, "number of steps")
@@ -245,7 +249,7 @@ def _limit(limit: int | None) -> int | None:
 
 
 def _whole(number: Any, what: str) -> int:
-    """Check that a number is a whole one."""
+    """Return a number as int; raise an error unless it is an integer."""
     try:
         return index(number)
     except TypeError:

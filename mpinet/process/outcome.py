@@ -1,4 +1,4 @@
-"""Digest of a run's outcome, and values in JSON."""
+"""Digest of a run's results, and conversion of values for JSON."""
 
 from __future__ import annotations
 
@@ -10,36 +10,38 @@ from mpinet.base.plain import plain
 from mpinet.errors import ProgramError
 
 MOST_BITS = 14_000
-"""Most bits of a number that is written in decimal: Python writes and reads no longer ones."""
+"""Maximum number of bits of an integer written in decimal: Python refuses to convert longer
+ones.
+"""
 
 
 def digest(*parts: Any) -> str:
-    """sha256 of a run's outcome in canonical JSON."""
+    """Return the SHA-256 digest of a run's results in canonical JSON."""
     text = json.dumps(legible(parts), sort_keys=True, separators=(",", ":"), allow_nan=False)
     return sha256(text.encode()).hexdigest()
 
 
 def legible(value: Any) -> Any:
-    """Convert a value for JSON; values that JSON does not have become their text.
+    """Convert a value for JSON; a value without a JSON type becomes its text.
 
-    The text does not depend on where an object lies or how a set is ordered.
+    The text does not depend on memory addresses or on the order of sets.
 
     Raises
     ------
     ProgramError
-        The value contains itself, or an object in it cannot be told.
+        The value contains itself, or an object in it has no text.
     """
     try:
         return _legible(value)
     except RecursionError:
-        reason = "it contains itself, or its parts lie too deep in one another"
+        reason = "the value contains itself, or is nested too deeply"
     except Exception as error:
         reason = f"{type(error).__name__}: {error}"
-    raise ProgramError(f"What a program has returned cannot be told: {reason}.")
+    raise ProgramError(f"The return value of a program cannot be written as text: {reason}.")
 
 
 def _legible(value: Any) -> Any:
-    """Convert a value as `legible` does, but let errors of users' objects through."""
+    """Convert a value as `legible` does, without catching errors of users' objects."""
     if value is None or isinstance(value, bool | str):
         return value
     if isinstance(value, int):

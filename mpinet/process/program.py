@@ -1,4 +1,4 @@
-"""Search for a user's program by the words that name it."""
+"""Loading of a user's program by name, and parsing of its arguments."""
 
 from __future__ import annotations
 
@@ -16,11 +16,13 @@ def named_program(words: str) -> Callable[..., Any]:
     Raises
     ------
     UsageError
-        There is no such file, module or function.
+        The file, the module or the function does not exist.
     """
     place, colon, name = words.rpartition(":")
     if not (colon and place and name):
-        raise UsageError(f"{words!r} names no program: give FILE.py:NAME or module.path:NAME.")
+        raise UsageError(
+            f"{words!r} is not the name of a program: give FILE.py:NAME or module.path:NAME."
+        )
     program: Callable[..., Any] | None = getattr(import_from(place), name, None)
     if not callable(program):
         raise UsageError(f"{place} has no function {name!r}.")
@@ -28,14 +30,14 @@ def named_program(words: str) -> Callable[..., Any]:
 
 
 def argument(words: str) -> tuple[str, Any]:
-    """Parse ``NAME=VALUE`` or ``VALUE``; return the name ('' without one) and the value.
+    """Parse ``NAME=VALUE`` or ``VALUE``; return the name ('' if there is none) and the value.
 
-    A value is a Python literal (a number, a list, ..); anything else stands for itself, as text.
+    A Python literal (a number, a list, ...) is evaluated. Any other value is a string.
     """
     name, equals, text = words.partition("=")
     if not (equals and name.isidentifier()):
         name, text = "", words
     try:
         return name, ast.literal_eval(text)
-    except (ValueError, TypeError, SyntaxError, RecursionError, MemoryError):  # however strange
+    except (ValueError, TypeError, SyntaxError, RecursionError, MemoryError):
         return name, text

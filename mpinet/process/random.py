@@ -1,4 +1,4 @@
-"""A processor's own random numbers: the same for any number of ranks and any mapping."""
+"""Random numbers of a processor, equal for any number of ranks and any mapping."""
 
 from __future__ import annotations
 
@@ -15,12 +15,12 @@ BITS = 62
 
 
 class Random:
-    """Random numbers keyed by the run's seed, the processor and the number of its draws so far.
+    """Random number generator keyed by seed, processor and number of earlier draws.
 
     Parameters
     ----------
     seed : int
-        The run's seed.
+        Seed of the run.
     node : int
         The processor.
     """
@@ -38,20 +38,20 @@ class Random:
         return int(draw(self._seed, self._node, self._drawn))
 
     def random(self) -> float:
-        """Draw a number x, 0 <= x < 1, a multiple of 2^-53."""
+        """Draw a number x with 0 <= x < 1, a multiple of 2^-53."""
         return (self.bits() >> BITS - 53) * 2.0**-53
 
     def integers(self, low: int, high: int | None = None) -> int:
-        """Draw a whole number in low..high-1, or in 0..low-1 without `high`.
+        """Draw an integer in low..high-1, or in 0..low-1 if `high` is None.
 
         Raises
         ------
         UsageError
-            There is no such number, or there are more than 2^62.
+            The range is empty or has more than 2^62 integers.
         """
         first, end = (0, low) if high is None else (low, high)
         if not 0 < end - first <= 1 << BITS:
-            raise UsageError(f"There is no whole number to draw from {first} to {end - 1}.")
+            raise UsageError(f"There is no integer to draw from {first} to {end - 1}.")
         return first + ((end - first) * self.bits() >> BITS)
 
     def choice(self, sequence: Sequence[T]) -> T:
@@ -59,7 +59,7 @@ class Random:
         return sequence[self.integers(len(sequence))]
 
     def permutation(self, things: int | Sequence[Any]) -> list[Any]:
-        """Return these items, or 0..things-1, in random order (Fisher and Yates)."""
+        """Return the given items, or 0..things-1, in random order (Fisher-Yates shuffle)."""
         order = list(range(things)) if isinstance(things, int) else list(things)
         for last in range(len(order) - 1, 0, -1):
             other = self.integers(last + 1)

@@ -1,4 +1,4 @@
-"""Running a program on every processor of a machine."""
+"""Runs of a program on every processor of a machine."""
 
 from __future__ import annotations
 
@@ -18,11 +18,12 @@ from mpinet.process.telling import agreed
 from mpinet.process.values import from_bytes, to_bytes, unpack
 
 SELDOM = (200_000, 50, 50)
-"""Thresholds of Python's garbage collection during a run; its usual ones cost a third of the time
-where millions of objects are alive."""
+"""Thresholds of Python's garbage collection during a run. The default thresholds cost a third of
+the run time if millions of objects are alive.
+"""
 
 NAMED = 10
-"""Most processors with unreceived messages that an outcome names."""
+"""Largest number of processors with unreceived messages listed in a result."""
 
 
 def run(
@@ -42,24 +43,25 @@ def run(
     program : callable
         ``program(node, *arguments, **named)``: a generator function; see `mpinet.process.Node`.
     arguments : sequence, optional
-        What every processor's program gets after its node.
+        Positional arguments of every processor's program, after the node.
     named : mapping, optional
-        The same by name.
+        Keyword arguments of every processor's program.
     seed : int
-        For the processors' random numbers.
+        Seed of the processors' random numbers.
     routing : str, optional
-        The routing that brings messages of `Node.route` to their targets.
+        Routing of the messages sent with `Node.route`.
 
     Raises
     ------
     UsageError
-        This is no program, or it does not take these arguments.
+        The program is not a function, or does not accept these arguments.
     ModelViolation
-        A processor breaks the port model; names it, the step, the file and the line.
+        A processor violates the port model. The error names the processor, step, file and line.
     ProgramError
-        A processor's program raises an error or yields what is no action; has its traceback.
+        A program raises an error, or yields an object that is not an action. The error has the
+        program's traceback.
     Deadlock
-        Processors wait for messages and nobody will send one; names a cycle of them.
+        Processors wait for messages that no processor will send. The error names a cycle of them.
 
     Examples
     --------
@@ -70,7 +72,8 @@ def run(
     >>> done.values, done.steps, done.messages
     ([3, 0, 1, 2], 1, 4)
     """
-    # Before a million processors start: each of them would fail with the same error.
+    # Checked before a million processors start, because each of them would fail with the same
+    # error.
     _require_fitting(program, arguments, named or {})
     with rare_collections(), machine.counted_anew(), machine.spending() as spent:
         scheduler = Scheduler(machine, program, arguments, named or {}, seed, routing)
@@ -78,12 +81,12 @@ def run(
     return _outcome(scheduler, spent)
 
 
-Machine.runner = run  # `Machine.run` stands below this room, and cannot import it
+Machine.runner = run  # `Machine` is in a lower layer and cannot import this module
 
 
 @contextmanager
 def rare_collections() -> Iterator[None]:
-    """Collect cyclic garbage seldom in this context: a million waiting programs are no garbage."""
+    """Run garbage collection rarely in this context: waiting programs are no garbage."""
     usual = gc.get_threshold()
     gc.set_threshold(*(most if often else 0 for often, most in zip(usual, SELDOM, strict=True)))
     try:
@@ -93,7 +96,7 @@ def rare_collections() -> Iterator[None]:
 
 
 def _require_fitting(program: Program, arguments: Sequence[Any], named: Mapping[str, Any]) -> None:
-    """Raise `UsageError` unless this is a function that takes a node and these arguments."""
+    """Raise `UsageError` unless the program is a function of a node and these arguments."""
     if not callable(program):
         raise UsageError(f"A program is a function of a node, not {program!r}.")
     try:
@@ -104,7 +107,7 @@ def _require_fitting(program: Program, arguments: Sequence[Any], named: Mapping[
 
 
 def _outcome(scheduler: Scheduler, spent: Spent) -> Outcome:
-    """Gather the results of the processors (collective)."""
+    """Gather the results of all processors (collective)."""
     machine = scheduler.machine
     (unreceived,) = machine.sum(int(scheduler.unreceived.sum()))
     left = np.flatnonzero(scheduler.unreceived)

@@ -1,7 +1,7 @@
-"""Run of a program on all processors, step by step; only processors that act cost time.
+"""Execution of a program on all processors, step by step; only active processors cost time.
 
-Every processor goes on until its action takes a step or waits. When all have, the ranks agree on
-whether anything will happen, and the machine makes one step with everything that is sent.
+Each processor continues until its action needs a step or blocks. Then the ranks agree on whether
+another step is needed, and the machine makes one step with all sends.
 """
 
 from __future__ import annotations
@@ -41,27 +41,27 @@ from mpinet.process.where import ended_at, raised_at, suspended_at
 
 Program = Callable[..., Any]
 Ready = list[tuple[Node, Action]]
-"""Processors that continue, each with the action that has ended."""
+"""Processors that continue, each with its ended action."""
 
 PROCESSOR, MESSAGE = 600, 150
-"""Least bytes that a processor with its program takes, and a message."""
+"""Minimum memory of a processor with its program, and of a message, in bytes."""
 
 
 class Scheduler:
-    """One run of a program on the hosted processors.
+    """A run of a program on the hosted processors.
 
     Parameters
     ----------
     machine : Machine
-        The machine; its processors are all but its switches.
+        The machine. Its switches run no program.
     program : callable
         ``program(node, *arguments, **named)``: a generator function of `Node`.
     arguments, named
-        What every processor's program gets beside its node.
+        Positional and keyword arguments of every processor's program, after the node.
     seed : int
-        For the processors' random numbers.
+        Seed of the processors' random numbers.
     routing : str or None
-        The routing of the messages that the network routes.
+        Routing of routed messages.
     """
 
     def __init__(
@@ -82,11 +82,13 @@ class Scheduler:
             Node(self.hosting, slot, number) if number < hosts else None
             for slot, number in enumerate(machine.nodes.tolist())
         ]
-        """The processors by slot; None for switches and for those that have ended."""
+        """Processors by slot; None for switches and for processors whose program has ended."""
         self.values: list[Any] = [None] * len(self.nodes)
         """Packed return values of the programs, by slot."""
         self.unreceived: Ints = np.zeros(len(self.nodes), np.int64)
-        """Number of unreceived messages of each processor that has ended. Shape (hosted,)."""
+        """Number of unreceived messages of each processor whose program has ended. Shape
+        (hosted,).
+        """
         self._start: Callable[[Node], Any] = lambda node: program(node, *arguments, **named)
         self._running = np.array([node is not None for node in self.nodes], bool)
         self._senders: list[Node] = []
@@ -108,16 +110,16 @@ class Scheduler:
         }
 
     def run(self) -> None:
-        """Run all processors to their end (collective).
+        """Run all programs to their end (collective).
 
         Raises
         ------
         ModelViolation
-            A processor breaks the port model.
+            A processor violates the port model.
         ProgramError
             A program fails.
         Deadlock
-            Processors wait for messages that nobody will send.
+            Processors wait for messages that no processor will send.
         """
         try:
             self._run_all()
@@ -125,21 +127,21 @@ class Scheduler:
             violation.explain(self.machine, self.nodes, self._sent, refused)
 
     def _run_all(self) -> None:
-        """Alternate: processors continue, the machine makes a step."""
+        """Alternate between continuing the processors and making a step of the machine."""
         ready: Ready = [(node, COMPUTING) for node in self.nodes if node is not None]
         while True:
-            # Each processor runs up to its next step before any step is made. Computing takes no
-            # time, so their order does not matter to the results.
+            # Each processor runs up to its next step before the machine makes any step. Computation
+            # takes no time, so the order of processors does not affect results.
             for node, action in ready:
                 self._advance(node, action)
             if not self._agree_to_go_on():
                 return
             ready = self._step()
 
-    # ---- what one processor does until its next step
+    # ---- work of one processor up to its next step
 
     def _advance(self, node: Node, done: Action) -> None:
-        """Resume a processor with the result of its action, until an action needs a step."""
+        """Resume a program with its action's result, until an action needs a step or blocks."""
         try:
             if self._calls is not None and done is not COMPUTING:
                 self._calls.note(node.id, node._since, self.hosting.step, _site(done))
@@ -148,8 +150,8 @@ class Scheduler:
                 return
             while True:
                 action: Any = thread.send(done.result)
-                # An action that was made and not yielded is a frequent mistake. It would be lost
-                # without a word.
+                # A program that creates an action without yielding it is a frequent mistake.
+                # Without this check the action would be lost silently.
                 if node._made is None or action is not node._made:
                     self._fail(node, suspended_at(thread), _no_action(action, node))
                     return
@@ -167,7 +169,7 @@ class Scheduler:
             self._fail_by(node, error)
 
     def _begin(self, node: Node) -> Generator[Action, Any, Any] | None:
-        """Start a processor's program; one without a ``yield`` ends at once."""
+        """Start a processor's program; return None if it ended because it has no ``yield``."""
         thread = self._start(node)
         if isinstance(thread, GeneratorType):
             node._thread = thread
@@ -184,7 +186,7 @@ class Scheduler:
         return self._act(node, action)
 
     def _act(self, node: Node, action: Action) -> bool:
-        """Register an action for the next step."""
+        """Register an action for the next step; return whether the processor continues at once."""
         node._action, node._since = action, self.hosting.step
         self._senders.append(node)
         return False
@@ -195,7 +197,7 @@ class Scheduler:
         return not action.steps
 
     def _wait(self, node: Node, action: Waiting) -> bool:
-        """Take messages that have already come, or wait; return whether they suffice."""
+        """Take arrived messages or block; return whether the arrived messages suffice."""
         node.arrival_port = None
         if action.is_over or _takes(node, action) or action.limit == 0:
             return True
@@ -203,15 +205,16 @@ class Scheduler:
         return False
 
     def _stay(self, node: Node, action: Action, steps: int | None) -> None:
-        """Block a processor on its action, for a limited number of steps."""
+        """Block a processor on its action, for a limited number of steps if `steps` is given."""
         node._action, node._since = action, self.hosting.step
         if steps is not None:
             self._timed += 1
-            # A table by step: time limits cost nothing in the steps in which none ends.
+            # Timers are stored by step, so time limits cost nothing in steps in which no timer
+            # ends.
             self._timers.setdefault(self.hosting.step + steps, []).append((node, action))
 
     def _end(self, node: Node, value: Any) -> None:
-        """End a processor: keep its value and count its unreceived messages."""
+        """End a processor: store its return value and count its unreceived messages."""
         if node._made is not None:
             self._fail(node, ended_at(node._thread), NOT_YIELDED)
             return
@@ -225,7 +228,7 @@ class Scheduler:
         self.nodes[node._slot] = None
 
     def _fail_by(self, node: Node, error: BaseException) -> None:
-        """Note an error that a program raised: its traceback, or our own error's sentence."""
+        """Record a program's error: its traceback, or the sentence of an mpinet error."""
         where = raised_at(error.__traceback__) or suspended_at(node._thread)
         if isinstance(error, MpinetError):
             self._fail(node, where, str(error))
@@ -235,22 +238,22 @@ class Scheduler:
         self._fail(node, where, f"{reason}\n{''.join(lines).rstrip()}")
 
     def _fail(self, node: Node, where: str, sentence: str) -> None:
-        """Note that a processor has failed; among several in one step, the lowest counts."""
+        """Record a processor's failure; among several in one step, keep the lowest one."""
         if self._failed is None or node.id < self._failed[0]:
             after = f"after step {self.hosting.step}"
             text = f"Processor {node.id} {after}, {where}: {sentence}"
             self._failed = node.id, text if text[-1] in ".!?" or "\n" in text else f"{text}."
         self.nodes[node._slot] = None
 
-    # ---- what all ranks do together
+    # ---- collective work of all ranks
 
     def _agree_to_go_on(self) -> bool:
-        """Tell if any rank needs a next step (collective); False at the end of all programs."""
+        """Return whether any rank needs another step; False after the end (collective)."""
         new, old = self._post.handed_over > 0, self._post.in_flight > 0
         acts = len(self._senders) + self._timed > 0
         failed, runs = self._failed is not None, bool(self._running.any())
-        # One small collective decides on the next step for all ranks. A rank without work still has
-        # to take part in the step.
+        # One small collective decides on the next step for all ranks. A rank without work still
+        # takes part in the step.
         failed, new, old, acts, runs = self._anywhere(failed, new, old, acts, runs)
         if failed:
             self._raise_failure()
@@ -264,11 +267,11 @@ class Scheduler:
         return False
 
     def _anywhere(self, *flags: bool) -> list[bool]:
-        """Combine up to five flags by "or" over all ranks, in one small collective."""
+        """Combine up to five flags of all ranks with "or" in one small collective."""
         transport = self.machine.transport
         base = transport.size + 1
-        # Digits to a base above the number of ranks: their sum shows for each flag whether any rank
-        # has set it.
+        # Each flag is a digit. The base exceeds the number of ranks, so each digit of the sum shows
+        # how many ranks have set the flag.
         word = sum(flag * base**place for place, flag in enumerate(flags))
         nobody = np.zeros(transport.size, np.int64)
         total = transport.exchange(np.empty((0, 0), np.uint8), nobody, word).total
@@ -283,7 +286,7 @@ class Scheduler:
         self.machine.sum(0)
 
     def _step(self) -> Ready:
-        """Make a step of the machine; return the processors that continue, with their actions."""
+        """Make a step; return the processors that continue, with their ended actions."""
         self.machine.checked(self._require_room)
         self._sent = self._letters()
         self._outbox = StepOutbox()
@@ -293,26 +296,26 @@ class Scheduler:
         arrived = carry(self.machine, self._sent, step)
         self.hosting.step += 1
         ready: Ready = []
-        # Senders before receivers: an exchange whose answer comes in this very step must already be
-        # waiting for it.
+        # Senders come before receivers: an exchange must already wait for an answer that arrives in
+        # the same step.
         self._release_senders(ready)
         self._deliver(arrived, ready)
-        # Last, as a message that comes in the final step of a limit still counts as in time.
+        # Timers come last: a message that arrives in the last step of a limit is in time.
         self._release_timed(ready)
         return ready
 
     def _require_room(self) -> None:
-        """Refuse more messages in a step than this host's memory holds."""
+        """Raise an error if the messages of a step need more memory than the host has."""
         sends = self._outbox.count
         what = f"Step {self.hosting.step + 1}, in which a rank's processors send {sends} messages,"
         require_memory(MESSAGE * sends, what)
 
     def _letters(self) -> Letters:
-        """Sends of this rank's processors in this step."""
+        """Return the messages that this rank's processors send in this step."""
         return Letters(*self.machine.checked(self._outbox.sends), self._outbox.values)
 
     def _release_senders(self, ready: Ready) -> None:
-        """Let processors that have sent continue; those that exchange first wait for the answer."""
+        """Continue processors that have sent; an exchange first waits for its answer."""
         senders, self._senders = self._senders, []
         for node in senders:
             action: Any = node._action
@@ -323,7 +326,7 @@ class Scheduler:
                 ready.append((node, action.answer))
 
     def _deliver(self, arrived: Arrived, ready: Ready) -> None:
-        """Give messages to processors that wait for them; store the others."""
+        """Deliver messages to waiting processors, and store messages for other processors."""
         inbox = arrived.inbox
         places, slots = self._for_the_running(inbox.nodes)
         self._give(slots, inbox.ports[places].tolist(), arrived.values(places), ready)
@@ -334,7 +337,7 @@ class Scheduler:
             self._give(slots, [ROUTED] * len(values), values, ready)
 
     def _for_the_running(self, nodes: Ints) -> tuple[Ints, Ints]:
-        """Places and slots of the messages to programs still running; count the others."""
+        """Return positions and slots of messages to running programs; count the rest."""
         slots, places = self.machine.slots(nodes), np.arange(len(nodes))
         running = self._running[slots]
         if running.all():
@@ -343,7 +346,7 @@ class Scheduler:
         return places[running], slots[running]
 
     def _give(self, slots: Ints, ports: list[int], values: list[Any], ready: Ready) -> None:
-        """Give messages to their receivers, in order."""
+        """Deliver messages to their receivers in order."""
         nodes: list[Any] = self.nodes
         for slot, port, value in zip(slots.tolist(), ports, values, strict=True):
             node = nodes[slot]
@@ -359,10 +362,10 @@ class Scheduler:
                 ready.append((node, action))
 
     def _release_timed(self, ready: Ready) -> None:
-        """Let processors whose time is over continue."""
+        """Continue processors whose time limit has ended."""
         for node, action in self._timers.pop(self.hosting.step, ()):
-            # The wait may have ended by a message meanwhile. Its timer is then stale, and timers
-            # cannot be taken out of the table cheaply.
+            # A message may have ended the wait earlier. The timer is then stale, because removing
+            # timers from the table is expensive.
             if node._action is action:
                 node._action = COMPUTING
                 self._timed -= 1
@@ -370,12 +373,12 @@ class Scheduler:
 
 
 def _site(action: Action) -> tuple[str, str, int]:
-    """Name an action for a recording, as a call site."""
+    """Return the name of an action as a call site for recordings."""
     return type(action).__name__.lower(), "", 0
 
 
 def _takes(node: Node, action: Waiting) -> bool:
-    """Offer arrived messages to an action; return whether its wait is over."""
+    """Offer stored messages to an action; return whether its wait is over."""
     mail, place = node._mail, 0
     while place < len(mail):
         port, value = mail[place]
@@ -391,13 +394,13 @@ def _takes(node: Node, action: Waiting) -> bool:
 
 
 def _no_action(yielded: Any, node: Node) -> str:
-    """Explain why what a program yielded is not its next action."""
+    """Return an error message for a yielded object that is not the processor's next action."""
     if isinstance(yielded, Action):
-        return "an action is yielded once, by the processor that made it, before it makes another"
+        return "an action must be yielded once, by its own processor, before it creates another"
     unused = f"; {NOT_YIELDED}" if node._made is not None else ""
-    return f"the program yields {yielded!r}, which is no action such as node.send(..){unused}"
+    return f"the program yields {yielded!r}, not an action such as node.send(..){unused}"
 
 
 def _users(error: BaseException) -> Any:
-    """Return the traceback from the program's first line on."""
+    """Return the traceback from the first line of the user's program on."""
     return error.__traceback__.tb_next if error.__traceback__ else None

@@ -1,4 +1,4 @@
-"""Exchange of JSON between ranks, about their processors; users' values travel elsewhere."""
+"""Exchange of JSON data about processors between ranks; users' values travel as pickles."""
 
 from __future__ import annotations
 
@@ -10,20 +10,20 @@ from mpinet.machine.transport import Local
 
 
 def gathered(transport: Local, value: Any) -> list[Any]:
-    """Gather every rank's value on rank 0; empty elsewhere (collective).
+    """Gather the value of each rank on rank 0; return an empty list elsewhere (collective).
 
     Parameters
     ----------
     transport : Local
         The ranks.
     value : object
-        This rank's, of lists, texts, numbers; what is a tuple comes as a list.
+        This rank's value, made of lists, strings and numbers. A tuple arrives as a list.
     """
     return [json.loads(text) for text in transport.gather(json.dumps(value).encode())]
 
 
 def gathered_of(transport: Local, own: Mapping[int, Any]) -> dict[int, Any]:
-    """Join all ranks' entries about their processors on rank 0; empty elsewhere (collective)."""
+    """Merge all ranks' entries about their processors on rank 0; empty elsewhere (collective)."""
     return {key: said for rows in gathered(transport, list(own.items())) for key, said in rows}
 
 

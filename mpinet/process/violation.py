@@ -1,4 +1,4 @@
-"""Location in the program of a breach of the port model."""
+"""Report of a port-model violation with the program lines of the processors concerned."""
 
 from __future__ import annotations
 
@@ -16,27 +16,29 @@ from mpinet.process.telling import agreed, gathered_of
 from mpinet.process.where import suspended_at
 
 SHOWN = 8
-"""Most processors that are named."""
+"""Largest number of processors that a report names."""
 
 
 def explain(
     machine: Machine, nodes: Sequence[Node | None], letters: Letters, refused: ModelViolation
 ) -> NoReturn:
-    """Raise the violation with the lines of the processors concerned (collective).
+    """Raise the violation with the program lines of the processors concerned (collective).
 
     Parameters
     ----------
+    machine : Machine
+        The machine.
     nodes : sequence of (Node or None)
         The hosted processors by slot.
     letters : Letters
-        What was to be sent.
+        The messages of the rejected step.
     refused : ModelViolation
-        The machine's sentence; it names the processors that send or receive wrongly.
+        Error of the machine. Its text names the processors that send or receive wrongly.
 
     Raises
     ------
     ModelViolation
-        The same sentence on every rank.
+        The same text on every rank.
     """
     concerned = _concerned(machine, letters, str(refused))
     lines = {}
@@ -50,7 +52,7 @@ def explain(
 
 
 def _concerned(machine: Machine, letters: Letters, sentence: str) -> set[int]:
-    """Processors that the machine names, and those that send to one that receives wrongly."""
+    """Return the processors named in the error, and the senders of messages to wrong receivers."""
     named = {int(number) for number in re.findall(r"processor (\d+)", sentence)}
     if "receives on port" not in sentence:
         return named

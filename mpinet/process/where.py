@@ -1,4 +1,4 @@
-"""Location of a processor in its program's text."""
+"""Source locations of processors' programs."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ OWN_ROOM = os.path.dirname(os.path.abspath(__file__))
 
 
 def suspended_at(thread: Generator[Any, Any, Any] | None) -> str:
-    """Return file, line and function of the ``yield`` at which a program waits."""
+    """Return file, line and function of the ``yield`` at which a program is suspended."""
     while isinstance(thread, GeneratorType) and isinstance(thread.gi_yieldfrom, GeneratorType):
         thread = thread.gi_yieldfrom
     if not isinstance(thread, GeneratorType) or thread.gi_frame is None:
@@ -28,7 +28,10 @@ def ended_at(thread: Generator[Any, Any, Any] | None) -> str:
 
 
 def raised_at(traceback: TracebackType | None) -> str:
-    """Return file, line and function of the user's code that raised an error; '' for other code."""
+    """Return ``FILE:LINE in FUNCTION`` of a traceback's innermost user code; '' without any.
+
+    Code outside this folder counts as user code.
+    """
     found = ""
     while traceback is not None:
         if os.path.dirname(os.path.abspath(traceback.tb_frame.f_code.co_filename)) != OWN_ROOM:
@@ -38,10 +41,10 @@ def raised_at(traceback: TracebackType | None) -> str:
 
 
 def place(frame: FrameType, line: int) -> str:
-    """Format a location for people."""
+    """Return a location as readable text: file, line and function."""
     return f"{shown(frame.f_code.co_filename)}:{line} in {frame.f_code.co_name}"
 
 
 def shown(file: str) -> str:
-    """Return a file's name, relative to the current directory if the file lies in it."""
+    """Return a file's path, relative to the current directory if the file is inside it."""
     return file.removeprefix(os.getcwd() + os.sep)
