@@ -1,9 +1,9 @@
-"""Kernels and rules compiled beforehand, in parallel, so that no job waits for them later.
+"""Compile kernels and rules beforehand, in parallel, so jobs need not wait for them.
 
-Most of what there is to compile is found, not listed: the kernels and rules that modules of mpinet
-have by a name, the rules that any machine of a family takes, and the loops of the router with a
-family's rules in them. The networks that are made of others, such as products, are listed. Native
-code of rules that users write is made where a job first uses them.
+Most kernels and rules are found automatically: those named in modules of mpinet, the rules of every
+machine of a family, and the router's loops with a family's rules. Networks combined from others,
+for example products, are listed here. Rules written by users are compiled when a job first uses
+them.
 """
 
 from __future__ import annotations
@@ -44,12 +44,13 @@ MAKES_CODE = re.compile(r"@kernel|@rule|\brule\(|= [\w.]+\.bind\(\s*f?\"")
 RULES, FAMILY, ROUTINGS, LOOPS, NETWORK, MIXES = (
     "rules", "family", "routings", "loops", "network", "patterns"
 )  # fmt: skip
-"""Places beside modules: the rules of a module; of a family's example; of all its routings; the
-router's loops with those rules in them; the rules of a network that is made of others; patterns
-that are made of others."""
+"""Prefixes of names of code groups. They mean: rules of a module; rules of a family's example;
+rules of all its routings; the router's loops with these rules; rules of a combined network; rules
+of combined patterns.
+"""
 
 OF_A_FILE = "graph"
-"""Family of networks that files list: its example is no file that there is."""
+"""Family of networks listed in files; its example names a file that does not exist."""
 
 FACTORS = "ring:4", "mesh:3x3", "torus:3x3", "hypercube:2", "complete:4"
 ROUTERS = (
@@ -60,22 +61,22 @@ COMBINED = (
     *map("*".join, product(FACTORS, FACTORS)),
     *(f"{name},hosts=2" for name in ROUTERS),
 )
-"""Networks that are made of others, as jobs mostly use them; the numbers are parameters."""
+"""Networks combined from others, in the usual forms; their sizes are parameters."""
 
 PARTS = "uniform", "permutation", "neighbour", "tornado", "complement", "hotspot:0,20"
-"""Patterns on a ring of 16, of which mixes and products of groups are made."""
+"""Patterns on a ring of 16, combined to mixes and group products."""
 
 Told = Callable[[int, int], object]
-"""Takes how many of how many are compiled."""
+"""Callback for progress: number of compiled codes, number of all codes."""
 
 
 def everything() -> list[str]:
-    """List all that can be compiled beforehand, what takes longest first.
+    """List the names of all code groups to compile beforehand, the longest compilations first.
 
     Returns
     -------
     list of str
-        ``MODULE:NAME`` of kernels, and names behind one of the places above.
+        ``MODULE:NAME`` for kernels, ``PREFIX:NAME`` for groups.
     """
     return [
         *usual(),
@@ -87,7 +88,7 @@ def everything() -> list[str]:
 
 
 def usual() -> list[str]:
-    """List the part of `everything` that almost any job uses some of."""
+    """List the names in `everything` whose code almost every job uses in part."""
     sizes = {name: _instructions(kernel) for name, kernel in _kernels().items()}
     longest_first = sorted(sizes, key=lambda name: (-sizes[name], name))
     rules = [f"{RULES}:{name}" for name in _modules()]
@@ -100,17 +101,17 @@ def _of_families(place: str) -> list[str]:
 
 @cache
 def codes(name: str) -> dict[str, Any]:
-    """Return the kernels and rules of one of `everything`.
+    """Return the kernels and rules behind one name of `everything`.
 
     Returns
     -------
     dict of str to Compiled
-        Each by a key that no other of them has, and that is the same in all versions of Python.
+        Kernels and rules by unique key. The keys are the same in all versions of Python.
 
     Raises
     ------
     AttributeError, ImportError, MpinetError
-        There is nothing of this name.
+        The name is unknown.
     """
     place, _, what = name.partition(":")
     found = FINDERS[place](what) if place in FINDERS else [getattr(import_module(place), what)]
@@ -127,22 +128,22 @@ def codes(name: str) -> dict[str, Any]:
 
 
 def compile_all(names: Iterable[str], processes: int, told: Told = lambda _done, _all: None) -> str:
-    """Compile several of `everything` in parallel; return what is wrong, or an empty text.
+    """Compile the code of several names of `everything` in parallel; return the errors as one text.
 
     Parameters
     ----------
     names : iterable of str
-        What to compile.
+        Names of the code to compile.
     processes : int
-        How many at a time.
+        Number of parallel processes.
     told : callable
-        Called at the beginning and whenever one is compiled.
+        Progress callback, called at the beginning and after each compilation.
     """
     return in_processes(compile_one, *missing(names, WATCH.has), processes, told)
 
 
 def missing(names: Iterable[str], has: Callable[[Any], bool]) -> tuple[dict[str, str], list[str]]:
-    """List the codes that are not there yet, by key, each with its name; and what is wrong."""
+    """Return the name of each code that is not compiled yet, by key, and a list of errors."""
     wanted: dict[str, str] = {}
     wrong: list[str] = []
     seen: set[str] = set()
@@ -164,10 +165,13 @@ def in_processes(
     processes: int,
     told: Told,
 ) -> str:
-    """Do work for the names and keys of codes in parallel; return what is wrong, in one text."""
+    """Call `work` for each wanted code in parallel; return all errors as one text.
+
+    `wanted` maps the key of each code to the name of its group.
+    """
     told(0, len(wanted))
     if wanted:
-        # Fresh processes: a copy of this one would share its MPI, if it has loaded one.
+        # Fresh processes: a copy of this process would share its MPI library, if loaded.
         with own_children(), ProcessPoolExecutor(processes, get_context("spawn")) as pool:
             running = [pool.submit(_tried, work, name, key) for key, name in wanted.items()]
             for done, each in enumerate(as_completed(running), 1):
@@ -180,13 +184,13 @@ def in_processes(
 def _tried(work: Callable[[str, str], None], name: str, key: str) -> str:
     try:
         work(name, key)
-    except Exception as error:  # it goes to another process: as a text, whatever it is
+    except Exception as error:  # every error goes to another process as a text
         return f"{key}: {type(error).__name__}: {error}"
     return ""
 
 
 def compile_one(name: str, key: str) -> None:
-    """Compile one of `codes` and keep it."""
+    """Compile one of `codes` and store its object."""
     from mpinet.compiler import objects
 
     code = codes(name)[key]
@@ -196,7 +200,7 @@ def compile_one(name: str, key: str) -> None:
 
 
 def _modules() -> list[str]:
-    """List the modules that make kernels or rules."""
+    """List the modules that define kernels or rules."""
     found = []
     for path in sorted(PACKAGE.rglob("*.py")):
         if MAKES_CODE.search(path.read_text(encoding="utf-8")):
@@ -207,7 +211,7 @@ def _modules() -> list[str]:
 
 @cache
 def _kernels() -> dict[str, Kernel]:
-    """List the kernels that can be compiled as they are, each by a module and a name there."""
+    """Return the complete kernels of all modules, by ``MODULE:NAME``."""
     found: dict[str, Kernel] = {}
     seen: set[int] = set()
     for module in map(import_module, _modules()):
@@ -220,15 +224,15 @@ def _kernels() -> dict[str, Kernel]:
 
 
 def _has_stand_ins(code: Compiled) -> bool:
-    """Tell if something has to be bound to a kernel or rule before it is one."""
-    # Open parts raise when called; a kernel with one of them is a template, not a kernel.
+    """Return True if a kernel or rule has placeholders, to be replaced by binding."""
+    # Open parts raise when called. A kernel with open parts is a template, not a kernel.
     return any(
         "NotImplementedError" in each.function.__code__.co_names for each in code.compiled_in
     )
 
 
 def _instructions(kernel: Kernel) -> int:
-    """Return how much there is to compile, in bytes of Python's code."""
+    """Return the size of a kernel's code, in bytes of Python bytecode."""
     return sum(
         {each.name: len(each.function.__code__.co_code) for each in kernel.compiled_in}.values()
     )
@@ -243,7 +247,7 @@ def _rules_in(scope: Any) -> list[Any]:
 
 
 def _rules_of_module(name: str) -> Iterator[Any]:
-    """List the rules that a module and its classes name."""
+    """Yield the rules defined in a module and its classes."""
     module: ModuleType = import_module(name)
     yield from _rules_in(module)
     for value in vars(module).values():
@@ -252,7 +256,7 @@ def _rules_of_module(name: str) -> Iterator[Any]:
 
 
 def _rules_of(family: str) -> Iterator[Any]:
-    """List the rules that a machine of a family takes: its wiring, schedules and own routing."""
+    """Yield the rules of a family's machine: its wiring, schedules and own routing."""
     topology = _example(family)
     yield from _wiring(topology)
     yield from _rules_of_routing(topology, topology.routing())
@@ -263,7 +267,7 @@ def _example(family: str) -> Topology:
 
 
 def _wiring(topology: Topology) -> Iterator[Any]:
-    """List the rules of a network without its routings."""
+    """Yield the rules of a network without its routings."""
     for scope in (topology, *type(topology).__mro__):
         yield from _rules_in(scope)
     yield order_of(topology)
@@ -275,7 +279,7 @@ def _wiring(topology: Topology) -> Iterator[Any]:
 
 
 def _rules_of_routing(topology: Topology, routing: Routing) -> Iterator[Any]:
-    """List the rules of a routing: its own, those around faults, and all classes of channels."""
+    """Yield the rules of a routing: its own, the rules around faults, and all channel classes."""
     yield from _rules_in(routing)
     for dead in ([], [topology.size - 1], [0]):
         with suppress(MpinetError):
@@ -290,7 +294,7 @@ def _rules_of_routing(topology: Topology, routing: Routing) -> Iterator[Any]:
 
 
 def _rules_of_routings(family: str) -> Iterator[Any]:
-    """List the rules of all routings of a family's example."""
+    """Yield the rules of all routings of a family's example."""
     yield from _all_routings(_example(family))
 
 
@@ -301,17 +305,17 @@ def _all_routings(topology: Topology) -> Iterator[Any]:
 
 
 def _rules_of_network(name: str) -> Iterator[Any]:
-    """List the rules of a network that is made of others, with its routings."""
+    """Yield the rules of a combined network, with its routings."""
     topology = open_topology(name)
     yield from _wiring(topology)
     yield from _all_routings(topology)
 
 
 def _loops_of(family: str) -> Iterator[Kernel]:
-    """List the router's loops with a family's rules in them, as commands and the bench want them.
+    """Yield the router's loops with a family's rules, in the variants used by commands and bench.
 
-    All ports are used. On one rank there are loops with and without a meter for the links; on
-    several there is one with it.
+    All ports are used. On one rank there are loops with and without a meter for the links. On
+    several ranks there is one loop with a meter.
     """
     topology = _example(family)
     for metered in (False, True):
@@ -324,7 +328,7 @@ def _loops_of(family: str) -> Iterator[Kernel]:
 
 
 def _mixes(_: str) -> Iterator[Rule]:
-    """List the rules of patterns that are made of others."""
+    """Yield the rules of combined patterns."""
     ring = open_topology("ring:16")
     for one, other in product(PARTS, PARTS):
         for name in (f"mix:{one}@0.5+{other}", f"groups:{one}@4+{other}"):
@@ -343,7 +347,7 @@ FINDERS: dict[str, Callable[[str], Iterable[Any]]] = {
 
 
 def main() -> None:
-    """Compile what almost any job uses, on all cores."""
+    """Compile the code used by almost every job, on all cores."""
 
     def told(done: int, of: int) -> None:
         if of and done * 10 // of > (done - 1) * 10 // of:

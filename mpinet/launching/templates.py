@@ -1,4 +1,4 @@
-"""Files to start from: batch scripts and host lists, for a copy that the user then edits."""
+"""Files to start from: batch scripts and host lists for users to copy and edit."""
 
 from __future__ import annotations
 
@@ -14,33 +14,33 @@ TEMPLATES = {
     "mpich-hosts": "mpich.hosts",
     "slurm-hosts": "slurm.hosts",
 }
-"""File behind each template's name."""
+"""File name of each template."""
 
 CHECKOUT_FOLDER = re.compile(r"\b(?:launch|hostfiles)/(?=[a-z]+\.(?:sbatch|sh|hosts)\b)")
-"""Pattern of a template's path in a checkout, as its own comments name it."""
+"""Pattern of a template's path in a checkout, as used in the template's comments."""
 
 
 def template(name: str) -> str:
-    """Return the text of a template, with the commands for where it has been copied to.
+    """Return the text of a template, with paths adapted to a copy outside of a checkout.
 
     Parameters
     ----------
     name : str
-        One of `TEMPLATES`.
+        A name in `TEMPLATES`.
     """
     text = Path(__file__).with_name(TEMPLATES[name]).read_text()
     return CHECKOUT_FOLDER.sub("", text)
 
 
 def slurm_job(command: Sequence[str], nodes: int, tasks: int) -> str:
-    """Return a batch script for Slurm that runs one command.
+    """Return a Slurm batch script that runs one command.
 
     Parameters
     ----------
     command : sequence of str
         The words after ``mpinet``.
     nodes, tasks : int
-        Hosts, and ranks on all of them together.
+        Number of hosts, and number of ranks on all hosts together.
     """
     words = " ".join(map(shlex.quote, command))
     text = re.sub(r"^(#SBATCH --nodes)=.*$", rf"\1={nodes}", template("slurm"), flags=re.M)
