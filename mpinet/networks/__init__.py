@@ -1,7 +1,4 @@
-"""Wiring and wayfinding: topologies and routings as pure local rules.
-
-Knows nothing of machines or ranks.
-"""
+"""Networks: topologies and routings as pure local rules, independent of machines and ranks."""
 
 from mpinet.networks.catalogue import open_topology as open
 from mpinet.networks.contract import check

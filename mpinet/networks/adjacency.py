@@ -1,4 +1,4 @@
-"""The neighbours of all nodes as lists, for algorithms that see the whole network at once."""
+"""Neighbour lists of all nodes, for algorithms that need the whole network at once."""
 
 from __future__ import annotations
 
@@ -19,29 +19,30 @@ BYTES_A_PORT, BYTES_A_NODE = 4, 24
 
 @dataclass(frozen=True, eq=False)
 class Adjacency:
-    """Each node's different neighbours, ascending; on a bus network its fellow members."""
+    """Distinct neighbours of each node, ascending; on a bus network the fellow members."""
 
     begin: Ints
-    """Node u's neighbours are ``others[begin[u] : begin[u + 1]]``. Shape (N + 1,)."""
+    """Offsets: node u's neighbours are ``others[begin[u] : begin[u + 1]]``. Shape (N + 1,)."""
     others: NDArray[np.int32]
-    """The neighbours. A loop is no neighbour, and parallel links are one where they are not asked
-    for. Shape (2L,)."""
+    """The neighbours. Self-loops are left out, and parallel links count once unless requested.
+    Shape (2L,).
+    """
 
     @classmethod
     def of(cls, topology: Wired, parallel: bool = False) -> Adjacency:
-        """Ask the rule for all neighbours.
+        """Return the neighbour lists of a topology, computed by its rule.
 
         Parameters
         ----------
         topology : Topology
             The network.
         parallel : bool
-            Name a neighbour once per link that leads there.
+            Whether to list a neighbour once per link instead of once.
 
         Raises
         ------
         TooLarge
-            They do not fit into memory.
+            The lists do not fit into memory.
         """
         size, ports = topology.size, topology.ports
         needed = size * BYTES_A_NODE + topology.most_wired * BYTES_A_PORT
@@ -60,12 +61,12 @@ class Adjacency:
 
     @property
     def degrees(self) -> Ints:
-        """Different neighbours of each node, shape (N,)."""
+        """Return the number of distinct neighbours of each node, shape (N,)."""
         return np.diff(self.begin)
 
 
 def parallel_links(topology: Wired) -> dict[tuple[int, int], int]:
-    """Count the links from one node to another, where there are several.
+    """Return the number of links between nodes, for pairs with several links.
 
     Raises
     ------
@@ -76,7 +77,7 @@ def parallel_links(topology: Wired) -> dict[tuple[int, int], int]:
 
 
 def link_counts(topology: Wired) -> dict[tuple[int, int], int]:
-    """Count the links from one node to another, for all pairs that have some, in order.
+    """Return the number of links from one node to another, for all linked pairs, in order.
 
     Raises
     ------
@@ -87,7 +88,7 @@ def link_counts(topology: Wired) -> dict[tuple[int, int], int]:
         return {}
     lists = Adjacency.of(topology, parallel=True)
     ends = np.stack([np.repeat(np.arange(topology.size), lists.degrees), lists.others])
-    # The lists are sorted by both ends. So equal links stand together, and their runs are counted
+    # The lists are sorted by both ends. Equal links are adjacent, and their runs are counted
     # without a dictionary.
     first = np.flatnonzero(np.insert((np.diff(ends) != 0).any(axis=0), 0, True))
     counts = np.diff(first, append=ends.shape[1])
@@ -105,16 +106,16 @@ def list_neighbors(
     begin: Ints,
     others: Shorts,
 ) -> None:
-    """Write the neighbours of every node, different or by links, ascending.
+    """Write the neighbours of every node in ascending order, distinct or once per link.
 
-    Without room for them, the number of neighbours of node u is written to ``begin[u + 1]``.
+    If `others` is empty, only the number of neighbours of node u is written, to ``begin[u + 1]``.
     """
     neighbor = neighbor_rule.call
     for node in range(begin.size - 1):
         ports = counts[node]
         for port in range(ports):
             row[port] = neighbor(node, port, params)
-        # Sorted rows put equal neighbours side by side. Duplicates are then found by one
+        # Sorted rows put equal neighbours next to each other. Duplicates are then found by one
         # comparison, and the order is the same on all ranks.
         row[:ports].sort()
         count, before = 0, -1
@@ -123,8 +124,7 @@ def list_neighbors(
                 if others.size > 0:
                     others[begin[node] + count] = row[place]
                 count += 1
-            # With parallel links, the bound is one lower, so that an equal neighbour is written
-            # again.
+            # With parallel links, the bound is one lower, and an equal neighbour is written again.
             before = max(before, row[place] - parallel)
         if others.size == 0:
             begin[node + 1] = count
@@ -132,7 +132,7 @@ def list_neighbors(
 
 @inlined
 def spread(begin, others, root, distance, queue):
-    """Write hops from a root where there is -1; how many nodes are reached."""
+    """Write the hops from a root where the distance is -1; return the number of reached nodes."""
     distance[root], queue[0] = 0, root
     head, tail = 0, 1
     while head < tail:
@@ -149,12 +149,12 @@ def spread(begin, others, root, distance, queue):
 
 @kernel
 def measure_distances(begin: Ints, others: Shorts, root: int, distance: Shorts) -> int:
-    """Write hops from the root where there is -1; how many nodes are reached."""
+    """Write the hops from a root where the distance is -1; return the number of reached nodes."""
     return spread(begin, others, root, distance, np.empty(distance.size, np.int32))
 
 
 def hops_from_hosts(topology: Wired, lists: Adjacency) -> Table:
-    """Return the hops from each processor to all nodes, shape (hosts, N); -1: not reached."""
+    """Return the hops from each processor to all nodes, shape (hosts, N); -1 if unreachable."""
     hops = np.full((topology.hosts, topology.size), -1, np.int64)
     measure_all(lists.begin, lists.others, hops)
     return hops
@@ -162,7 +162,7 @@ def hops_from_hosts(topology: Wired, lists: Adjacency) -> Table:
 
 @kernel
 def measure_all(begin: Ints, others: Shorts, distance: Table) -> None:
-    """Write the hops from each of the first nodes, a row each, where there is -1."""
+    """Write the hops from each of the first nodes to all nodes with distance -1, a row each."""
     queue = np.empty(distance.shape[1], np.int64)
     for root in range(distance.shape[0]):
         spread(begin, others, root, distance[root], queue)

@@ -1,4 +1,4 @@
-"""The arguments in a topology string: which parameter each one is for, and its value."""
+"""The arguments in a topology string: the parameter of each argument, and its value."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ def read_declared(
     where : str
         The family's name, for errors.
     parameters : tuple of Parameter
-        What the family takes; arguments without a name go by this order.
+        The family's parameters; arguments without a name follow this order.
     text : str
         The arguments: ``4,3``, ``16,jumps=1-4``.
     examples : str, optional
@@ -34,7 +34,7 @@ def read_declared(
     Raises
     ------
     TopologyError
-        An argument is too much, unknown, given twice, missing or not readable.
+        An argument is surplus, unknown, given twice, missing or not readable.
     """
     given: dict[str, str] = {}
     known = {parameter.name: parameter for parameter in parameters}
@@ -45,7 +45,7 @@ def read_declared(
             raise TopologyError(
                 f"{where}: {joined or f'{value!r} is too much'}; {_signature(parameters)}."
             )
-        # Arguments by position fill the declared order, as in Python. A named argument before them
+        # Positional arguments fill the declared order, as in Python. A named argument before them
         # does not use up a place.
         if name is None:
             name = order.pop(0)
@@ -59,11 +59,10 @@ def read_declared(
 
 
 def _split(text: str, parameters: tuple[Parameter, ...]) -> Iterator[tuple[str | None, str]]:
-    """The arguments in a text, as (name or None, value)."""
+    """Yield the arguments in a text as (name or None, value)."""
     if not text.strip():
         return
-    # File names may have commas and equals signs. Splitting them would make two arguments of one
-    # path.
+    # File names may have commas and equals signs. Splitting would make two arguments of one path.
     if len(parameters) == 1 and parameters[0].whole:
         yield None, text
         return
@@ -73,10 +72,10 @@ def _split(text: str, parameters: tuple[Parameter, ...]) -> Iterator[tuple[str |
 
 
 def _joined(where: str, parameters: tuple[Parameter, ...], text: str) -> str:
-    """Return a hint at sides that were joined by commas, if the family takes them joined by x."""
+    """Return a hint about sides joined by commas, if the family takes sides joined by x."""
     # A text with x shows that its author knows the notation of sides. The surplus then has another
     # cause.
-    if "x" in text:  # its author knows: what is too much is something else
+    if "x" in text:  # the sides are right, and the surplus has another cause
         return ""
     sides = text.replace(",", "x")
     try:
@@ -117,9 +116,9 @@ def read_undeclared(where: str, text: str) -> tuple[list[Any], dict[str, Any]]:
     Returns
     -------
     positional : list
-        Values without a name: whole numbers where they look like it, else texts.
+        Values without a name: integers if the text is a whole number, else texts.
     named : dict
-        Values with a name, likewise.
+        Values by name, likewise.
 
     Raises
     ------

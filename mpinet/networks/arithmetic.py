@@ -5,27 +5,27 @@ from mpinet.compiled import idiom, inlined
 
 @idiom
 def count_ones(word: int) -> int:
-    """Number of one bits of a non-negative 64-bit word.
+    """Return the number of one bits of a non-negative 64-bit word.
 
-    In these very operations compilers see the one instruction that processors have for it.
+    Compilers recognize exactly this sequence of operations and emit one machine instruction.
     """
     word -= (word >> 1) & 0x5555555555555555
     word = (word & 0x3333333333333333) + ((word >> 2) & 0x3333333333333333)
     word = (word + (word >> 4)) & 0x0F0F0F0F0F0F0F0F
-    # In native code the product wraps around at 64 bits. The mask gives the same number where
-    # Python's integers do not wrap.
+    # In native code the product wraps around at 64 bits. The mask gives the same number with
+    # Python's integers, which do not wrap.
     return (int(word) * 0x0101010101010101 >> 56) & 0x7F
 
 
 @inlined
 def lowest_one(word: int) -> int:
-    """Position of the lowest one bit of a positive word."""
+    """Return the position of the lowest one bit of a positive word."""
     return count_ones((word & -word) - 1)
 
 
 @inlined
 def highest_one(word: int) -> int:
-    """Position of the highest one bit of a positive word."""
+    """Return the position of the highest one bit of a positive word."""
     # Copying the highest one into all lower places makes a mask. Its number of ones is the position
     # plus one, without a loop or a table.
     word |= word >> 1
@@ -37,42 +37,44 @@ def highest_one(word: int) -> int:
 
 
 FACTOR_BITS = 31
-"""Bits of the numbers that an inverse divides at once; of larger ones it takes the highest."""
+"""Most bits of a dividend that an inverse divides exactly; of larger dividends it uses the
+highest.
+"""
 
 SHIFT_BITS = 6
 
 
 def inverse(divisor: int, largest: int) -> int:
-    """Return the factor that replaces a division: what `quotient` multiplies by.
+    """Return the packed factor and shifts by which `quotient` replaces a division.
 
-    The numbers divided are up to `largest`, which is below 2^62 and no less than the divisor.
+    Dividends are at most `largest`, which is below 2^62 and not below the divisor.
 
-    A factor, how far its product is shifted, and how far the number before. For 2^c >= divisor the
-    factor ceil(2^(31 + c) / divisor) makes all quotients of numbers of 31 bits exact (Granlund and
-    Montgomery, Division by invariant integers using multiplication, theorem 4.2). Of larger numbers
-    the quotient may come out too small, never too large, and is corrected.
+    The result packs a factor, the right shift of its product, and the right shift of the dividend.
+    For 2^c >= divisor the factor ceil(2^(31 + c) / divisor) makes all quotients of 31-bit dividends
+    exact (Granlund and Montgomery, Division by invariant integers using multiplication, theorem
+    4.2). For larger dividends the quotient may be too small, never too large, and is corrected.
     """
     after = (divisor - 1).bit_length()
-    # A power of two needs a shift alone. The factor 1 keeps the same code for all divisors, so that
+    # A power of two needs a shift alone. The factor 1 keeps the same code for all divisors, and
     # kernels have no branch.
     if divisor == 1 << after:
         return (1 << SHIFT_BITS | after) << SHIFT_BITS
     before = max(0, largest.bit_length() - FACTOR_BITS)
     whole, rest = divmod(1 << FACTOR_BITS + after, divisor)
     # Rounding up makes quotients of 31 bits exact. If bits were cut off before, rounding up could
-    # give a quotient that is too large, which the loop in `quotient` cannot repair.
+    # give a quotient that is too large. The loop in `quotient` cannot correct such a quotient.
     factor = whole + (rest > 0 and before == 0)
     return (factor << SHIFT_BITS | FACTOR_BITS + after - before) << SHIFT_BITS | before
 
 
 @inlined
 def quotient(number: int, divisor: int, inverse: int) -> int:
-    """A non-negative number divided by a divisor with a known `inverse`: twice as fast."""
+    """Return a non-negative number divided by a divisor with a known `inverse`: twice as fast."""
     shift = (1 << SHIFT_BITS) - 1
     before, after = inverse & shift, inverse >> SHIFT_BITS & shift
     whole = (number >> before) * (inverse >> 2 * SHIFT_BITS) >> after
-    # Numbers of at most 31 bits need no turn. Larger ones lose low bits before the product, so
-    # that the quotient may come out too small.
+    # Numbers of at most 31 bits need no iteration. Larger ones lose low bits before the product,
+    # and the quotient may be too small.
     while number - whole * divisor >= divisor:
         whole += 1
     return whole
@@ -80,7 +82,7 @@ def quotient(number: int, divisor: int, inverse: int) -> int:
 
 @inlined
 def ceil_log2(number: int) -> int:
-    """Least e with 2^e >= number, for a positive number."""
+    """Return the least e with 2^e >= number, for a positive number."""
     exponent = 0
     while (1 << exponent) < number:
         exponent += 1

@@ -1,9 +1,10 @@
-"""Bubble flow control: rings of one class, in each of which room for a message stays free.
+"""Bubble flow control: one class per ring, with room for one message kept free in each ring.
 
-A message enters a ring only if the next buffer has room for two, and goes on along it if there is
-room for one: so the messages of a ring never fill it, and one of them can always move (Carrión and
-others 1997; Puente and others 2001). A ring then waits for other rings alone, and there is no
-deadlock if no ring waits for itself by way of others.
+A message enters a ring only if the next buffer has room for two messages. The message continues
+along the ring if the next buffer has room for one message. The messages of a ring therefore never
+fill the ring, and one of them can always move (Carrión and others 1997; Puente and others 2001). A
+ring then waits for other rings only. Deadlocks are impossible if no ring waits for itself through
+other rings.
 """
 
 from __future__ import annotations
@@ -21,28 +22,28 @@ NONE = -1
 
 
 def ring_classes(topology: Topology, dateline: Rule, wrap: Rule) -> Choices:
-    """Offer the class rules of networks made of rings.
+    """Return the class rules of a network made of rings.
 
     Parameters
     ----------
     topology : Topology
         A ring or a torus.
     dateline, wrap : Rule
-        Class rules of its own, of two classes each.
+        The network's own class rules, of two classes each.
     """
     return common_classes(topology) | {
         "dateline": lambda: ChannelClasses("dateline", dateline, topology.params, 2),
         "wrap": lambda: ChannelClasses("wrap", wrap, topology.params, 2),
-        # One class is enough here. A free buffer in every ring takes the place of the second class
-        # of the datelines.
+        # One class is enough here. A free buffer in every ring replaces the second class of the
+        # datelines.
         BUBBLE: lambda: ChannelClasses(BUBBLE, one_class, topology.params, 1),
     }
 
 
 def onward_ports(topology: Topology, nodes: Ints) -> Ints:
-    """Return by which port a ring goes on that comes to a node through a port.
+    """Return, for each port of a node, the other port of the ring through both ports.
 
-    That is the other port of the same class of links, if there are two of them.
+    The ring continues at the other port of the same class of links, if a node has two such ports.
 
     Parameters
     ----------
@@ -54,7 +55,7 @@ def onward_ports(topology: Topology, nodes: Ints) -> Ints:
     Returns
     -------
     ndarray of int64, shape (k, ports)
-        -1 where no ring goes on.
+        -1 if no ring continues.
     """
     ports = np.arange(topology.ports)
     wired = np.atleast_2d(topology.neighbor(nodes[:, np.newaxis], ports)) >= 0
@@ -62,7 +63,7 @@ def onward_ports(topology: Topology, nodes: Ints) -> Ints:
     onward = np.full(wired.shape, NONE, np.int64)
     for kind in np.unique(kinds).tolist():
         alike = wired & (kinds == kind)
-        # A ring goes on only where a node has exactly two ports of its class of links. A side of
+        # A ring continues only if a node has exactly two ports of its class of links. A side of
         # two has one link, which closes no ring.
         both = np.flatnonzero(alike.sum(axis=1) == 2)
         one, other = np.nonzero(alike[both])[1].reshape(-1, 2).T
@@ -71,7 +72,7 @@ def onward_ports(topology: Topology, nodes: Ints) -> Ints:
 
 
 def rings(topology: Topology) -> Ints:
-    """Return the ring that each channel is part of: the number of the lowest channel of it.
+    """Return the ring of each channel, named by the lowest channel number in the ring.
 
     Returns
     -------

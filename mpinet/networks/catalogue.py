@@ -1,7 +1,7 @@
 """The catalogue of families, and the reader of topology strings.
 
-A family is one line of `FAMILIES`. Its module is imported when the family is asked for, so that a
-short job does not pay for the others.
+A family is one line of `FAMILIES`. Its module is imported on the first request for the family. A
+short job does not pay for the other families.
 """
 
 from __future__ import annotations
@@ -97,7 +97,7 @@ FAMILIES = {
     "dualcube": "mpinet.networks.hdn.wiring:DualCube",
     "graph": "mpinet.networks.graphfile:GraphFile",
 }
-"""Family name in a topology string -> module and class."""
+"""Module and class of each family, by the family name in a topology string."""
 
 
 @dataclass(frozen=True)
@@ -119,22 +119,22 @@ class Family:
 
 
 def open_topology(name: NetworkLike) -> Topology:
-    """The topology that a string names, or that a graph describes.
+    """Return the topology that a string names, or that a graph describes.
 
     Parameters
     ----------
     name : str, networkx.Graph or Topology
         ``FAMILY:ARGUMENTS``, ``module.path:Class:ARGUMENTS`` or ``path/file.py:Class:ARGUMENTS``;
-        several of them joined by ``*`` are their product. Behind them, ``group=0-3+8`` names the
-        processors that take part, ``dead=5+0-1`` dead nodes and links (`networks.members`). A
-        graph of networkx is a network with its nodes and edges (connected, undirected); a topology
-        is returned unchanged.
+        several of these joined by ``*`` are their product. Further arguments at the end:
+        ``group=0-3+8`` names the participating processors, ``dead=5+0-1`` dead nodes and links
+        (`networks.members`). A graph of networkx (connected, undirected) becomes a network with the
+        graph's nodes and edges. A topology is returned unchanged.
 
     Raises
     ------
     TopologyError
-        The string names no topology, or the graph can be none; the sentence says which part is
-        wrong and what is allowed.
+        The string names no topology, or the graph is not a valid network. The message names the
+        wrong part and the allowed values.
 
     Examples
     --------
@@ -161,12 +161,12 @@ def open_topology(name: NetworkLike) -> Topology:
 
 
 def to_networkx(topology: NetworkLike) -> networkx.Graph:
-    """The graph of a topology, given itself or by its string.
+    """Return the networkx graph of a topology or of a topology string.
 
-    Nodes are the numbers 0..N-1, or those of the networkx graph that it was made of. Each has the
-    attributes ``address`` and ``number``. Edges have the attribute ``ports``: the lists of ports at
-    the end with the lower number and at the other; several links make one edge. The graph's name
-    is the topology's.
+    Nodes are the numbers 0..N-1, or the nodes of the networkx graph from which the topology was
+    made. Each node has the attributes ``address`` and ``number``. Each edge has the attribute
+    ``ports``: the lists of ports at the end with the lower number and at the other end. Parallel
+    links become one edge. The graph's name is the topology's name.
 
     Examples
     --------
@@ -179,11 +179,13 @@ def to_networkx(topology: NetworkLike) -> networkx.Graph:
 
 
 HOSTS = re.compile(r"(?P<network>.*?)[:,]\s*hosts\s*=(?P<each>[^,*]*)")
-"""The argument of any direct network that puts processors at its routers: the last one."""
+"""The last argument of a direct network's string, ``hosts=``: the number of processors per
+router.
+"""
 
 
 def _open_named(text: str) -> Topology:
-    """Open a product; its last arguments may say terminals, or who takes part in it."""
+    """Open a product; its last arguments may be ``hosts=``, ``group=`` or ``dead=``."""
     from mpinet.networks.product import Product
 
     # The pattern backtracks on long names. Most names have no equals sign, and skip it.
@@ -196,23 +198,23 @@ def _open_named(text: str) -> Topology:
         from mpinet.networks.terminals import Terminals
 
         each = found["each"].strip()
-        number: Any = whole(each) if looks_whole(each) else each  # what is none is refused there
+        number: Any = whole(each) if looks_whole(each) else each  # the network rejects other texts
         return Terminals(_open_named(found["network"]), number)
     return reduce(Product, [_open_factor(factor.strip(), text) for factor in text.split("*")])
 
 
 def families() -> list[Family]:
-    """Describe all families, in the catalogue's order."""
+    """Return the descriptions of all families, in the catalogue's order."""
     return [_describe(name, family_class(name)) for name in FAMILIES]
 
 
 def family_of(name: str) -> Family:
-    """Describe the family of this name.
+    """Return the description of the family of this name.
 
     Raises
     ------
     TopologyError
-        There is none of this name.
+        The catalogue has no family of this name.
     """
     if name not in FAMILIES:
         raise TopologyError(_unknown(name))
@@ -231,7 +233,7 @@ def _describe(name: str, cls: type[Topology]) -> Family:
 
 
 def _open_factor(text: str, whole: str) -> Topology:
-    """Open one factor of a product (or all of it)."""
+    """Open one factor of a product, or a network without factors."""
     if not text:
         where = "The topology string is empty" if not whole.strip() else f"{whole!r} lacks a factor"
         raise TopologyError(f"{where}: give a name and arguments, as in hypercube:10.")
@@ -246,8 +248,8 @@ def _open_factor(text: str, whole: str) -> Topology:
             return open_own(name, place, arguments)
         except ModuleMissing as error:
             raise TopologyError(f"{_unknown(name)} {error}") from None
-    # Sides joined by * instead of x are an easy slip, since * joins networks. The sentence shows
-    # the repaired text.
+    # Sides joined by * instead of x are an easy slip, since * joins networks. The message shows
+    # the corrected text.
     if is_whole(name) and "*" in whole:
         meant = f"* joins networks, and x joins sides: did you mean {whole.replace('*', 'x')}?"
         raise TopologyError(f"There is no topology {name!r}: {meant}")
@@ -262,7 +264,7 @@ def _unknown(name: str) -> str:
 
 
 def family_class(name: str) -> type[Topology]:
-    """The class of a family in `FAMILIES`."""
+    """Return the class of a family in `FAMILIES`."""
     # Only this module is imported. Importing all families would slow the start of every short
     # command.
     module, _, cls = FAMILIES[name].partition(":")

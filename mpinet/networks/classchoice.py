@@ -12,22 +12,22 @@ from mpinet.networks.valiant import phased
 
 
 def open_classes(topology: Topology, routing: Routing, name: str | None = None) -> ChannelClasses:
-    """The class rule of a network, or of a routing of one's own, by name.
+    """Return the class rule of a network, or a routing's own, by name.
 
-    Its count may have to be measured (`mpinet.measure.deadlock.counted_classes`).
+    The number of classes may have to be measured (`mpinet.measure.deadlock.counted_classes`).
 
     Parameters
     ----------
     topology, routing
         The network and its routing.
     name : str, optional
-        As in `Topology.channel_classes`; ``own``: the routing's. Default: the routing's own where
+        As in `Topology.channel_classes`; ``own``: the routing's. Default: the routing's own rule if
         it has one, else the network's `Topology.default_classes`.
 
     Raises
     ------
     UsageError
-        Neither has a class rule of that name.
+        Neither the network nor the routing has a class rule of that name.
 
     Examples
     --------
@@ -55,12 +55,13 @@ def open_classes(topology: Topology, routing: Routing, name: str | None = None) 
 
 
 def own_choices(topology: Topology, routing: Routing) -> Choices:
-    """The routing's own class rule, if it has one."""
+    """Return the routing's own class rule by name, if it has one."""
     params, count = np.asarray(routing.params), routing.classes
     rule = one_class if routing.adaptive else routing.channel_class
     if routing.base is not None and not routing.adaptive:
         base = routing.base
-        # The two phases repeat the base's classes. So the choice for the base decides for both.
+        # The two phases repeat the base's classes. The choice for the base therefore decides for
+        # both.
         return {"own": lambda: phased(topology, routing, open_classes(topology, base))}
     if rule is None:
         return {}

@@ -1,9 +1,10 @@
-"""The check of a topology's contract: what a family promises, tried out node by node.
+"""The check of a topology's contract: tests of a family's rules and methods, node by node.
 
-Neighbours are nodes and never the node itself, reverse ports lead back, both ends agree on the
-channel, members on their bus, addresses read back; then what `promises` checks: routings arrive,
-schedules keep to their port model, cycles close. Small networks are checked whole, large ones at a
-seeded sample. `mpinet check` runs it, and so may the tests of a user's own network.
+Neighbours are nodes and never the node itself. Reverse ports lead back. Both ends agree on the
+channel. Members are on their bus, and addresses can be read back. Module `promises` then checks
+that routings arrive, schedules obey their port model, and cycles close. Small networks are checked
+completely, large ones at a seeded sample. `mpinet check` runs the check; tests of a user's own
+network may run it as well.
 """
 
 from __future__ import annotations
@@ -28,21 +29,21 @@ from mpinet.networks.shortest import UNREACHABLE, fill_first_ports
 from mpinet.networks.topology import MOST_ADDRESSES, NetworkLike, Topology, is_searched
 
 WHOLE = 2**22
-"""Networks with up to this many (node, port) pairs are checked whole."""
+"""Most (node, port) pairs of a network that is checked completely."""
 
 PORTS_SAMPLED = 256
-"""Ports tried per node where not all pairs are."""
+"""Number of ports tested per node if not all pairs are tested."""
 
 ADDRESSES = 1024
-"""Most addresses that are tried."""
+"""Most addresses that are tested."""
 
 PLAYED = 4
-"""Number of first and of last nodes, and of ports, at which rules are tried in plain Python."""
+"""Number of first and last nodes, and of ports, at which rules are called in plain Python."""
 
 
 @dataclass(frozen=True)
 class Report:
-    """Counts of what `check` has examined and found in order."""
+    """Counts of the items that `check` has examined without finding an error."""
 
     topology: str
     """Name of the topology."""
@@ -65,30 +66,30 @@ def check(
     schedules: bool = True,
     routings: bool = True,
 ) -> Report:
-    """Check that a topology keeps its contract.
+    """Check that a topology fulfils its contract.
 
-    Small networks are checked whole, of large ones a sample.
+    Small networks are checked completely, large networks at a sample.
 
     Parameters
     ----------
     topology : Topology, str or networkx.Graph
         The topology.
     sample : int
-        Number of nodes that are checked where all would be too many.
+        Number of nodes that are checked in networks too large for a complete check.
     seed : int
-        Chooses the sample.
+        Seed of the sample.
     schedules : bool
-        Whether the network's schedules are played, too. A machine polices them as they run, by
-        the port model that it has.
+        Whether to run the network's schedules. A machine also checks schedules as they run, by
+        its own port model.
     routings : bool
-        Whether all routings are tried, too. `Topology.routing` tries each where it is first used.
+        Whether to test all routings. `Topology.routing` also tests each one on first use.
 
     Raises
     ------
     WiringError
-        The contract is broken; the sentence names the processor and the port.
+        The contract is violated; the message names the processor and the port.
     RoutingError
-        A routing takes an unwired port, does not arrive or is not as short as it says.
+        A routing takes an unwired port, does not arrive or is not as short as it claims.
     RuleError
         A user's rule or method fails, or cannot be compiled.
 
@@ -107,25 +108,24 @@ def check(
 
 
 def _check(topology: Topology, sample: int, seed: int, schedules: bool, routings: bool) -> Report:
-    """Run every check; the first that fails raises."""
+    """Run every check; the first failure raises an exception."""
     random = np.random.default_rng(seed)
     _check_numbers(topology)
     _play_rules(topology)
-    # Networks of 10^8 processors have to be checked, too. A seeded sample finds the usual mistakes,
-    # and finds the same ones again.
+    # Networks of 10^8 processors have to be checked as well. A seeded sample finds the usual
+    # mistakes reproducibly.
     whole = topology.size * topology.ports <= WHOLE
     nodes = _sample(topology.size, topology.size if whole else sample, random)
     ports = _sample(topology.ports, topology.ports if whole else PORTS_SAMPLED, random)
     wired = _check_links(topology, nodes, ports)
     if not topology.links:
-        # A bus of many members is seen by each of them. The work grows with the square of the
-        # ports.
+        # Each member of a bus lists all other members. The work grows with the square of the ports.
         some = nodes if whole else random.permutation(nodes)[: 1 + WHOLE // topology.ports**2]
         _check_busses(topology, some)
     if whole:
         _check_connected(topology)
     if topology.searches_addresses and topology.size > MOST_ADDRESSES:
-        nodes = nodes[:0]  # no number is ever read from an address
+        nodes = nodes[:0]  # no command reads addresses of this network
     addressed = nodes if nodes.size <= ADDRESSES else random.permutation(nodes)[:ADDRESSES]
     _check_addresses(topology, addressed)
     check_cluster_order(topology, nodes)
@@ -138,7 +138,7 @@ def _check(topology: Topology, sample: int, seed: int, schedules: bool, routings
 
 
 def _check_numbers(topology: Topology) -> None:
-    """Size, ports, hosts and parameters agree."""
+    """Check that size, ports, hosts and parameters agree."""
     name, params = topology.name, topology.params
     if topology.size < 1 or topology.ports < (1 if topology.size > 1 else 0):
         raise WiringError(f"{name}: {topology.size} nodes with {topology.ports} ports each.")
@@ -154,7 +154,7 @@ def _check_numbers(topology: Topology) -> None:
 
 
 def _play_rules(topology: Topology) -> None:
-    """Call the wiring's rules in plain Python, which catches errors that compiled code does not."""
+    """Call the wiring's rules in plain Python, which finds errors that compiled code misses."""
     for node, port in product(_ends(topology.size), _ends(topology.ports)):
         # Native code reads beyond an array without an error. Plain Python raises at the line in the
         # user's file.
@@ -166,24 +166,24 @@ def _play_rules(topology: Topology) -> None:
 
 
 def _ends(count: int) -> list[int]:
-    """The first and the last of the numbers 0..count-1."""
+    """Return the first and the last of the numbers 0..count-1."""
     return sorted({*range(count)[:PLAYED], *range(count)[-PLAYED:]})
 
 
 def _searches(topology: Topology) -> bool:
-    """Return whether reverse ports are searched for, port by port, for lack of a rule."""
+    """Return whether reverse ports are searched port by port because the family has no rule."""
     return is_searched(topology.reverse_port.rule)
 
 
 def _sample(count: int, wanted: int, random: np.random.Generator) -> Ints:
-    """Some of the numbers 0..count-1, the ends among them; all if these are not more."""
+    """Return a sample of the numbers 0..count-1 with both ends, or all numbers if they are few."""
     if count <= wanted:
         return np.arange(count)
     return np.unique(np.append(random.integers(0, count, wanted), [0, count - 1]))
 
 
 def _check_links(topology: Topology, nodes: Ints, ports: Ints) -> int:
-    """Check that neighbours, reverse ports and channels agree at both ends; count wired ports."""
+    """Check that both ends of links agree; return the number of wired ports."""
     name, size = topology.name, topology.size
     nodes, ports = np.repeat(nodes, ports.size), np.tile(ports, nodes.size)
     others = topology.neighbor(nodes, ports)
@@ -195,15 +195,15 @@ def _check_links(topology: Topology, nodes: Ints, ports: Ints) -> int:
     nodes, ports, others = (array[others >= 0] for array in (nodes, ports, others))
     for u, p in _broken(others == nodes, nodes, ports):
         raise WiringError(f"{name}: neighbor({u}, {p}) = {u} is the processor itself.")
-    # A rule that always returns -1 passes all other checks, since there is nothing to compare.
+    # A rule that always returns -1 passes all other checks, since these have nothing to compare.
     if size > 1 and nodes.size == 0:
         raise WiringError(f"{name}: no port is wired.")
-    # The searched reverse port is right by construction if there is one. Its failures mean missing
-    # or parallel links, and the sentence says so.
+    # A searched reverse port is right by construction if it exists. A failed search means missing
+    # or parallel links, and the message names these.
     if _searches(topology):
         require_walk(
             nodes.size * topology.ports,
-            f"The search for the ways back in {name}, which has no rule 'reverse_port',",
+            f"The search for reverse ports in {name}, which has no rule 'reverse_port',",
         )
     back = topology.reverse_port(nodes, ports)
     for u, p, q, v in _broken((back < 0) | (back >= topology.ports), nodes, ports, back, others):
@@ -226,7 +226,7 @@ def _check_links(topology: Topology, nodes: Ints, ports: Ints) -> int:
         if _searches(topology):
             raise WiringError(
                 f"{name}: ports {min(p, r)} and {max(p, r)} of node {u} both lead to node {v}: "
-                "with parallel links define the rule 'reverse_port', which tells where each ends."
+                "with parallel links define the rule 'reverse_port'."
             )
         raise WiringError(
             f"{name}: reverse_port({u}, {p}) = {q}, but reverse_port({v}, {q}) = {r}, not {p}."
@@ -242,9 +242,8 @@ def _check_channels(
     others: Ints,
     back: Ints,
 ) -> None:
-    """Check that both ends of a link or bus know it by the same number and class."""
-    # Capacity is counted by channel. If the two ends of a link disagree, it would carry two
-    # messages a step.
+    """Check that both ends of a link or bus return the same number and class for it."""
+    # Capacity is counted by channel. A link whose ends disagree would carry two messages a step.
     channels = topology.channel(nodes, ports)
     there = topology.channel(others, back)
     for u, p, c, v, q, d in _broken(channels != there, nodes, ports, channels, others, back, there):
@@ -281,7 +280,7 @@ def _check_links_channels(
     back: Ints,
     channels: Ints,
 ) -> None:
-    """No two links have the same number."""
+    """Check that no two links have the same number."""
     links = np.minimum(nodes * topology.ports + ports, others * topology.ports + back)
     order = np.lexsort((links, channels))
     shared = (np.diff(channels[order]) == 0) & (np.diff(links[order]) != 0)
@@ -290,14 +289,14 @@ def _check_links_channels(
     for u, p, c, v, q in _broken(shared, *found):
         raise WiringError(
             f"{topology.name}: channel({u}, {p}) = channel({v}, {q}) = {c}, but these are two "
-            "links: each has a number of its own."
+            "links, and each needs its own number."
         )
 
 
 def _check_busses(topology: Topology, nodes: Ints) -> None:
-    """Check that every member of a bus sees all its other members, for the busses of some nodes.
+    """Check that every member of a bus lists all its other members, for the busses of some nodes.
 
-    Two views of a bus are compared by their number of members and the sum of scrambled member
+    The check compares two views of a bus by their number of members and the sum of scrambled member
     numbers.
     """
     ports = np.arange(topology.ports)
@@ -324,7 +323,7 @@ def _check_busses(topology: Topology, nodes: Ints) -> None:
 
 
 def _scramble(numbers: Ints) -> Words:
-    """Numbers spread over 64 bits (splitmix64)."""
+    """Return numbers spread over 64 bits (splitmix64)."""
     word = numbers.astype(np.uint64) + np.uint64(0x9E3779B97F4A7C15)
     word = (word ^ (word >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
     word = (word ^ (word >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
@@ -332,7 +331,7 @@ def _scramble(numbers: Ints) -> Words:
 
 
 def _check_connected(topology: Topology) -> None:
-    """Node 0 reaches all nodes."""
+    """Check that node 0 reaches all nodes."""
     from mpinet.networks.shortest import neighbor_table
 
     if topology.size == 1:
@@ -344,16 +343,16 @@ def _check_connected(topology: Topology) -> None:
 
 
 def _check_addresses(topology: Topology, nodes: Ints) -> None:
-    """Different nodes have different addresses, and these lead back."""
+    """Check that different nodes have different addresses, and that these can be read back."""
     for node in nodes.tolist():
         address = topology.address(node)
         try:
-            # Reading back also finds two nodes with one address. A set of all addresses would need
-            # memory for the sample.
+            # Reading an address back also finds two nodes with the same address. A set of all
+            # addresses would need memory for the sample.
             back = topology.node(address)
         except NodeError as error:
             raise WiringError(
-                f"{topology.name}: address({node}) = {address!r} is not understood: {error}"
+                f"{topology.name}: address({node}) = {address!r} cannot be read back: {error}"
             ) from None
         if back != node:
             raise WiringError(
@@ -362,7 +361,7 @@ def _check_addresses(topology: Topology, nodes: Ints) -> None:
 
 
 def _broken(wrong: Flags, *columns: Ints) -> Iterator[tuple[int, ...]]:
-    """The values of the first case that is wrong, if any is."""
+    """Yield the values of the first wrong case, if any."""
     if wrong.any():
         at = int(wrong.argmax())
         yield tuple(int(column[at]) for column in columns)

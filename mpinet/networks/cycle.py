@@ -1,8 +1,8 @@
-"""Hamiltonian cycles, as a local rule: the port to the next processor.
+"""Hamiltonian cycles as a local rule: the port to the next processor.
 
-A Hamiltonian cycle visits every processor once and returns to the first. A family that knows one
-states it by a rule (`ring_cycle`: one port leads all the way round); one that was found by search
-is a table of N ports (`table_cycle`). Walks along the cycle then need nothing but a node's number.
+A Hamiltonian cycle visits every processor once and returns to the first. A family with a known
+cycle states it by a rule (`ring_cycle`: one port leads all the way round). A cycle found by search
+is a table of N ports (`table_cycle`). Walks along the cycle then need only a node's number.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from mpinet.compiled import Mapped, Rule, kernel, rule
 from mpinet.networks.wired import Wired
 
 AHEAD = 0
-"""The way that a cycle's rule is asked for; the way back is known from what arrives."""
+"""Direction argument of a cycle's rule: forwards. The way back follows from the incoming port."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -31,72 +31,74 @@ class Cycle:
     """The rule's parameters."""
 
     def successor(self, nodes: Ints) -> Ints:
-        """The ports to the next processors, shape of the argument."""
+        """Return the ports to the next processors, in the shape of the argument."""
         return Mapped(self.rule, self.params, ports=AHEAD + 1)(nodes, AHEAD)
 
 
 @rule
 def port_all_round(node, way, params):
-    """The one port that leads all the way round."""
+    """Return the one port that leads all the way round."""
     return params[2]
 
 
 def ring_cycle(params: Ints, port: int = 0) -> Cycle:
-    """The cycle of a network in which one port leads from processor to processor all round.
+    """Return the Hamiltonian `Cycle` that leaves every processor through the same port.
+
+    The caller guarantees that this port leads through all processors and back to the first.
 
     Parameters
     ----------
     params : ndarray of int64
-        The topology's.
+        Parameters of the topology.
     port : int
-        By default port 0.
+        The port that leads round. Default: 0.
     """
     return Cycle("ring", port_all_round, np.append(params[:2], port))
 
 
 @rule
 def port_in_table(node, way, params):
-    """Look the node's port up in the table."""
+    """Return the node's port from the table."""
     return params[2 + node]
 
 
 def table_cycle(name: str, topology: Wired, order: Ints) -> Cycle:
-    """The cycle that visits the nodes in this order, by a table of N ports.
+    """Return the cycle that visits the nodes in the given order, as a table of N ports.
 
     Parameters
     ----------
     name : str
-        What it is called in results.
+        Name of the cycle in results.
     topology : Topology
         The network.
     order : ndarray of int64, shape (N,)
         Every node once; each is linked to the next, and the last to the first.
     """
     table = np.empty(topology.size, np.int64)
-    # Ports are stored instead of successors. A rule then needs no second look into the wiring.
+    # Ports are stored instead of successors. The rule then needs no wiring.
     table[order] = ports_to(topology, order, np.roll(order, -1))
     return Cycle(name, port_in_table, np.concatenate([topology.params[:2], table]))
 
 
 def ports_to(topology: Wired, nodes: Ints, others: Ints) -> Ints:
-    """The lowest ports that lead from some nodes to neighbours of theirs, shape of both."""
+    """Return the lowest port from each node to the given neighbour, in the shape of both."""
     behind = topology.neighbor(nodes[:, np.newaxis], np.arange(topology.ports))
-    # The first match is the lowest of parallel ports. Every rank has to choose the same one.
+    # The first match is the lowest of parallel ports. Every rank has to choose the same port.
     return np.argmax(behind == others[:, np.newaxis], axis=1)
 
 
 def cycle_order(topology: Wired, cycle: Cycle) -> Ints:
-    """The nodes in the order in which a cycle visits them, from node 0, shape (N,)."""
+    """Return the nodes in the order in which a cycle visits them, from node 0, shape (N,)."""
     nodes = np.arange(topology.size)
     order = np.zeros(topology.size, np.int64)
-    # Successors are computed for all nodes at once. Only the walk from one to the next has to go
-    # one by one.
+    # Successors are computed for all nodes at once. Only the walk from one to the next is
+    # sequential.
     follow(topology.neighbor(nodes, cycle.successor(nodes)), order)
     return order
 
 
 @kernel
 def follow(following: Ints, order: Ints) -> None:
-    """Write who follows whom, from the first entry on."""
+    """Fill `order` by following successors from its first entry."""
     for place in range(1, order.size):
         order[place] = following[order[place - 1]]

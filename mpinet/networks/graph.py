@@ -1,7 +1,7 @@
 """Graphs of networkx and of files as topologies.
 
-The one place where networks are stored graphs: every rank that uses one needs all of it. The
-ranks of a host hold a large one together.
+Only this module stores networks as graphs: every rank needs the whole graph. The ranks of a host
+share one copy of a large graph.
 """
 
 from __future__ import annotations
@@ -27,40 +27,40 @@ if TYPE_CHECKING:
     import networkx
 
 OFFSETS = 2
-"""Start of the N+1 offsets of the nodes' neighbours in the rules' parameters; the neighbours of all
+"""Place in the rules' parameters of the N+1 offsets of the nodes' neighbours; the neighbours of all
 nodes follow, then the reverse ports in the same order.
 """
 
 
 SWITCH = {"true": True, "1": True, "yes": True, "false": False, "0": False, "no": False}
-"""Text of a node's attribute -> whether it is a switch."""
+"""Switch flag of a node, by the text of its attribute."""
 
 
 @inlined
 def stored_at(node, port, params):
-    """The index of a port's neighbour in the parameters; -1 for an unwired port."""
+    """Return the index of a port's neighbour in the parameters; -1 for an unwired port."""
     at = params[OFFSETS + node] + port
     return OFFSETS + params[0] + 1 + at if at < params[OFFSETS + node + 1] else -1
 
 
 class StoredGraph(Topology):
-    """A network whose nodes' neighbours are stored; ports lead to them in ascending order.
+    """A network with stored neighbours; ports lead to the neighbours in ascending order.
 
-    It need not be connected: that its wiring makes a machine is for `Graph` to see to.
+    The graph need not be connected. `Graph` checks that the graph is a valid network.
 
     Parameters
     ----------
     name : str
         The topology's name.
     nodes : sequence of hashable
-        The nodes in the order in which they are numbered; their texts are the addresses.
+        The nodes in the order of their numbers; their texts are the addresses.
     pairs : iterable of (hashable, hashable), or ndarray of int64, shape (L, 2)
-        The links, by nodes or, in an array, by nodes' numbers; a pair that is given again is a
-        parallel link, and a link from a node to itself is left out.
+        The links, by nodes or, in an array, by node numbers. A repeated pair is a parallel link. A
+        link from a node to itself is left out.
     kinds : sequence of int, optional
-        The class of each of the links. Default: all are of one.
+        The class of each of the links. Default: one class for all links.
     hosts : int, optional
-        The first so many nodes are processors, the others switches. Default: all.
+        Number of nodes that are processors, numbered first; the others are switches. Default: all.
     """
 
     def __init__(
@@ -90,7 +90,7 @@ class StoredGraph(Topology):
 
     @rule
     def neighbor(node, port, params):
-        """The neighbour number `port`."""
+        """Return the neighbour with index `port`."""
         at = stored_at(node, port, params)
         return -1 if at < 0 else params[at]
 
@@ -102,29 +102,29 @@ class StoredGraph(Topology):
 
     @property
     def most_wired(self) -> int:
-        """The ends of all links."""
+        """Number of ends of all links."""
         return int(self.params[OFFSETS + self.size])
 
     def port_counts(self, nodes: Ints) -> Ints:
-        """Count the ports of some nodes, all of which are wired."""
+        """Return the number of ports per node; all of them are wired."""
         return self.params[OFFSETS + nodes + 1] - self.params[OFFSETS + nodes]
 
     def neighbor_lists(self) -> tuple[Ints, Ints]:
-        """The offsets of the nodes' neighbours, shape (N + 1,), and these, shape (2L,)."""
+        """Return the neighbours' offsets, shape (N + 1,), and neighbours, shape (2L,)."""
         first = OFFSETS + self.size + 1
         return self.params[OFFSETS:first], self.params[first : first + self.most_wired]
 
     @cached_property
     def numbers(self) -> dict[str, int]:
-        """The number of each address."""
+        """Number of the node with each address."""
         return {str(node): number for number, node in enumerate(self.nodes)}
 
     def _address(self, node: int) -> str:
-        """The text of the node in the graph."""
+        """Return the text of the node in the graph."""
         return str(self.nodes[node])
 
     def read_address(self, address: str) -> int:
-        """Look the address up."""
+        """Return the number of the node with this address."""
         if not isinstance(self.nodes, range):
             return self.numbers.get(address, -1)
         number = int(address) if is_whole(address) else -1
@@ -137,12 +137,16 @@ class Graph(StoredGraph):
     Parameters
     ----------
     graph : networkx.Graph, or ndarray of int64, shape (L, 2)
-        Connected, undirected, without self-loops; an array has the labels of each link's ends. An
-        edge with a ``capacity`` c is c parallel links, as parallel edges are: it carries c messages
-        a step each way. All edges or none have a ``class``, or a ``latency`` and a ``time_byte``
-        (`mpinet.networks.linkclasses`). Nodes with a ``switch`` that is true are switches. Its
-        nodes are numbered, processors first, in ascending order if all are whole numbers, else in
-        the order of their texts; their texts are the addresses.
+        A connected, undirected graph without self-loops. An array has the labels of each link's
+        ends.
+
+        An edge with a ``capacity`` c is c parallel links, as parallel edges are: it carries c
+        messages a step each way. All edges or none have a ``class``, or a ``latency`` and a
+        ``time_byte`` (`mpinet.networks.linkclasses`).
+
+        Nodes whose ``switch`` is true are switches. Processors are numbered first, then switches,
+        each in ascending order if all nodes are whole numbers, otherwise in the order of their
+        texts. The nodes' texts are the addresses.
     family, arguments : str
         The topology's name.
     ordered : bool
@@ -151,7 +155,7 @@ class Graph(StoredGraph):
     Raises
     ------
     TopologyError
-        The graph cannot be a network.
+        The graph is not a valid network.
     """
 
     def __init__(
@@ -185,42 +189,43 @@ class Graph(StoredGraph):
         super().__init__(where, nodes, pairs, kinds, len(nodes) - len(switches))
 
     def _identity(self) -> tuple[Any, ...]:
-        """Return the nodes' texts and the links' costs; the parameters have the links."""
+        """Return the nodes' texts and the links' costs; the links are part of the parameters."""
         if self.family not in ("", "graph"):
             return super()._identity()
         nodes: Sequence[Any] = self.nodes
         if not isinstance(nodes, range):
             nodes, numbers = tuple(map(str, nodes)), range(self.size)
-            # A graph with nodes 0..N-1 equals the same graph read from a file, where they are
-            # texts.
+            # A graph with nodes 0..N-1 equals the same graph read from a file, where these nodes
+            # are texts.
             nodes = numbers if nodes == tuple(map(str, numbers)) else nodes
         costs = tuple(sorted(self.link_costs.items()))
         return Graph, self.hosts, nodes, self.link_classes, costs
 
     def __hash__(self) -> int:
-        return hash((self.size, self.hosts))  # the nodes' texts take long
+        return hash((self.size, self.hosts))  # hashing the nodes' texts is slow
 
     @property
     def link_classes(self) -> tuple[str, ...]:
-        """The classes that edges' attributes make."""
+        """Names of the link classes that the edges' attributes define."""
         return self._classes.names
 
     @property
     def link_costs(self) -> Mapping[str, tuple[str, ...]]:
-        """Costs of each class, as the edges' attributes say them."""
+        """Costs of each link class, from the edges' attributes."""
         return self._classes.costs
 
 
 class GivenGraph(Graph):
-    """A network that is a graph of networkx: its nodes go by the user's own names.
+    """A network made from a networkx graph; its methods use the nodes of that graph.
 
-    Rules and results have nodes' numbers, 0..N-1. What a user asks by a node, and what is iterated,
-    are the graph's own nodes; a number that is none of these is the node with this number.
+    Rules and results use node numbers 0..N-1. Methods with a node as argument, and iteration, use
+    the graph's own nodes. An integer that is not a node of the graph means the node with this
+    number.
 
     Parameters
     ----------
     graph : networkx.Graph
-        As in `Graph`. Its name is that of the network, behind ``networkx:``.
+        As in `Graph`. The network's name is ``networkx:`` and the graph's name.
 
     Examples
     --------
@@ -234,48 +239,48 @@ class GivenGraph(Graph):
         super().__init__(graph, "networkx", str(getattr(graph, "name", "")))
 
     def __iter__(self) -> Iterator[Any]:
-        """The graph's nodes, in the order of their numbers."""
+        """Iterate over the graph's nodes, in the order of their numbers."""
         return iter(self.nodes)
 
     def __contains__(self, node: object) -> bool:
-        """Tell if this is a node of the graph."""
+        """Return whether a value is a node of the graph."""
         number = self.numbers.get(str(node), -1)
         return number >= 0 and self.nodes[number] == node
 
     def neighbors(self, node: Any) -> list[Any]:
-        """The neighbours of a node of the graph, nodes of the graph too, in the order of ports."""
+        """Return the neighbours of a node as nodes of the graph, in the order of ports."""
         return [self.nodes[number] for number in super().neighbors(node)]
 
     def find(self, text: str) -> int:
-        """The node that a person means: the graph's node with this text, else that number."""
+        """Return the number of the graph's node with this text, or of the node with this number."""
         found = self.read_address(text)
         return found if found >= 0 else super().find(text)
 
     def to_networkx(self) -> networkx.Graph:
-        """The graph of this network, with the nodes of the graph that it was made of."""
+        """Return the graph of this network, with the nodes of the original graph."""
         return graph_of(self, self.nodes)
 
 
 def from_networkx(graph: networkx.Graph, name: str = "graph") -> Graph:
-    """The network that a graph describes.
+    """Return the network that a graph describes.
 
     Parameters
     ----------
     graph : networkx.Graph
         As in `Graph`.
     name : str
-        The topology's name; it cannot be opened by it.
+        The topology's name, which cannot be used to open the topology.
 
     Raises
     ------
     TopologyError
-        The graph cannot be a network.
+        The graph is not a valid network.
     """
     return Graph(graph, name)
 
 
 def require_network(where: str, graph: networkx.Graph) -> None:
-    """Raise `TopologyError` unless a graph can be a network."""
+    """Raise `TopologyError` unless a graph is a valid network."""
     import networkx
 
     if graph.is_directed():
@@ -292,24 +297,24 @@ def require_several(where: str, nodes: int) -> None:
 
 
 def require_no_loop(where: str, looped: Iterable[Hashable]) -> None:
-    """Raise `TopologyError` if there are nodes with links to themselves."""
+    """Raise `TopologyError` if any node has a link to itself."""
     for node in looped:
         raise TopologyError(f"{where}: node {node} has a link to itself.")
 
 
 def require_connected(where: str, pieces: int) -> None:
-    """Raise `TopologyError` if a graph has several pieces."""
+    """Raise `TopologyError` if a graph has several components."""
     if pieces > 1:
-        raise TopologyError(f"{where}: the graph is not connected, it has {pieces} pieces.")
+        raise TopologyError(f"{where}: the graph is not connected, but has {pieces} components.")
 
 
 def capacities(where: str, graph: networkx.Graph) -> list[int]:
-    """Read the number of parallel links that each edge is.
+    """Return the capacity of each edge: its number of parallel links.
 
     Raises
     ------
     TopologyError
-        A capacity is no whole number, or there are too many links.
+        A capacity is not a whole number, or the graph has too many links.
     """
     # A capacity of a few digits may mean millions of links. A large graph of single links is no
     # accident, and is allowed.
@@ -327,23 +332,23 @@ def capacities(where: str, graph: networkx.Graph) -> list[int]:
         found.append(int(capacity))
     if sum(found) > most:
         raise TopologyError(
-            f"{where}: by their capacities edges are {sum(found)} links, more than {most}."
+            f"{where}: the capacities of edges add up to {sum(found)} links, more than {most}."
         )
     return found
 
 
 def read_switches(where: str, graph: networkx.Graph) -> set[Hashable]:
-    """Read which nodes are switches.
+    """Return the nodes that are switches.
 
     Raises
     ------
     TopologyError
-        An attribute is neither true nor false, or there is no processor.
+        An attribute is neither true nor false, or all nodes are switches.
     """
     found = set[Hashable]()
     for node, given in graph.nodes(data="switch", default=False):
-        # Formats write booleans differently: GraphML true, GML 1, DOT a text. All of these come
-        # here as texts.
+        # Formats write booleans differently: GraphML true, GML 1, DOT a text. Here all of these are
+        # compared as texts.
         text = str(given).lower()
         if text not in SWITCH:
             raise TopologyError(
@@ -352,12 +357,12 @@ def read_switches(where: str, graph: networkx.Graph) -> set[Hashable]:
         if SWITCH[text]:
             found.add(node)
     if len(found) == graph.number_of_nodes():
-        raise TopologyError(f"{where}: all nodes are switches; a network has a processor.")
+        raise TopologyError(f"{where}: all nodes are switches; a network needs a processor.")
     return found
 
 
 def ordered_nodes(where: str, graph: networkx.Graph) -> list[Hashable]:
-    """The graph's nodes in the order in which they are numbered."""
+    """Return the graph's nodes in the order of their numbers."""
     nodes = list(graph)
     try:
         numbers = {node: int(str(node)) for node in nodes}
@@ -366,7 +371,7 @@ def ordered_nodes(where: str, graph: networkx.Graph) -> list[Hashable]:
     texts = {str(node) for node in nodes}
     if len(texts) < len(nodes):
         raise TopologyError(f"{where}: two different nodes have the same label.")
-    # As texts, 10 would come before 9. Whole numbers are numbered as people count.
+    # As texts, 10 would come before 9. Whole numbers are sorted as numbers.
     return sorted(nodes, key=numbers.__getitem__ if numbers else str)
 
 
@@ -377,15 +382,20 @@ def numbered(nodes: Sequence[Hashable], pairs: Iterable[tuple[Any, Any]]) -> Tab
 
 
 def numbers_of(labels: Table) -> tuple[Sequence[int], Table]:
-    """Number the nodes whose labels, whole numbers, are given by the links.
+    """Return the sorted labels of a graph's nodes, and the links by node numbers.
+
+    Parameters
+    ----------
+    labels : ndarray of int64, shape (L, 2)
+        The labels of each link's ends.
 
     Returns
     -------
     nodes : range or tuple of int
         The labels, ascending.
     ends : ndarray of int64, shape (L, 2)
-        The nodes' numbers of each link's ends, the lower one first: so parallel links have one
-        order at both ends, whichever way round the file gives them.
+        The node numbers of each link's ends, the lower one first. Parallel links therefore have the
+        same order at both ends, independent of the direction in the file.
     """
     found, ends = np.unique(labels, return_inverse=True)
     # Labels 0..N-1 need no table of names. For large graphs that table would be larger than the
@@ -396,14 +406,14 @@ def numbers_of(labels: Table) -> tuple[Sequence[int], Table]:
 
 
 def adjacency(ends: Table, count: int) -> tuple[Ints, Ints, Ints, Ints]:
-    """Make the offsets of the nodes' neighbours, these, the ports that lead back, and the links.
+    """Return offsets and neighbours of the nodes, the reverse ports, and the links.
 
     Each of two parallel links leads back by itself; a link's number is its place among the pairs.
     """
     links = np.flatnonzero(ends[:, 0] != ends[:, 1])
     sources, targets = np.concatenate([ends[links], ends[links, ::-1]]).T
-    # A stable sort keeps parallel links in the file's order at both ends. So the k-th link there
-    # leads back as the k-th link here.
+    # A stable sort keeps parallel links in the file's order at both ends. The k-th link there
+    # therefore leads back as the k-th link here.
     order = np.argsort(sources * count + targets, kind="stable")
     place = np.empty(len(order), np.int64)
     place[order] = np.arange(len(order))
@@ -416,7 +426,7 @@ def adjacency(ends: Table, count: int) -> tuple[Ints, Ints, Ints, Ints]:
 
 @kernel
 def count_pieces(offsets: Ints, targets: Ints) -> int:
-    """Count the connected pieces of a graph, given by the neighbours of all nodes."""
+    """Return the number of connected components of a graph."""
     reached = np.full(offsets.size - 1, -1, np.int32)
     queue, pieces = np.empty(reached.size, np.int32), 0
     for node in range(reached.size):

@@ -1,4 +1,4 @@
-"""Files as networks; what is read of a large one is held once per host."""
+"""Networks from files; the ranks of a host share the wiring of a large file."""
 
 from __future__ import annotations
 
@@ -21,16 +21,16 @@ from mpinet.networks.routing import Routing
 from mpinet.networks.topology import Topology
 
 LARGE = 2**24
-"""Bytes of a file from which the ranks of a host share what has been read of it."""
+"""Size in bytes of the smallest file whose wiring the ranks of a host share."""
 
 FORM = "edge list 1"
-"""Name of what is shared; it changes whenever the parameters do."""
+"""Version name of the shared data; it must change when the layout of the parameters changes."""
 
 
 class GraphFile(Graph):
     """A network read from a file, in one of the formats of `mpinet.networks.graphfiles`.
 
-    Behind the file's name ``,bandwidth`` makes capacities of its links' bandwidths.
+    The argument ``,bandwidth`` after the file's name turns the links' bandwidths into capacities.
     """
 
     parameters = (Parameter("FILE", "a file of a known format", str, whole=True),)
@@ -39,7 +39,7 @@ class GraphFile(Graph):
     specification = "contract 1"
 
     def __init__(self, FILE: str):
-        self._routes: Routes = {}  # listed by the file, if each two processors have one
+        self._routes: Routes = {}  # listed routes, if each pair of processors has one
         file, asked, unit = split_wish(FILE)
         words = None if asked else shared_wiring(FILE)
         if words is None:
@@ -65,7 +65,7 @@ class GraphFile(Graph):
 
     @property
     def routings(self) -> dict[str, Callable[[], Routing]]:
-        """Shortest ways by a table; the file's own routes, if it has them."""
+        """Shortest-path routing by a table; with listed routes in the file also that routing."""
         found = super().routings
         if self._routes:
             found["routes"] = lambda: listed_routing(self, self._routes)
@@ -73,13 +73,13 @@ class GraphFile(Graph):
 
 
 def shared_wiring(path: str) -> Ints | None:
-    """Return what all ranks of this host share of a large edge list of numbers.
+    """Return the wiring of a large edge list of numbers, shared by all ranks of this host.
 
     Returns
     -------
     ndarray of int64 or None
         The parameters of the rules, then the nodes' labels if these are not 0..N-1. None for other
-        files: each rank reads them.
+        files: each rank reads these.
     """
 
     def wired() -> Ints | None:
@@ -91,11 +91,11 @@ def shared_wiring(path: str) -> Ints | None:
         return np.concatenate([network.params, np.asarray(labels, np.int64)])
 
     try:
-        # Small files are read faster than they are hashed and mapped. The ranks of a host then read
-        # them each.
+        # Small files are read faster than they are hashed and mapped. Each rank then reads the
+        # file.
         if not os.path.isfile(path) or os.path.getsize(path) < LARGE:
             return None
         content = hash_of_file(Path(path))
     except OSError:
-        return None  # whoever reads it says why it cannot be read
+        return None  # the reader reports the error
     return one_copy(f"{FORM} {Path(path).suffix} {content}", wired)

@@ -1,7 +1,8 @@
-"""Classes of links that the edges' attributes of a graph make.
+"""Classes of links, from the attributes of a graph's edges.
 
-``class`` is a class's number, 0, 1, ..; ``latency`` and ``time_byte`` are costs, as the options of
-the same names are (``500``, ``1.5us``, ``25GB/s``), and each combination of them is a class.
+``class`` is the number of a class, from 0. ``latency`` and ``time_byte`` are costs in the notation
+of the options of the same names (``500``, ``1.5us``, ``25GB/s``). Each combination of costs is a
+class.
 """
 
 from __future__ import annotations
@@ -19,7 +20,7 @@ if TYPE_CHECKING:
     import networkx
 
 READERS: dict[str, Callable[..., Fraction]] = {"latency": duration, "time_byte": byte_time}
-"""Attribute -> function that reads it."""
+"""Function that reads each attribute."""
 
 MOST_CLASSES = 1 << 16
 
@@ -28,24 +29,24 @@ class LinkClasses(NamedTuple):
     """Classes of a graph's edges."""
 
     kinds: Sequence[int]
-    """The class of each edge, in their order; empty: all are of class 0."""
+    """The class of each edge, in the graph's order; empty if all edges are of class 0."""
     names: tuple[str, ...]
-    """The classes' names."""
+    """Names of the classes."""
     costs: Mapping[str, tuple[str, ...]]
-    """Latency and time per byte of each class, where edges have them."""
+    """Latency and time per byte of each class, if edges have these attributes."""
 
 
 ONE_CLASS = LinkClasses((), ("link",), {})
-"""The classes of links of which nothing is said."""
+"""Classes of a graph whose edges have no such attributes."""
 
 
 def link_classes(where: str, graph: networkx.Graph) -> LinkClasses:
-    """Read the attributes of a graph's edges.
+    """Read the link classes from the attributes of a graph's edges.
 
     Raises
     ------
     TopologyError
-        One is no class or cost, or some edges have it and others do not.
+        An attribute is not a class or cost, or only some edges have it.
     """
     classes = _column(where, graph, "class", _class_number)
     costs = {
@@ -55,8 +56,8 @@ def link_classes(where: str, graph: networkx.Graph) -> LinkClasses:
     }
     if classes and costs:
         raise TopologyError(
-            f"{where}: links have a class and a {next(iter(costs))}; give either, as costs make "
-            "classes."
+            f"{where}: links have a class and a {next(iter(costs))}; give one of both, because "
+            "costs define classes."
         )
     if classes:
         kinds = [int(text) for text in classes]
@@ -77,7 +78,7 @@ def link_classes(where: str, graph: networkx.Graph) -> LinkClasses:
 def _column(
     where: str, graph: networkx.Graph, name: str, read: Callable[[str], object]
 ) -> list[str]:
-    """Return the texts of an attribute, edge by edge; none where no edge has it."""
+    """Return the texts of an attribute, edge by edge; an empty list if no edge has it."""
     texts, known, without = list[str](), set[str](), None
     for u, v, value in graph.edges(data=name):
         if value is None:
@@ -98,7 +99,7 @@ def _column(
     if texts and without is not None:
         u, v = without
         raise TopologyError(
-            f"{where}: the link between {u} and {v} has no {name}, and others have one."
+            f"{where}: the link between {u} and {v} has no {name}, unlike other links."
         )
     return texts
 

@@ -1,4 +1,4 @@
-"""Routing by routes that a file lists: the source finds its route, and the header counts hops."""
+"""Routing by listed routes of a file: the source looks up its route, and the header counts hops."""
 
 from __future__ import annotations
 
@@ -13,14 +13,15 @@ from mpinet.networks.routing import ARRIVED, STUCK, Routing
 
 COUNT, KEYS = 2, 3
 """Places in the rules' parameters: the number of routes, and their keys ``source * N + target``,
-ascending. The routes' first places follow, then the ports of all hops."""
+ascending. The routes' first places follow, then the ports of all hops.
+"""
 
 Routes = Mapping[tuple[int, int], Sequence[int]]
-"""Source and target -> the nodes of the route, both ends included."""
+"""Nodes of each route by source and target, both ends included."""
 
 
 def listed_routing(topology: StoredGraph, routes: Routes) -> Routing:
-    """Return the routing by listed routes; other pairs of nodes have no way.
+    """Return the routing by listed routes; messages of other pairs are undeliverable.
 
     Of parallel links between two nodes a route takes the lowest port.
     """
@@ -31,7 +32,7 @@ def listed_routing(topology: StoredGraph, routes: Routes) -> Routing:
         starts.append(len(ports))
         for node, following in pairwise(nodes):
             behind = others[begin[node] : begin[node + 1]]
-            # Neighbours are stored in ascending order, so that a port is found by bisection. The
+            # Neighbours are stored in ascending order, and bisection finds the port. The
             # leftmost hit is the lowest parallel link.
             ports.append(int(np.searchsorted(behind, following)))
     first = KEYS + 2 * len(keys)
@@ -51,9 +52,8 @@ def listed_routing(topology: StoredGraph, routes: Routes) -> Routing:
 
 @rule
 def start(source, target, header, params):
-    """Search the route by halves; the header has the target and the place of the next port."""
-    # Only pairs with a route are stored, sorted. A table of all pairs would be empty for the most
-    # part.
+    """Find the route by bisection; write the target and the next port's place."""
+    # Only pairs with a route are stored, sorted. A table of all pairs would be mostly empty.
     key, low, high = source * params[0] + target, 0, params[COUNT]
     while low < high:
         middle = (low + high) // 2
@@ -68,7 +68,7 @@ def start(source, target, header, params):
 
 @rule
 def decide(node, header, params):
-    """Leave by the next port of the route."""
+    """Return the next port of the route."""
     if node == header[0]:
         return ARRIVED
     if header[1] < 0:

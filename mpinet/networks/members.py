@@ -1,11 +1,11 @@
-"""Members: some processors of a network that is there in part, such as a group, or who is alive.
+"""Members: the participating part of a network, such as a group or the survivors of faults.
 
-The members are processors, numbered first, as MPI ranks a group; all other nodes that are alive
-only forward, as switches do. Dead nodes, dead links and what these cut off from the members are
-left out. So whatever is found out about a network, proved of it, or run on it, is found out, proved
-and run of a collective among some processors, and of a network with faults.
+The members are processors, numbered first, in the order of a group's MPI ranks. All other live
+nodes only forward, as switches do. Dead nodes, dead links and nodes cut off from the members are
+left out. Every measurement, proof and run of a network therefore also works for a collective among
+some processors, and for a network with faults.
 
-Each node keeps its ports: those that lead to nothing any more are not wired.
+Each node keeps its port numbers. Ports that lost their link are not wired.
 """
 
 from __future__ import annotations
@@ -24,32 +24,32 @@ from mpinet.networks.shortest import levels
 from mpinet.networks.topology import EXCHANGE, Topology
 
 MOST_PORTS = 2**22
-"""Most ports of a network of which a part is taken: its wiring is stored, as tables."""
+"""Most ports of a network from which a part is taken: the wiring is stored as tables."""
 
 TABLES = 2
-"""Place of the wiring in the rules' parameters: neighbours, ways back, channels, classes."""
+"""Place of the wiring in the rules' parameters: neighbours, reverse ports, channels, classes."""
 
 PART = re.compile(r"(?P<network>.*?)(?P<said>(?:[:,]\s*(?:group|dead)\s*=[^,*=]*)+)")
-"""The last arguments of any network, which say who of it takes part and what is dead."""
+"""The last arguments of a network's string: ``group=`` (members) and ``dead=`` (faults)."""
 
 RUN = re.compile(r"(\d+)(?:-(\d+)(?::(\d+))?)?")
-"""A number, or a run of them: first, last and stride."""
+"""A number, or a run of numbers: first, last and stride."""
 
 
 class Members(Topology):
-    """A network of which some processors take part in collectives, and some may be dead.
+    """A network in which only some processors participate in collectives, and nodes may be dead.
 
     Parameters
     ----------
     network : Topology
-        All of it.
+        The whole network.
     group : sequence of int, optional
-        The members, in the order of their ranks; dead ones are left out. Default: all processors
-        that are alive.
+        The members, in the order of their ranks; dead members are left out. Default: all live
+        processors.
     nodes : iterable of int
         Dead nodes.
     links : iterable of (int, int)
-        Dead links, each as a pair of neighbours: all of them that are parallel.
+        Dead links, each as a pair of neighbours. All parallel links of the pair are dead.
 
     Raises
     ------
@@ -74,15 +74,16 @@ class Members(Topology):
         self.network = network
         dead, cut = sorted(set(nodes)), sorted({(min(pair), max(pair)) for pair in links})
         name = network.name + _said(network, group, dead, cut)
-        # What is left of a network has no closed form. Its wiring is stored, by every rank.
+        # The remaining network has no closed form. Every rank stores its wiring.
         if network.size * network.ports > MOST_PORTS:
             raise TopologyError(
-                f"{name}: the wiring of what is left is stored, of at most {MOST_PORTS:,} ports; "
+                f"{name}: group= and dead= need a network of at most {MOST_PORTS:,} ports; "
                 f"{network.name} has {network.size * network.ports:,}."
             )
         ends = _alive(network, name, dead, cut)
         wanted = np.arange(network.hosts) if group is None else np.array(group, np.int64)
-        # The order of the group is kept. It gives the ranks of the members, as in MPI_Group_incl.
+        # The order of the group is kept. It determines the ranks of the members, as in
+        # MPI_Group_incl.
         members = wanted[~np.isin(wanted, dead)]
         if not len(members):
             raise TopologyError(f"{name}: no processor of the group is alive.")
@@ -90,14 +91,14 @@ class Members(Topology):
         if not reached[members].all():
             lost = int(members[~reached[members]][0])
             raise TopologyError(
-                f"{name}: what is dead cuts processor {lost} off from {members[0]}: no collective "
-                "joins them."
+                f"{name}: the faults cut processor {lost} off from {members[0]}; a "
+                "collective needs paths between all members."
             )
         # Only nodes that members can reach are kept. A part that is cut off would make the network
         # disconnected.
         others = np.setdiff1d(np.flatnonzero(reached), members)
         self.origin: Ints = np.concatenate([members, others])
-        """The number in the whole network of each node. Shape (N,)."""
+        """Number of each node in the whole network. Shape (N,)."""
         tables, busses = self._tables(ends)
         hosts, size = len(members), len(self.origin)
         super().__init__("", size, network.ports, np.concatenate(tables).tolist(), hosts, busses)
@@ -108,68 +109,68 @@ class Members(Topology):
             self.link_class = Mapped(stored_class, self.params)  # type: ignore[misc]
 
     def _identity(self) -> tuple[Any, ...]:
-        """Return the whole network and the words on its members."""
+        """Return the whole network, and the part of the name that lists members and faults."""
         return Members, self.network, self.name.removeprefix(self.network.name)
 
     def _tables(self, ends: Table) -> tuple[list[Ints], int | None]:
-        """The rules' values for all nodes and ports, rule after rule; busses that are left."""
+        """Return the tables of all rules by node and port, and the number of remaining busses."""
         network, kept = self.network, ends[self.origin]
-        # Index -1 reads the last place. So unwired ports need no case of their own.
-        numbers = np.full(network.size + 1, -1)  # and a place for ports that are not wired
+        # Index -1 reads the last entry. Unwired ports therefore need no separate case.
+        numbers = np.full(network.size + 1, -1)  # and an entry for unwired ports
         numbers[self.origin] = np.arange(len(self.origin))
         wired = kept >= 0
         nodes, ports = self.origin[:, np.newaxis], np.arange(network.ports)
         tables, busses = [numbers[kept]], None
-        # Ports keep their numbers, dead ones are not wired. So the ways back are those of the whole
-        # network.
+        # Ports keep their numbers, and dead ports are not wired. Reverse ports are therefore as in
+        # the whole network.
         for each in (network.reverse_port, network.channel, network.link_class):
             tables.append(np.where(wired, Mapped(each.rule, network.params)(nodes, ports), -1))
         if network.busses is not None:
-            # Busses without two members left would be numbered without any port. Numbering those
-            # that are left keeps counts right.
+            # Busses with fewer than two remaining members would have numbers but no port.
+            # Renumbering the remaining busses keeps counts right.
             left, channels = np.unique(tables[2][wired], return_inverse=True)
             tables[2][wired], busses = channels, len(left)
         return [table.ravel() for table in tables], busses
 
     @rule
     def neighbor(node, port, params):
-        """The stored neighbour."""
+        """Return the stored neighbour."""
         return params[TABLES + node * params[1] + port]
 
     @rule
     def reverse_port(node, port, params):
-        """Return the stored way back."""
+        """Return the stored reverse port."""
         return params[TABLES + (params[0] + node) * params[1] + port]
 
     @property
     def link_classes(self) -> tuple[str, ...]:
-        """The whole network's."""
+        """Names of the link classes of the whole network."""
         return self.network.link_classes
 
     @property
     def link_costs(self) -> Mapping[str, tuple[str, ...]]:
-        """The whole network's."""
+        """Latency and time per byte of the link classes of the whole network."""
         return self.network.link_costs
 
     @property
     def ascend_schedules(self) -> Mapping[str, str]:
-        """Offer `exchange` where the members are a subcube: all partners are neighbours."""
+        """Schedule `exchange` if the members form a subcube, whose partners are neighbours."""
         dimensions = self.hosts.bit_length() - 1
         if not self.links or self.hosts != 1 << dimensions:
             return {}
         members = np.arange(self.hosts)[:, np.newaxis]
         ends = self.neighbor(members, np.arange(self.ports))
-        # Ranks, not addresses, decide: a group listed in another order may be a subcube whose
-        # partners are no neighbours.
+        # Ranks, not addresses, decide: a group in another order may be a subcube whose
+        # partners are not neighbours.
         joined = [(ends == members ^ (1 << j)).any(axis=1).all() for j in range(dimensions)]
         return EXCHANGE if dimensions and all(joined) else {}
 
     def _address(self, node: int) -> str:
-        """A node's address in the whole network."""
+        """Return a node's address in the whole network."""
         return self.network.address(int(self.origin[node]))
 
     def read_address(self, address: str) -> int:
-        """Find a node by its address in the whole network."""
+        """Return the node with this address in the whole network."""
         found = np.flatnonzero(self.origin == self.network.node(address))
         return int(found[0]) if len(found) else -1
 
@@ -189,7 +190,7 @@ def stored_class(node, port, params):
 def _said(
     network: Topology, group: Sequence[int] | None, dead: list[int], cut: list[tuple[int, int]]
 ) -> str:
-    """The arguments that say what is left of a network."""
+    """Return the arguments of the name that list members and faults."""
     words = [] if group is None else ["group=" + "+".join(runs(group))]
     what = [*map(str, dead), *(f"{u}-{v}" for u, v in cut)]
     words += ["dead=" + "+".join(what)] if what else []
@@ -197,7 +198,9 @@ def _said(
 
 
 def runs(group: Sequence[int]) -> list[str]:
-    """Words for numbers in their order: ``3``, ``0-7``, ``0-12:4`` by the longest runs.
+    """Return numbers in their order, abbreviated by the longest runs.
+
+    Examples of runs are ``0-7`` and ``0-12:4``.
 
     Examples
     --------
@@ -218,12 +221,12 @@ def runs(group: Sequence[int]) -> list[str]:
 
 
 def read_runs(network: Topology, text: str) -> list[int]:
-    """Read numbers of processors, joined by ``,`` or ``+``, each or as ``A-B``, ``A-B:STRIDE``.
+    """Read processor numbers and runs ``A-B`` or ``A-B:STRIDE``, joined by ``,`` or ``+``.
 
     Raises
     ------
     TopologyError
-        They are none of the network's processors, or one stands there twice.
+        A number is not a processor of the network, or occurs twice.
 
     Examples
     --------
@@ -238,12 +241,12 @@ def read_runs(network: Topology, text: str) -> list[int]:
         last, stride = first if last < 0 else last, 1 if stride < 0 else stride
         if not said or stride < 1 or last < first:
             raise TopologyError(
-                f"{network.name}: {quoted(word)} is no part of a group: give processors' numbers, "
+                f"{network.name}: {quoted(word)} is not part of a group: give processor numbers, "
                 "such as 0-3, 8 or 0-12:4, joined by commas."
             )
         if last >= network.hosts:
             raise TopologyError(
-                f"{network.name} has no processor {last} for a group: they are "
+                f"{network.name} has no processor {last} for a group: processors are "
                 f"0..{network.hosts - 1}."
             )
         found += range(first, last + 1, stride)
@@ -254,12 +257,12 @@ def read_runs(network: Topology, text: str) -> list[int]:
 
 
 def open_part(network: Topology, said: str) -> Members:
-    """Open the part of a network that the last arguments of its string say.
+    """Open the part of a network that the arguments ``group=`` and ``dead=`` describe.
 
     Raises
     ------
     TopologyError
-        They say none.
+        The arguments describe no part of this network.
     """
     group: list[int] | None = None
     nodes, links = list[int](), list[tuple[int, int]]()
@@ -282,18 +285,20 @@ def open_part(network: Topology, said: str) -> Members:
 
 
 def _alive(network: Topology, name: str, dead: list[int], cut: list[tuple[int, int]]) -> Table:
-    """The neighbours of all nodes by port, without what is dead, shape (N, ports)."""
+    """Return the neighbours of all nodes by port, -1 for dead nodes and links, shape (N, ports)."""
     ends = network.neighbor(np.arange(network.size)[:, np.newaxis], np.arange(network.ports))
     if cut and not network.links:
-        raise TopologyError(f"{name}: a bus has no links that could be dead, only nodes.")
+        raise TopologyError(f"{name}: a network of busses has no links; only nodes can be dead.")
     for node in [*dead, *(node for pair in cut for node in pair)]:
         if node >= network.size:
             raise TopologyError(f"{name}: there is no node {node}, only 0..{network.size - 1}.")
     for u, v in cut:
         if v not in ends[u]:
-            raise TopologyError(f"{network.name} has no link {u}-{v} that could be dead.")
-        # A dead link is dead both ways, with all links parallel to it. Faults of one direction are
-        # not modelled.
+            raise TopologyError(
+                f"{network.name} has no link {u}-{v}; give the numbers of two neighbours."
+            )
+        # A dead link is dead in both directions, with all links parallel to it. Faults of one
+        # direction are not modelled.
         ends[u, ends[u] == v] = ends[v, ends[v] == u] = -1
     ends[dead] = -1
     ends[np.isin(ends, dead)] = -1

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 
 def graph_of(topology: Wired, names: Sequence[Hashable]) -> networkx.Graph:
-    """The graph of a topology.
+    """Return the networkx graph of a topology.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""Topologies of a user's own classes, named by module (or file) and class."""
+"""Topologies of users' classes, named by module (or file) and class."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from mpinet.networks.topology import Topology
 
 
 class ModuleMissing(TopologyFileError):
-    """A module's name under which there is no module."""
+    """Error: no module has the given name."""
 
 
 def open_own(place: str, class_name: str, text: str) -> Topology:
@@ -31,18 +31,18 @@ def open_own(place: str, class_name: str, text: str) -> Topology:
     Parameters
     ----------
     place : str
-        ``module.path`` or ``path/file.py``; the current directory is searched, too.
+        ``module.path`` or ``path/file.py``; the current directory is searched as well.
     class_name : str
-        The class in it.
+        Name of the class in this module.
     text : str
-        Its arguments.
+        Arguments of the class.
 
     Raises
     ------
     TopologyError
-        There is no such module, file or class, or it does not take these arguments.
+        The module, file or class does not exist, or the class does not accept these arguments.
     RuleError
-        The class fails with them, perhaps on this rank alone.
+        The class fails with these arguments, possibly on this rank alone.
     """
     cls = _own_class(place, class_name)
     where = f"{place}:{class_name}"
@@ -52,7 +52,7 @@ def open_own(place: str, class_name: str, text: str) -> Topology:
     else:
         positional, named = read_undeclared(where, text)
     try:
-        # Binding first tells wrong arguments from errors inside the constructor. Both raise
+        # Binding first separates wrong arguments from errors inside the constructor. Both raise
         # TypeError otherwise.
         inspect.signature(cls).bind(*positional, **named)
     except TypeError as error:
@@ -76,7 +76,8 @@ def _own_class(place: str, class_name: str) -> type[Topology]:
         raise TopologyFileError(f"{place} has no class {class_name!r}.")
     if not (isinstance(cls, type) and issubclass(cls, Topology)):
         raise TopologyError(
-            f"{place}:{class_name} is no topology: it must be a subclass of mpinet.Topology."
+            f"{place}:{class_name} is not a topology: "
+            "the class must be a subclass of mpinet.Topology."
         )
     if not hasattr(cls, "neighbor"):
         raise TopologyError(f"{place}:{class_name} lacks the rule 'neighbor'.")
@@ -94,7 +95,7 @@ def import_from(place: str) -> ModuleType:
     Raises
     ------
     TopologyFileError
-        There is no such module or file (`ModuleMissing`), or it cannot be imported.
+        The module or file does not exist (`ModuleMissing`), or cannot be imported.
     """
     load: Callable[[str], ModuleType] = import_module
     if place.endswith(".py"):
@@ -104,8 +105,8 @@ def import_from(place: str) -> ModuleType:
     else:
         argument = place
     try:
-        # A console script does not search the current folder. Users expect what python itself does
-        # with a module beside them.
+        # A console script does not search the current folder. Users expect Python's own behaviour
+        # with a module in that folder.
         with _importable(os.getcwd()):
             return load(argument)
     except MpinetError:
@@ -122,12 +123,12 @@ def import_from(place: str) -> ModuleType:
 
 @cache
 def _load_file(path: str) -> ModuleType:
-    """Load a module from a file, once."""
-    # Two files of one name in different folders must not replace each other in sys.modules.
+    """Load a module from a file once; later calls return the same module."""
+    # Two files of the same name in different folders must not replace each other in sys.modules.
     name = f"{Path(path).stem}_{sha256(path.encode()).hexdigest()[:8]}"
     spec = spec_from_file_location(name, path)
     if spec is None or spec.loader is None:
-        raise ImportError(f"{path} is no Python file")
+        raise ImportError(f"{path} is not a Python file")
     module = module_from_spec(spec)
     sys.modules[name] = module
     spec.loader.exec_module(module)

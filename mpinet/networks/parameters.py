@@ -1,4 +1,4 @@
-"""Parameters of topology strings: their names, their notation, their readers."""
+"""Parameters of topology strings: names, notation and readers."""
 
 from __future__ import annotations
 
@@ -10,25 +10,25 @@ from mpinet.base.numerals import whole
 from mpinet.errors import TopologyError
 
 REQUIRED: Any = object()
-"""Marks a parameter without a default."""
+"""Default of a parameter that must be given."""
 
 
 class Limit(NamedTuple):
     """Largest value of a parameter that depends on other parameters."""
 
     text: str
-    """Formula in the names of parameters, for people."""
+    """Formula for display, in the names of parameters."""
     of: Callable[[Mapping[str, Any]], int]
-    """Computes it from all values by name."""
+    """Function that computes the limit from all values by name."""
 
 
 class ParameterKind(NamedTuple):
     """Condition on a whole number beyond its range."""
 
     words: str
-    """Name of these numbers: ``even``."""
+    """Adjective for the allowed numbers: ``even``."""
     holds: Callable[[int], bool]
-    """Tells if a number is one."""
+    """Function that returns whether a number is allowed."""
 
 
 EVEN = ParameterKind("even", lambda number: number % 2 == 0)
@@ -45,12 +45,13 @@ class Parameter:
     allowed: str
     """Allowed values, in words: ``">= 3"``."""
     read: Callable[[str], Any]
-    """Turns the text into the value; raises `ValueError` with what is wrong."""
+    """Function from the text to the value; raises `ValueError` with a description of the error."""
     default: Any = REQUIRED
     """Default value; `REQUIRED` if the parameter must be given."""
     whole: bool = False
-    """True if the parameter is the only one and takes all of the text, commas included, such as a
-    file name."""
+    """True if the parameter is the only one and takes the whole text with its commas, such as a
+    file name.
+    """
     least: int | None = None
     """Least value of a whole number that depends on no other parameter: see `whole_number`."""
     most: int | None = None
@@ -68,7 +69,7 @@ def whole_number(
     default: Any = REQUIRED,
     kind: ParameterKind | None = None,
 ) -> Parameter:
-    """A parameter that is a whole number in a range, which is checked before `__init__` runs."""
+    """Return a parameter that is a whole number in a range, checked before `__init__`."""
     limit = most if isinstance(most, Limit) else None
     most = None if isinstance(most, Limit) else most
     allowed = _range(least, most) if limit is None else f"{least}..{limit.text}"
@@ -80,7 +81,7 @@ def whole_number(
 
 
 integer = whole
-"""Reads a whole number."""
+"""Reader of a whole number."""
 
 
 def sizes(text: str) -> tuple[int, ...]:
@@ -101,7 +102,7 @@ def require_ranges(family: str, parameters: Sequence[Parameter], given: Mapping[
     family : str
         The family's name, for errors.
     parameters : sequence of Parameter
-        What the family takes.
+        The family's parameters.
     given : mapping
         Arguments by the parameters' names.
     """
@@ -111,8 +112,8 @@ def require_ranges(family: str, parameters: Sequence[Parameter], given: Mapping[
         return  # Python names the missing argument.
     # Limits are formulas in other parameters, which are checked first.
     for parameter in sorted(parameters, key=lambda parameter: parameter.limit is not None):
-        # A default may be None, which no range allows. Only what a caller gives is held to the
-        # range.
+        # A default may be None, which no range allows. Only arguments that a caller gives are
+        # checked.
         value = given.get(parameter.name, parameter.default)
         if parameter.least is None or value is parameter.default:
             continue
@@ -130,11 +131,11 @@ def require_integer(family: str, name: str, value: Any, least: int, most: int | 
     Raises
     ------
     TopologyError
-        It is not; the sentence names the parameter and what is allowed.
+        The value is not in the range. The message names the parameter and the allowed values.
     """
     allowed = _range(least, most)
-    # Python's booleans are integers, and True would pass as a side of 1. Floats are refused because
-    # 3.0 and 3 would give networks of different names.
+    # Python's booleans are integers, and True would pass as a side of 1. Floats are rejected
+    # because 3.0 and 3 would give networks of different names.
     if isinstance(value, bool) or not isinstance(value, int):
         raise TopologyError(f"{family}: {name} must be a whole number {allowed}, not {value!r}.")
     if value < least or (most is not None and value > most):
@@ -143,7 +144,7 @@ def require_integer(family: str, name: str, value: Any, least: int, most: int | 
 
 
 def _range(least: int, most: int | None) -> str:
-    """The range in words; large powers of two as such: ``2..2^57``."""
+    """Return the range as text, with large powers of two as powers: ``2..2^57``."""
     if most is None:
         return f">= {least}"
     # Limits of 64-bit arithmetic are powers of two, which decimal digits would hide.

@@ -1,10 +1,11 @@
-"""Polarized routing: from the source towards the target, by short and by longer ways, hop by hop.
+"""Polarized routing: adaptive routing by minimal and longer routes, decided at every hop.
 
-What a hop gains is by how much it leads away from the source, and closer to the target. Hops that
-gain something are candidates everywhere; of those that gain nothing, in the first half of a way
-those that depart from both ends, in the second half those that approach both (Camarero, Martínez,
-Beivide 2021). So all ways end, after at most 4 D - 3 hops at diameter D (2 at 1). The class of a
-channel is the number of hops made so far, so that nothing waits in a circle.
+The gain of a hop is the increase of the distance from the source plus the decrease of the distance
+to the target. Hops with a positive gain are always candidates. Hops without gain are candidates in
+two cases (Camarero, Martínez, Beivide 2021): in the first half of a route if they depart from both
+ends, and in the second half if they approach both. All routes end after at most 4 D - 3 hops at
+diameter D (2 at diameter 1). The class of a channel is the number of hops made before it, and
+dependencies have no cycle.
 """
 
 from __future__ import annotations
@@ -21,19 +22,19 @@ from mpinet.networks.shortest import MAX_ENTRIES
 from mpinet.networks.wired import Wired
 
 EDGE, TABLE_AT, WIRING_AT = 2, 3, 4
-"""Places in the parameters: the first node that forwards, where the table of distances begins (row
-after row, eight to a word), and the network's own.
+"""Places in the parameters: the first node that forwards, the start of the table of distances (row
+after row, eight to a word), and the start of the network's own parameters.
 """
 
 TARGET, SOURCE = 0, 1
 """Words of the header."""
 
 FAR = 255
-"""Entry of two nodes that are not joined."""
+"""Entry of two nodes without a path between them."""
 
 
 def polarized(topology: Wired) -> Routing:
-    """Polarized routing by a table of all distances.
+    """Return Polarized routing by a table of all distances.
 
     Parameters
     ----------
@@ -46,12 +47,12 @@ def polarized(topology: Wired) -> Routing:
         The network is too large for the table.
     """
     size, bits = topology.size, max(1, (topology.size - 1).bit_length())
-    # Gains compare distances of neighbours of any node to both ends. So the whole table is needed,
-    # on every rank.
+    # Gains compare distances of neighbours of any node to both ends. Every rank therefore needs the
+    # whole table.
     if size * size > MAX_ENTRIES:
         raise UsageError(
-            f"The routing polarized takes tables of {MAX_ENTRIES} entries at most, and that of "
-            f"{topology.name} would have {size * size}: one for each pair of nodes."
+            f"The routing polarized needs a table of {size * size} entries for {topology.name}, "
+            f"one for each pair of nodes; at most {MAX_ENTRIES} are possible."
         )
     distances, largest = all_distances(topology)
     if largest >= FAR:
@@ -61,7 +62,7 @@ def polarized(topology: Wired) -> Routing:
     edge = topology.hosts if topology.hosts < size else 0
     routers = distances[edge:, edge:]
     diameter = int(routers[routers < FAR].max(initial=0))
-    # Eight distances share a word, because rules read words alone. The last word is filled up.
+    # Eight distances share a word, because rules read words alone. The last word is padded.
     entries = np.full(-(-size * size // 8) * 8, FAR, np.uint8)
     entries[: size * size] = distances.ravel()
     own = [size, topology.ports, edge, WIRING_AT + len(topology.params), *topology.params]
@@ -82,14 +83,14 @@ def polarized(topology: Wired) -> Routing:
         words=2,
         shortest=False,
         stateless=False,
-        # A class per hop so far leaves no circle. The number is the longest way that the gains
-        # allow (Camarero, Martinez, Beivide 2021).
+        # One class per hop leaves no cycle. The number is the length of the longest route that the
+        # gains allow (Camarero, Martinez, Beivide 2021).
         classes=max(1, 2 * min(diameter, 1), 4 * diameter - 3),
     )
 
 
 def all_distances(topology: Wired) -> tuple[ByteRows, int]:
-    """The hops between all pairs of nodes, `FAR` if they are not joined, and the largest number."""
+    """Return the distances of all pairs of nodes (`FAR`: no path), and the largest."""
     lists, size, largest = Adjacency.of(topology), topology.size, 0
     table, row = np.empty((size, size), np.uint8), np.empty(size, np.int32)
     for source in range(size):
@@ -100,13 +101,13 @@ def all_distances(topology: Wired) -> tuple[ByteRows, int]:
     return table, largest
 
 
-# The network's wiring, which `bind` gives.
+# The network's wiring, which `bind` inserts.
 neighbor = open_part
 
 
 @inlined
 def behind(node, port, params):
-    """Return the node behind a port, -1 where it is not wired."""
+    """Return the node behind a port, -1 for an unwired port."""
     return neighbor(node, port, params[WIRING_AT : params[TABLE_AT]])
 
 
@@ -119,25 +120,25 @@ def distance(node, other, params):
 
 @rule
 def start(source, target, header, params):
-    """Write both ends."""
+    """Write the target and the source into the header."""
     header[TARGET], header[SOURCE] = target, source
 
 
 @rule
 def candidates(node, in_port, in_class, header, candidates, params):
-    """Offer hops by what they gain, the most first, then by port."""
+    """List the candidate hops by descending gain, then by port."""
     target, source, edge, count = header[TARGET], header[SOURCE], params[EDGE], 0
     if node == target:
         return ARRIVED
-    # A message that comes from its processor has made no hop between routers yet. Its classes begin
-    # again at 0.
+    # A message from its processor has made no hop between routers yet. Its classes begin at 0.
     if in_port >= 0 and behind(node, in_port, params) < edge:
         in_class = -1
     far, left = distance(source, node, params), distance(node, target, params)
-    # Hops that gain nothing are allowed if they depart from the source early, or approach the
-    # target late. Otherwise a message could swing to and fro.
+    # Hops without gain are allowed if they depart from the source early, or approach the
+    # target late. Otherwise a message could go back and forth.
     neutral = 1 if far < left else -1
-    # Candidates in the order of gains let ties between equal queues go to the hop that gains most.
+    # With candidates in the order of gains, the hop with the largest gain wins ties between equal
+    # queues.
     for gain in range(2, -1, -1):
         for port in range(params[1]):
             other = behind(node, port, params)
@@ -155,7 +156,7 @@ def candidates(node, in_port, in_class, header, candidates, params):
 
 @rule
 def shortest_queue(node, header, candidates, seen, params):
-    """Take the shortest queue of a channel with room; of equals the first."""
+    """Return the candidate with room and the shortest queue; the first of equals."""
     count, best = candidates.shape[0], -1
     for i in range(count):
         if seen[seen.size - count + i] > 0 and (

@@ -1,8 +1,8 @@
-"""The Cartesian product of two topologies; with `*` chained, of any number.
+"""The Cartesian product of two topologies, or of any number of topologies joined by `*`.
 
-Node id = b * N1 + a for a of the first factor and b of the second; the first factor's ports come
-first (docs/papers/sth, 2). The product's rules are made of the factors' rules, once for a pair of
-families: all numbers, also the place of the factors' parameters, are parameters.
+The node of a in the first factor and b in the second has the number b * N1 + a; the first factor's
+ports come first (docs/papers/sth, 2). The product's rules are made from the factors' rules, once
+for a pair of families. All numbers are parameters, including the place of the factors' parameters.
 """
 
 from __future__ import annotations
@@ -25,14 +25,16 @@ from mpinet.networks.schedule import Schedule
 from mpinet.networks.topology import Topology, link_number
 
 FIRST_SIZE, FIRST_PORTS, SECOND_AT, OWN, FIRST_CLASSES, FIRST_AT = 2, 3, 4, 5, 7, 8
-"""Places in a rule's parameters: the first factor's size and ports, the place of the second
-factor's parameters, two numbers of the rule's own, how many classes of links the first factor has,
-and its parameters.
+"""Places in a rule's parameters.
+
+In order: the first factor's size and ports, the place of the second factor's parameters, two
+numbers of the rule's own, the number of the first factor's link classes, and the first factor's
+parameters.
 """
 
 
 class Product(Topology):
-    """Product of two topologies: change exactly one coordinate along a link of its factor.
+    """Cartesian product of two topologies: a link changes one coordinate.
 
     Parameters
     ----------
@@ -44,7 +46,7 @@ class Product(Topology):
     Raises
     ------
     TopologyError
-        Factors that do not go together.
+        These factors have no product.
     """
 
     def __init__(self, first: Topology, second: Topology, arguments: str | None = None):
@@ -52,8 +54,8 @@ class Product(Topology):
         self.first, self.second = first, second
         busses = None
         if first.busses is not None and second.busses is not None:
-            # Each copy of a factor has the factor's own busses. There are as many copies as the
-            # other factor has nodes.
+            # Each copy of a factor has the factor's own busses. The number of copies is the size of
+            # the other factor.
             busses = first.busses * second.size + second.busses * first.size
         size, ports = first.size * second.size, first.ports + second.ports
         own = (first.busses or 0, second.busses or 0)
@@ -62,12 +64,12 @@ class Product(Topology):
         super().__init__(arguments or "", size, ports, params, hosts=hosts, busses=busses)
         if arguments is None:
             self.name = f"{first.name}*{second.name}"
-        # Dimension order between factors adds no dependency back to the first factor. So only
+        # Dimension order between factors adds no dependency back to the first factor. Only
         # dependencies within a factor need classes.
         names = {first.default_classes, second.default_classes} - {"none"}
         self.default_classes = "ordered" if names - {"dateline"} else next(iter(names), "none")
         made = product_rules(rules_of(first), rules_of(second), busses is None)
-        # The rules are those of a pair of families, and parameters are data. A product of two tori
+        # The rules depend on a pair of families, and parameters are data. A product of two tori
         # of any size needs no compilation.
         for name, product_rule in zip(WIRING, made, strict=True):
             setattr(self, name, Mapped(product_rule, self.params))
@@ -78,18 +80,18 @@ class Product(Topology):
 
     @property
     def factors(self) -> tuple[Topology, ...]:
-        """The factors that are no products themselves, or that have a name of their own."""
+        """The factors that are not products themselves, or that have a name of their own."""
         return tuple(
             leaf
             for factor in (self.first, self.second)
-            # Chains such as a*b*c are products of products. People read them as one product of
-            # three factors.
+            # Chains such as a*b*c are products of products. Users read such a chain as one product
+            # of three factors.
             for leaf in (factor.factors if type(factor) is Product else (factor,))
         )
 
     @property
     def stated(self) -> dict[str, int]:
-        """Degrees and diameters of factors add up."""
+        """Sums of the degrees and diameters of the factors."""
         first, second = self.first.stated, self.second.stated
         return {
             what: first[what] + second[what]
@@ -98,7 +100,7 @@ class Product(Topology):
         }
 
     def _address(self, node: int) -> str:
-        """The factors' addresses: ``(a|b|c)``."""
+        """Return the factors' addresses: ``(a|b|c)``."""
         parts = []
         for factor in self.factors:
             node, place = divmod(node, factor.size)
@@ -107,7 +109,7 @@ class Product(Topology):
         return f"({'|'.join(parts)})"
 
     def read_address(self, address: str) -> int:
-        """Put the factors' addresses together."""
+        """Return the node with the given addresses in the factors."""
         parts = re.findall(r"[(|]((?:[^\\|]|\\.)*)(?=[|)])", address, re.DOTALL)
         node, weight = 0, 1
         for factor, part in zip(self.factors, parts, strict=True):
@@ -116,17 +118,17 @@ class Product(Topology):
         return node
 
     def clusters(self, position: int) -> list[range]:
-        """The copies of the first factor, and its own clusters in each."""
+        """Return the copies of the first factor, and the first factor's clusters in each copy."""
         place = position % self.first.size
         begin = position - place
-        # A family with an order of its own numbers positions otherwise than nodes. Its clusters are
+        # A family with its own cluster order does not number positions as nodes. Its clusters are
         # no runs of the product's numbers.
         inside = self.first.clusters(place) if type(self.first).cluster_order is None else []
         own = [range(begin + block.start, begin + block.stop) for block in inside]
         return [range(begin, begin + self.first.size), *own]
 
     def incidences(self, nodes: Ints) -> Ints:
-        """The first factor's busses copy after copy, then the second's."""
+        """Return the busses of nodes: the first factor's by copies, then the second's."""
         busses, others = self.first.busses or 0, self.second.busses or 0
         b, a = np.divmod(np.unique(nodes), self.first.size)
         rows, own = _busses_of(self.first, a)
@@ -139,19 +141,19 @@ class Product(Topology):
 
     @property
     def routings(self) -> dict[str, Callable[[], Routing]]:
-        """Offer every routing of the first factor, combined with every one of the second."""
+        """Every routing of the first factor, combined with every routing of the second."""
         return {
             product_name(name, other): partial(self._routing, name, other)
             for name in self.first.routings
-            # Every combination is legal, because the second factor's routing begins where the first
-            # one's has arrived.
+            # Every combination is legal, because the second factor's routing begins after the first
+            # one has arrived.
             for other in self.second.routings
         }
 
     def _routing(self, name: str, other: str) -> Routing:
         first, second = self.first.routing(name), self.second.routing(other)
-        # The number of words is data of the rule, not a constant. So all routings of a pair of
-        # families share one compiled rule.
+        # The number of words is data of the rule, not a constant. All routings of a pair of
+        # families therefore share one compiled rule.
         own = (first.words, 0)
         params = product_params(self.first, first.params, second.params, own)
         return Routing(
@@ -169,7 +171,7 @@ class Product(Topology):
 
     @property
     def coordinates(self) -> tuple[tuple[int, int], ...]:
-        """The factors' dimensions, where both have some."""
+        """Dimensions of both factors, if both factors have dimensions."""
         first, second = self.first.coordinates, self.second.coordinates
         if not (first and second):
             return ()
@@ -177,7 +179,7 @@ class Product(Topology):
 
     @property
     def link_classes(self) -> tuple[str, ...]:
-        """The factors' classes; a factor that has one goes by its name."""
+        """Names of the factors' link classes; a factor with one class contributes its own name."""
         return tuple(
             name if len(factor.link_classes) > 1 else factor.name
             for factor in (self.first, self.second)
@@ -186,10 +188,10 @@ class Product(Topology):
 
     @property
     def channel_classes(self) -> Choices:
-        """The factors' class rules side by side; a factor that lacks one has one class there.
+        """Combined class rules of the factors; a factor without the rule has one class.
 
-        The classes of routes by any two routings of the factors are known where both headers are
-        the target's number.
+        The classes of routes by any two routings of the factors are known if both headers are the
+        target's number.
         """
         names = self.first.channel_classes.keys() | self.second.channel_classes.keys()
         common = common_classes(self)
@@ -216,9 +218,8 @@ class Product(Topology):
         )
 
     def _header_bits(self, first: Routing, second: Routing) -> Callable[[int, int], int]:
-        """Number of bits of both headers, or of the target's number alone if it suffices."""
-        # Both headers are then parts of one target number. On a real machine that number is sent
-        # once.
+        """Return the bits of both headers, or of the target's number if it suffices."""
+        # Both headers are then parts of one target number. A real machine sends that number once.
         if first.stateless and second.stateless:
             bits = max(1, (self.size - 1).bit_length())
             return lambda source, target: bits
@@ -231,20 +232,20 @@ class Product(Topology):
         return both
 
     def schedules(self, root: int) -> dict[str, Callable[[], Schedule]]:
-        """The first factor's phases in the root's copy, then the second's in all copies."""
+        """Return the first factor's schedules, each followed by one of the second factor."""
         root_b, root_a = divmod(root, self.first.size)
         ones, others = self.first.schedules(root_a), self.second.schedules(root_b)
         return {
             product_name(name, other): partial(self._schedule, root, ones[name], others[other])
             for name in ones
             for other in others
-            # The second schedule starts at a step that is known beforehand. A schedule without a
-            # fixed length, or with several ports, has none.
+            # The second schedule starts at a step that is known beforehand. A schedule of unknown
+            # length, or with several ports, has no such step.
             if ones[name]().can_follow and others[other]().can_follow
         }
 
     def cycle(self) -> Cycle | None:
-        """Woven of walks through both factors, else searched for."""
+        """A Hamiltonian cycle composed of walks through both factors, or found by search."""
         return self._woven_cycle or super().cycle()
 
     @cached_property
@@ -268,14 +269,14 @@ class Product(Topology):
 
 
 class NamedProduct(Product):
-    """Product with a name of its own, routed in its first factor, then in its second.
+    """Product with a name of its own; messages travel in the first factor, then in the second.
 
     Parameters
     ----------
     arguments : str
         The canonical text of the arguments.
     first, second : Topology
-        The factors, each with a shortest routing as its first one unless the family overrides
+        The factors. The first routing of each is a shortest one, unless the family overrides
         `routings`.
     """
 
@@ -284,21 +285,21 @@ class NamedProduct(Product):
 
     @property
     def routings(self) -> dict[str, Callable[[], Routing]]:
-        """The factors' own shortest ways, one after the other."""
+        """Concatenation of the factors' shortest routings."""
         one, other = next(iter(self.first.routings)), next(iter(self.second.routings))
         return {"shortest": lambda: self.composed("shortest", one, other)}
 
     def composed(self, name: str, one: str, other: str) -> Routing:
-        """A routing under a name of its own, made of one of each factor."""
+        """Return a routing with the given name, composed of one routing of each factor."""
         return replace(self._routing(one, other), name=name)
 
 
 def _busses_of(factor: Topology, places: Ints) -> tuple[Ints, Ints]:
-    """The busses of a factor's nodes: which of the places, and the bus."""
+    """Return the busses of a factor's nodes, as rows of the index into `places` and the bus."""
     pairs = factor.incidences(np.unique(places))
     begin, end = (np.searchsorted(pairs[:, 0], places, side) for side in ("left", "right"))
-    # Place i has the rows begin[i]..end[i] of `pairs`. They are read one run after the other: the
-    # running number, less the lengths of the runs before, plus begin[i].
+    # Place i has the rows begin[i]..end[i] of `pairs`, read one run after the other. A row's index
+    # is the running number, less the lengths of the runs before, plus begin[i].
     rows = np.repeat(np.arange(places.size), end - begin)
     before = np.repeat(np.cumsum(end - begin) - end, end - begin)
     return rows, pairs[np.arange(rows.size) - before, 1]
@@ -326,19 +327,19 @@ def product_params(
     second_params: Ints,
     own: tuple[int, int],
 ) -> Sequence[int]:
-    """A product rule's parameters behind size and ports."""
+    """Return a product rule's parameters without size and ports."""
     second_at = FIRST_AT + len(first_params)
     classes = len(first.link_classes)
     return [first.size, first.ports, second_at, *own, classes, *first_params, *second_params]
 
 
 def with_head(topology: Topology, params: Sequence[int]) -> Ints:
-    """Parameters with size and ports in front."""
+    """Return parameters with size and ports in front."""
     return np.array([topology.size, topology.ports, *params], np.int64)
 
 
 def product_name(one: str, other: str) -> str:
-    """The name of two factors' ways together."""
+    """Return the name of the combination of two factors' routings."""
     return one if one == other else f"{one}+{other}"
 
 
@@ -354,7 +355,7 @@ def rules_of(topology: Topology) -> Wiring:
 
 
 def product_rules(first: Wiring, second: Wiring, links: bool) -> Wiring:
-    """The wiring's rules of a product, for a pair of families."""
+    """Return the wiring rules of a product, for a pair of families."""
     made = [
         product_rule.bind(f"Product.{product_rule.name}", first_rule=one, second_rule=other)
         for product_rule, one, other in zip(
@@ -368,25 +369,25 @@ def product_rules(first: Wiring, second: Wiring, links: bool) -> Wiring:
 
 @inlined
 def first_params(params):
-    """The first factor's parameters."""
+    """Return the first factor's parameters."""
     return params[FIRST_AT : params[SECOND_AT]]
 
 
 @inlined
 def second_params(params):
-    """The second factor's parameters."""
+    """Return the second factor's parameters."""
     return params[params[SECOND_AT] :]
 
 
-# The rules below call the factors' rules by these names. `bind` puts a factor's own rules in their
-# place, so that the stand-ins are never called; they are globals for `bind` to find.
+# The rules below call the factors' rules by these names. `bind` replaces the placeholders by a
+# factor's own rules. The placeholders are globals for `bind` to find, and are never called.
 first_rule = second_rule = first_start = second_start = first_decide = open_part
 second_decide = first_class = second_class = first_send = second_send = open_part
 
 
 @rule
 def neighbor(node, port, params):
-    """Change the coordinate of the port's factor."""
+    """Return the node with the changed coordinate of the port's factor."""
     b = node // params[FIRST_SIZE]
     if port >= params[FIRST_PORTS]:
         other = second_rule(b, port - params[FIRST_PORTS], second_params(params))
@@ -398,7 +399,7 @@ def neighbor(node, port, params):
 
 @rule
 def reverse_port(node, port, params):
-    """The factor's way back."""
+    """Return the reverse port in the port's factor."""
     b = node // params[FIRST_SIZE]
     if port >= params[FIRST_PORTS]:
         back = second_rule(b, port - params[FIRST_PORTS], second_params(params))
@@ -408,7 +409,7 @@ def reverse_port(node, port, params):
 
 @rule
 def bus_number(node, port, params):
-    """The first factor's busses copy after copy, then the second's."""
+    """Return the bus number: the first factor's busses copy by copy, then the second's."""
     first_size, first_busses, second_busses = params[FIRST_SIZE], params[OWN], params[OWN + 1]
     b = node // first_size
     a = node - b * first_size
@@ -423,7 +424,7 @@ def bus_number(node, port, params):
 
 @rule
 def link_class(node, port, params):
-    """The class in the port's factor; the second's are numbered behind the first's."""
+    """Return the link class; the second factor's classes are numbered after the first's."""
     b, ports = node // params[FIRST_SIZE], params[FIRST_PORTS]
     if port < ports:
         return first_rule(node - b * params[FIRST_SIZE], port, first_params(params))
@@ -432,7 +433,7 @@ def link_class(node, port, params):
 
 @rule
 def start(source, target, header, params):
-    """The first factor's header, then the second's."""
+    """Write the first factor's header, then the second's."""
     size, words = params[FIRST_SIZE], params[OWN]
     first_start(source % size, target % size, header[:words], first_params(params))
     second_start(source // size, target // size, header[words:], second_params(params))
@@ -440,15 +441,15 @@ def start(source, target, header, params):
 
 @rule
 def decide(node, header, params):
-    """The first factor's port until it has arrived, then the second's.
+    """Return the first factor's port until the message has arrived there, then the second's.
 
-    The first one's decision is asked for again after it has arrived, and has to be the same.
+    The first factor's rule is called again after arrival, and must again return `ARRIVED`.
     """
     words = params[OWN]
     b = node // params[FIRST_SIZE]
     a = node - b * params[FIRST_SIZE]
-    # The first factor is asked at every node, even after it has arrived. So no bit of the header
-    # has to say which factor is at work.
+    # The first factor's rule is called at every node, even after arrival. The header needs no bit
+    # for the current factor.
     port = first_decide(a, header[:words], first_params(params))
     if port != ARRIVED:
         return port
@@ -458,13 +459,13 @@ def decide(node, header, params):
 
 @rule
 def channel_class(node, port, in_port, in_class, header, params):
-    """The class in the port's factor, to which a message from the other one is new."""
+    """Return the class in the port's factor; a message from the other factor counts as new."""
     words, ports = params[OWN], params[FIRST_PORTS]
     b = node // params[FIRST_SIZE]
     a = node - b * params[FIRST_SIZE]
     if port < ports:
         # A message from the other factor holds a channel that no message of this factor waits for.
-        # It starts anew here.
+        # The message starts anew here.
         if in_port >= ports:
             in_port = in_class = -1
         return first_class(a, port, in_port, in_class, header[:words], first_params(params))
@@ -477,11 +478,11 @@ def channel_class(node, port, in_port, in_class, header, params):
 
 @rule
 def send(node, root, since, step, params):
-    """The first factor's schedule; then every node that it informed is a root in its own copy."""
+    """Return the port of the first factor's schedule, then of the second's in each copy."""
     steps, size = params[OWN], params[FIRST_SIZE]
     if step <= steps:
         return first_send(node % size, root % size, since, step, first_params(params))
-    # A node informed in the first phase is a root of its copy. For the second schedule it was
+    # A node informed in the first phase is a root of its copy. For the second schedule that node is
     # informed in step 0.
     since = max(since - steps, 0)
     port = second_send(node // size, root // size, since, step - steps, second_params(params))

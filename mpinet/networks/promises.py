@@ -1,6 +1,7 @@
-"""Checks of a topology's promises beside its wiring: routings, schedules, cycle, clusters.
+"""Checks of a topology's contract apart from the wiring: routings, schedules, cycle, clusters.
 
-Part of `contract.check`; all of it is tried out where the network is small, else a seeded sample.
+These checks are part of `contract.check`. Small networks are checked completely, large networks at
+a seeded sample.
 """
 
 from __future__ import annotations
@@ -19,30 +20,30 @@ from mpinet.networks.topology import Topology
 from mpinet.networks.trial import Trial
 
 PLAYED_UP_TO = 256
-"""Nodes of a network in which schedules are played."""
+"""Nodes of the largest network whose schedules are run."""
 
 
 def check_routings(topology: Topology, random: np.random.Generator) -> int:
     """Check that messages of every routing arrive over wired ports; return the number of messages.
 
-    Messages of routings other than the default one may be undeliverable.
+    Only the default routing has to deliver all messages.
     """
     known: dict[str, Callable[[], Routing]] = dict(topology.routings)
     known |= {name: partial(make, 0) for name, make in topology.random_routings.items()}
     trial = Trial(topology, random)
     routed = 0
-    # Those for open-loop traffic are tried too, and not counted: every network has some of them.
+    # Routings for open-loop traffic are tested but not counted, because every network has some.
     counted = len(known)
-    # Routings of any network rest on rules that are already checked here. Valiant's leads by a
-    # family's own waypoints.
+    # Routings for any network use only rules that are already checked here. Valiant's routing also
+    # uses a family's own waypoints.
     tried = known.keys() | topology.common_routings.keys() - {"valiant"}
     others = topology.load_routings.items()
     known |= {name: partial(make, 0) for name, make in others if name not in tried}
     for place, make in enumerate(known.values()):
         try:
             routing = make()
-        # A table may be too large for this network. That is no broken promise, and other routings
-        # may still be tried.
+        # A table may be too large for this network. This does not violate the contract, and other
+        # routings may still be tested.
         except UsageError:
             continue
         if trial.hold(routing, arrives=place == 0) and place < counted:
@@ -57,8 +58,8 @@ def check_schedules(topology: Topology) -> None:
     for root in sorted({0, topology.hosts - 1}):
         for place, make in enumerate(topology.schedules(root).values()):
             schedule = make()
-            # Who hears whom on a bus or with a chosen port is for the machine to judge. Here each
-            # message reaches its neighbour.
+            # On a bus, or with a chosen receive port, only the machine decides which messages are
+            # accepted. Here each message reaches its neighbour.
             if schedule.listen is None:
                 informed = _play(topology, schedule)
                 if place == 0 and not (informed[: topology.hosts] >= 0).all():
@@ -73,10 +74,11 @@ def _label(topology: Topology, schedule: Schedule) -> str:
 
 
 def _play(topology: Topology, schedule: Schedule) -> Ints:
-    """The steps in which nodes are informed, -1 for those that are not."""
+    """Return the step in which each node is informed, -1 for nodes that are not informed."""
     informed = np.full(topology.size, -1)
     informed[schedule.root], step = 0, 0
-    # A schedule without phases ends by itself. No broadcast needs more steps than there are nodes.
+    # A schedule without phases ends by itself. No broadcast needs more steps than the network has
+    # nodes.
     while step < (schedule.steps if schedule.phases else topology.size):
         step += 1
         received = _play_step(topology, schedule, informed, step)
@@ -93,7 +95,7 @@ def _play(topology: Topology, schedule: Schedule) -> Ints:
 
 
 def _play_step(topology: Topology, schedule: Schedule, informed: Ints, step: int) -> dict[int, int]:
-    """Run one step of the schedule; count the messages that each receiver gets."""
+    """Run one step of the schedule; return the number of messages for each receiver."""
     received: dict[int, int] = {}
     for node in np.flatnonzero(informed >= 0).tolist():
         since = int(informed[node])
@@ -118,7 +120,7 @@ def _play_step(topology: Topology, schedule: Schedule, informed: Ints, step: int
 
 
 def check_cycle(topology: Topology) -> None:
-    """A cycle that the family knows passes every node once, and closes."""
+    """Check that the family's Hamiltonian cycle passes every node once and closes."""
     if topology.size == 1 or type(topology).cycle is Topology.cycle:
         return
     cycle = topology.cycle()
@@ -137,27 +139,27 @@ def check_cycle(topology: Topology) -> None:
         )
     node, passed = 0, 0
     seen = np.zeros(topology.size, bool)
-    # The walk stops at the first node that comes again. A wrong rule may never come back to node 0.
+    # The walk stops at the first repeated node. A wrong rule may never return to node 0.
     while not seen[node]:
         seen[node], passed = True, passed + 1
         node = int(following[node])
     if passed < topology.size or node != 0:
         raise WiringError(
-            f"{topology.name}: cycle {cycle.name} comes to node {node} again after {passed} of "
+            f"{topology.name}: cycle {cycle.name} returns to node {node} after {passed} of "
             f"{topology.size} nodes."
         )
 
 
 def check_cluster_order(topology: Topology, nodes: Ints) -> None:
-    """Check on these nodes that the rule `cluster_order`, where there is one, is a bijection."""
+    """Check on these nodes that the rule `cluster_order`, if defined, is a bijection."""
     order = type(topology).cluster_order
     if order is None:
         return
     ordered = Mapped(order, topology.params, ports=2)
     positions = ordered(nodes, 0)
     outside = (positions < 0) | (positions >= topology.size)
-    # Positions outside are replaced before the inverse is asked. Native code would read behind the
-    # parameters for them.
+    # Positions out of range are replaced before the inverse is computed. For such positions, native
+    # code would read behind the parameters.
     back = ordered(np.where(outside, 0, positions), 1)
     wrong = outside | (back != nodes)
     if not wrong.any():

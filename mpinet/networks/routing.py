@@ -1,9 +1,10 @@
-"""Routing: how a message finds its way by decisions of the nodes that it passes.
+"""Routing: local rules by which each node chooses the next port of a message.
 
-A routing is two local rules. `start` writes the message's header at the source; `decide` looks at
-the header in a node and returns the port to leave by, `ARRIVED` or `STUCK`. A stateless routing has
-the target's number as its header and decides by node and target alone; others rewrite the header on
-the way. A node knows its own number, the header and the parameters, never the whole network.
+A routing is two local rules. `start` writes the message's header at the source. `decide` reads
+the header in a node and returns the output port, `ARRIVED` or `STUCK`. The header of a stateless
+routing is the target's number: the routing decides by node and target alone. Other routings rewrite
+the header on the way. A node knows its own number, the header and the parameters, never the whole
+network.
 """
 
 from __future__ import annotations
@@ -24,33 +25,33 @@ from mpinet.networks.classes import ChannelClasses
 from mpinet.networks.wired import Wired
 
 ARRIVED = -1
-"""A deciding node's answer: the message is at its target."""
+"""Result of `decide`: the message is at its target."""
 
 STUCK = -2
-"""A deciding node's answer: there is no way on; the message is undeliverable."""
+"""Result of `decide`: no port leads on, and the message is undeliverable."""
 
 
 LONGEST_PATH = 2**19
-"""Most hops of a path that is followed node by node: some seconds."""
+"""Most hops of a path that is followed node by node, which takes some seconds."""
 
 
 @rule
 def target_only(source, target, header, params):
-    """The header of a stateless routing: the target's number and nothing else."""
+    """Write the header of a stateless routing: the target's number and nothing else."""
     header[0] = target
 
 
-# A family's rule `neighbor` and its distance in closed form, which `bind` gives.
+# A family's rule `neighbor` and its distance in closed form; `bind` inserts both.
 wiring = distance = open_part
 
 
 @rule
 def lowest_closer_port(node, header, params):
-    """Try the ports in order; absent ones lead nowhere."""
+    """Return the lowest port whose neighbour is closer to the target."""
     target = header[0]
     if node == target:
         return ARRIVED
-    # Distances are computed, never stored. So the rule works on networks of any size, at the cost
+    # Distances are computed, never stored. The rule works on networks of any size, at the cost
     # of one formula per port.
     here = distance(node, target, params)
     for port in range(params[1]):
@@ -63,7 +64,7 @@ def lowest_closer_port(node, header, params):
 @described
 @dataclass(frozen=True, eq=False)
 class Routing:
-    """A routing: two local rules and what they need.
+    """A routing: two local rules and their parameters.
 
     Examples
     --------
@@ -82,65 +83,84 @@ class Routing:
     name: str
     """Name of the routing for ``--routing``."""
     decide: Rule
-    """``decide(node, header, params)``: the port to leave by, `ARRIVED` or `STUCK`; may rewrite the
-    header. Asked once when a message comes to a node, not again while it waits there."""
+    """``decide(node, header, params)``: the output port, `ARRIVED` or `STUCK`; may rewrite the
+    header. Called once when a message enters a node, and not again while the message waits there.
+    """
     params: Ints
-    """The rules' parameters (the topology's, or a table where the routing has one)."""
+    """Parameters of the rules: the topology's parameters, or the routing's table."""
     header_bits: Callable[[int, int], int]
-    """``header_bits(source, target)``: bits that the header of this message takes on the real
-    machine."""
+    """``header_bits(source, target)``: length in bits of this message's header on the real
+    machine.
+    """
     start: Rule = target_only
     """``start(source, target, header, params)``: writes the header at the source."""
     words: int = 1
     """Length of the header in 64-bit words, as the emulator stores it."""
     shortest: bool = True
-    """True if every path is a shortest one."""
+    """True if every route is a shortest path."""
     stateless: bool = True
     """True if the decision depends on the node and the target only."""
     repaired: Callable[[tuple[int, ...], tuple[tuple[int, int], ...]], Routing] | None = None
-    """``repaired(dead, cut)``: this routing with rules that know of dead nodes and links and go
-    around them. Default: it goes around nothing. See `around`."""
+    """``repaired(dead, cut)``: this routing with rules that avoid dead nodes and links. Default:
+    the routing avoids no faults. See `around`.
+    """
     dead: tuple[int, ...] = ()
-    """Dead nodes that the rules know."""
+    """Dead nodes that the rules avoid."""
     channel_class: Rule | None = None
-    """The routing's own classes of channels (see `mpinet.networks.classes`), by its parameters."""
+    """Rule of the routing's own channel classes (see `mpinet.networks.classes`); it gets the
+    routing's parameters.
+    """
     classes: int = 1
     """Number of the routing's own classes."""
     candidates: Rule | None = None
-    """Makes the routing adaptive (see `mpinet.networks.adaptive`):
-    ``candidates(node, in_port, in_class, header, candidates, params)`` writes the ports that the
-    message may leave by and the classes of their channels into rows of `candidates`, no pair twice,
-    and returns how many there are, `ARRIVED` or `STUCK`. It may rewrite the header, to the same if
-    it is asked again. `decide` is the way where nothing is chosen."""
+    """Rule that makes the routing adaptive (see `mpinet.networks.adaptive`): ``candidates(node,
+    in_port, in_class, header, candidates, params)`` writes the allowed output ports and the classes
+    of their channels into rows of `candidates`, no pair twice. The rule returns the number of rows,
+    `ARRIVED` or `STUCK`. The rule may rewrite the header, but repeated calls must write the same
+    values. `decide` gives the route if nothing is chosen.
+    """
     choose: Rule = most_room
-    """``choose(node, header, candidates, credits, params)``: the row of the candidate to take, or
-    -1 to wait. ``credits[i]`` are those of the virtual channel that candidate i would get, 0 where
-    it can have none in this step; the last ones of what it is told (`sees`)."""
+    """``choose(node, header, candidates, credits, params)``: the row of the chosen candidate, or -1
+    to wait. ``credits[i]`` are the credits of the virtual channel that candidate i would get, 0 if
+    no virtual channel is free in this step. These credits are the last values of the array
+    (`sees`).
+    """
     sees: int = CREDITS
-    """Numbers that `choose` gets: `CREDITS` (of the candidates), preceded by `QUEUES` (of the
-    node's ports) or `ALL_QUEUES` (of the ports of all nodes). See `mpinet.networks.adaptive`."""
+    """Values that `choose` gets: `CREDITS` (of the candidates), preceded by `QUEUES` (of the
+    node's ports) or `ALL_QUEUES` (of the ports of all nodes). See `mpinet.networks.adaptive`.
+    """
     eager: bool = False
-    """True if `choose` takes a single candidate whenever that has room. A head that waits for such
-    a candidate is not asked again. Always true for the default `choose`."""
+    """True if `choose` takes a single candidate as soon as the candidate has room. `choose` is not
+    called again for a head that waits for a single candidate. Always true for the default `choose`.
+    """
     escape: int | None = None
-    """The classes below it are those of the escape: from everywhere they lead to the target without
-    a cycle of dependencies. Default: all."""
+    """Number of escape classes, the lowest ones: from every node these lead to the target without
+    cyclic dependencies. Default: all classes.
+    """
     bubble: bool = False
-    """True if the escape is one class of rings and tori, and each ring keeps room for a message. A
-    message enters a ring only if there is room for two (`mpinet.networks.bubble`)."""
+    """True if the escape is one class of rings and tori in which each ring keeps room for a
+    message. A message enters a ring only if the ring has room for two (`mpinet.networks.bubble`).
+    """
     numbered: bool = False
-    """True if `start` finds the message's number in the header's last word, for routings that draw.
-    The number is 0 if there are no messages."""
+    """True if `start` finds the message's number in the header's last word, for randomized
+    routings. The number is 0 if there are no messages.
+    """
     outcomes: int = 0
-    """Number of outcomes of a draw, 0 if unknown. The number -1 - k stands for outcome k."""
+    """Number of outcomes of a draw, 0 if unknown. The message number -1 - k stands for outcome
+    k.
+    """
     diameters: int = 0
-    """Paths that are not all shortest have at most so many times the diameter in hops; 0:
-    unknown."""
+    """Upper bound on the hops of a route as a multiple of the diameter, if routes are not all
+    shortest; 0: unknown.
+    """
     base: Routing | None = None
-    """Makes it a routing by a drawn processor (`mpinet.networks.valiant`): that of both ways."""
+    """Routing of both parts of a route through a random processor (`mpinet.networks.valiant`); None
+    for other routings.
+    """
     settle: Callable[[ChannelClasses], Routing] | None = None
-    """``settle(classes)``: this routing with the classes of its base, whose number has to be
-    counted first (`mpinet.measure.deadlock.settled`)."""
+    """``settle(classes)``: this routing with the channel classes of its base. The number of these
+    classes has to be counted first (`mpinet.measure.deadlock.settled`).
+    """
 
     @property
     def adaptive(self) -> bool:
@@ -149,16 +169,16 @@ class Routing:
 
     @property
     def is_eager(self) -> bool:
-        """True if a head with an only candidate takes it whenever that has room."""
+        """True if a head with a single candidate takes the candidate as soon as it has room."""
         return self.eager or self.choose is most_room
 
     @property
     def escape_classes(self) -> int:
-        """Number of classes of the escape; all of them if none is declared."""
+        """Number of escape classes; all classes if the routing declares no escape."""
         return self.classes if self.escape is None else self.escape
 
     def around(self, dead: Iterable[int] = (), cut: Iterable[tuple[int, int]] = ()) -> Routing:
-        """Return the routing that avoids dead nodes and links: itself if it avoids none.
+        """Return the routing that avoids dead nodes and links; without faults this routing.
 
         Parameters
         ----------
@@ -170,10 +190,10 @@ class Routing:
         Raises
         ------
         UsageError
-            It can go around faults, but not around so many or such ones.
+            The routing cannot avoid this number or kind of faults.
         """
-        # Sorted tuples give equal faults equal parameters. So results do not depend on the order in
-        # which a user lists them.
+        # Sorted tuples give equal faults equal parameters. Results do not depend on the order in
+        # which a user lists faults.
         nodes = tuple(sorted({int(node) for node in dead}))
         links = tuple(sorted({(int(u), int(v)) for u, v in cut}))
         if self.repaired is None or not (nodes or links):
@@ -182,23 +202,26 @@ class Routing:
 
 
 class RoutedTopology(Wired, Protocol):
-    """A `Topology`, as far as routings that are made of its own routings use it."""
+    """Protocol of the parts of `Topology` that composed routings need."""
 
     @property
     def waypoint(self) -> Any:
-        """The node by which a drawn one leads, an inlined function; None: the drawn one."""
+        """Inlined function from a drawn node to the intermediate node, or None.
+
+        None stands for the drawn node itself.
+        """
 
     @property
     def waypoint_classes(self) -> int | None:
-        """Number of the classes ``ordered`` that a way to a waypoint needs, if fewer."""
+        """Number of ``ordered`` classes of a route to a waypoint, if fewer than usual."""
 
     @property
     def family(self) -> str:
-        """The family's name."""
+        """Name of the family."""
 
     @property
     def waypoints(self) -> range:
-        """The nodes by one of which a routing may lead that draws one."""
+        """Nodes that a routing through a random intermediate node draws from."""
 
     @property
     def routings(self) -> dict[str, Callable[[], Routing]]:
@@ -222,12 +245,12 @@ def stateless(
     name, decide, shortest
         As in `Routing`.
     topology : Topology
-        Gives the header's size in bits, and `params` where none are given.
+        Network that determines the header's size in bits, and the default of `params`.
     params : ndarray of int64, optional
         The rule's parameters.
     """
-    # A header is counted as on the real machine, in bits. The emulator stores it in whole words,
-    # which would overstate small networks.
+    # A header is counted in bits, as on the real machine. The emulator stores whole words, which
+    # would overstate small networks.
     bits = max(1, (topology.size - 1).bit_length())
     return Routing(
         name=name,
@@ -239,7 +262,7 @@ def stateless(
 
 
 def shortest_routings(**rules: Rule) -> Any:
-    """Make a family's `routings` of stateless rules, given by name, all of whose ways are shortest.
+    """Make a family's `routings` from stateless rules by name; all routes are shortest.
 
     Examples
     --------
@@ -263,7 +286,7 @@ def shortest_routings(**rules: Rule) -> Any:
 
 
 def longer_routings(**rules: Rule) -> Any:
-    """Make a family's `routings` of stateless rules, given by name; ways need not be shortest."""
+    """Make a family's `routings` from stateless rules by name; routes need not be shortest."""
     return _routings(rules, shortest=False)
 
 
@@ -274,23 +297,23 @@ def _routings(rules: dict[str, Rule], shortest: bool) -> Any:
 
 
 def made_routings(**makers: Callable[[Any], Routing]) -> Any:
-    """Make a family's `routings` of functions of the network, given by name."""
-    # A property, because a routing takes its parameters from the network at hand. It is made when
-    # it is asked for, as tables of others are.
+    """Make a family's `routings` from functions of the network by name."""
+    # A property, because a routing takes its parameters from the instance. Each routing is made on
+    # request.
     return property(lambda self: {name: partial(make, self) for name, make in makers.items()})
 
 
 def above_escape(
     topology: RoutedTopology, name: str, candidates: Rule, classes: int, bubble: bool = False
 ) -> Callable[[int], Routing]:
-    """Return what makes an adaptive routing, by seed, with the network's first one as its escape.
+    """Return a function from a seed to an adaptive routing whose escape is the first routing.
 
     Parameters
     ----------
     topology : Topology
         The network.
     name, candidates, classes, bubble
-        As in `Routing`. The escape has all classes but the last one.
+        As in `Routing`. The escape has all classes except the last one.
     """
     return lambda seed: replace(
         topology.routing(),
@@ -305,21 +328,21 @@ def above_escape(
 def path(
     topology: Wired, routing: Routing, source: int, target: int
 ) -> tuple[list[int], list[int]]:
-    """The way of one message, by asking node after node.
+    """Return the route of one message, decided node by node.
 
     Returns
     -------
     nodes : list of int
         From the source to the target, both included.
     ports : list of int
-        The port taken at each node but the last.
+        The output port at each node except the last.
 
     Raises
     ------
     RoutingError
-        The rules choose an unwired port, do not arrive, or stop somewhere else.
+        The rules choose an unwired port, do not arrive, or stop at a wrong node.
     TooLarge
-        The way has more than `LONGEST_PATH` hops.
+        The route has more than `LONGEST_PATH` hops.
     UsageError
         The source or the target is a dead node.
 
@@ -342,7 +365,7 @@ def path(
         port = int(routing.decide(node, header, routing.params))
         if port < 0:
             break
-        # A rule of a user may give any number. Asking the wiring for a port beyond the last would
+        # A user's rule may return any number. Calling the wiring with a port beyond the last would
         # read foreign parameters.
         following = topology.neighbor(node, port) if port < topology.ports else -1
         if following < 0:
@@ -350,12 +373,12 @@ def path(
                 f"Routing {routing.name} on {topology.name} chose port {port} of node {node}, "
                 f"which is not wired, for a message from {source} to {target}."
             )
-        # A ring of 10^8 processors has legal ways of 5 * 10^7 hops. Listing them would fill the
-        # memory, so that this is refused apart from endless ways.
+        # A ring of 10^8 processors has legal routes of 5 * 10^7 hops. Listing such a route would
+        # fill the memory. This error differs from the error of endless routes.
         if LONGEST_PATH < len(nodes) <= hop_limit(topology.size):
             raise TooLarge(
                 f"Routing {routing.name} on {topology.name} takes more than {LONGEST_PATH:,} hops "
-                f"from {source} to {target}, and no longer path is listed."
+                f"from {source} to {target}; longer paths are not listed."
             )
         if len(nodes) > hop_limit(topology.size):
             raise RoutingError(
@@ -374,7 +397,7 @@ def path(
 
 @inlined
 def hop_limit(size: int) -> int:
-    """Hops after which a routing counts as endless, for a network of `size` nodes."""
-    # A correct way may pass a node several times with different headers. Four visits of every node
-    # leave room for two phases there and back.
+    """Return the number of hops after which a route counts as endless, for `size` nodes."""
+    # A correct route may pass a node several times with different headers. Four visits of every
+    # node leave room for two phases there and back.
     return 4 * size + 64

@@ -1,9 +1,9 @@
-"""Routing tables of users: a CSV file says of each node which way goes on to each destination.
+"""Routing tables of users: a CSV file lists the next hop at each node for each destination.
 
-A first line ``node,destination,next`` says that the third column is the next node, and
-``node,destination,port`` that it is the port to leave by. Nodes are numbers or addresses. The table
-is checked as a whole before anything moves: each way on is a link, and from every processor all
-others are reached.
+After a first line ``node,destination,next`` the third column is the next node. After
+``node,destination,port`` the third column is the output port. Nodes are numbers or addresses. The
+whole table is checked before any message moves: each hop is a link, and every processor reaches
+all others.
 """
 
 from __future__ import annotations
@@ -28,13 +28,13 @@ from mpinet.networks.shortest import (
 from mpinet.networks.wired import Wired
 
 PREFIX = "table:"
-"""Beginning of the name of a routing that is a file."""
+"""Prefix of a routing's name if the routing is a file."""
 
 HEADINGS = (["node", "destination", "next"], ["node", "destination", "port"])
 
 
 def routing_by_file(topology: Wired, path: Path) -> Routing:
-    """Return the routing that a file's table is; its ways need not be shortest.
+    """Return the routing that a table in a file defines; its routes need not be shortest.
 
     Parameters
     ----------
@@ -51,13 +51,13 @@ def routing_by_file(topology: Wired, path: Path) -> Routing:
     size = topology.size
     if size * size > MAX_ENTRIES:
         raise UsageError(
-            f"Routing tables have {MAX_ENTRIES} entries at most, and that of {topology.name} would "
-            f"have {size * size}."
+            f"A routing table of {topology.name} would have {size * size} entries; at most "
+            f"{MAX_ENTRIES} are possible."
         )
     ports = read_ports(topology, path)
     neighbors = neighbor_table(topology)
-    # The whole table is checked before anything moves. A circle found at run time would look like a
-    # slow network.
+    # The whole table is checked before any message moves. A routing loop found at run time would
+    # look like a slow network.
     following = np.where(ports < 0, -1, neighbors[np.arange(size)[:, np.newaxis], ports])
     require_arrivals(topology, following, str(path))
     entries = np.full(-(-size * size // 4) * 4, UNREACHABLE, np.uint16)
@@ -68,7 +68,7 @@ def routing_by_file(topology: Wired, path: Path) -> Routing:
 
 
 def read_ports(topology: Wired, path: Path) -> Table:
-    """Read the port at each node for each destination, shape (N, N); -1 where no line says it."""
+    """Read the port at each node for each destination, shape (N, N); -1 if the file has no line."""
     rows = csv_lines(path)
     if not rows or rows[0] not in HEADINGS:
         raise UsageError(
@@ -97,32 +97,33 @@ def read_ports(topology: Wired, path: Path) -> Table:
             if end not in wired:
                 raise UsageError(f"{line}: nodes {node} and {end} have no link between them.")
             # Parallel links have several ports. The lowest one is taken, as in all tables of
-            # shortest ways.
+            # shortest routes.
             port = wired.index(end)
         if node == destination or found[node, destination] >= 0:
             said = "has arrived" if node == destination else "has another line"
-            raise UsageError(f"{line}: what is for {destination} {said} at node {node}.")
+            raise UsageError(f"{line}: a message to {destination} {said} at node {node}.")
         found[node, destination] = port
     return found
 
 
 def require_arrivals(topology: Wired, following: Table, where: str) -> None:
-    """Raise `UsageError` unless each processor reaches all others; it tells the first way's fault.
+    """Raise `UsageError` unless each processor reaches all others; the error names the first fault.
 
     Parameters
     ----------
     following : ndarray of int64, shape (N, N)
-        The next node at each node towards each destination; -1 where it is not said.
+        The next node at each node towards each destination; -1 if the table has no entry.
     """
     size, hosts = topology.size, topology.hosts
-    # Behind the last node stands a place for what is lost; twice as far with every turn.
+    # An extra row after the last node collects lost messages. Every round doubles the number of
+    # hops.
     at = np.vstack([following[:, :hosts], np.full((1, hosts), size)])
     at[at < 0] = size
-    # A destination keeps what has arrived. Otherwise a line for a node's own messages would send
-    # them on.
+    # A destination keeps arrived messages. Otherwise a line for a node's own messages would send
+    # these on.
     at[np.arange(hosts), np.arange(hosts)] = np.arange(hosts)
-    # Squaring the map of next nodes doubles the distance each time. After log2 N turns every
-    # message is at its end, or in a circle.
+    # Squaring the map of next nodes doubles the distance each time. After log2 N rounds every
+    # message is at its destination, lost, or in a loop.
     for _ in range(size.bit_length()):
         at = np.take_along_axis(at, at, axis=0)
     astray = np.argwhere(at[:hosts] != np.arange(hosts))
@@ -132,18 +133,18 @@ def require_arrivals(topology: Wired, following: Table, where: str) -> None:
     way = _walked(following[:, destination], source)
     if way[-1] < 0:
         raise UsageError(
-            f"{where}: no line says where node {way[-2]} sends what is for {destination}, and what "
-            f"{source} sends there comes to it."
+            f"{where}: node {way[-2]} has no line for destination {destination}, and messages from "
+            f"{source} to {destination} pass this node."
         )
     circle = way[way.index(way[-1]) :]
     raise UsageError(
-        f"{where}: what {source} sends to {destination} goes round in a circle: "
+        f"{where}: messages from {source} to {destination} go in a circle: "
         f"{', '.join(map(str, circle))}."
     )
 
 
 def _walked(following: Ints, source: int) -> list[int]:
-    """Walk until a node comes again, or none comes (-1)."""
+    """Return the nodes of a route until a node repeats or the table has no next node (-1)."""
     way, seen = [source], set[int]()
     while way[-1] >= 0 and way[-1] not in seen:
         seen.add(way[-1])

@@ -1,9 +1,9 @@
 """Shortest-path routing by a table: the stateless rule for networks without a rule of their own.
 
 The message leaves on the lowest port whose neighbour is one hop closer (docs/papers/gmn, 4.4). The
-table says which port that is, for a few *representatives* and every target. A network whose
-translations keep the ports' names needs one representative; a network without symmetry needs
-them all. Each rank fills the table by breadth-first searches with the local rule.
+table has this port for a few *representatives* and every target. A network whose translations keep
+port numbers needs one representative; a network without symmetry needs all nodes. Each rank fills
+the table by breadth-first searches with the local rule.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ REPRESENTATIVES, FIRST_WORD = 2, 3
 def table_routing(
     topology: Wired, decide: Rule | None = None, representatives: int | None = None
 ) -> Routing:
-    """Shortest-path routing of any network by a table of first ports.
+    """Return shortest-path routing of any network by a table of first ports.
 
     Parameters
     ----------
@@ -39,7 +39,8 @@ def table_routing(
         The family's rule that finds the entry by symmetry (see `entry`). Default: an entry for
         every (node, target).
     representatives : int, optional
-        The nodes 0..representatives-1 stand for all (goes with `decide`). Default: all nodes.
+        Number of representatives, the nodes 0..representatives-1 (goes with `decide`). Default: all
+        nodes.
 
     Raises
     ------
@@ -47,7 +48,7 @@ def table_routing(
         The table would have more than `MAX_ENTRIES` entries, or take too long to fill.
     """
     rows = topology.size if representatives is None else representatives
-    # Every rank holds the whole table, so that more ranks do not help. The limit of 64 MiB keeps
+    # Every rank holds the whole table, and more ranks do not help. The limit of 64 MiB keeps
     # many ranks on one host possible.
     if rows * topology.size > MAX_ENTRIES:
         reason = (
@@ -59,18 +60,18 @@ def table_routing(
             f"{topology.name} {reason}: shortest-path tables are made up to {MAX_ENTRIES} entries "
             f"a rank, this one would have {rows * topology.size}."
         )
-    # Every rank fills the whole table, so that more ranks make it no faster.
+    # Every rank fills the whole table. More ranks make the computation no faster.
     looks = rows * topology.size * topology.ports
     require_walk(looks, f"A table of shortest paths in {topology.name}", ranks=1)
     table = first_port_table(topology, rows)
-    # The table stands among the parameters, since rules see nothing else. A rule that looks it up
-    # is compiled once for all networks.
+    # The table is part of the parameters, since rules see nothing else. The rule for reading the
+    # table is compiled once for all networks.
     params = np.concatenate([np.array([topology.size, topology.ports, rows]), table])
     return stateless("shortest", decide or decide_by_pair, topology, params)
 
 
 def first_port_table(topology: Wired, representatives: int) -> Ints:
-    """Compute the first port to take from each of the nodes 0..representatives-1 to every target.
+    """Compute the first port of a shortest path from each representative to every target.
 
     Returns
     -------
@@ -85,19 +86,19 @@ def first_port_table(topology: Wired, representatives: int) -> Ints:
 
 
 def packed(entries: Halves) -> Ints:
-    """Pack entries of 16 bits, a multiple of four of them, as `entry` looks them up."""
-    # The lowest entry in the lowest bits on every computer, as `entry` shifts them.
+    """Pack 16-bit entries, four to a word, for `entry`; their number is a multiple of four."""
+    # The lowest entry is in the lowest bits on every computer, as `entry` expects.
     return entries.astype("<u2", copy=False).view("<i8").astype(np.int64, copy=False)
 
 
 def neighbor_table(topology: Wired) -> Ints:
-    """All neighbours of all nodes, shape (N, ports), -1 where a port is not wired."""
+    """Return the neighbours of all nodes by port, shape (N, ports), -1 for unwired ports."""
     nodes = np.arange(topology.size)[:, np.newaxis]
     return topology.neighbor(nodes, np.arange(topology.ports)[np.newaxis, :])
 
 
 def levels(neighbors: Table, root: int) -> Ints:
-    """The nodes' distances from a root; the number of nodes where they are not joined to it."""
+    """Return the nodes' distances from a root; the number of nodes for unreachable nodes."""
     size = len(neighbors)
     found = np.full(size, size, np.int64)
     found[root], fresh, level = 0, np.array([root]), 0
@@ -111,7 +112,7 @@ def levels(neighbors: Table, root: int) -> Ints:
 
 @kernel
 def fill_first_ports(neighbors: Table, representatives: int, entries: Halves) -> None:
-    """Breadth-first search from each representative, passing the lowest first port on."""
+    """Fill the table of lowest first ports, by a search from each representative."""
     size, ports = neighbors.shape
     distance = np.empty(size, np.int64)
     queue = np.empty(size, np.int64)
@@ -119,8 +120,8 @@ def fill_first_ports(neighbors: Table, representatives: int, entries: Halves) ->
         first = entries[source * size : (source + 1) * size]
         distance[:] = -1
         distance[source] = 0
-        # The value 0xFFFF is no port, as ports of tables fit into 16 bits below it. So one word
-        # says arrived, stuck or a port.
+        # The value 0xFFFF is no port, because port numbers in tables are smaller. One 16-bit entry
+        # therefore means arrived, stuck or a port.
         first[source] = HERE
         queue[0] = source
         head, tail = 0, 1
@@ -131,7 +132,7 @@ def fill_first_ports(neighbors: Table, representatives: int, entries: Halves) ->
                 other = neighbors[node, port]
                 if other < 0:
                     continue
-                # First ports travel with the search. Only the source's own row is kept, so that no
+                # The search passes first ports on. Only the source's own row is kept, and no
                 # predecessor has to be stored.
                 through = port if node == source else first[node]
                 if distance[other] < 0:
@@ -140,14 +141,14 @@ def fill_first_ports(neighbors: Table, representatives: int, entries: Halves) ->
                     queue[tail] = other
                     tail += 1
                 elif distance[other] == distance[node] + 1 and through < first[other]:
-                    # All nodes one hop closer leave the queue before `other` does: its first port
-                    # is the lowest of theirs before it is passed on.
+                    # All nodes one hop closer leave the queue before `other` does. The first port
+                    # of `other` is the lowest of their first ports before the search passes it on.
                     first[other] = through
 
 
 @inlined
 def entry(params, index):
-    """The first port in the table's entry `index` = representative * N + target, or a status."""
+    """Return the first port, or a status, in the table's entry `index`."""
     word = params[FIRST_WORD + (index >> 2)]
     port = (word >> (16 * (index & 3))) & 0xFFFF
     if port == HERE:
@@ -157,13 +158,13 @@ def entry(params, index):
 
 @rule
 def decide_by_pair(node, header, params):
-    """Look the pair (node, target) up: for networks without symmetry."""
+    """Return the entry of the pair (node, target), for networks without symmetry."""
     return entry(params, node * params[0] + header[0])
 
 
 @rule
 def decide_by_difference(node, header, params):
-    """Look target - node up: for networks whose every translation keeps the ports' names."""
-    # A translation moves the node to 0 and keeps every port's name. So one row of the table serves
+    """Return the entry of target - node, for networks whose translations keep ports."""
+    # A translation moves the node to 0 and keeps every port number. One row of the table serves
     # all nodes.
     return entry(params, (header[0] - node) % params[0])

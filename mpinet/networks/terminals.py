@@ -1,12 +1,13 @@
-"""Terminals: c processors at each router of a direct network.
+"""Terminals: `each` processors at every router of a direct network.
 
-Concentrated meshes, HyperX, Slim Flies and random regular graphs are built so: the nodes of the
-network are routers, which only forward, and each has c processors of its own. Processors are
-numbered first, processor r c + i at router r; router r is node c N + r. A processor's only port
-leads to its router; a router has the network's ports first, then one for each of its processors.
+Concentrated meshes, HyperX, Slim Flies and random regular graphs have this form. The nodes of the
+network are routers, which only forward, and each router has c processors. Processors are numbered
+first: processor r c + i is at router r, and router r is node c N + r. A processor's only port leads
+to its router. A router has the network's ports first, then one port for each of its processors.
 
-As in a product, the rules are made of the network's own once for a family: all numbers are
-parameters. A header holds the target in front of the network's own header, whose ends are routers.
+As in a product, the rules are made from the rules of the network's family, once per family: all
+numbers are parameters. A header holds the target, followed by the network's own header between
+routers.
 """
 
 from __future__ import annotations
@@ -27,14 +28,14 @@ from mpinet.networks.topology import Topology, link_number
 
 EACH, FIRST_ROUTER, NETWORK_PORTS, LINK_CLASSES, NETWORK_AT = 2, 3, 4, 5, 6
 """Places in a rule's parameters: processors per router, the first router's number, the network's
-ports, how many classes of links it has, and its parameters of the same rule.
+ports, the number of its link classes, and its parameters of the same rule.
 """
 
 UP_AND_DOWN = 2
-"""Hops of a path between a processor and its router, which wait for no other link."""
+"""Hops of a path between processors and routers; these hops wait for no other link."""
 
 LAST = 2**62
-"""The place of a router's channels to its processors in the order: behind all others."""
+"""Place in the channel order of a router's channels to its processors: after all others."""
 
 
 class Terminals(Topology):
@@ -64,35 +65,35 @@ class Terminals(Topology):
         self.name = f"{network.name}{',' if ':' in network.name else ':'}hosts={each}"
         self.default_classes = network.default_classes
         self.most_classes = network.most_classes
-        # The network's rules are bound into those of the terminals. They see router numbers, as if
-        # there were no processors.
+        # The network's rules are bound into the rules with terminals. They get router numbers, as
+        # if the network had no processors.
         made = terminal_rules(rules_of(network), order_of(network))
         for name, terminal_rule in zip(WIRING, made, strict=True):
             setattr(self, name, Mapped(terminal_rule, self.params))
 
     def _identity(self) -> tuple[Any, ...]:
-        """Return the routers' network and the processors at each of them."""
+        """Return the routers' network and the number of processors per router."""
         return Terminals, self.network, self.each
 
     def _own(self, params: Ints) -> list[int]:
-        """A rule's parameters behind size and ports, in front of the network's for that rule."""
+        """Return a rule's own parameters, between size and the network's parameters."""
         network = self.network
         classes = len(network.link_classes)
         return [self.each, network.size * self.each, network.ports, classes, *params]
 
     @property
     def waypoints(self) -> range:
-        """The routers: a way by a drawn node need not go down to a processor."""
+        """Routers as intermediate nodes: a route need not go down to a processor."""
         return range(self.hosts, self.size)
 
     @property
     def stated(self) -> dict[str, int]:
-        """The network's diameter and the two hops between processors and routers."""
+        """Diameter of the network plus the two hops between processors and routers."""
         stated = self.network.stated
         return {"diameter": stated["diameter"] + 2} if "diameter" in stated else {}
 
     def _address(self, node: int) -> str:
-        """A router's address in the network behind an ``r``; a processor's with its number there.
+        """Return the address: ``r`` and the router's address, then a processor's index.
 
         Examples
         --------
@@ -107,7 +108,7 @@ class Terminals(Topology):
         return f"r{self.network.address(router)}.{place}"
 
     def read_address(self, address: str) -> int:
-        """Read a router's address, or a processor's."""
+        """Return the router or processor with this address."""
         text = address.removeprefix("r")
         router, dot, place = text.rpartition(".")
         if dot and place.isdecimal() and int(place) < self.each:
@@ -116,18 +117,18 @@ class Terminals(Topology):
 
     @property
     def routings(self) -> dict[str, Callable[[], Routing]]:
-        """The network's routings, between processors."""
+        """The network's routings, applied between processors."""
         return {name: partial(self._routing, make) for name, make in self.network.routings.items()}
 
     @property
     def random_routings(self) -> dict[str, Callable[[int], Routing]]:
-        """The network's routings that draw, between processors."""
+        """The network's randomized routings, applied between processors."""
         own = self.network.random_routings
         return {name: partial(self._routing, make) for name, make in own.items()}
 
     @property
     def load_routings(self) -> dict[str, Callable[[int], Routing]]:
-        """Those of any network, and the network's own for open-loop traffic."""
+        """Routings for open-loop traffic: the common ones and the network's own."""
         common = super().load_routings
         own = {
             name: partial(self._routing, make)
@@ -140,26 +141,26 @@ class Terminals(Topology):
         return self._between(make(*seed))
 
     def _between(self, own: Routing) -> Routing:
-        """The network's routing between processors."""
+        """Return a routing of the network, applied between processors."""
         params = with_head(self, self._own(own.params))
         bits = max(1, (self.size - 1).bit_length())
 
         def header_bits(source: int, target: int) -> int:
-            """The target's number, and what the network's routing needs beside it."""
+            """Return the bits of the target's number and of the network's header."""
             if own.stateless:
                 return bits
             return bits + own.header_bits(self.router_of(source), self.router_of(target))
 
         def around(dead: tuple[int, ...], cut: tuple[tuple[int, int], ...]) -> Routing:
-            """The routing that goes around dead routers and links between routers."""
-            # A dead processor blocks no way of others. Only dead routers and links between routers
-            # change routes.
+            """Return the routing that avoids dead routers and dead links between routers."""
+            # A dead processor is on no other processor's route. Only dead routers and links between
+            # routers change routes.
             routers = [node - self.hosts for node in dead if node >= self.hosts]
             links = [(u - self.hosts, v - self.hosts) for u, v in cut if min(u, v) >= self.hosts]
             return self._between(own.around(routers, links))
 
-        # Links to processors need no classes: a processor forwards nothing, so that no circle
-        # passes one.
+        # Links to processors need no classes: a processor forwards nothing, and no cycle of
+        # dependencies contains such a link.
         made: dict[str, Any] = {
             "channel_class": own.channel_class and terminal_class(own.channel_class)
         }
@@ -179,23 +180,23 @@ class Terminals(Topology):
             dead=tuple(self.hosts + node for node in own.dead),
             eager=own.is_eager,
             # Outcomes of a draw are numbered by routers here. Measures that sum over outcomes would
-            # ask for processors.
+            # expect processors.
             outcomes=0,
             **made,
         )
 
     def router_of(self, node: int) -> int:
-        """The number in the network of a processor's router, or of a router itself."""
+        """Return the number in the network of a processor's router, or of a router itself."""
         return node - self.hosts if node >= self.hosts else node // self.each
 
     @property
     def link_classes(self) -> tuple[str, ...]:
-        """The network's classes, and the links of its processors."""
+        """Names of the network's link classes, and of the class of links to processors."""
         return (*self.network.link_classes, "processors")
 
     @property
     def channel_classes(self) -> Choices:
-        """The network's class rules for the links between routers; other links have one class."""
+        """The network's class rules between routers; other links have one class."""
         common = common_classes(self)
         names = self.network.channel_classes.keys() - common.keys() | {"hops"}
         return common | {name: partial(self._classes, name) for name in sorted(names)}
@@ -224,7 +225,7 @@ WIRING = ("neighbor", "reverse_port", "channel", "link_class", "channel_order")
 
 
 def terminal_rules(own: Wiring, own_order: Rule) -> tuple[Rule, Rule, Rule, Rule, Rule]:
-    """The rules of the wiring, and of the order of channels, for a family."""
+    """Return the rules of wiring and channel order with terminals, from a family's rules."""
     wiring = neighbor.bind("Terminals.neighbor", own_rule=own[0])
     way_back = reverse_port.bind("Terminals.reverse_port", own_rule=own[1])
     parts = {"wiring": wiring, "way_back": way_back}
@@ -235,28 +236,29 @@ def terminal_rules(own: Wiring, own_order: Rule) -> tuple[Rule, Rule, Rule, Rule
 
 
 def terminal_class(own: Rule) -> Any:
-    """The rule that asks the network's between routers."""
+    """Return the channel-class rule with terminals, made from the network's own rule."""
     return channel_class.bind("Terminals.channel_class", own_class=own)
 
 
 @inlined
 def own_params(params: Sequence[int]) -> Any:
-    """The network's parameters of the same rule."""
+    """Return the network's parameters of the same rule."""
     return params[NETWORK_AT:]
 
 
-# The rules below call the network's own by these names, which `bind` replaces (see `product`).
+# The rules below call the network's own rules by these names, which `bind` replaces (see
+# `product`).
 own_rule = own_start = own_decide = own_class = own_candidates = own_choose = open_part
 
 
 @rule
 def neighbor(node, port, params):
-    """The router of a processor; behind a router's ports the network, then its processors."""
+    """Return the router of a processor, or the router or processor behind a router's port."""
     each, first, ports = params[EACH], params[FIRST_ROUTER], params[NETWORK_PORTS]
     if node < first:
         return first + node // each if port == 0 else -1
-    # The network's ports come first, so that routes of the network keep their port numbers with any
-    # number of processors.
+    # The network's ports come first. Routes of the network keep their port numbers for any number
+    # of processors.
     if port >= ports:
         return (node - first) * each + port - ports
     other = own_rule(node - first, port, own_params(params))
@@ -265,7 +267,7 @@ def neighbor(node, port, params):
 
 @rule
 def reverse_port(node, port, params):
-    """The port of the router, or the only one of the processor."""
+    """Return the port at the other end; a processor's only port is 0."""
     each, first, ports = params[EACH], params[FIRST_ROUTER], params[NETWORK_PORTS]
     if node < first:
         return ports + node % each if port == 0 else -1
@@ -276,7 +278,7 @@ def reverse_port(node, port, params):
 
 @rule
 def link_class(node, port, params):
-    """The network's class between routers; links to processors are a further one."""
+    """Return the network's class between routers; links to processors are one further class."""
     first = params[FIRST_ROUTER]
     if node < first or port >= params[NETWORK_PORTS]:
         return params[LINK_CLASSES]
@@ -285,9 +287,9 @@ def link_class(node, port, params):
 
 @rule
 def channel_order(node, port, params):
-    """Up first, then the network's channels in its order, then down."""
+    """Return the place in the channel order: up, the network's channels, down."""
     first = params[FIRST_ROUTER]
-    # Links up come before all others and links down behind all others. So the ends of a way add no
+    # Links up come before and links down after all others. The ends of a route therefore add no
     # class to the network's own.
     if node < first:
         return -1
@@ -298,33 +300,33 @@ def channel_order(node, port, params):
 
 @inlined
 def router(node, params):
-    """A processor's router, or a router itself, by its number in the network."""
+    """Return the network's number of a processor's router, or of a router itself."""
     first = params[FIRST_ROUTER]
     return node - first if node >= first else node // params[EACH]
 
 
 @rule
 def start(source, target, header, params):
-    """The target, then the network's header between the routers of both ends."""
+    """Write the target, then the network's header between the routers of both ends."""
     header[0] = target
     own_start(router(source, params), router(target, params), header[1:], own_params(params))
 
 
 @inlined
 def port_down(target, params):
-    """The port of a router that leads to its processor."""
+    """Return the port of a router that leads to its processor."""
     return params[NETWORK_PORTS] + target % params[EACH]
 
 
 @rule
 def decide(node, header, params):
-    """Up to the router, on as the network decides, and down at the target's router."""
+    """Return the port: up, by the network's routing, then down at the target's router."""
     target, first = header[0], params[FIRST_ROUTER]
     if node == target:
         return ARRIVED
     if node < first:
         return 0
-    # The base routes between routers. Arrived means the target's router, where one more hop leads
+    # The base routes between routers. `ARRIVED` means the target's router, where one more hop leads
     # down.
     port = own_decide(node - first, header[1:], own_params(params))
     return port_down(target, params) if port == ARRIVED and target < first else port
@@ -332,7 +334,10 @@ def decide(node, header, params):
 
 @rule
 def channel_class(node, port, in_port, in_class, header, params):
-    """The network's class between routers, where a message from a processor is new; else 0."""
+    """Return the network's class between routers, 0 on links to processors.
+
+    A message from a processor counts as new.
+    """
     first, ports = params[FIRST_ROUTER], params[NETWORK_PORTS]
     if node < first or port >= ports:
         return 0
@@ -343,12 +348,12 @@ def channel_class(node, port, in_port, in_class, header, params):
 
 @rule
 def candidates(node, in_port, in_class, header, candidates, params):
-    """The network's candidates between routers; up and down there is one way."""
+    """List the network's candidates between routers; up and down the only port is the candidate."""
     target, first, ports = header[0], params[FIRST_ROUTER], params[NETWORK_PORTS]
     if node == target:
         return ARRIVED
-    # There is one way up and one way down. Written first, it is right for processors before the
-    # network is asked.
+    # Up and down a message has one candidate. Written first, the row is right for processors
+    # without a call of the network's rule.
     candidates[0, 0], candidates[0, 1] = 0, 0
     if node < first:
         return 1
@@ -364,7 +369,7 @@ def candidates(node, in_port, in_class, header, candidates, params):
 
 @rule
 def choose(node, header, candidates, credits, params):
-    """The network's choice between routers; the only way up or down where it has room."""
+    """Return the network's choice between routers; up or down the only candidate if it has room."""
     first = params[FIRST_ROUTER]
     if node < first or candidates[0, 0] >= params[NETWORK_PORTS]:
         return 0 if credits[credits.size - 1] > 0 else -1

@@ -1,10 +1,11 @@
-"""The topology: a network as local rules about one processor, and nothing else.
+"""The base class of all networks: wiring and routings as local rules about one processor.
 
-A topology is a description, never a stored graph: which processor is behind a port, by which port
-that one leads back, which channel (link or bus) joins them. Each follows from a processor's number
-alone, so that a rank computes the neighbours of the processors that it hosts, and a network may
-have more processors than fit into memory. A family subclasses `Topology`, says how many processors
-and ports it has, and defines the rule `neighbor`; everything else has a default.
+A topology is a description, never a stored graph. Its rules return the processor behind a port, the
+port at the other end of the link, and the channel (link or bus) between both. Each rule needs only
+the processor's own number. Each rank therefore computes the neighbours of the processors that it
+hosts, and a network may have more processors than fit into memory. A family subclasses `Topology`,
+states its numbers of processors and ports, and defines the rule `neighbor`. Everything else has a
+default.
 """
 
 from __future__ import annotations
@@ -37,41 +38,44 @@ if TYPE_CHECKING:
     import networkx
 
 MAX_SIZE = 2**63 - 1
-"""Largest number of processors: numbers are 64-bit."""
+"""Largest number of processors: processor numbers are 64-bit integers."""
 
 MOST_ADDRESSES = 2**20
-"""Nodes of the largest network whose addresses are searched where there is no other way."""
+"""Nodes of the largest network in which an address is found by a search of all addresses."""
 
 
 @runtime_checkable
 class NetworkxGraph(Protocol):
-    """Signature of networkx's graphs, or of a backend's, that tells them from other things."""
+    """Protocol of a networkx graph, or of a backend's graph: the methods that identify a graph."""
 
     def is_directed(self) -> bool:
-        """Tell if its edges lead one way."""
+        """Return whether edges are directed."""
 
     def is_multigraph(self) -> bool:
-        """Tell if it may have parallel edges."""
+        """Return whether the graph may have parallel edges."""
 
     def number_of_nodes(self) -> int:
-        """Number of its nodes."""
+        """Return the number of nodes."""
 
 
 @described
 class Topology:
-    """Wiring and wayfinding of one network, computed from processors' own numbers.
+    """Wiring and routings of one network, computed from processor numbers.
 
-    A family's class defines, in its body,
+    A family's class defines these rules in its body:
 
     * ``neighbor(node, port, params)`` (`rule`): the processor behind the port, -1 = not wired;
     * ``reverse_port(node, port, params)`` (`rule`, optional): the port at that link's other end;
       by default the ports of the other end are searched;
     * ``channel(node, port, params)`` (`rule`, bus networks only): the number of the bus;
     * ``link_class(node, port, params)`` (`rule`, optional): the class of the link or bus behind a
-      port, from 0, where links differ in latency and bandwidth; ``link_classes`` names them;
-    * ``channel_order(node, port, params)`` (`rule`, optional): numbers that ascend along the ways
-      of its routings, but where a message goes on to another class (`mpinet.networks.classes`);
-      ``most_classes`` says how many classes that takes at most, where it is known for any size.
+      port, from 0, for links that differ in latency and bandwidth; ``link_classes`` names the
+      classes;
+    * ``channel_order(node, port, params)`` (`rule`, optional): channel numbers that ascend along
+      every
+      route, except where a message enters the next class (`mpinet.networks.classes`).
+      ``most_classes``
+      is the largest number of classes that any route needs, if known for networks of any size.
 
     In the rules ``params[0]`` is the size and ``params[1]`` the number of ports; the family's own
     parameters follow. On an instance the rules are methods that are mapped over arrays:
@@ -80,8 +84,8 @@ class Topology:
     Parameters
     ----------
     arguments : str
-        What follows the family's name in the canonical topology string ('' = nothing). A class
-        without a `family` goes by its module and name.
+        The part behind the family's name in the canonical topology string ('' = no arguments). A
+        class without a `family` is named by its module and class name.
     size : int
         Number N of nodes, numbered 0..N-1.
     ports : int
@@ -89,8 +93,8 @@ class Topology:
     params : sequence of int, optional
         The family's own parameters for the rules.
     hosts : int, optional
-        How many of the nodes are processors that compute and send (numbered first); the others
-        are switches, which only forward. Default: all.
+        Number of nodes that are processors, which compute and send (numbered first). The remaining
+        nodes are switches, which only forward. Default: all nodes are processors.
     busses : int, optional
         Number of busses of a bus network. Default: the network has links.
     stated : mapping, optional
@@ -119,51 +123,58 @@ class Topology:
     """
 
     family: ClassVar[str] = ""
-    """The name in a topology string; by default the one that the `example` begins with."""
+    """The family's name in a topology string. Default: the name at the start of `example`."""
     parameters: ClassVar[tuple[Parameter, ...]] = ()
     example: ClassVar[str] = ""
     synonym: ClassVar[str] = ""
-    """Example of the same kind of network under the name of another family."""
+    """Example string of the same kind of network under the name of another family."""
     paper: ClassVar[str] = ""
     specification: ClassVar[str] = "networks 3"
-    """Pages and sections of docs/ that define the family; by default the section of those that none
-    of the five papers is about."""
+    """Pages and sections of docs/ that define the family. Default: the section on families outside
+    the five papers.
+    """
 
     default_classes: str = "ordered"
-    """The class rule of open-loop traffic where none is named; ``none`` where its routings cannot
-    come to a deadlock without."""
+    """Default class rule of open-loop traffic; ``none`` if the family's routings cannot deadlock
+    without classes.
+    """
 
     most_classes: int | None = None
 
     ignored: Sequence[str] = ()
-    """Notes on what the network's file says and the network has not."""
+    """Notes on entries of the network's file that mpinet ignores."""
 
     reopened: tuple[Callable[..., Any], tuple[str, ...]] | None = None
-    """Function that opens the network in another process, and its arguments; None: any copy does.
+    """Function that opens the network in another process, and its arguments; None: a pickled copy
+    works.
     """
 
     radices: Sequence[int] = ()
-    """Numbers of values of the parts of an address ``i,j,..``, of which the last one is counted up
-    first. Where there are none, the address is the node's number."""
+    """Number of values of each part of an address ``i,j,..``; the last part varies fastest. If
+    empty, the address is the node's number.
+    """
 
     lowest_first: ClassVar[bool] = False
-    """True if the first part of an address is the one that is counted up first."""
+    """True if the first part of an address varies fastest."""
 
     brackets: ClassVar[tuple[str, str]] = ("", "")
-    """Signs before and behind an address of `radices`."""
+    """Opening and closing bracket of an address of `radices`."""
 
     cluster_lengths: Iterable[int] = ()
     """Lengths of the aligned runs of positions that are clusters, the longest first."""
 
     waypoint: Any = None
-    """The node by which a drawn one leads where that is another, an inlined function
-    ``waypoint(source, target, drawn, params)``; -1: the message goes straight to its target."""
+    """Inlined function ``waypoint(source, target, drawn, params)``: the intermediate node for a
+    drawn node, if it differs from the drawn node. -1: the message goes straight to its target.
+    """
 
     longest: int = LONGEST
-    """Hops of the longest way of its routings, where that is known for any size."""
+    """Number of hops of the longest route, if known for networks of any size."""
 
     waypoint_classes: int | None = None
-    """Number of the classes ``ordered`` that a way to a waypoint needs, if fewer than others."""
+    """Number of ``ordered`` classes that a route to a waypoint needs, if fewer than for other
+    routes.
+    """
 
     link_class: ClassVar[Rule]
     cluster_order: ClassVar[Rule | None] = None
@@ -184,8 +195,8 @@ class Topology:
         link_classes: Sequence[str] = ("link",),
     ):
         what = f"{self.family}:{arguments} would have"
-        # NumPy would wrap such numbers silently. The check stands before any array is made, so that
-        # a typing error in an exponent costs nothing.
+        # NumPy would wrap larger numbers silently. The check runs before any array is made: a
+        # typing error in an exponent costs nothing.
         if size > MAX_SIZE:
             raise TopologyError(
                 f"{what} {counted(size)} processors; at most 2^63 - 1 can be numbered."
@@ -199,7 +210,7 @@ class Topology:
             raise TopologyError(
                 f"{what} {counted(busses)} busses; at most 2^63 - 1 can be numbered."
             )
-        # Two users' classes may have one name. The module in front keeps their results and caches
+        # Two users' classes may have the same name. The module name keeps their results and caches
         # apart.
         family = self.family or f"{type(self).__module__}:{type(self).__qualname__}"
         self.name = f"{family}:{arguments}" if arguments else family
@@ -208,18 +219,19 @@ class Topology:
         self.hosts = size if hosts is None else hosts
         self.busses = busses
         self._stated, self._link_classes = dict(stated or {}), tuple(link_classes)
-        # Rules see nothing but these numbers. So one compiled rule serves all members of a family,
-        # and a kernel is compiled once.
+        # Rules see only these numbers. One compiled rule therefore serves all members of a family,
+        # and each kernel is compiled once.
         self.params: Ints = np.concatenate([np.array([size, ports]), np.asarray(params, np.int64)])
 
     @classmethod
     def checked(cls, name: str, value: Any) -> int:
-        """Return an argument that is in the range of its `parameters` entry (`whole_number`).
+        """Return an argument after a check against the range in `parameters` (`whole_number`).
 
         Raises
         ------
         TopologyError
-            It is not; the sentence names the family, the parameter and what is allowed.
+            The argument is out of range. The message names the family, the parameter and the
+            allowed values.
         """
         declared = next(parameter for parameter in cls.parameters if parameter.name == name)
         if declared.least is None:
@@ -228,27 +240,27 @@ class Topology:
         return require_integer(family, name, value, declared.least, declared.most)
 
     def __init_subclass__(cls, **kwargs: Any) -> None:
-        """Complete the rules of a family that defines its wiring."""
+        """Add range checks and default rules to a subclass that defines its own wiring."""
         super().__init_subclass__(**kwargs)
         if "example" in vars(cls) and "family" not in vars(cls):
             cls.family = cls.example.partition(":")[0]
         require_parameters(cls)
-        # A class that states other ranges, or takes its arguments otherwise, needs a check of its
-        # own. Classes that inherit both are checked by the wrapper of their base.
+        # A class with its own ranges or its own `__init__` needs its own check. A class that
+        # inherits both is checked by the wrapper of its base.
         if cls.parameters and {"parameters", "__init__"} & vars(cls).keys():
             cls.__init__ = checking_ranges(cls.__init__, cls.parameters)  # type: ignore[method-assign]
-        # Default rules are compiled with the wiring inside. A class with another wiring that
-        # inherited them would search the ports of its base.
+        # Default rules are compiled with the wiring inside. A class with its own wiring must not
+        # inherit them: inherited rules would search the ports of the base class.
         if "neighbor" in vars(cls):
             complete_rules(cls, cls.__qualname__)
 
     def __eq__(self, other: object) -> bool:
-        """Compare by name and parameters; graphs by their nodes and links."""
+        """Compare topologies by name and parameters; graphs by their nodes and links."""
         if not isinstance(other, Topology):
             return NotImplemented
         if self is other:
             return True
-        # The name comes first because it is short. Parameters of graphs may have millions of
+        # The name is compared first because it is short. Parameters of graphs may have millions of
         # numbers.
         return self._identity() == other._identity() and np.array_equal(self.params, other.params)
 
@@ -256,13 +268,13 @@ class Topology:
         return hash(self._identity())
 
     def _identity(self) -> tuple[Any, ...]:
-        """Return hashable values that, with the rules' parameters, only one network has."""
+        """Return hashable values that identify the network together with the rules' parameters."""
         return type(self), self.name, self.hosts, self.busses
 
     def __getstate__(self) -> dict[str, Any]:
-        """Return the attributes to be copied or pickled: all but those that follow from others."""
+        """Return the attributes to copy or pickle, without cached values."""
         # Cached values, such as tables of addresses, may be larger than the network's description.
-        # A copy finds them again when it needs them.
+        # A copy computes them again on demand.
         return {
             name: value
             for name, value in vars(self).items()
@@ -270,7 +282,10 @@ class Topology:
         }
 
     def __reduce_ex__(self, protocol: Any) -> Any:
-        """Pickle a class of a user's file by the file: another process has not loaded it."""
+        """Pickle an instance of a user's class by its file.
+
+        Another process has not loaded the class.
+        """
         return self.reopened or super().__reduce_ex__(protocol)
 
     def __repr__(self) -> str:
@@ -279,19 +294,19 @@ class Topology:
         return f"<topology {self.name}: {self.size} nodes{within}, {self.ports} ports>"
 
     def _repr_html_(self) -> str | None:
-        """HTML of the topology for a notebook."""
+        """Return the topology as HTML for a notebook."""
         return shown(self)
 
     def __len__(self) -> int:
-        """Number of nodes."""
+        """Return the number of nodes."""
         return self.size
 
     def __iter__(self) -> Iterator[int]:
-        """The nodes' numbers, 0..N-1."""
+        """Iterate over the node numbers 0..N-1."""
         return iter(range(self.size))
 
     def __contains__(self, node: object) -> bool:
-        """Tell if this is a node's number or address."""
+        """Return whether a value is the number or address of a node."""
         try:
             self.find(str(node))
         except NodeError:
@@ -299,7 +314,7 @@ class Topology:
         return True
 
     def neighbors(self, node: int | str) -> list[int]:
-        """The different neighbours of a node, in the order of its ports.
+        """Return the distinct neighbours of a node, in the order of its ports.
 
         Parameters
         ----------
@@ -309,7 +324,7 @@ class Topology:
         Raises
         ------
         NodeError
-            There is no such node.
+            The network has no node with this number or address.
 
         Examples
         --------
@@ -319,31 +334,31 @@ class Topology:
         ([4, 7, 1], True, False, 8)
         """
         others = self.neighbor(self.find(str(node)), np.arange(self.ports))
-        # Parallel links lead to one neighbour by several ports. A dictionary keeps the order of
-        # first occurrence, which a set would lose.
+        # Parallel links lead to the same neighbour by several ports. Unlike a set, a dictionary
+        # keeps the order of first occurrence.
         return [*dict.fromkeys(others[others >= 0].tolist())]
 
     def to_networkx(self) -> networkx.Graph:
-        """The graph of this network: `mpinet.to_networkx`."""
+        """Return the graph of this network: `mpinet.to_networkx`."""
         from mpinet.networks.networkxgraph import graph_of
 
         return graph_of(self, range(self.size))
 
     @property
     def links(self) -> bool:
-        """True if nodes are joined by links (otherwise by busses)."""
+        """True if nodes are joined by links, False if they are joined by busses."""
         return self.busses is None
 
     @property
     def most_wired(self) -> int:
-        """Wired ports that all nodes together have at most."""
+        """Upper bound on the number of wired ports of all nodes together."""
         return self.size * self.ports
 
     def port_counts(self, nodes: Ints) -> Ints:
-        """Count the ports of some nodes that can be wired; all further ports lead nowhere.
+        """Return the number of ports that can be wired, per node; all higher ports are unwired.
 
-        By default all ports. A family with nodes of very different degrees overrides it, so that
-        walks over all links pass no unwired ports.
+        By default every port can be wired. A family with nodes of very different degrees overrides
+        the method: walks over all links then skip unwired ports.
 
         Parameters
         ----------
@@ -353,10 +368,10 @@ class Topology:
         return np.full(len(nodes), self.ports)
 
     def incidences(self, nodes: Ints) -> Ints:
-        """The busses of some processors of a bus network.
+        """Return the busses of the given processors of a bus network.
 
-        By default the channels of their ports. A family that has busses with a single member,
-        which make no port, overrides it.
+        The default is the channels of the processors' ports. A family overrides the method if it
+        has busses with a single member, because such a bus belongs to no port.
 
         Parameters
         ----------
@@ -372,24 +387,26 @@ class Topology:
         there = self.neighbor(nodes[:, np.newaxis], ports) >= 0
         rows, columns = np.nonzero(there)
         busses = self.channel(nodes[rows], columns)
-        # A processor sees a bus once for each fellow member. Capacities count each bus once.
+        # A processor has a port for each fellow member of a bus. Capacities count each bus once.
         return np.unique(np.stack([nodes[rows], busses], axis=1), axis=0)
 
     def bus_members(self, bus: int) -> list[int]:
-        """The processors on a bus, in member order.
+        """Return the processors on a bus, in member order.
 
-        By default all processors' incidences are searched, and the order is ascending.
+        By default the method searches the incidences of all processors and returns ascending
+        numbers.
         """
         pairs = self.incidences(np.arange(self.size))
         return pairs[pairs[:, 1] == bus, 0].tolist()
 
     def clusters(self, position: int) -> list[range]:
-        """The clusters that a position is in, largest first: by default by `cluster_lengths`.
+        """Return the clusters that contain a position, largest first.
 
-        A cluster is a run of positions whose nodes are joined more closely to one another than to
-        the rest. A node's position is its number; a family whose clusters are no runs of numbers
-        has the rule ``cluster_order(number, direction, params)``, a bijection: direction 0 gives a
-        node's position, 1 a position's node.
+        The default is computed from `cluster_lengths`. A cluster is a run of positions whose nodes
+        are joined more closely to one another than to the rest. A node's position is its number. A
+        family whose clusters are not runs of node numbers has the rule ``cluster_order(number,
+        direction, params)``, a bijection. Direction 0 returns a node's position, direction 1 the
+        node at a position.
 
         Parameters
         ----------
@@ -397,45 +414,45 @@ class Topology:
             0..size-1.
         """
         # Runs begin at multiples of their length, because families number clusters of equal size
-        # one after the other.
+        # consecutively.
         begins = [(position - position % length, length) for length in self.cluster_lengths]
         return [range(begin, begin + length) for begin, length in begins]
 
     def seats_of(self, nodes: Ints, busses: Ints) -> Ints:
-        """Numbers that ascend as processors do in the member order of their bus.
+        """Return numbers that sort processors by the member order of their bus.
 
-        By default the processors' own. A family with a member order of its own overrides it
-        together with `bus_members`.
+        By default these are the processor numbers. A family with another member order overrides the
+        method together with `bus_members`.
 
         Parameters
         ----------
         nodes, busses : ndarray of int64, shape (k,)
-            Processors, and a bus of each.
+            Processors, and one bus of each processor.
         """
         return nodes
 
     @property
     def stated(self) -> dict[str, int]:
-        """Figures that the paper or textbook states (``degree``, ..): never a measurement."""
+        """Figures that the paper or textbook states (such as ``degree``), not measured."""
         return self._stated
 
     def address(self, node: int) -> str:
-        """The paper's own address of a node: by default the digits that its `radices` make."""
+        """Return the address of a node as the paper writes it. Default: the digits by `radices`."""
         self.require_node(node)
         return self._address(node)
 
     def _address(self, node: int) -> str:
-        """The address of a node that there is."""
+        """Return the address of an existing node."""
         parts = []
         for radix in reversed(self.radices or [self.size]):
             node, part = divmod(node, radix)
             parts.append(str(part))
-        # Division yields the fastest part first. Most papers write the slowest one first.
+        # Division yields the fastest part first. Most papers write the slowest part first.
         text = ",".join(parts if self.lowest_first else reversed(parts))
         return text.join(self.brackets)
 
     def node(self, address: str) -> int:
-        """The number of the node with this address: the inverse of `address`.
+        """Return the number of the node with this address: the inverse of `address`.
 
         Raises
         ------
@@ -448,8 +465,8 @@ class Topology:
             raise
         except ValueError:
             number = -1
-        # Readers may be lenient with signs, spaces and leading zeros. Writing the address again
-        # refuses all of these in one place.
+        # Readers may accept signs, spaces and leading zeros. Writing the address again rejects all
+        # of these in one place.
         if not 0 <= number < self.size or self.address(number) != address:
             raise NodeError(
                 f"{quoted(address)} is not an address in {self.name}: addresses are "
@@ -460,16 +477,16 @@ class Topology:
     def read_address(self, address: str) -> int:
         """Return the number of the node with this address: the inverse of `address`, unchecked.
 
-        Where a family has an `address` of its own, all nodes' addresses are searched, in networks
-        of up to `MOST_ADDRESSES` nodes; it overrides this for larger ones. `node` checks what
-        comes out, so that it need not.
+        If a family has its own `address`, the default searches the addresses of all nodes, in
+        networks of up to `MOST_ADDRESSES` nodes. The family overrides this method for larger
+        networks. The method need not check its result, because `node` does.
 
         Raises
         ------
         ValueError
-            The text has not the form of an address.
+            The text does not have the form of an address.
         NodeError
-            There are too many addresses to search.
+            The network has too many addresses to search.
         """
         if type(self).address is Topology.address:
             parts = address.removeprefix(self.brackets[0]).removesuffix(self.brackets[1]).split(",")
@@ -481,8 +498,8 @@ class Topology:
             ):
                 number = number * radix + int(part)
             return number
-        # A search makes a dictionary of all addresses on every rank. Beyond a million nodes it
-        # would take minutes and gigabytes.
+        # A search makes a dictionary of all addresses on every rank. Beyond a million nodes the
+        # search would take minutes and gigabytes.
         if self.searches_addresses and self.size > MOST_ADDRESSES:
             raise NodeError(
                 f"{self.name} has 'address', but no 'read_address' to read {address!r}: addresses "
@@ -492,27 +509,28 @@ class Topology:
 
     @property
     def searches_addresses(self) -> bool:
-        """True if the family has addresses that only a search can read back."""
+        """True if an address of the family can be read back only by a search of all addresses."""
         own, reader = type(self).address, type(self).read_address
         return own is not Topology.address and reader is Topology.read_address
 
     @cached_property
     def _addressed(self) -> dict[str, int]:
-        """Map every address to its lowest node."""
-        # Later entries win in a dictionary. Counting down leaves the lowest of several nodes that a
-        # user's class gives one address.
+        """Lowest node of every address."""
+        # Later entries win in a dictionary. Counting down therefore keeps the lowest node if a
+        # user's class gives several nodes the same address.
         return {self.address(node): node for node in reversed(range(self.size))}
 
     def find(self, text: str) -> int:
-        """The node that a person means: by its number, or by its address.
+        """Return the node that a user names by number or by address.
 
-        Digits are a number. Digits that begin with 0 and are another node's address (``0010`` of a
-        hypercube) are ambiguous: the error shows both nodes. The digit ``0`` alone is node 0.
+        A text of digits is a number. Digits that begin with 0 and are also another node's address
+        (``0010`` of a hypercube) are ambiguous: the error shows both nodes. The digit ``0`` alone
+        is node 0.
 
         Raises
         ------
         NodeError
-            There is no such node, or there are two.
+            The network has no such node, or the text is ambiguous.
         """
         if not looks_whole(text):
             return self.node(text)
@@ -552,28 +570,31 @@ class Topology:
 
     @property
     def random_routings(self) -> dict[str, Callable[[int], Routing]]:
-        """The family's routings that draw random numbers, by name; each is made for a seed."""
+        """The family's randomized routings by name, each as a function of a seed."""
         return {}
 
     @property
     def waypoints(self) -> range:
-        """The nodes by one of which a routing may lead that draws one: the processors.
+        """Nodes that a randomized routing draws from. Default: the processors.
 
-        Where the family has a `waypoint`, what that takes as drawn.
+        If the family has a `waypoint`, these are the values of its argument `drawn`.
         """
         return range(self.hosts)
 
     @property
     def load_routings(self) -> dict[str, Callable[[int], Routing]]:
-        """Routings for open-loop traffic, by name; each is made for a seed.
+        """Routings for open-loop traffic by name, each as a function of a seed.
 
-        Those of any network (`common_routings`); families add their own.
+        The default is `common_routings`, which apply to any network; families add their own.
         """
         return self.common_routings
 
     @property
     def common_routings(self) -> dict[str, Callable[[int], Routing]]:
-        """Return Valiant's and up*/down* for any network, UGAL and Polarized for those of links."""
+        """Return the routings that every network has: Valiant's, up*/down*, UGAL, Polarized.
+
+        UGAL and Polarized need links.
+        """
         from mpinet.networks.polarized import polarized
         from mpinet.networks.ugal import ugal_global, ugal_local
         from mpinet.networks.updown import updown
@@ -591,18 +612,18 @@ class Topology:
 
     @property
     def routing_names(self) -> list[str]:
-        """The names of all its routings, those of `routings` first."""
+        """Names of all routings of the network, beginning with the names in `routings`."""
         return [*dict.fromkeys([*self.routings, *self.random_routings, *self.load_routings])]
 
     @property
     def fixed_routings(self) -> list[str]:
-        """The names of the routings whose ways no traffic changes: ``route`` takes them."""
+        """Names of the routings whose routes do not depend on traffic: ``route`` accepts these."""
         common = [name for name in ("valiant", "updown") if name in self.load_routings]
         return [*dict.fromkeys([*self.routings, *self.random_routings, *common])]
 
     @property
     def listed_routings(self) -> dict[str, list[str]]:
-        """The names of all its routings for people: the family's own, and those for ``load``."""
+        """Names of all routings for display: the family's own, and those for ``load``."""
         own = [*self.routings, *self.random_routings]
         return {
             "routings": own,
@@ -610,11 +631,11 @@ class Topology:
         }
 
     def has_routing(self, name: str) -> bool:
-        """Tell if the network has a routing of this name, or if it is a table's file."""
+        """Return whether the network has this routing, or the name is a table file."""
         return name in self.routing_names or name.startswith(PREFIX)
 
     def routing(self, name: str | None = None, seed: int = 0) -> Routing:
-        """Return one of the family's routings.
+        """Return one of the network's routings.
 
         Parameters
         ----------
@@ -622,19 +643,20 @@ class Topology:
             As in `routings`, `random_routings` or `load_routings`, or ``table:FILE.csv``. Default:
             the first of `routings`.
         seed : int
-            For a routing that draws random numbers.
+            Seed of a routing that draws random numbers.
 
         Raises
         ------
         UsageError
-            The network has no routing of that name, or it is too large for its table.
+            The network has no routing of that name, or the network is too large for the routing's
+            table.
         RoutingError
-            A routing of a user's own class breaks its promises. Each is tried out once.
+            A routing of a user's own class violates its contract. Each such routing is tested once.
         """
         routing = self._made_routing(name, seed)
         if is_own(type(self)) and routing.name not in self._tried_routings:
-            # The name is noted before the trial, because the trial itself may ask for this routing
-            # by way of another one.
+            # The name is recorded before the trial, because the trial itself may request this
+            # routing through another one.
             self._tried_routings.add(routing.name)
             try:
                 self._try_routing(
@@ -646,12 +668,13 @@ class Topology:
         return routing
 
     def _made_routing(self, name: str | None, seed: int) -> Routing:
-        """Return a routing by name, as its class makes it."""
+        """Return a routing by name, without a trial."""
         known, drawing = self.routings, self.load_routings | self.random_routings
         if name is None:
             name = next(iter(known))
-        # Families' routings keep their names if any network later gets a routing of the same name.
-        if name in known:  # a family's own ``updown`` comes before that of any network
+        # A family's own routing has priority, even if mpinet later adds a common routing of the
+        # same name.
+        if name in known:  # a family's own ``updown`` has priority over the common one
             return known[name]()
         if name.startswith(PREFIX):
             return routing_by_file(self, Path(name.removeprefix(PREFIX)))
@@ -661,11 +684,11 @@ class Topology:
 
     @cached_property
     def _tried_routings(self) -> set[str]:
-        """Names of the routings that have been tried out."""
+        """Names of the routings that have been tested."""
         return set()
 
     def _try_routing(self, routing: Routing, arrives: bool) -> None:
-        """Hold a routing of a user's own against its promises."""
+        """Check a user's own routing against its contract."""
         from mpinet.networks.trial import Trial
 
         with blaming(type(self), self.name):
@@ -673,7 +696,7 @@ class Topology:
 
     @property
     def coordinates(self) -> tuple[tuple[int, int], ...]:
-        """The stride and the side of every dimension, where numbers are made of coordinates."""
+        """Stride and side of every dimension, if node numbers consist of coordinates."""
         return ()
 
     @property
@@ -683,9 +706,9 @@ class Topology:
 
     @property
     def link_costs(self) -> Mapping[str, tuple[str, ...]]:
-        """Latency and time per byte of each class of links, where the network says them itself.
+        """Latency and time per byte of each class of links, if the network states them.
 
-        The keys are ``latency`` and ``time_byte``, each of which may be missing.
+        The keys are ``latency`` and ``time_byte``; both are optional.
         """
         return {}
 
@@ -702,16 +725,16 @@ class Topology:
     def ascend_schedules(self) -> Mapping[str, str | type[Any]]:
         """The family's own schedules of ASCEND and DESCEND by name; the first is the default.
 
-        Each is a subclass of `mpinet.programs.schedules.schedule.PassSchedule`, or names one as
-        ``module:Class``, so that networks need not know of programs.
+        Each value is a subclass of `mpinet.programs.schedules.schedule.PassSchedule`, or a text
+        ``module:Class``. The text spares networks an import of programs.
         """
         return {}
 
     def cycle(self) -> Cycle | None:
-        """A Hamiltonian cycle as a local rule; None where none is known.
+        """A Hamiltonian cycle as a local rule; None if no cycle is known.
 
-        By default one of a network of links without switches is searched for, up to a bounded
-        size and effort (see `mpinet.networks.hamiltonian`).
+        By default, a cycle is searched for in networks of links without switches. The search is
+        limited in network size and effort (see `mpinet.networks.hamiltonian`).
         """
         return self._searched_cycle
 
@@ -723,7 +746,7 @@ class Topology:
 
 
 NetworkLike: TypeAlias = Topology | str | NetworkxGraph
-"""Type of what stands for a network: a topology, its string, or a graph of networkx."""
+"""Type of arguments that name a network: a topology, its string, or a graph of networkx."""
 
 
 def require_parameters(cls: type[Topology]) -> None:
@@ -741,8 +764,8 @@ def require_parameters(cls: type[Topology]) -> None:
 def checking_ranges(
     init: Callable[..., None], parameters: tuple[Parameter, ...]
 ) -> Callable[..., None]:
-    """Return a family's `__init__` that first checks the ranges that `parameters` state."""
-    # Names come from the function itself. A subclass may take other arguments than its base
+    """Return a family's `__init__` with a preceding check of the ranges in `parameters`."""
+    # Names come from the function itself. A subclass may have other arguments than its base
     # declares, and only equal names are checked.
     code = unwrap(init).__code__
     names = code.co_varnames[1 : code.co_argcount]
@@ -760,17 +783,17 @@ def checking_ranges(
 
 
 def complete_rules(owner: Any, name: str) -> None:
-    """Add to `owner`, which has the rule `neighbor`, the default rules that it lacks.
+    """Add the missing default rules to `owner`, which has the rule `neighbor`.
 
     Parameters
     ----------
     owner : type or Topology
-        What gets the rules as attributes.
+        Class or instance that gets the rules as attributes.
     name : str
         First part of the new rules' names; no two different wirings may share it.
     """
     neighbor = vars(owner)["neighbor"]
-    # A search costs as many wiring rules as a node has ports. It is the default because most users'
+    # A search calls the wiring rule once per port. The search is the default because most users'
     # rules have no closed form.
     if "reverse_port" not in vars(owner):
         owner.reverse_port = searched_port.bind(f"{name}.reverse_port", wiring=neighbor)
@@ -779,18 +802,18 @@ def complete_rules(owner: Any, name: str) -> None:
         owner.channel = link_number.bind(f"{name}.channel", **parts)
 
 
-# A family's wiring, which `bind` puts into the default rules.
+# A family's wiring, which `bind` inserts into the default rules.
 wiring = way_back = open_part
 
 
 @rule
 def searched_port(node, port, params):
-    """The lowest port of the neighbour that leads back; -1 if there is none."""
+    """Return the lowest port of the neighbour that leads back; -1 if no port does."""
     other = wiring(node, port, params)
     if other < 0:
         return -1
-    # The lowest port is taken, so that both ends of a link agree if no links are parallel. The
-    # contract's check refuses parallel links here.
+    # With the lowest port, both ends of a link agree if no links are parallel. The contract's check
+    # rejects parallel links here.
     for candidate in range(params[1]):
         if wiring(other, candidate, params) == node:
             return candidate
@@ -807,29 +830,31 @@ Topology.link_class = one_class
 
 
 def is_searched(rule: Rule) -> bool:
-    """Return whether a rule `reverse_port` is the default one, which searches."""
+    """Return whether a rule `reverse_port` is the default, a search."""
     return rule.function.__code__ is searched_port.function.__code__
 
 
 @rule
 def link_number(node, port, params):
-    """A link's number as a channel: that of its end with the lower (node, port)."""
+    """Return the number of a link as a channel: the lower number of its two ends (node, port)."""
     other = wiring(node, port, params)
     if other < 0:
         return -1
-    # Both ends compute the same minimum without talking to each other. Numbers have gaps, but no
+    # Both ends compute the same minimum without communication. The numbers have gaps, but no
     # table is needed.
     return min(node * params[1] + port, other * params[1] + way_back(node, port, params))
 
 
 def numbered(word: str, count: int) -> tuple[str, ...]:
-    """Names of link classes that are told apart by their numbers: ``dimension 0``, .."""
-    # Options such as --latency name classes by these words, so that families share one spelling.
+    """Return names of numbered link classes, such as ``dimension 0`` and ``dimension 1``."""
+    # Options such as --latency name classes by these words. Families share one spelling.
     return tuple(f"{word} {number}" for number in range(count))
 
 
 EXCHANGE = MappingProxyType({"exchange": "mpinet.programs.schedules.exchange:DimensionExchange"})
-"""Value of `Topology.ascend_schedules` where the partners of every dimension are neighbours."""
+"""Value of `Topology.ascend_schedules` for networks whose partners in every dimension are
+neighbours.
+"""
 
 
 ROUTINGS_ELSEWHERE = {
@@ -838,11 +863,11 @@ ROUTINGS_ELSEWHERE = {
     "ugal": "ugal-l",
     "val": "valiant",
 }
-"""Names of routings in other simulators, and here."""
+"""Names of routings in other simulators, mapped to names in mpinet."""
 
 
 def no_routing(topology: Topology, name: str, names: Sequence[str]) -> UsageError:
-    """Return the error of a routing that a network lacks, with those that apply."""
+    """Return the error for an unknown routing of a network, with the names of known routings."""
     there = ROUTINGS_ELSEWHERE.get(name.lower(), name)
     meant = f"did you mean {there}?" if there in names else hint(name, names, 1)
     said = f"{topology.name} has no routing {name!r}; "

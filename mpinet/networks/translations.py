@@ -1,12 +1,12 @@
-"""Translations: automorphisms that take every processor to another one, and each port to itself.
+"""Translations: automorphisms that act transitively on processors and keep every port number.
 
-A network has them where all processors look alike and number their ports alike: it is the Cayley
-graph of a group, with a generator for each port (tori, hypercubes, circulants, pancakes and many
-more). Where processors number their ports in other orders, as those of a HyperX do, ports are told
-apart by the digits that they add: a number is read in any mixed radix in which all processors'
-neighbours lie from them as those of 0 lie from 0. Processor 0 is taken to any other one by just one
-translation, the product of those to the neighbours that lie on the way. These few are kept, and are
-checked on every link.
+A network has translations if it is the Cayley graph of a group with one generator per port. Tori,
+hypercubes, circulants, pancakes and many more networks are such graphs. Processors of some
+networks, such as HyperX, number their ports differently. Their ports are identified by the digits
+that they add to the processor number. All mixed radices are tried, until the neighbours have the
+same digit offsets at every processor. Exactly one translation takes processor 0 to a given
+processor: the product of the translations to neighbours along a route. Only the translations to
+neighbours are stored, and each is checked on every link.
 """
 
 from __future__ import annotations
@@ -24,10 +24,10 @@ from mpinet.networks.adjacency import Adjacency, measure_distances
 from mpinet.networks.topology import Topology
 
 MOST_IMAGES = 2**22
-"""Most images of processors, as many as there are wired ports, that are kept."""
+"""Most images of processors that are stored, one per wired port."""
 
 MOST_RADICES = 2**11
-"""Ways to read numbers as digits that are tried: all of 2^12."""
+"""Most mixed radices that are tried, enough for all of 2^12 processors."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -35,24 +35,29 @@ class Translations:
     """The translations that take processor 0 to its neighbours."""
 
     ports: Table
-    """The ports of every processor that have a link to another one, in the order of 0's. Shape (k,
-    N)."""
+    """Ports of every processor with a link to another one, in the order of processor 0. Shape (k,
+    N).
+    """
     neighbors: Table
     """Neighbours behind these ports. Shape (k, N)."""
     images: Table
-    """Image of each processor under the translation that takes processor 0 over each of these
-    links. Shape (k, N)."""
+    """Image of each processor under the translation that takes processor 0 across each of these
+    links. Shape (k, N).
+    """
     distance: Ints
     """Hops from processor 0. Shape (N,)."""
 
     @classmethod
     def of(cls, topology: Topology, most: int = MOST_IMAGES) -> Translations | None:
-        """Find them; None where the network has none.
+        """Return the translations that take processor 0 to its neighbours; None without any.
+
+        Row k of `images` is one translation: the images of all processors. The result is None
+        for networks with busses or switches.
 
         Raises
         ------
         TooLarge
-            There would be more than `most` images.
+            The network would need more than `most` images.
 
         Examples
         --------
@@ -67,14 +72,13 @@ class Translations:
             return None
         if topology.size * topology.ports > most:
             raise TooLarge(
-                f"{topology.name} has more than {most:,} ports: its translations are not "
-                "looked for."
+                f"{topology.name} has more than {most:,} ports: mpinet does not "
+                "search for its translations."
             )
         nodes = np.arange(topology.size)[:, np.newaxis]
         ends = topology.neighbor(nodes, np.arange(topology.ports))
         wired = (ends >= 0) & (ends != nodes)
-        # A translation keeps the degree. Irregular networks are refused before anything costly is
-        # tried.
+        # A translation keeps the degree. Irregular networks are rejected before any costly attempt.
         if (wired.sum(axis=1) != wired[0].sum()).any():
             return None
         distance = np.full(topology.size, -1, np.int32)
@@ -92,7 +96,7 @@ class Translations:
 
     @classmethod
     def _by(cls, ports: Table, ends: Table, distance: Shorts) -> Translations | None:
-        """Those that keep ports of this order; None where there are none."""
+        """Return the translations that keep this order of ports; None if there are none."""
         neighbors = ends[np.arange(len(ends)), ports]
         images = np.empty_like(neighbors)
         take_over(np.argsort(distance, kind="stable"), distance, neighbors, images)
@@ -105,11 +109,11 @@ class Translations:
         return int(self.distance.max())
 
     def hold(self) -> bool:
-        """Tell if each image is a permutation that keeps every link, and its port."""
+        """Return whether each image is a permutation that keeps every link and its port."""
         nodes = np.arange(self.neighbors.shape[1])
         return all(
-            # The construction only guesses the images. The check of every link makes the result a
-            # proof, whatever the guess was.
+            # The construction only guesses the images. The check of every link proves the result
+            # for any guess.
             np.array_equal(np.sort(image), nodes)
             and np.array_equal(image[self.neighbors], self.neighbors[:, image])
             and image[0] == end
@@ -118,25 +122,25 @@ class Translations:
 
 
 def ports_by_digits(ports: Table, ends: Table) -> Table | None:
-    """Order everybody's ports by the digits that they add, as processor 0's are.
+    """Order the ports of all processors by the digits that the ports add, as at processor 0.
 
     Parameters
     ----------
     ports : ndarray of int64, shape (k, N)
         The ports that lead to another processor, ascending.
     ends : ndarray of int64, shape (N, P)
-        Where every port leads.
+        The node behind every port.
 
     Returns
     -------
     ndarray of int64, shape (k, N), or None
-        None where no mixed radix makes all processors look alike.
+        None if the digit offsets are equal at all processors in no mixed radix.
     """
     size = len(ends)
     added = ends[0, ports[:, 0]]
     neighbors = ends[np.arange(size), ports]
     for sides in islice(radices(size), MOST_RADICES):
-        # The last processor, whose digits all carry, shows nearly every other radix to be wrong.
+        # The last processor, whose digits all carry, rules out nearly every wrong radix.
         last = sum_of_digits(np.array([size - 1]), added, sides)
         if not np.array_equal(np.sort(last[:, 0]), np.sort(neighbors[:, -1])):
             continue
@@ -150,7 +154,7 @@ def ports_by_digits(ports: Table, ends: Table) -> Table | None:
 
 
 def radices(size: int) -> Iterator[tuple[int, ...]]:
-    """Yield the ways to write a size as a product of sides of two and more, in order.
+    """Yield the factorizations of a size into ordered sides of two and more.
 
     Examples
     --------
@@ -165,7 +169,7 @@ def radices(size: int) -> Iterator[tuple[int, ...]]:
 
 
 def sum_of_digits(nodes: Ints, added: Ints, sides: tuple[int, ...]) -> Table:
-    """Add to each node's digits those of some numbers, without carry, shape (numbers, nodes)."""
+    """Add each number's digits to each node's digits, without carry, shape (numbers, nodes)."""
     total, weight = np.zeros((len(added), len(nodes)), np.int64), 1
     for side in reversed(sides):
         digits = added[:, np.newaxis] // weight % side + nodes // weight % side
@@ -176,14 +180,15 @@ def sum_of_digits(nodes: Ints, added: Ints, sides: tuple[int, ...]) -> Table:
 
 @kernel
 def take_over(order: Ints, distance: Shorts, neighbors: Table, images: Table) -> None:
-    """Write where everybody goes if processor 0 goes over each link, and all others behind it.
+    """Write the images of all processors under the translations that take 0 across each link.
 
-    Every other one, in an order by distance, goes over the first port that leads there from a
-    processor that is nearer to 0: where this one's image goes by this port.
+    Processors are visited by distance from processor 0. Each processor is reached by the lowest
+    port from a processor closer to 0. Its image is the node behind the same port of that
+    processor's image.
     """
     links, size = neighbors.shape
-    # Images are products of generators along shortest ways. If translations exist, any way to a
-    # node gives the same image.
+    # Images are products of generators along shortest routes. If translations exist, every route to
+    # a node gives the same image.
     for link in range(links):
         images[link, :] = -1
         images[link, 0] = neighbors[link, 0]

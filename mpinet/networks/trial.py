@@ -1,4 +1,4 @@
-"""Trials of routings: messages between some processors keep the routing's promises."""
+"""Trials of routings: check the contract of a routing by messages between some processors."""
 
 from __future__ import annotations
 
@@ -14,30 +14,30 @@ from mpinet.networks.shortest import levels, neighbor_table
 from mpinet.networks.wired import Wired
 
 ALL_PAIRS = 4096
-"""Most pairs of processors that are all routed."""
+"""Most pairs of processors up to which all pairs are routed."""
 
 PAIRS = 32
-"""Pairs that are routed if there are more."""
+"""Number of pairs that are routed in larger networks."""
 
 NEAR = 16
-"""Hops between source and target where a network is too large for far pairs."""
+"""Steps of a random walk from source to target in networks too large for arbitrary pairs."""
 
 FAR_PAIRS_UP_TO = 1024
-"""Nodes of a network in which any pair may be routed."""
+"""Nodes of the largest network in which arbitrary pairs are routed."""
 
 MEASURED = 2**16
 """Most (node, port) pairs of a network in which the length of paths is compared with distances."""
 
 
 class Trial:
-    """Pairs of processors between which routings of a network are tried out.
+    """Pairs of processors between which the routings of a network are tested.
 
     Parameters
     ----------
     topology : Topology
         The network.
     random : numpy.random.Generator
-        Draws the pairs of a large network.
+        Generator that draws the pairs of a large network.
     """
 
     def __init__(self, topology: Wired, random: np.random.Generator):
@@ -46,7 +46,7 @@ class Trial:
         self._distances = _Distances(topology)
 
     def hold(self, routing: Routing, arrives: bool) -> bool:
-        """Check that a routing keeps its promises; False if it leads too far to be tried.
+        """Check that a routing fulfils its contract; False if routes are too long to test.
 
         Parameters
         ----------
@@ -58,12 +58,12 @@ class Trial:
         Raises
         ------
         RoutingError
-            It takes an unwired port, does not arrive or is not as short as it says.
+            The routing takes an unwired port, does not arrive or is not as short as it claims.
         """
         topology, distances = self._topology, self._distances
         # Drawn nodes may be anywhere. On a long ring a single message would take millions of hops.
         if routing.numbered and not _goes_far(topology):
-            return False  # by a node drawn anywhere
+            return False  # the drawn node may be far away
         for source, target in self.pairs:
             try:
                 ports = path(topology, routing, source, target)[1]
@@ -78,14 +78,14 @@ class Trial:
         return True
 
     def _check_adaptive(self, routing: Routing) -> None:
-        """Check candidates and choices in the states that messages come to, up to `MOST_STATES`."""
+        """Check candidates and choices in the states that messages reach, up to `MOST_STATES`."""
         topology, seen = self._topology, set[State]()
         fresh: list[tuple[State, int]] = []
         for source, target in self.pairs:
             header = np.zeros(routing.words, np.int64)
             routing.start(source, target, header, routing.params)
             fresh.append(((source, -1, -1, *header.tolist()), target))
-        # States grow with ports and classes at every hop. A bounded search from all pairs meets the
+        # States grow with ports and classes at every hop. A bounded search from all pairs finds the
         # usual errors early.
         most = MOST_STATES if self._distances.known else SOME_STATES
         while fresh and len(seen) < most:
@@ -97,7 +97,7 @@ class Trial:
             for port, group in ways:
                 other = topology.neighbor(state[0], port)
                 # Duato's theorem lets only the escape lead away from the target. Any other
-                # candidate that does not come closer may go round for ever.
+                # candidate that does not come closer may lead in circles for ever.
                 if group >= routing.escape_classes or (routing.escape is None and routing.shortest):
                     self._check_closer(routing, state[0], other, target)
                 back = topology.reverse_port(state[0], port)
@@ -108,29 +108,29 @@ class Trial:
     def _candidates(
         self, routing: Routing, state: State, target: int
     ) -> tuple[list[tuple[int, int]], Ints]:
-        """The candidates in a state, none at the target, and the header as they leave it."""
+        """Return the candidates in a state (none at the target), and the header after the call."""
         assert routing.candidates is not None
         node, in_port, in_class, *words = state
         header, room = np.array(words, np.int64), self._topology.ports * routing.classes
         who = f"Routing {routing.name} on {self._topology.name}"
         answers = []
-        # Engines ask again in every step of waiting. A rule that consumes its header would change
-        # its mind, which breaks the deadlock proof.
-        for _ in range(2):  # a head that waits is asked again
+        # Engines call `candidates` in every step of waiting. If a rule consumed its header, its
+        # result would change, which breaks the deadlock proof.
+        for _ in range(2):  # a waiting head makes the second call
             ways = np.zeros((room, 2), np.int64)
             count = int(routing.candidates(node, in_port, in_class, header, ways, routing.params))
             answers.append((count, ways[: max(count, 0)].tolist(), header.tolist()))
         if answers[0] != answers[1]:
             raise RoutingError(
-                f"{who} has other candidates at node {node} for a message to {target} when it is "
-                "asked again: a head that waits is asked in every step."
+                f"{who} has other candidates at node {node} for a message to {target} in a "
+                "second call; a waiting head needs the same candidates in every step."
             )
         if count == ARRIVED and node != target:
             raise RoutingError(f"{who} stopped at node {node} with a message to {target}.")
         if count <= 0 and count not in (ARRIVED, STUCK):
             raise RoutingError(
-                f"{who} gave {count} candidates at node {node} for a message to {target}: at least "
-                f"one, {ARRIVED} for arrived, or {STUCK} for no way."
+                f"{who} gave {count} candidates at node {node} for a message to {target}: return "
+                f"at least one, {ARRIVED} for arrived, or {STUCK} for undeliverable."
             )
         pairs = [(port, group) for port, group in answers[0][1]]
         for port, group in pairs:
@@ -144,7 +144,7 @@ class Trial:
         return pairs, header
 
     def _check_closer(self, routing: Routing, node: int, other: int, target: int) -> None:
-        """A candidate that is none of the escape leads closer to the target."""
+        """Check that a candidate outside the escape leads closer to the target."""
         if not self._distances.known:
             return
         far = self._distances.between(node, target)
@@ -152,14 +152,14 @@ class Trial:
             raise RoutingError(
                 f"Routing {routing.name} on {self._topology.name} offers the hop from node {node} "
                 f"to {other} to a message to {target}, which is {far} hops away and comes no "
-                "closer: only the "
-                "classes of a declared escape may lead so."
+                "closer: only classes "
+                "of a declared escape may lead away from the target."
             )
 
     def _check_choices(
         self, routing: Routing, node: int, header: Ints, pairs: list[tuple[int, int]]
     ) -> None:
-        """The choice is one of the candidates, or none, whichever have room."""
+        """Check the results of `choose` with room for all candidates, and for only one."""
         ways, count = np.array(pairs, np.int64), len(pairs)
         full = np.full(count, 4, np.int64)
         queues = np.zeros(
@@ -187,14 +187,16 @@ class Trial:
 
 
 State = tuple[int, ...]
-"""State of a message's head: its node, the port and the class by which it came, its header."""
+"""State of a message's head: its node, the port and class of its last channel, its header."""
 
 MOST_STATES, SOME_STATES = 1024, 64
-"""States of an adaptive routing's messages that are tried in small networks, and in others."""
+"""Number of tested states of an adaptive routing's messages, in small networks and in larger
+ones.
+"""
 
 
 class _Distances:
-    """Distances in a small network, found source by source when they are asked for."""
+    """Distances in a small network, computed per source on demand."""
 
     def __init__(self, topology: Wired):
         self.known = topology.size * topology.ports <= MEASURED
@@ -202,14 +204,14 @@ class _Distances:
         self._from: dict[int, Ints] = {}
 
     def between(self, source: int, target: int) -> int:
-        """The distance in hops."""
+        """Return the distance in hops."""
         if source not in self._from:
             self._from[source] = levels(self._neighbors, source)
         return int(self._from[source][target])
 
 
 def _routed_pairs(topology: Wired, random: np.random.Generator) -> Iterator[tuple[int, int]]:
-    """Yield all pairs if they are few, any pairs in small networks, else pairs near each other."""
+    """Yield all pairs if few, random pairs in small networks, else pairs near each other."""
     if topology.hosts**2 <= ALL_PAIRS:
         yield from np.ndindex(topology.hosts, topology.hosts)
         return
@@ -221,7 +223,7 @@ def _routed_pairs(topology: Wired, random: np.random.Generator) -> Iterator[tupl
 
 
 def _goes_far(topology: Wired) -> bool:
-    """Tell if messages between any two processors are tried: a path may be as long as a ring."""
+    """Return whether routes between any two processors are short enough to be tested."""
     return topology.size <= FAR_PAIRS_UP_TO or topology.hosts < topology.size
 
 

@@ -1,12 +1,13 @@
-"""UGAL: at its first router a message takes the minimal way or one by a drawn node.
+"""UGAL: at the first router a message takes the minimal route or a route through a random node.
 
-Valiant's way by a drawn node is right for the worst traffic and twice too long for the best. UGAL
-compares the queues of both and takes the one that promises to be faster (Singh 2005). UGAL-L knows
-the queues of its own router, UGAL-G those of all of them: a bound for what can be known.
+Valiant's route through a random node is right for the worst traffic and twice too long for the
+best. UGAL compares the queues of both routes and takes the one with the shorter expected delay
+(Singh 2005). UGAL-L knows the queues of its own router. UGAL-G knows the queues of all routers,
+which bounds the gain from more information.
 
-The class of a channel tells the nodes behind which way was taken: the classes of the way to the
-drawn node come first, then those of the way to the target. So nothing waits in a circle where the
-base, by which both ways are found, has classes that prevent it.
+The class of a channel shows later nodes which route was chosen: the first classes lead to the
+random node, the other classes to the target. Dependencies have no cycle if the base routing, which
+finds both routes, has classes without cycles.
 """
 
 from __future__ import annotations
@@ -32,30 +33,30 @@ from mpinet.networks.valiant import (
 from mpinet.networks.valiant import CLASSES as FIRST
 
 EDGE = FIRST_AT
-"""Place in the parameters of the first node that forwards; the others are as of `valiant`."""
+"""Place in the parameters of the first node that forwards; the other places are as in `valiant`."""
 
 BASE_AT = FIRST_AT + 1
-"""Place where the base's own parameters begin."""
+"""Place in the parameters where the base routing's own parameters begin."""
 
 ALL_HOPS = 1 << 62
-"""More hops than any way has."""
+"""A number of hops larger than the length of any route."""
 
 
 def ugal_local(topology: RoutedTopology, seed: int = 0) -> Routing:
-    """UGAL-L: the first channel of either way, its queue times the hops of the way.
+    """Return UGAL-L: for each route it multiplies the queue of the first channel by the hops.
 
     Parameters
     ----------
     topology : Topology
         The network; of links.
     seed : int
-        For the draws, which are keyed by source, target and the message's number.
+        Seed of the draws, which are keyed by source, target and the message's number.
     """
     return by_queues(topology, seed, "ugal-l", choose_by_own, QUEUES)
 
 
 def ugal_global(topology: RoutedTopology, seed: int = 0) -> Routing:
-    """UGAL-G: the queues of all channels of either way; the parameters are those of UGAL-L."""
+    """Return UGAL-G: for each route it adds the queues of all channels; parameters as in UGAL-L."""
     return by_queues(topology, seed, "ugal-g", choose_by_all, ALL_QUEUES)
 
 
@@ -68,26 +69,27 @@ def by_queues(
     candidates: Rule | None = None,
     **made: Any,
 ) -> Routing:
-    """A routing that chooses by queues between a minimal way and one by a drawn node.
+    """Return a routing that chooses between minimal and nonminimal routes by queues.
 
     Parameters
     ----------
     topology, seed
-        As of `ugal_local`.
+        As in `ugal_local`.
     name : str
-        Its name.
+        Name of the routing.
     choose : Rule
-        One of the two below.
+        `choose_by_own` or `choose_by_all`.
     sees : int
-        What that is told.
+        Values that `choose` gets.
     candidates : Rule, optional
-        With classes of its own; default: those of UGAL, by the classes of the base.
+        Candidates with their own classes. Default: UGAL's candidates, by the classes of the base
+        routing.
     **made
-        Fields of the `Routing` that go with those.
+        Fields of the `Routing` that belong to these candidates.
     """
     base = stateless_base(topology)
-    # With switches, processors forward nothing. Decisions are made at the first switch, where
-    # queues of both ways exist.
+    # In networks with switches, processors forward nothing. The first switch decides, because
+    # queues of both routes exist there.
     drawn, edge = topology.waypoints, topology.hosts if topology.hosts < topology.size else 0
     own = [topology.size, topology.ports, base.words, seed, len(drawn), drawn.start, 0]
     wiring_at = BASE_AT + len(base.params)
@@ -101,11 +103,11 @@ def by_queues(
     label = f"{topology.neighbor.rule.name}.{base.name}"
 
     def header_bits(source: int, target: int) -> int:
-        """The base's header, and the drawn node."""
+        """Return the bits of the base routing's header and of the drawn node."""
         return base.header_bits(source, target) + max(1, (topology.size - 1).bit_length())
 
-    # The base's classes may have to be counted first, which takes a measurement. Until then the
-    # routing has no classes of its own.
+    # The base routing's classes may have to be counted first, which takes a measurement. Until then
+    # the routing has no classes of its own.
     unsettled = Routing(
         name=name,
         decide=decide.bind(f"ugal.decide_{label}", **ways),
@@ -129,11 +131,11 @@ def by_queues(
         return unsettled
 
     def settle(classes: ChannelClasses) -> Routing:
-        """Give the ways the classes of the base, once they are counted."""
+        """Return the routing with the classes of the base routing, once these are counted."""
         first = first_classes(topology, classes)
         whole = np.concatenate([params, classes.params])
-        # Candidates' classes tell later nodes which way was taken. So no node needs a bit in the
-        # header for that.
+        # Candidates' classes show later nodes which route was taken. The header needs no bit for
+        # the choice.
         whole[FIRST] = first
         offered = both_ways.bind(
             f"ugal.both_ways_{label}_{classes.rule.name}",
@@ -152,9 +154,9 @@ def by_queues(
 
 
 def stateless_base(topology: RoutedTopology) -> Routing:
-    """The first of the network's routings whose nodes decide by the target alone, or a table."""
-    # Both ways share one header layout and are asked at any node. A base that rewrites its header
-    # could not be asked twice.
+    """Return the first routing of the network that decides by the target alone, or a table."""
+    # Both routes share one header layout and are computed at any node. A base routing that rewrites
+    # its header could not be called twice.
     for make in topology.routings.values():
         routing = make()
         if routing.stateless:
@@ -162,13 +164,13 @@ def stateless_base(topology: RoutedTopology) -> Routing:
     return table_routing(topology)
 
 
-# The network's wiring, and the rules of the base, which `bind` puts in their places.
+# The network's wiring, and the rules of the base routing; `bind` inserts these.
 neighbor = base_start = base_decide = base_class = open_part
 
 
 @inlined
 def onward(node, header, params):
-    """Return the base's decision."""
+    """Return the base routing's decision."""
     return base_decide(node, header, params[BASE_AT : params[WIRING_AT]])
 
 
@@ -178,18 +180,19 @@ def behind(node, port, params):
     return neighbor(node, port, params[params[WIRING_AT] : params[CLASS_AT]])
 
 
-# A header holds the base's header to the target, the base's header to the drawn node, and the drawn
-# node: -1 where a message has the minimal way alone. Before `start` that is the message's number.
+# A header holds the base routing's header to the target, its header to the drawn node, and the
+# drawn node (-1 if a message has only the minimal route). Before `start` the last word is the
+# message's number.
 @rule
 def start(source, target, header, params):
-    """Draw a node, and write the headers of both ways."""
+    """Draw a node, and write the headers of both routes."""
     words, own = params[WORDS], params[BASE_AT : params[WIRING_AT]]
     middle = drawn_node(source, target, header[2 * words], params)
     base_start(source, target, header[:words], own)
-    # The processor's only link leads to its router. If the drawn node is that router, the detour is
-    # no detour.
+    # The processor's only link leads to its router. If the drawn node is that router, both routes
+    # are the same.
     if middle >= 0 and source < params[EDGE]:
-        # A processor that forwards nothing has its way by its router anyway.
+        # A processor that does not forward always sends through its router.
         port = base_decide(source, header[:words], own)
         if port < 0 or behind(source, port, params) == middle:
             middle = -1
@@ -200,15 +203,15 @@ def start(source, target, header, params):
 
 @rule
 def decide(node, header, params):
-    """Decide as the base does, where nothing is chosen."""
+    """Return the base routing's port, if nothing is chosen."""
     return onward(node, header[: params[WORDS]], params)
 
 
 @inlined
 def sets_out(node, in_port, in_class, params):
-    """Tell if a message is at its first node, or at the router of its processor.
+    """Return whether a message is at its first node, or at the router of its processor.
 
-    From a processor that was drawn it comes by a class of the way to the target.
+    A message from a drawn processor arrives by a class of the route to the target.
     """
     if in_port < 0 or params[EDGE] == 0:
         return in_port < 0
@@ -217,7 +220,7 @@ def sets_out(node, in_port, in_class, params):
 
 @rule
 def both_ways(node, in_port, in_class, header, candidates, params):
-    """Offer both ways where a message sets out, and later the one that its class tells."""
+    """List the hops of both routes at their start, and later the hop of the chosen route."""
     words, first, classes = params[WORDS], params[FIRST], params[params[CLASS_AT] :]
     target, drawn = header[:words], header[words : 2 * words]
     middle, outset = header[2 * words], sets_out(node, in_port, in_class, params)
@@ -229,7 +232,7 @@ def both_ways(node, in_port, in_class, header, candidates, params):
         candidates[0, CLASS] = base_class(node, port, in_port, in_class, drawn, classes)
         return 1
     elif not outset:
-        # At the drawn node a message sets out anew, by another class.
+        # At the drawn node a message starts anew, in another class.
         in_port = in_class = -1
     port = onward(node, target, params)
     if port < 0:
@@ -248,16 +251,16 @@ def both_ways(node, in_port, in_class, header, candidates, params):
 
 @inlined
 def hops_of(node, header, most, params):
-    """Count the hops between nodes that forward, on the base's way, until they are above `most`."""
+    """Return the hops between forwarding nodes on the base routing's route, at most `most` + 1."""
     hops = 0
-    # The comparison needs to know only if the way is longer than a bound. Counting stops there,
-    # which halves the cost on long detours.
+    # The comparison needs to know only whether the route is longer than a bound. Stopping there
+    # halves the cost on long detours.
     while hops <= most:
         port = onward(node, header, params)
         if port < 0:
             break
         node = behind(node, port, params)
-        # Hops between processors and their routers are the same on both ways. They would blur the
+        # Hops between processors and their routers are the same on both routes. They would blur the
         # ratio of path lengths.
         hops += node >= params[EDGE]
     return hops
@@ -265,7 +268,7 @@ def hops_of(node, header, most, params):
 
 @inlined
 def queued_on(node, header, seen, params):
-    """Add up the queues of all channels of the base's way."""
+    """Return the sum of the queues of all channels of the base routing's route."""
     queued = 0
     while True:
         port = onward(node, header, params)
@@ -277,17 +280,17 @@ def queued_on(node, header, seen, params):
 
 @rule
 def choose_by_own(node, header, candidates, seen, params):
-    """Take the minimal way unless its queue times its hops is more than the other's."""
+    """Choose the minimal route unless its queue times hops exceeds the other route's."""
     words, count, way = params[WORDS], candidates.shape[0], 0
     near, far = seen[candidates[0, PORT]], seen[candidates[count - 1, PORT]]
-    # An empty queue on the minimal way wins against anything. So at low load no hops are counted,
-    # and of the other way no more than decide.
+    # An empty queue on the minimal route always wins. At low load no hops are counted, and on the
+    # other route only as many as the decision needs.
     if count == 2 and near > 0:
         target, drawn = header[:words], header[words : 2 * words]
         near *= hops_of(node, target, ALL_HOPS, params)
         if far > 0:
-            # UGAL-L compares q_min * H_min with q_non * H_non (Singh 2005). Solved for H_non, it
-            # bounds the walk along the detour.
+            # UGAL-L compares q_min * H_min with q_non * H_non (Singh 2005). Solved for H_non, the
+            # inequality bounds the walk along the detour.
             most = (near - 1) // far
             long = hops_of(node, drawn, most, params)
             long += hops_of(header[2 * words], target, most - long, params)
@@ -299,14 +302,14 @@ def choose_by_own(node, header, candidates, seen, params):
 
 @rule
 def choose_by_all(node, header, candidates, seen, params):
-    """Take the minimal way unless more flits are queued on it than on the other."""
+    """Choose the minimal route unless more flits are queued on it than on the other route."""
     words, count, way = params[WORDS], candidates.shape[0], 0
     if count == 2:
         target, drawn = header[:words], header[words : 2 * words]
         long = queued_on(node, drawn, seen, params)
         long += queued_on(header[2 * words], target, seen, params)
-        # All queues of a way are summed: an oracle that no real router has. It bounds what better
-        # information could gain.
+        # All queues of a route are summed: an oracle that no real router has. The sum bounds the
+        # gain from better information.
         if queued_on(node, target, seen, params) > long:
             way = 1
     return way if seen[seen.size - count + way] > 0 else -1

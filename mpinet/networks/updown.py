@@ -1,10 +1,11 @@
-"""Up*/down* routing: on any network, by a tree of shortest paths, without a class too many.
+"""Up*/down* routing: deadlock-free with one class of channels on any network.
 
-A breadth-first tree has its root at the lowest node that forwards. A hop is *up* to a lower level,
-or within a level to a lower number; the others are *down*. A message goes up as often as it likes
-and then only down, by the fewest hops that are possible so, and by the lowest port of equals. What
-is held on the way down is never waited for on the way up, and either direction has an order: one
-class of channels is enough (Schroeder et al. 1991, Autonet).
+A breadth-first tree has its root at the lowest node that forwards. A hop is *up* if it leads to a
+lower level, or to a lower number within a level; all other hops are *down*. A message makes any
+number of up hops, then only down hops. The route is the shortest of this form; the lowest port
+breaks ties. A message that holds a down channel never waits for an up channel, and the channels of
+each direction are ordered. One class of channels is therefore enough (Schroeder et al. 1991,
+Autonet).
 """
 
 from __future__ import annotations
@@ -28,11 +29,11 @@ from mpinet.networks.shortest import (
 from mpinet.networks.wired import Wired
 
 TARGET, DESCENDS = 0, 1
-"""Words of the header: the target, and 1 once the message has gone down."""
+"""Words of the header: the target, and 1 after the first hop down."""
 
 
 def updown(topology: Wired) -> Routing:
-    """Up*/down* routing, which goes around dead nodes and links by another tree.
+    """Return up*/down* routing; around dead nodes and links it uses another tree.
 
     Parameters
     ----------
@@ -46,7 +47,7 @@ def updown(topology: Wired) -> Routing:
 
     Examples
     --------
-    By way of 3, on the lowest level of a ring, a message would go down first and then up:
+    The route through 3, on the lowest level of a ring, would go down first and then up:
 
     >>> import mpinet
     >>> from mpinet.networks.routing import path
@@ -58,12 +59,12 @@ def updown(topology: Wired) -> Routing:
 
 
 def _made(topology: Wired, dead: tuple[int, ...], cut: tuple[tuple[int, int], ...]) -> Routing:
-    """The routing by a tree of what is left."""
+    """Return the routing by a tree of the network without faults."""
     size, bits = topology.size, max(1, (topology.size - 1).bit_length())
     if 2 * size * size > MAX_ENTRIES:
         raise UsageError(
-            f"The routing updown takes tables of {MAX_ENTRIES} entries at most, and that of "
-            f"{topology.name} would have {2 * size * size}: two for each pair of nodes."
+            f"The routing updown needs a table of {2 * size * size} entries for {topology.name}, "
+            f"two for each pair of nodes; at most {MAX_ENTRIES} are possible."
         )
     # Faults change the tree itself. Any network that is still connected keeps a deadlock-free
     # routing, as in Autonet.
@@ -79,8 +80,8 @@ def _made(topology: Wired, dead: tuple[int, ...], cut: tuple[tuple[int, int], ..
         words=2,
         shortest=False,
         stateless=False,
-        # All faults are given at once, so that the tree is made anew from the whole network.
-        # Repairs do not pile up.
+        # All faults are given at once, and the tree is built from the whole network. Repairs do not
+        # accumulate.
         repaired=lambda dead, cut: _made(topology, dead, cut),
         dead=dead,
         channel_class=one_class,
@@ -88,12 +89,11 @@ def _made(topology: Wired, dead: tuple[int, ...], cut: tuple[tuple[int, int], ..
 
 
 def _left(neighbors: Table, dead: tuple[int, ...], cut: tuple[tuple[int, int], ...]) -> Table:
-    """The neighbours without dead nodes and links, which are -1 as unwired ports are."""
+    """Return the neighbours by port, with -1 for dead nodes, dead links and unwired ports."""
     left = neighbors.copy()
     left[list(dead)] = -1
     left[np.isin(left, dead)] = -1
-    # Both directions go. A link that works one way would break the order on which freedom from
-    # deadlock rests.
+    # Both directions are removed. A one-way link would break the order that prevents deadlocks.
     for u, v in cut:
         left[u, left[u] == v] = -1
         left[v, left[v] == u] = -1
@@ -101,26 +101,26 @@ def _left(neighbors: Table, dead: tuple[int, ...], cut: tuple[tuple[int, int], .
 
 
 def _root(topology: Wired, dead: tuple[int, ...]) -> int:
-    """The lowest node that forwards and is not dead; 0 if there is none."""
-    # A processor forwards nothing where there are switches. With one as the root, no way could pass
-    # the root.
+    """Return the lowest live node that forwards; 0 if no such node exists."""
+    # In a network with switches, processors forward nothing. No route could pass a root that is a
+    # processor.
     first = topology.hosts if topology.hosts < topology.size else 0
     return next((node for node in range(first, topology.size) if node not in dead), 0)
 
 
 @kernel
 def fill_ways(neighbors: Table, level: Ints, entries: Halves) -> None:
-    """Write twice the port that a message leaves by, and 1 more if it goes down by it.
+    """Fill the table of output ports: 2 * port, plus 1 if the hop goes down.
 
-    There is an entry for every node and target: first those of messages that may still go up, then
-    those of messages that go down.
+    The table has an entry for every node and target. Entries of messages that may still go up come
+    first, entries of messages that go down follow.
     """
     size, ports = neighbors.shape
     rising, falling = np.empty(size, np.int64), np.empty(size, np.int64)
     queue = np.empty(2 * size, np.int64)
     for target in range(size):
-        # Backwards from the target: by falling[n] hops down alone, by rising[n] hops in all. A
-        # message that has gone down must not ask for the second.
+        # Hops counted backwards from the target: falling[n] with down hops alone, rising[n] in all.
+        # A message that has gone down must not use the second.
         rising[:], falling[:] = -1, -1
         rising[target] = falling[target] = 0
         queue[0], queue[1] = target, size + target
@@ -150,8 +150,8 @@ def fill_ways(neighbors: Table, level: Ints, entries: Halves) -> None:
             if node == target:
                 entries[node * size + target] = entries[(size + node) * size + target] = HERE
                 continue
-            # Ports are tried downwards, so that the lowest one of equal ways is written last and
-            # stays.
+            # Ports are tried in descending order. The lowest port of equal routes is written last
+            # and stays.
             for port in range(ports - 1, -1, -1):
                 other = neighbors[node, port]
                 if other < 0:
@@ -166,7 +166,7 @@ def fill_ways(neighbors: Table, level: Ints, entries: Halves) -> None:
 
 @rule
 def decide(node, header, params):
-    """Look the pair up in the table of messages that go down, or of those that may still go up."""
+    """Return the port from the table, for messages that go down or may still go up."""
     size = params[0]
     way = entry(params, (header[DESCENDS] * size + node) * size + header[TARGET])
     if way < 0:

@@ -1,7 +1,7 @@
-"""Walking routes by the nodes' decisions: the one loop of all that follows messages on their way.
+"""Walk routes by the nodes' decisions: the common loop of all code that follows messages.
 
-What is noted on the way is the caller's: it binds `hop` and `ended` of `walk`, and the group of
-arrays that both write to, as in::
+The caller decides what to record on the way. It binds the functions `hop` and `ended` of `walk`,
+and the group of arrays that both write to, as in::
 
     class Loads(NamedTuple):
         flits: Ints
@@ -31,7 +31,7 @@ from mpinet.networks.topology import Topology
 
 
 class Rules(NamedTuple):
-    """The rules of a network, a routing and classes of channels, and their parameters."""
+    """Rules of a network, a routing and channel classes, and the parameters of these rules."""
 
     neighbor: PortRule
     """Rule `neighbor` of the network."""
@@ -40,9 +40,9 @@ class Rules(NamedTuple):
     decide: DecideRule
     """Rule `decide` of the routing."""
     back: PortRule
-    """Rule `reverse_port` of the network; it is used only with `CLASSED`."""
+    """Rule `reverse_port` of the network, used only with `CLASSED`."""
     class_rule: ClassRule
-    """Rule of the classes; it is used only with `CLASSED`."""
+    """Rule of the channel classes, used only with `CLASSED`."""
     wiring: Ints
     """Parameters of the network."""
     wayfinding: Ints
@@ -58,7 +58,7 @@ class Rules(NamedTuple):
 def rules(
     topology: Topology, routing: Routing, classes: ChannelClasses | None = None, spare: int = 0
 ) -> Rules:
-    """Return what `walk` takes of a network, a routing and classes, with `spare` more words."""
+    """Return the rules of a network, a routing and classes, with `spare` more header words."""
     neighbor = topology.neighbor.native
     of_one = no_classes(topology.params)
     taken = classes or of_one
@@ -66,8 +66,8 @@ def rules(
         neighbor,
         routing.start.native,
         routing.decide.native,
-        # Where no class is asked for, no message goes back. A rule that is never called is not
-        # worth its compilation.
+        # Without classes, `reverse_port` is never called. An unused rule is not worth its
+        # compilation.
         neighbor if classes is None else topology.reverse_port.native,
         taken.rule.native,
         topology.params,
@@ -79,7 +79,7 @@ def rules(
 
 
 class Visit(NamedTuple):
-    """A message in a node on its way."""
+    """State of a message in one node of its route."""
 
     pair: int
     """Number of the message's pair."""
@@ -88,28 +88,29 @@ class Visit(NamedTuple):
     target: int
     """Target of the pair."""
     hops: int
-    """Hops from the source to here."""
+    """Number of hops from the source to this node."""
     node: int
-    """Node that the message is in."""
+    """Current node of the message."""
     port: int
-    """Port that the message leaves by; `ARRIVED` or `STUCK` if it stays."""
+    """Output port of the message; `ARRIVED` or `STUCK` if the message stays."""
     following: int
     """Node behind that port; negative for an unwired port."""
     held: int
-    """Channel by which the message came, numbered (node * ports + port) * classes + class; -1 at
-    the source."""
+    """Channel of the last hop, numbered (node * ports + port) * classes + class; -1 at the
+    source.
+    """
     group: int
-    """Class of the channel by which the message leaves."""
+    """Class of the output channel."""
     channel: int
-    """Channel by which the message leaves, numbered as in `held`."""
+    """Output channel of the message, numbered as in `held`."""
 
 
 class Notes(NamedTuple):
-    """Stand-in for the group of what the caller's `hop` and `ended` read and write."""
+    """Placeholder for the group of arrays that the caller's `hop` and `ended` read and write."""
 
 
 CLASSED = False
-"""True if channels' classes are asked for; else all are of one."""
+"""True if channel classes are computed; otherwise all channels have one class."""
 
 BLANK = 0
 """Value of the header's words before the source writes it."""
@@ -117,30 +118,30 @@ BLANK = 0
 
 @inlined
 def hop(visit, header, notes):
-    """Stand-in for what is noted of every hop; True ends the whole walk."""
+    """Placeholder for the function that records each hop; a result True ends the whole walk."""
     return False
 
 
 @inlined
 def ended(visit, header, notes):
-    """Stand-in for what is noted where a route ends; True ends the whole walk."""
+    """Placeholder for the function that records the end of a route; True ends the walk."""
     return False
 
 
 @inlined
 def arrived(visit):
-    """Tell if a route that has ended leads to its target."""
+    """Return whether a finished route leads to its target."""
     return visit.port == ARRIVED and visit.node == visit.target
 
 
 @kernel
 def walk(rules: Rules, sources: Ints, targets: Ints, notes: Notes) -> int:
-    """Walk the routes of all pairs; the pair at which `hop` or `ended` ends that, or -1.
+    """Walk the routes of all pairs; return the pair at which `hop` or `ended` ends the walk, or -1.
 
-    A route ends where a node does not send the message on, where the port is not wired, and after
-    as many hops as make it endless.
+    A route ends if the node does not forward the message, if the port is not wired, or if the
+    number of hops shows that the route is endless.
     """
-    # Taken apart here: in the loop every look into the group would count references.
+    # Unpacked here: in the loop every access to the group would count references.
     neighbor, start, decide = rules.neighbor.call, rules.start.call, rules.decide.call
     back, class_of, class_params = rules.back.call, rules.class_rule.call, rules.class_params
     wiring, wayfinding, classes = rules.wiring, rules.wayfinding, rules.classes
@@ -178,15 +179,15 @@ def walk(rules: Rules, sources: Ints, targets: Ints, notes: Notes) -> int:
 
 @inlined
 def onward(node, header, neighbor, decide, wiring, wayfinding):
-    """The port that a message leaves by, and the node behind it; a port < 0 ends the route.
+    """Return the output port of a message, and the node behind it; a port < 0 ends the route.
 
-    The node is < 0 where the port is not wired.
+    The node is < 0 if the port is not wired.
     """
     port = decide(node, header, wayfinding)
     if port < 0:
         return port, node
-    # A rule may answer any number. The wiring would read behind its parameters for a port that does
-    # not exist.
+    # A rule may return any number. For a port that does not exist, the wiring would read behind its
+    # parameters.
     if port >= wiring[1]:
         return port, np.int64(-1)
     return port, neighbor(node, port, wiring)

@@ -5,17 +5,17 @@ from mpinet.compiled import rule
 
 @rule
 def same_port(node, port, params):
-    """The port leads back from its other end, too."""
+    """Return the same port: both ends of a link have the same port number."""
     return port
 
 
 @rule
 def other_of_pair(node, port, params):
-    """Ports 2j and 2j+1 are the two directions of one dimension."""
+    """Return the other port of a pair: ports 2j and 2j+1 are the two directions of dimension j."""
     return port ^ 1
 
 
 @rule
 def other_way_round(node, port, params):
-    """Ports 0 and 1 are the two directions of a ring; a port 2 is its own way back."""
+    """Return the opposite direction on a ring (ports 0 and 1); port 2 is its own reverse port."""
     return port if port == 2 else 1 - port

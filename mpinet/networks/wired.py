@@ -1,4 +1,4 @@
-"""The wiring of a topology, as the modules below `mpinet.networks.topology` see it."""
+"""Protocol of a topology's wiring, for modules that `mpinet.networks.topology` imports."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from mpinet.base.arrays import Ints
 
 
 class Wired(Protocol):
-    """A `Topology`, as far as cycles, classes, tables and routings use its wiring."""
+    """Protocol of the parts of `Topology` that cycles, classes, tables and routings use."""
 
     name: str
     size: int
@@ -22,28 +22,28 @@ class Wired(Protocol):
 
     @property
     def most_wired(self) -> int:
-        """Wired ports that all nodes together have at most."""
+        """Upper bound on the number of wired ports of all nodes together."""
 
     def port_counts(self, nodes: Ints) -> Ints:
-        """Ports of some nodes that can be wired."""
+        """Return the number of ports that can be wired, per node."""
 
     @property
     def neighbor(self) -> Any:
-        """The rule `neighbor`, mapped over arrays."""
+        """Rule `neighbor`, mapped over arrays."""
 
     @property
     def reverse_port(self) -> Any:
-        """The rule `reverse_port`, mapped over arrays."""
+        """Rule `reverse_port`, mapped over arrays."""
 
     @property
     def channel_order(self) -> Any:
-        """The rule `channel_order`, mapped over arrays; None if the family has none."""
+        """Rule `channel_order`, mapped over arrays; None if the family has no such rule."""
 
     def address(self, node: int) -> str:
-        """The address of a node."""
+        """Return the address of a node."""
 
     def find(self, text: str) -> int:
-        """The node of this number or address."""
+        """Return the node with this number or address."""
 
     def require_node(self, node: int) -> None:
         """Raise `NodeError` unless `node` is a node."""

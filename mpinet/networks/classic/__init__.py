@@ -1,1 +1,1 @@
-"""The networks that everybody compares with; defined in docs/papers."""
+"""Standard networks of the literature, defined in docs/papers."""

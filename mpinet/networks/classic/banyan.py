@@ -7,14 +7,16 @@ from mpinet.networks.parameters import POWER_OF_TWO, Limit, whole_number
 from mpinet.networks.topology import Topology
 
 LEVELS, BITS, CUBE_BITS = 2, 3, 4
-"""Places in the rules' parameters: h, the bits of a digit, and the bits of a label."""
+"""Places in the rules' parameters: the number h of levels, the bits of a digit, the bits of a
+label.
+"""
 
 
 class BanyanHypercube(Topology):
     """Banyan-hypercube of h s^k processors L*s^k + X (Youssef, Narahari 1990).
 
-    The first ports flip the bits of X; then s ports lead to level L+1, setting base-s digit L of X
-    to 0..s-1; then s ports to level L-1, setting digit L-1.
+    The first ports flip the bits of X. The next s ports lead to level L+1 and set base-s digit L of
+    X to 0..s-1. The last s ports lead to level L-1 and set digit L-1.
     """
 
     parameters = (
@@ -47,8 +49,8 @@ class BanyanHypercube(Topology):
         level = node >> cube_bits
         port -= cube_bits
         if port < 1 << bits:
-            # A banyan network is not closed: the last level has no next one. Its ports stay,
-            # unwired, so that port numbers are the same on all levels.
+            # A banyan network is not closed: the last level has no next level. The unwired ports
+            # remain, and port numbers are the same on all levels.
             if level == params[LEVELS] - 1:
                 return -1
             return with_digit(node, bits * level, port, params) + (1 << cube_bits)
@@ -59,13 +61,13 @@ class BanyanHypercube(Topology):
 
     @rule
     def reverse_port(node, port, params):
-        """Return a bit's own port; else the port the other way that restores the digit."""
+        """Return the reverse port: the bit's own port, or the port that restores the digit."""
         cube_bits, bits = params[CUBE_BITS], params[BITS]
         if port < cube_bits:
             return port
         level = node >> cube_bits
-        # The link overwrote a digit. Only the digit that was there tells which port of the other
-        # end leads back.
+        # The link overwrites a digit. The old digit determines the port of the other end that leads
+        # back.
         if port - cube_bits < 1 << bits:
             return cube_bits + (1 << bits) + digit_at(node, bits * level, params)
         return cube_bits + digit_at(node, bits * (level - 1), params)
@@ -73,11 +75,11 @@ class BanyanHypercube(Topology):
 
 @inlined
 def digit_at(node, place, params):
-    """The digit of the label that starts at bit `place`."""
+    """Return the digit of the label that starts at bit `place`."""
     return (node >> place) & ((1 << params[BITS]) - 1)
 
 
 @inlined
 def with_digit(node, place, digit, params):
-    """The node with that digit set."""
+    """Return the node with the digit at bit `place` replaced."""
     return node + ((digit - digit_at(node, place, params)) << place)

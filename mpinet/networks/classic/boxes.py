@@ -1,7 +1,7 @@
-"""Fabrics of GPUs that are sold, and two of research: listed links, fast ones as parallel links.
+"""GPU systems on the market, and two from research: listed links, fast links as parallel links.
 
-Nodes are listed processors first; the switches behind them only forward. Ports lead to the
-neighbours in ascending order, parallel links one after the other.
+Processors are numbered first, then switches, which only forward. Ports lead to the neighbours in
+ascending order; parallel links have consecutive ports.
 """
 
 from __future__ import annotations
@@ -22,19 +22,20 @@ INSIDE, OUTSIDE = 0, 1
 """Classes of links: within a box (or board), and to the fabric between boxes."""
 
 GPUS = 8
-"""GPUs of a DGX."""
+"""GPUs of a DGX box."""
 
 CUBE_MESH = """0-1:2 0-2 0-3 0-4:2 1-2 1-3:2 1-5 2-3:2 2-6:2 3-7
 4-5:2 4-6 4-7 5-6 5-7:2 6-7:2"""
-"""NVLinks of a DGX-1: pairs of GPUs, with the number of links where there are two."""
+"""NVLinks of a DGX-1: pairs of GPUs, with the number of links if a pair has two."""
 
 DIES = """0-1:4 0-4:2 0-8 1-5 1-9 1-10 2-3:4 2-6 2-9 2-10 3-7:2 3-11 4-5:4 4-6 5-6 5-7 6-7:4
 8-9:4 8-12:2 9-13 10-11:4 10-14 11-15:2 12-13:4 12-14 13-14 13-15 14-15:4"""
-"""Infinity Fabric links of eight MI250: pairs of dies, with the number of links if more than one.
+"""Infinity Fabric links of eight MI250: pairs of dies, with the number of links if more than
+one.
 """
 
 SHARE = 25, 8
-"""Parallel links that stand for 50 GB/s of Infinity Fabric and for 16 GB/s of a die's network."""
+"""Number of parallel links for 50 GB/s of Infinity Fabric, and for 16 GB/s of a die's network."""
 
 
 class Fabric(StoredGraph):
@@ -43,16 +44,16 @@ class Fabric(StoredGraph):
     Parameters
     ----------
     arguments : str
-        What follows the family's name in the topology string.
+        The arguments in the topology string.
     processors, switches : sequence of str
-        Addresses in the order of the numbers, those of the processors first.
+        Addresses in the order of the numbers, processors first.
     links : sequence of Link
         The links.
 
     Raises
     ------
     TopologyError
-        There are more than `MOST_LINKS` links.
+        The fabric has more than `MOST_LINKS` links.
     """
 
     class_names: ClassVar[tuple[str, ...]] = ("NVLink", "fabric")
@@ -74,14 +75,15 @@ class Fabric(StoredGraph):
 
     @property
     def link_classes(self) -> tuple[str, ...]:
-        """Within a box, and between boxes if there are several."""
+        """Names of the link classes: within a box and, for several boxes, between boxes."""
         return self.class_names[: max(self.kinds) + 1]
 
 
 class Dgx1(Fabric):
     """DGX-1 of eight V100 in a hybrid cube mesh, six NVLinks each (NVIDIA 2017).
 
-    GPUs 0..3 and 4..7 are complete, and i is beside i + 4; half of these pairs have two links.
+    GPUs 0..3 form a complete graph, as do GPUs 4..7. GPU i is joined to GPU i + 4. Half of these
+    pairs have two links.
     """
 
     example = "dgx1"
@@ -93,14 +95,14 @@ class Dgx1(Fabric):
 
     @property
     def stated(self) -> dict[str, int]:
-        """Degree 6, which counts links; diameter 2."""
+        """Degree 6, counted in links; diameter 2."""
         return {"degree": 6, "diameter": 2}
 
 
 class Dgx(Fabric):
-    """Base of boxes of eight GPUs behind an NVSwitch, each with a NIC that joins a leaf switch.
+    """Base of boxes of eight GPUs behind an NVSwitch, each GPU with a NIC on a leaf switch.
 
-    Without NICs if there is one box. NIC g of every box joins leaf g modulo `leaves`.
+    NIC g of every box joins leaf g modulo `leaves`. A single box has no NICs.
     """
 
     parameters = (whole_number("n", 1, 256),)
@@ -117,15 +119,18 @@ class Dgx(Fabric):
             switches += [f"leaf{leaf}" for leaf in range(self.leaves)]
             for b, g in gpus:
                 nic = f"{b}:nic{g}"
-                # NICs are nodes of their own, so that a GPU's links outside do not add to its
-                # NVLinks. Several NVLinks' rate is several parallel links.
+                # NICs are separate nodes, and a GPU's external links do not add to its NVLinks. A
+                # NIC with the bandwidth of several NVLinks has as many parallel links.
                 links.append((f"{b}:{g}", nic, self.nics, OUTSIDE))
                 links.append((nic, f"leaf{g % self.leaves}", self.nics, OUTSIDE))
         super().__init__(f"{n}", [f"{b}:{g}" for b, g in gpus], switches, links)
 
 
 class DgxA100(Dgx):
-    """n DGX A100 of eight GPUs: 12 NVLinks and a NIC of one link's rate each (NVIDIA 2020)."""
+    """n DGX A100 of eight GPUs, each with 12 NVLinks and a NIC (NVIDIA 2020).
+
+    The NIC is as fast as one NVLink.
+    """
 
     example = "dgxa100:2"
     paper = "NVIDIA 2020; Zhao et al. 2024"
@@ -133,7 +138,10 @@ class DgxA100(Dgx):
 
 
 class DgxH100(Dgx):
-    """n DGX H100 of eight GPUs: 18 NVLinks and a NIC of two links' rate each (NVIDIA 2022)."""
+    """n DGX H100 of eight GPUs, each with 18 NVLinks and a NIC (NVIDIA 2022).
+
+    The NIC is as fast as two NVLinks.
+    """
 
     example = "dgxh100:2"
     paper = "NVIDIA 2022"
@@ -143,8 +151,8 @@ class DgxH100(Dgx):
 class Mi250(Fabric):
     """n boxes of eight MI250, 16 dies each, joined by Infinity Fabric (AMD 2021).
 
-    Several boxes meet in one switch. Then a link of Infinity Fabric, 50 GB/s, is 25 parallel links,
-    and a die's share of the NICs, 16 GB/s, is 8.
+    One switch joins several boxes. In this case an Infinity Fabric link of 50 GB/s is 25 parallel
+    links, and a die's share of the NICs, 16 GB/s, is 8.
     """
 
     parameters = (whole_number("n", 1, 64),)
@@ -153,8 +161,8 @@ class Mi250(Fabric):
     class_names = ("Infinity Fabric", "fabric")
 
     def __init__(self, n: int):
-        # Rates of both fabrics are in the ratio 25 to 8. Whole numbers of parallel links keep it
-        # exactly.
+        # Bandwidths of both fabrics are in the ratio 25 to 8. Whole numbers of parallel links keep
+        # the ratio exactly.
         inside, outside = SHARE if n > 1 else (1, 0)
         dies = [f"{box}:{die}" for box in range(n) for die in range(2 * GPUS)]
         links = [
@@ -170,8 +178,8 @@ class Mi250(Fabric):
 class Rail(Fabric):
     """Rail-optimised fat tree: GPU g of every box joins rail switch g (Wang et al. 2024).
 
-    A box's GPUs meet in a switch, by `nvlinks` links each. Every rail switch has a link to every
-    spine; without spines rails meet in the boxes alone.
+    The GPUs of a box are joined by a switch, with `nvlinks` links each. Every rail switch has a
+    link to every spine. Without spines, only boxes join the rails.
     """
 
     parameters = (
@@ -201,8 +209,8 @@ class Rail(Fabric):
 class HammingMesh(Fabric):
     """HammingMesh of x by y boards of a by b accelerators (Hoefler et al. 2022).
 
-    Boards are meshes. Every line of accelerators, row or column, has a switch, which both edges of
-    each of its boards join.
+    Boards are meshes. Every row and every column of accelerators has a switch. In each board of a
+    row or column, the accelerators at both edges join this switch.
     """
 
     parameters = (
@@ -235,7 +243,7 @@ class HammingMesh(Fabric):
 
 
 def listed(text: str) -> Iterator[tuple[int, int, int]]:
-    """Both ends and the number of links of each pair ``u-v`` or ``u-v:number``."""
+    """Yield both ends and the number of links for each pair ``u-v`` or ``u-v:number``."""
     for part in text.split():
         pair, _, copies = part.partition(":")
         u, v = map(int, pair.split("-"))
@@ -243,7 +251,7 @@ def listed(text: str) -> Iterator[tuple[int, int, int]]:
 
 
 def line(switch: str, nodes: Sequence[str], length: int) -> Iterator[Link]:
-    """The links of a line of boards, `length` nodes each, and of both ends of each to a switch."""
+    """Yield the links of a line of boards, with both ends of each board on a switch."""
     for at, node in enumerate(nodes):
         if at % length == 0:
             yield node, switch, 1, OUTSIDE

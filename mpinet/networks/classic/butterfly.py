@@ -1,8 +1,8 @@
-"""Butterfly and Benes network: rows of processors, a bit of the row's number free at each level.
+"""Butterfly and Benes networks: rows of processors, with one free bit of the row between levels.
 
-Between the levels i and i+1 a link keeps the row's number or flips one bit of it. So a message has
-to pass between two such levels for every bit that is wrong, and its way is a walk over the levels:
-to one end of the stretch that has all those places, to its other end, and to its target's level.
+Between levels i and i+1 a link keeps the row number or flips one bit of it. A message has to pass
+between two such levels for every wrong bit. Its route walks to one end of the range of levels with
+wrong bits, then to the other end, then to the target's level.
 """
 
 from __future__ import annotations
@@ -16,24 +16,24 @@ BITS, LEVELS = 2, 3
 """Places in the rules' parameters: n, and the last level."""
 
 ON, ACROSS, BACK, BACK_ACROSS = range(4)
-"""The ports: to the next level in the same row and in another one, to the level before likewise."""
+"""The ports: straight and across to the next level, straight and across to the previous level."""
 
 
 @inlined
 def free_bit(level, params):
-    """The bit that is free between a level and the next one."""
+    """Return the free bit between a level and the next one."""
     return level if level < params[BITS] else 2 * params[BITS] - 1 - level
 
 
 @rule
 def level_neighbor(node, port, params):
-    """The processor behind a port, -1 if the level has none there."""
+    """Return the processor behind a port, -1 for an unwired port."""
     rows = 1 << params[BITS]
     level = node >> params[BITS]
     if port < BACK:
         if level == params[LEVELS]:
             return -1
-        # Ports 0 and 1 are straight and across. So the port itself is the bit to flip.
+        # Port 0 is straight and port 1 is across. The port number itself is the bit to flip.
         return (node + rows) ^ (port << free_bit(level, params))
     if level == 0:
         return -1
@@ -42,17 +42,17 @@ def level_neighbor(node, port, params):
 
 @inlined
 def level_distance(node, target, params):
-    """Hops between two processors: the shortest walk over the levels that frees all wrong bits.
+    """Return the hops of a shortest walk over the levels that corrects all wrong bits.
 
-    For every lowest level of the walk the least highest one is where its last wrong bit is freed.
+    For every lowest level of the walk, the last wrong bit determines the least highest level.
     """
     n, last = params[BITS], params[LEVELS]
     start, end = node >> n, target >> n
     wrong = (node ^ target) & ((1 << n) - 1)
     low, high = min(start, end), max(start, end)
     best = 4 * last + 1
-    # Every shortest walk turns at one lowest and one highest level. Trying all lowest levels leaves
-    # one highest level for each.
+    # Every shortest walk turns at one lowest and one highest level. For each lowest level, one
+    # highest level remains.
     for bottom in range(low + 1):
         top = high
         for bit in range(n):
@@ -61,7 +61,7 @@ def level_distance(node, target, params):
                 # walk does not go down far enough.
                 place = bit if bit >= bottom else 2 * n - 1 - bit
                 if place >= last or place < bottom:
-                    top = 2 * last  # this bit is not free from here on
+                    top = 2 * last  # the walk never passes a free level of this bit
                 elif place >= top:
                     top = place + 1
         if top <= last:
@@ -77,10 +77,10 @@ decide = lowest_closer_port.bind("levels", wiring=level_neighbor, distance=level
 
 
 class Leveled(Topology):
-    """Base of both: processor (i,w) of level i and row w has the number i 2^n + w."""
+    """Base of butterfly and Benes networks; processor (i,w) has the number i 2^n + w."""
 
     rows: int
-    most_classes = 2  # over the levels a shortest walk turns twice at most, from down to up once
+    most_classes = 2  # a shortest walk turns at most twice, once from down to up
 
     def __init__(self, n: int, last: int, stated: dict[str, int] | None = None):
         self.rows = 2**n
@@ -92,14 +92,14 @@ class Leveled(Topology):
 
     @rule
     def reverse_port(node, port, params):
-        """The other direction, as straight."""
+        """Return the port in the opposite direction, straight or across as `port`."""
         return port ^ 2
 
     routings = shortest_routings(shortest=decide)
 
 
 class Butterfly(Leveled):
-    """Butterfly of (n+1) 2^n processors; between the levels i and i+1 bit i is free."""
+    """Butterfly of (n+1) 2^n processors; bit i is free between levels i and i+1."""
 
     parameters = (whole_number("n", 1, 56),)
     example = "butterfly:3"
@@ -112,7 +112,7 @@ class Butterfly(Leveled):
 class Benes(Leveled):
     """Benes network of (2n+1) 2^n processors: two butterflies back to back.
 
-    Between the levels i and i+1 bit i is free for i < n, and bit 2n-1-i behind.
+    Between levels i and i+1, bit i is free for i < n, and bit 2n-1-i for i >= n.
     """
 
     parameters = (whole_number("n", 1, 55),)

@@ -23,7 +23,7 @@ FORWARD, BACKWARD, CROSS = range(3)
 
 @rule
 def decide(node, header, params):
-    """While x is wrong: cross if bit y differs, else y+1; then the shorter way to the place."""
+    """Return the port: correct bits in the order of the cycle, then go to the target's place."""
     n = params[DIMENSIONS]
     x, target_x = node // n, header[0] // n
     if x == target_x:
@@ -31,8 +31,8 @@ def decide(node, header, params):
         if offset == 0:
             return ARRIVED
         return way_round(offset if offset > 0 else offset + n, n)
-    # Dimensions are corrected in the order of the cycle. A shorter way may turn round, which would
-    # take a search at every node.
+    # Dimensions are corrected in the order of the cycle. A shorter route may turn round, which
+    # would take a search at every node.
     return CROSS if ((x ^ target_x) >> (node - x * n)) & 1 else FORWARD
 
 
@@ -57,7 +57,7 @@ class CubeConnectedCycles(Topology):
 
     @rule
     def neighbor(node, port, params):
-        """Return the next processor along the cycle, or the one over its place's cube link."""
+        """Return the next processor along the cycle, or the one across the cube link."""
         n = params[DIMENSIONS]
         x = node // n
         y = node - x * n
@@ -71,12 +71,12 @@ class CubeConnectedCycles(Topology):
 
     @rule
     def channel_order(node, port, params):
-        """Place by place, the cube's link before the one forward; backward after all of these.
+        """Return the place in the channel order: by place cube and forward links, last backward.
 
-        A way goes forward round the cycle, past its end twice at most (as Dally, Seitz 1987).
+        A route goes forward round the cycle, past its end at most twice (as in Dally, Seitz 1987).
         """
-        # The way goes forward only, cube link before cycle link at each place. It passes the
-        # cycle's end at most twice, hence `most_classes` of 3.
+        # The route only goes forward, with the cube link before the cycle link at each place. It
+        # passes the cycle's end at most twice, hence `most_classes` of 3.
         n = params[DIMENSIONS]
         y = node % n
         if port == BACKWARD:
@@ -88,24 +88,28 @@ class CubeConnectedCycles(Topology):
     routings = longer_routings(cycle=decide)
 
     def cycle(self) -> Cycle:
-        """The cycles joined by fours, for odd n the last three bits' by eight (ours)."""
+        """Hamiltonian cycle that joins the cycles in groups of four, or eight for odd n (ours)."""
         if self.dimensions % 2:
             return Cycle("cycles", next_of_odd_cycles, np.append(self.params, OF_EIGHT_CYCLES))
         return Cycle("cycles", next_of_joined_cycles, self.params)
 
 
 OF_EIGHT_CYCLES = [int(port) for port in "020112200121112020121200"]
-"""The ports of a Hamiltonian cycle of CCC(3), found by search, that uses the link between places 2
-and 0 of all its cycles: each of them may be longer there."""
+"""Ports of a Hamiltonian cycle of CCC(3), found by search.
+
+The cycle uses the link between places 2 and 0 of every cycle of CCC(3). Further places can be
+inserted there.
+"""
 
 
 @inlined
 def port_of_joined(x, y, backward):
-    """Return the port round the cycle, or over to another one (ours).
+    """Return the port along the cycle, or across to another cycle (ours).
 
-    The four cycles that differ in bits y and y+1 (y even) are joined where all lower bits are 0:
-    in each of them the two cube links at y and y+1 replace the link between these. That joins all
-    of them, four by four, to one. Crossing changes the parity of x, and with it the direction.
+    Four cycles differ only in bits y and y+1 (y even). They are joined at these places if all lower
+    bits are 0: in each of them the two cube links at y and y+1 replace the cycle link between both.
+    In groups of four, all cycles become one. Crossing changes the parity of x, and with it the
+    direction.
     """
     # The four cycles are joined only where all lower bits are 0. Further links between the same
     # groups of cycles would cut the long cycle again.
@@ -117,7 +121,7 @@ def port_of_joined(x, y, backward):
 
 @rule
 def next_of_joined_cycles(node, way, params):
-    """Next port of a Hamiltonian cycle for even n, with all bits in pairs."""
+    """Return the next port of a Hamiltonian cycle for even n, with all bits in pairs."""
     n = params[DIMENSIONS]
     x = node // n
     return port_of_joined(x, node - x * n, count_ones(x) & 1)
@@ -125,18 +129,18 @@ def next_of_joined_cycles(node, way, params):
 
 @rule
 def next_of_odd_cycles(node, way, params):
-    """Next port of a Hamiltonian cycle for odd n: all bits but the highest three in pairs.
+    """Return the next port of a Hamiltonian cycle for odd n, with all but three bits in pairs.
 
-    The eight cycles that differ in the highest three bits are joined at the places of these bits.
-    The rest of each cycle stands between the places 2 and 0 of a cycle of CCC(3).
+    Eight cycles differ only in the highest three bits. They are joined at the places of these bits.
+    The rest of each cycle is inserted between places 2 and 0 of a cycle of CCC(3).
     """
     n = params[DIMENSIONS]
     x = node // n
     y = node - x * n
     pairs = n - 3
     others = x & ((1 << pairs) - 1)
-    # Only pairs of bits can be joined, and an odd n leaves one bit without a partner. So the
-    # highest three bits use a cycle of CCC(3), which was found by search.
+    # Only pairs of bits can be joined, and an odd n leaves one bit without a partner. The
+    # highest three bits therefore use a cycle of CCC(3), which was found by search.
     corner = DIMENSIONS + 1 + 3 * (x >> pairs)
     if others == 0 and y >= pairs:
         return params[corner + y - pairs]

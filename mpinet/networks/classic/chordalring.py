@@ -11,14 +11,14 @@ from mpinet.networks.topology import Topology
 from mpinet.networks.waysback import other_way_round
 
 CHORD = 2
-"""Place in the rules' parameters: w."""
+"""Place in the rules' parameters: the chord's length w."""
 
 
 @rule
 def decide(node, header, params):
-    """Move the node onto 0 or 1 by an even translation and look the target up."""
+    """Return the table's port after an even translation that moves the node to 0 or 1."""
     parity = node & 1
-    # Translations by even numbers keep all links. So nodes 0 and 1 stand for all others, and two
+    # Translations by even numbers keep all links. Nodes 0 and 1 represent all others, and two
     # rows of the table suffice.
     offset = header[0] - node + parity
     return entry(params, parity * params[0] + offset % params[0])
@@ -43,19 +43,21 @@ class ChordalRing(Topology):
 
     @rule
     def neighbor(node, port, params):
-        """Return the next processor along the ring, or the one over the chord."""
+        """Return the next processor along the ring, or the one across the chord."""
         if port != 2:
             return (node + 1 - 2 * port) % params[0]
-        # An odd chord joins odd to even nodes. So each node has one chord, and the opposite sign
-        # leads back by the same link.
+        # An odd chord joins odd to even nodes. Each node therefore has one chord, and the opposite
+        # sign leads back by the same link.
         chord = params[CHORD] if node & 1 else -params[CHORD]
         return (node + chord) % params[0]
 
     reverse_port = other_way_round
 
     routings = made_routings(shortest=lambda self: table_routing(self, decide, 2))
-    """Shortest paths by two tables: all even and all odd processors look alike."""
+    """Shortest paths by two tables: all even processors are equivalent, as are all odd
+    processors.
+    """
 
     def cycle(self) -> Cycle:
-        """Port 0 all the way round."""
+        """Hamiltonian cycle: port 0 all the way round."""
         return ring_cycle(self.params)

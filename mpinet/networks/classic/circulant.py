@@ -1,7 +1,8 @@
-"""Circulants: networks in which every processor u has the links u + j and u - j (mod N).
+"""Circulants: networks in which every processor u has links to u + j and u - j (mod N).
 
-Port rule of docs/papers/gmn, 9: the listed targets in order, self-loops and later repetitions
-dropped. All processors drop the same ones, so that the jumps that remain are parameters.
+Port rule of docs/papers/gmn, 9: the listed targets in order, without self-loops and later
+repetitions. The same targets are dropped at all processors, and the remaining jumps are
+parameters.
 """
 
 from __future__ import annotations
@@ -18,7 +19,7 @@ from mpinet.networks.shortest import decide_by_difference, table_routing
 from mpinet.networks.topology import EXCHANGE, Topology
 
 JUMPS = 2
-"""Start of the ports' jumps in the rules' parameters; the reverse ports follow."""
+"""Place of the ports' jumps in the rules' parameters; the reverse ports follow."""
 
 
 class JumpNetwork(Topology):
@@ -33,23 +34,23 @@ class JumpNetwork(Topology):
 
     @rule
     def neighbor(node, port, params):
-        """Jump by the port's jump."""
+        """Return the processor at the distance of the port's jump."""
         # Subtracting N first keeps the sum within 64 bits for the largest networks.
         other = node - params[0] + params[JUMPS + port]
         return other if other >= 0 else other + params[0]
 
     @rule
     def reverse_port(node, port, params):
-        """The port of the opposite jump."""
+        """Return the port of the opposite jump."""
         return params[JUMPS + params[1] + port]
 
     routings = made_routings(shortest=lambda self: table_routing(self, decide_by_difference, 1))
-    """Shortest paths by one table: all processors look alike."""
+    """Shortest paths by one table: all processors are equivalent."""
 
     def cycle(self) -> Cycle | None:
-        """The first jump that has no divisor in common with N, all the way round."""
+        """Hamiltonian cycle by a jump without a common divisor with N, else found by search."""
         for port, jump in enumerate(self.params[JUMPS : JUMPS + self.ports].tolist()):
-            # A jump that has no divisor in common with N visits all nodes before it returns. No
+            # A jump without a common divisor with N visits all nodes before it returns. No
             # table is needed then.
             if gcd(self.size, jump) == 1:
                 return ring_cycle(self.params, port)
@@ -75,13 +76,13 @@ class Circulant(JumpNetwork):
             raise TopologyError(f"circulant: jumps must be distinct, not {jumps_text(jumps)!r}.")
         for jump in jumps:
             require_integer("circulant", "a jump", jump, 1, N // 2)
-        # Jumps that share a divisor with N never leave a residue class. The network would fall into
-        # as many pieces.
+        # Jumps that share a divisor with N never leave a residue class. The network would have
+        # as many components.
         divisor = gcd(N, *jumps)
         if divisor > 1:
             raise TopologyError(
                 f"circulant: N = {N} and the jumps {jumps_text(jumps)} have the common divisor "
-                f"{divisor}, so that the network falls apart; add another jump."
+                f"{divisor}: the network would be disconnected; add another jump."
             )
         super().__init__(f"{N},jumps={jumps_text(jumps)}", N, jumps)
 
@@ -101,7 +102,7 @@ class RecursiveCirculant(JumpNetwork):
 
     @property
     def ascend_schedules(self) -> Mapping[str, str]:
-        """Offer `exchange` for d = 2 and 2^q processors, where partners are neighbours."""
+        """Schedule `exchange` for d = 2 and 2^q processors, whose partners are neighbours."""
         return EXCHANGE if self.has_partners else {}
 
 
@@ -121,12 +122,12 @@ class DoubleLoop(JumpNetwork):
 
 
 def both_ways(N: int, jumps: Iterable[int]) -> list[int]:
-    """The jumps forward and backward (mod N) in order, later repetitions dropped."""
+    """Return the jumps forward and backward (mod N) in order, without later repetitions."""
     return list(dict.fromkeys(offset % N for jump in jumps for offset in (jump, -jump)))
 
 
 def powers_below(N: int, d: int) -> list[int]:
-    """1, d, d^2, .. below N."""
+    """Return the powers 1, d, d^2 and so on below N."""
     powers = [1]
     while powers[-1] * d < N:
         powers.append(powers[-1] * d)
@@ -134,5 +135,5 @@ def powers_below(N: int, d: int) -> list[int]:
 
 
 def jumps_text(jumps: Sequence[int]) -> str:
-    """Jumps as a topology string has them."""
+    """Return jumps in the notation of topology strings."""
     return "-".join(map(str, jumps))

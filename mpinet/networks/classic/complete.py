@@ -15,7 +15,7 @@ from mpinet.networks.topology import EXCHANGE, Topology
 
 @rule
 def decide(node, header, params):
-    """The port of the difference."""
+    """Return the port that leads straight to the target."""
     offset = header[0] - node
     return (offset if offset >= 0 else offset + params[0]) - 1
 
@@ -36,14 +36,14 @@ class Complete(Topology):
     @rule
     def neighbor(node, port, params):
         """Return processor u+1+port modulo N."""
-        # The port is the distance ahead, less one. So all nodes number their ports alike, and the
-        # network is a circulant.
+        # The port is the distance ahead, less one. All nodes therefore number their ports in the
+        # same way, and the network is a circulant.
         other = node - params[0] + 1 + port
         return other if other >= 0 else other + params[0]
 
     @rule
     def reverse_port(node, port, params):
-        """The rest of the way round."""
+        """Return the port of the remaining distance round."""
         return params[0] - 2 - port
 
     routings = shortest_routings(direct=decide)
@@ -51,18 +51,18 @@ class Complete(Topology):
     ascend_schedules = EXCHANGE
 
     def schedules(self, root: int) -> dict[str, Callable[[], Schedule]]:
-        """Offer `doubling`: informed processors double in every step."""
+        """Return the broadcast `doubling`: informed processors double in every step."""
         phases = (("complete", ceil_log2(self.size)),)
         return {"doubling": lambda: Schedule("doubling", root, send, self.params, phases)}
 
     def cycle(self) -> Cycle:
-        """Port 0 all the way round."""
+        """Hamiltonian cycle: port 0 all the way round."""
         return ring_cycle(self.params)
 
 
 @inlined
 def complete_send(offset, size, step):
-    """Port on which the node `offset` behind the source sends in sub-step `step`, or -1.
+    """Return the port on which the node `offset` after the source sends in sub-step `step`, or -1.
 
     In sub-step t every offset a < 2^(t-1) sends to a + 2^(t-1).
     """
@@ -74,5 +74,5 @@ def complete_send(offset, size, step):
 
 @rule
 def send(node, root, since, step, params):
-    """The complete graph's schedule."""
+    """Return the output port of the complete graph's schedule."""
     return complete_send((node - root) % params[0], params[0], step)

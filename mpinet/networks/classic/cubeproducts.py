@@ -1,4 +1,4 @@
-"""Products that the STH paper names: of hypercube, ring, mesh, star graph and arrangement graph."""
+"""Products named in the STH paper: of hypercube, ring, mesh, star graph and arrangement graph."""
 
 from __future__ import annotations
 
@@ -77,7 +77,7 @@ class HyperMesh(NamedProduct):
 
 @rule
 def decide_lattice(node, header, params):
-    """The lowest port that leads closer."""
+    """Return the lowest port that leads closer."""
     columns = params[COLUMNS]
     row, target_row = node // columns, header[0] // columns
     if row != target_row:
@@ -118,7 +118,10 @@ class DoubleLoopHypercube(NamedProduct):
 
 
 class Lattice(Topology):
-    """The hyper-mesh's mesh of places i*c + j; ports i-1, i+1, j-1, j+1, absent at the border."""
+    """Mesh of the hyper-mesh, with places i*c + j; ports i-1, i+1, j-1, j+1.
+
+    Ports beyond the border are not wired.
+    """
 
     family = "lattice"
 

@@ -1,11 +1,12 @@
 """Dragonfly and Megafly (Dragonfly+): groups of routers, one link between any two groups.
 
-The routers of a dragonfly's group are all joined. A group of a Megafly has leaf routers, which have
-processors, and as many spine routers, which have the global links; each leaf joins each spine.
+The routers of a dragonfly's group form a complete graph. A group of a Megafly has leaf routers,
+which have processors, and as many spine routers, which have the global links. Each leaf joins each
+spine.
 
-Global link k = 0..ah-1 of group G, at router k // h, leads to group G + k + 1 modulo g; there it is
-link ah - 1 - k. So link k of a group and the number of groups ahead are one thing. Those of a
-Megafly are numbered likewise, by its spines.
+Global link k = 0..ah-1 of group G, at router k // h, leads to group G + k + 1 modulo g. In that
+group the link has the number ah - 1 - k. The number k of a link therefore determines the number of
+groups ahead. The global links of a Megafly are numbered likewise, by its spines.
 """
 
 from __future__ import annotations
@@ -21,13 +22,17 @@ from mpinet.networks.ugal import BASE_AT, by_queues, choose_by_own
 from mpinet.networks.valiant import WIRING_AT
 
 TERMINALS, ROUTERS, GLOBAL, GROUPS, HOSTS = 2, 3, 4, 5, 6
-"""Places in the rules' parameters: p, a (s of a Megafly), h, the number g of groups, and that of
-processors."""
+"""Places in the rules' parameters: p, a (s of a Megafly), h, the number g of groups, and the number
+of processors.
+"""
 
 
 @rule
 def decide(node, header, params):
-    """Local, global, local: at most one global link; two would be shorter now and then."""
+    """Return the port of the minimal route: local, global, local, with at most one global link.
+
+    Two global links would occasionally be shorter.
+    """
     target = header[0]
     if node == target:
         return ARRIVED
@@ -48,12 +53,12 @@ def decide(node, header, params):
 
 
 class RouterGroups(Topology):
-    """Base of networks of groups of routers, of which the first of each group have processors.
+    """Base of networks of groups of routers; the first routers of each group have processors.
 
     Parameters
     ----------
     p, a, h : int
-        Processors at a router that has some, such routers of a group, global links of a router.
+        Processors at each router with processors, such routers per group, global links per router.
     together : int
         All routers of a group.
     ports : int
@@ -75,11 +80,11 @@ class RouterGroups(Topology):
         )
 
     def clusters(self, position: int) -> list[range]:
-        """A group's processors; a router is alone."""
+        """Return the processors of a group; a router is in no cluster."""
         return super().clusters(position) if position < self.hosts else []
 
     def _address(self, node: int) -> str:
-        """Format an address: ``G,r,t`` of a processor, ``G,r`` of a router."""
+        """Return the address: ``G,r,t`` of a processor, ``G,r`` of a router."""
         if node >= self.hosts:
             group, router = divmod(node - self.hosts, self.together)
             return f"{group},{router}"
@@ -87,7 +92,7 @@ class RouterGroups(Topology):
         return f"{router // self.routers},{router % self.routers},{terminal}"
 
     def read_address(self, address: str) -> int:
-        """The number behind the digits."""
+        """Return the number of the node with this address."""
         group, router, *terminal = map(int, address.split(","))
         if terminal:
             return (group * self.routers + router) * self.terminals + terminal[0]
@@ -98,8 +103,8 @@ class Dragonfly(RouterGroups):
     """Dragonfly of g = ah + 1 groups of a routers with p processors each (Kim et al. 2008).
 
     Processor (G,r,t) has the number (Ga + r)p + t and port 0 to its router. Router (G,r) has the
-    number pag + Ga + r; its ports lead to its p processors, the a-1 other routers of the group in
-    ascending order, and by h global links to other groups.
+    number pag + Ga + r. Its ports lead to its p processors, to the a-1 other routers of the group
+    in ascending order, and by h global links to other groups.
     """
 
     parameters = tuple(whole_number(name, 1, 2**20) for name in "pah")
@@ -113,7 +118,7 @@ class Dragonfly(RouterGroups):
 
     @rule
     def neighbor(node, port, params):
-        """Return a processor below, a router of the group, or a router of another group."""
+        """Return the node behind the port: a processor, or a router of this or another group."""
         p, a, h, hosts = params[TERMINALS], params[ROUTERS], params[GLOBAL], params[HOSTS]
         if node < hosts:
             return hosts + node // p if port == 0 else -1
@@ -126,14 +131,14 @@ class Dragonfly(RouterGroups):
             other = port - p
             return node - r + (other if other < r else other + 1)
         link = r * h + port - (p + a - 1)
-        # Absolute arrangement: link k leads k + 1 groups ahead. So the port to a group follows from
+        # Absolute arrangement: link k leads k + 1 groups ahead. The port to a group follows from
         # two numbers, without a table.
         there = (group + link + 1) % params[GROUPS]
         return hosts + there * a + (a * h - 1 - link) // h
 
     @rule
     def reverse_port(node, port, params):
-        """Port 0 of a processor; the place among the other routers; the link's other number."""
+        """Return the port at the other end: a processor's only port, or the port for this node."""
         p, a, h, hosts = params[TERMINALS], params[ROUTERS], params[GLOBAL], params[HOSTS]
         if node < hosts:
             return node % p
@@ -148,12 +153,12 @@ class Dragonfly(RouterGroups):
 
     @property
     def waypoints(self) -> range:
-        """The groups: a message goes by a drawn group, where the global link enters it (2008)."""
+        """Groups to draw from: a message enters the drawn group at its global link (2008)."""
         return range(self.routers * self.ports_between + 1)
 
     @rule
     def link_class(node, port, params):
-        """Return 1 for a global link, 0 for the others."""
+        """Return 1 for a global link, 0 for other links."""
         first_global = params[TERMINALS] + params[ROUTERS] - 1
         return 1 if node >= params[HOSTS] and port >= first_global else 0
 
@@ -161,9 +166,12 @@ class Dragonfly(RouterGroups):
 
     @rule
     def channel_order(node, port, params):
-        """Order channels: up, local, global, down; local behind global is a class more (2008)."""
-        # A minimal way is local, global, local. Only the second local hop descends in this order,
-        # so that two classes suffice.
+        """Return the place in the channel order: up, local, global, down.
+
+        A local hop after a global one adds a class.
+        """
+        # A minimal route is local, global, local. Only the second local hop descends in this order,
+        # and two classes suffice.
         p, a = params[TERMINALS], params[ROUTERS]
         if node < params[HOSTS]:
             return 0
@@ -175,28 +183,29 @@ class Dragonfly(RouterGroups):
 
     @property
     def load_routings(self) -> dict[str, Callable[[int], Routing]]:
-        """Add progressive adaptive routing (Jiang, Kim, Dally 2009)."""
+        """Routings for open-loop traffic, with PAR (Jiang, Kim, Dally 2009)."""
         return super().load_routings | {"par": lambda seed: progressive(self, seed)}
 
 
 def progressive(dragonfly: Dragonfly, seed: int) -> Routing:
-    """PAR: a message on its minimal way may change to the other at the next router of its group."""
+    """Return PAR: a message may leave its minimal route as long as it is in its first group."""
     offered, classes = until_the_global_link, 4
     return by_queues(dragonfly, seed, "par", choose_by_own, QUEUES, offered, classes=classes)
 
 
 @rule
 def until_the_global_link(node, in_port, in_class, header, candidates, params):
-    """Offer the way by the drawn group, too, as long as a message has made local hops alone.
+    """List the minimal hop, and the nonminimal one as long as a message has made local hops only.
 
-    Classes: 0 for a local hop after which that can be, 1 to the drawn group, 2 from there, or
-    straight, and 3 for the local hop behind the last global link.
+    Class 0 is for a local hop after which the message may still switch. Class 1 leads to the drawn
+    group. Class 2 leads on from there, or along the minimal route. Class 3 is for the local hop
+    after the last global link.
     """
     target, middle = header[0], header[2]
     own = params[BASE_AT : params[WIRING_AT]]
     p, a, hosts = own[TERMINALS], own[ROUTERS], own[HOSTS]
     if node < hosts or in_class == 1:
-        # Up to the router, or on to the drawn group; in that the way is straight.
+        # Up to the router, or on to the drawn group; within that group the route is minimal.
         goal = header[:1] if node < hosts or node == middle else header[1:2]
         port = decide(node, goal, own)
         if port < 0:
@@ -205,13 +214,13 @@ def until_the_global_link(node, in_port, in_class, header, candidates, params):
         candidates[0, CLASS] = 0 if node < hosts else 2 if node == middle else 1
         return 1
     port = decide(node, header[:1], own)
-    # Progressive routing may revise its choice until the first global hop. Later a change would
+    # Progressive routing may revise its choice until the first global hop. A later change would
     # need more classes (Jiang, Kim, Dally 2009).
     undecided = in_port < p or in_class == 0
     is_last = router_of(node, own) // a == router_of(target, own) // a
     candidates[0, PORT] = port
-    # Classes ascend along every way: 0 local, 1 to the drawn group, 2 from there, 3 at the end. So
-    # no circle of waiting messages can close.
+    # Classes ascend along every route: 0 local, 1 to the drawn group, 2 from there, 3 at the end.
+    # Dependencies therefore have no cycle.
     candidates[0, CLASS] = 3 if is_last else 0 if undecided and port < p + a - 1 else 2
     if not undecided or middle < 0:
         return 1
@@ -221,33 +230,34 @@ def until_the_global_link(node, in_port, in_class, header, candidates, params):
 
 @inlined
 def router_of(node, params):
-    """The router's place among all routers: its own, or that of a processor."""
+    """Return the index among all routers of a router, or of a processor's router."""
     hosts = params[HOSTS]
     return node - hosts if node >= hosts else node // params[TERMINALS]
 
 
 @inlined
 def gateway(source, target, drawn, params):
-    """The router by which the source's group enters a drawn one; -1 where an end is in that.
+    """Return the router where the source's group enters a drawn group, or -1 for no detour.
 
-    A message within a group goes straight, too.
+    The result is -1 if an end is in the drawn group. A message within a group also takes the
+    minimal route (-1).
     """
     a, h, groups = params[ROUTERS], params[GLOBAL], params[GROUPS]
     here, there = router_of(source, params) // a, router_of(target, params) // a
-    # A way by the group of the source or of the target is no detour.
+    # A route through the group of the source or of the target is no detour.
     if here == there or drawn in (here, there):
         return -1
     return params[HOSTS] + drawn * a + (here - drawn - 1) % groups // h
 
 
-# The class is complete only here, because the rule reads constants and functions that stand below
-# it.
+# The class is completed here, because the rule uses constants and functions defined below the
+# class.
 Dragonfly.waypoint = gateway
 
 
 @rule
 def decide_megafly(node, header, params):
-    """Go up, over the link between the groups, down; within a group over spine target mod s."""
+    """Return the port: up, to the target's group, down; within a group over spine target mod s."""
     target = header[0]
     if node == target:
         return ARRIVED
@@ -267,7 +277,8 @@ def decide_megafly(node, header, params):
             return p + goal - s if goal >= s else p + target % s
         return goal if goal < s else r - s
     link = (goal_group - group - 1) % params[GROUPS]
-    # Any spine of the leaf is one hop away. Only this one has the global link to the wanted group.
+    # Every spine is one hop away from the leaf. Only this one has the global link to the wanted
+    # group.
     spine = link // h
     if r < s:
         return p + spine
@@ -279,9 +290,10 @@ class Megafly(RouterGroups):
 
     Flajslik et al. 2018; Dragonfly+ of Shpiner et al. 2017.
 
-    Processor (G,r,t) has the number (Gs + r)p + t and port 0 to leaf r. Router (G,r), a leaf for
-    r < s and else a spine, has the number psg + 2Gs + r. A leaf's ports lead to its p processors
-    and the s spines; a spine's to the s leaves and by h global links to other groups.
+    Processor (G,r,t) has the number (Gs + r)p + t and port 0 to leaf r. Router (G,r) has the number
+    psg + 2Gs + r; it is a leaf for r < s and otherwise a spine. A leaf's ports lead to its p
+    processors and the s spines. A spine's ports lead to the s leaves and by h global links to other
+    groups.
     """
 
     parameters = tuple(whole_number(name, 1, 2**20) for name in "psh")
@@ -294,7 +306,7 @@ class Megafly(RouterGroups):
 
     @rule
     def neighbor(node, port, params):
-        """Return the node at the port: processor or leaf, leaf or spine, another group's spine."""
+        """Return the node behind the port: a processor, leaf or spine."""
         p, s, h, hosts = params[TERMINALS], params[ROUTERS], params[GLOBAL], params[HOSTS]
         if node < hosts:
             if port > 0:
@@ -318,7 +330,7 @@ class Megafly(RouterGroups):
 
     @rule
     def reverse_port(node, port, params):
-        """Return the place of this node among the neighbours of the other one."""
+        """Return the port at the other end, which leads back to this node."""
         p, s, h, hosts = params[TERMINALS], params[ROUTERS], params[GLOBAL], params[HOSTS]
         if node < hosts:
             return node % p

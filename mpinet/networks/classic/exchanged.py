@@ -1,4 +1,4 @@
-"""The exchanged hypercube: half of the processors link some dimensions, half the others."""
+"""The exchanged hypercube: each half of the processors has links in some dimensions."""
 
 from __future__ import annotations
 
@@ -19,13 +19,13 @@ MOST_BITS = 56
 
 @rule
 def decide(node, header, params):
-    """The lowest wrong bit that this processor has a link for, otherwise c."""
+    """Return the port of the lowest wrong bit with a link here, otherwise the port that flips c."""
     wrong = node ^ header[0]
     if wrong == 0:
         return ARRIVED
     low = (2 << params[LOW]) - 2
     # Half of the bits can be corrected here. The other half waits until c is flipped, which happens
-    # at most twice on a way.
+    # at most twice on a route.
     mine = wrong & low if node & 1 else wrong & ~low & ~1
     if mine == 0:
         return 0
@@ -35,8 +35,8 @@ def decide(node, header, params):
 class ExchangedCube(BinaryLabels):
     """Exchanged hypercube EH(s,t) of 2^(s+t+1) processors (Loh, Hsu, Pan 2005).
 
-    Bit 0 is c, bits 1..t are b, bits t+1..t+s are a. Port 0 flips c; then one port for each bit of
-    b where c = 1, and one for each bit of a where c = 0.
+    Bit 0 is c, bits 1..t are b, bits t+1..t+s are a. Port 0 flips c. The other ports flip the bits
+    of b if c = 1, or the bits of a if c = 0.
     """
 
     parameters = (
@@ -60,7 +60,7 @@ class ExchangedCube(BinaryLabels):
 
     @rule
     def neighbor(node, port, params):
-        """Flip c, or a bit of the half that c chooses."""
+        """Return the node with c flipped, or with a flipped bit of the half that c selects."""
         if port == 0:
             return node ^ 1
         if node & 1:
@@ -71,8 +71,8 @@ class ExchangedCube(BinaryLabels):
 
     @rule
     def channel_order(node, port, params):
-        """The links of a by bit, then c, then those of b and c: ways begin in the midst at most."""
-        # Ways that begin with a ascend: a, c, b, c. Those that begin with b descend once, at a,
+        """Return the place in the channel order: links of a, of c, of b, of c."""
+        # Routes that begin with a ascend: a, c, b, c. Routes that begin with b descend once, at a,
         # hence two classes.
         half = (node & 1) * params[1]
         return half + (port - 1 if port > 0 else params[1] - 1)

@@ -1,8 +1,8 @@
 """The fat tree of m-ary switches (docs/papers/hdn, 9); its switches only forward.
 
-Switch (l,w) of level l = 0..h-1 leads down to the nodes that agree with it in every base-m digit of
-w but digit l-1, and up to those that agree in every digit but digit l. Going over the link between
-the levels l and l+1 thus sets digit l at will, in either direction.
+Switch (l,w) of level l = 0..h-1 leads down to nodes with the same base-m digits of w except digit
+l-1. It leads up to nodes with the same digits except digit l. A hop over the link between levels l
+and l+1 thus sets digit l to any value, in either direction.
 """
 
 from __future__ import annotations
@@ -16,20 +16,20 @@ ARITY, LEVELS, POWERS = 2, 3, 4
 """Places in the rules' parameters: m, h, and the powers m^0 .. m^h."""
 
 PROCESSOR = -1
-"""The level of the processors; (PROCESSOR, p) stands for processor p, with digits p // m."""
+"""Level of the processors; (PROCESSOR, p) stands for processor p, with digits p // m."""
 
 
 @rule
 def decide_by_target(node, header, params):
-    """Go up while a higher digit is wrong, by the target's own digits, then down."""
-    # The digits of the target's number choose the links up (d-mod-k). So processors of one switch
-    # come down by different links.
+    """Return the port: up by the target's digits while a higher digit is wrong, then down."""
+    # The digits of the target's number choose the links up (d-mod-k). Routes to the processors of
+    # one switch therefore come down by different links.
     return tree_port(node, header[0], level_and_place(header[0], params)[1], params)
 
 
 @rule
 def decide_by_switch(node, header, params):
-    """Go up while a higher digit is wrong, by the digits of the target's leaf switch, then down."""
+    """Return the port: up by the digits of the target's leaf switch, then down."""
     return tree_port_by_switch(node, header[0], params)
 
 
@@ -51,7 +51,7 @@ def tree_neighbor(node, port, params):
 
 @rule
 def tree_reverse(node, port, params):
-    """The port at the other end of a link of the fat tree."""
+    """Return the port at the other end of a link of the fat tree."""
     m = params[ARITY]
     level, place = level_and_place(node, params)
     if level == PROCESSOR:
@@ -63,7 +63,7 @@ def tree_reverse(node, port, params):
 
 @rule
 def tree_class(node, port, params):
-    """Return the level of a link of the fat tree: that of its upper end."""
+    """Return the level of the upper end of a link of the fat tree."""
     level, _ = level_and_place(node, params)
     return level if level >= 0 and port < params[ARITY] else level + 1
 
@@ -72,7 +72,8 @@ class FatTree(Topology):
     """Fat tree of m^h processors and h m^(h-1) switches (after Leiserson 1985).
 
     Processors come first and have port 0 up. Switch (l,w) has the number m^h + l m^(h-1) + w, the
-    ports 0..m-1 down and, below the top level, m..2m-1 up, each by the digit that it sets.
+    ports 0..m-1 down and, below the top level, m..2m-1 up. Each port is numbered by the digit that
+    it sets.
     """
 
     parameters = (whole_number("m", 2), whole_number("h", 1, 62))
@@ -83,7 +84,7 @@ class FatTree(Topology):
     default_classes = "none"
 
     def __init__(self, m: int, h: int):
-        # Positions put each switch beside its processors. A subtree is then one run, which the
+        # Positions put each switch next to its processors. A subtree is then one run, which the
         # mapping `clusters` can keep on one rank.
         self.cluster_lengths = [(m + h) * m**height for height in reversed(range(h - 1))]
         super().__init__(
@@ -99,7 +100,7 @@ class FatTree(Topology):
 
     @rule
     def cluster_order(number, direction, params):
-        """Switches beside their processors: column w has the processors wm.. and all (l,w)."""
+        """Return positions in which column w has the processors wm.. and all switches (l,w)."""
         m = params[ARITY]
         column = m + params[LEVELS]
         if direction == 0:
@@ -112,11 +113,11 @@ class FatTree(Topology):
         return place * m + row if row < m else switch_number(row - m, place, params)
 
     def _address(self, node: int) -> str:
-        """The processor's number; ``l,w`` for a switch."""
+        """Return the processor's number; ``l,w`` for a switch."""
         return tree_address(node, self.hosts, self.hosts // int(self.params[ARITY]))
 
     def read_address(self, address: str) -> int:
-        """Number of the processor or switch."""
+        """Return the number of the processor or switch with this address."""
         return tree_node(address, self.hosts, self.hosts // int(self.params[ARITY]))
 
     routings = shortest_routings(dmodk=decide_by_target, updown=decide_by_switch)
@@ -139,17 +140,17 @@ class KaryTree(FatTree):
 
 
 def fat_tree_size(m: int, h: int) -> int:
-    """Processors and switches together."""
+    """Return the number of processors and switches together."""
     return m**h + h * m ** (h - 1)
 
 
 def fat_tree_params(m: int, h: int) -> list[int]:
-    """The rules' parameters behind size and ports."""
+    """Return the rules' parameters without size and ports."""
     return [m, h, *(m**i for i in range(h + 1))]
 
 
 def tree_address(node: int, hosts: int, width: int) -> str:
-    """The processor's number, or ``l,w`` for a switch, with `width` switches a level."""
+    """Return the processor's number, or ``l,w`` for a switch, with `width` switches a level."""
     if node < hosts:
         return str(node)
     level, place = divmod(node - hosts, width)
@@ -157,14 +158,14 @@ def tree_address(node: int, hosts: int, width: int) -> str:
 
 
 def tree_node(address: str, hosts: int, width: int) -> int:
-    """The inverse of `tree_address`."""
+    """Return the node with this address: the inverse of `tree_address`."""
     level, comma, place = address.partition(",")
     return hosts + int(level) * width + int(place) if comma else int(level)
 
 
 @inlined
 def level_and_place(node, params):
-    """(PROCESSOR, p) of processor p, (l, w) of a switch."""
+    """Return (PROCESSOR, p) of processor p, (l, w) of a switch."""
     hosts = params[POWERS + params[LEVELS]]
     if node < hosts:
         return PROCESSOR, node
@@ -175,39 +176,39 @@ def level_and_place(node, params):
 
 @inlined
 def switch_number(level, place, params):
-    """The number of switch (level, place)."""
+    """Return the node number of switch (level, place)."""
     h = params[LEVELS]
     return params[POWERS + h] + level * params[POWERS + h - 1] + place
 
 
 @inlined
 def digit(place, index, params):
-    """Base-m digit `index` of `place`."""
+    """Return base-m digit `index` of `place`."""
     return place // params[POWERS + index] % params[ARITY]
 
 
 @inlined
 def with_digit(place, index, value, params):
-    """`place` with its base-m digit `index` set."""
+    """Return `place` with its base-m digit `index` replaced."""
     return place + (value - digit(place, index, params)) * params[POWERS + index]
 
 
 @inlined
 def leaf_or_switch(target, params):
-    """The place whose digits are set last on a way to `target`: of its leaf switch, or its own."""
+    """Return the place of the target switch, or of the target processor's leaf switch."""
     level, place = level_and_place(target, params)
     return place // params[ARITY] if level == PROCESSOR else place
 
 
 @inlined
 def tree_port(node, target, upward, params):
-    """The port towards `target` on a shortest path, or `ARRIVED`.
+    """Return the port towards `target` on a shortest path, or `ARRIVED`.
 
-    The path has to pass every link level whose digit differs. Levels between start and target are
-    passed anyway; of the others first those beyond the node's own end of that stretch.
+    The path has to pass every link level whose digit differs, and every level between start and
+    target. Levels beyond the node's own end of that range come first.
 
-    `upward` has the digits that links up set. Those of a way to a processor are free: the links
-    down set them anew.
+    `upward` has the digits that links up set. On a route to a processor these digits are free,
+    because the links down set them again.
     """
     if node == target:
         return ARRIVED
@@ -220,8 +221,8 @@ def tree_port(node, target, upward, params):
     power = params[POWERS + level]
     above = place // power != digits // power
     below = place % power != digits % power
-    # Levels beyond the node's own end of the stretch are passed first. The way then comes back and
-    # leaves the stretch at the target's end.
+    # Levels beyond the node's own end of the range are passed first. The route then comes back and
+    # leaves the range at the target's end.
     if (above and (level >= end_level or not below)) or (level < end_level and not below):
         # Any link up is right, because links down set all digits again. Only the load depends on
         # the choice.
@@ -231,5 +232,5 @@ def tree_port(node, target, upward, params):
 
 @inlined
 def tree_port_by_switch(node, target, params):
-    """The port towards `target`, up by the digits of its leaf switch."""
+    """Return the port towards `target`; links up follow the digits of its leaf switch."""
     return tree_port(node, target, leaf_or_switch(target, params), params)

@@ -1,4 +1,4 @@
-"""The folded hypercube: every processor has a link to its complement, too."""
+"""The folded hypercube: a hypercube in which every processor also has a link to its complement."""
 
 from __future__ import annotations
 
@@ -16,19 +16,19 @@ from mpinet.networks.waysback import same_port
 
 @rule
 def decide(node, header, params):
-    """Correct the lowest wrong bit, or spoil the lowest right one on the way to the complement."""
+    """Return the port of the lowest wrong bit, or of a right bit on a route by the complement."""
     wrong = node ^ header[0]
     if wrong == 0:
         return ARRIVED
     bits = params[1]
-    # With more than half of n + 1 ports wrong, the way by the complement is shorter. At a tie port
-    # 0 leads closer on either way.
+    # If more than half of the n + 1 ports are wrong, the route by the complement is shorter. At a
+    # tie port 0 leads closer on either route.
     if 2 * count_ones(wrong) < bits:
         return lowest_one(wrong)
     if 2 * count_ones(wrong) == bits:
         return 0
-    # The complement link flips all bits. Right bits are spoiled first, because it then repairs all
-    # of them at once.
+    # The complement link flips all bits. Right bits are made wrong first, because the link then
+    # corrects all bits at once.
     right = params[0] - 1 - wrong
     return lowest_one(right) if right else bits - 1
 
@@ -55,7 +55,7 @@ class FoldedCube(BinaryLabels):
 
     @rule
     def neighbor(node, port, params):
-        """Flip bit `port`, or all bits."""
+        """Return the node with bit `port` flipped, or with all bits flipped."""
         return params[0] - 1 - node if port == params[1] - 1 else node ^ (1 << port)
 
     reverse_port = same_port
@@ -63,5 +63,5 @@ class FoldedCube(BinaryLabels):
     routings = shortest_routings(shortest=decide)
 
     def cycle(self) -> Cycle:
-        """The hypercube's reflected Gray code."""
+        """Hamiltonian cycle: the hypercube's reflected Gray code."""
         return Cycle("gray", next_in_gray_code, np.array([self.size, self.dimensions]))

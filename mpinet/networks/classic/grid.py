@@ -1,7 +1,7 @@
-"""Mesh and torus: products of paths and of rings, row-major, routed dimension by dimension.
+"""Mesh and torus: products of paths and of rings, numbered row-major, with dimension-order routing.
 
-Numbering, ports and routing as in docs/papers/hdn, 3, 4 and 9. A side of two makes one
-link, thus one port, in a torus; in a mesh every side has its two ports, absent at the borders.
+Numbering, ports and routing as in docs/papers/hdn, 3, 4 and 9. In a torus, a side of two has one
+link and thus one port. In a mesh every side has two ports, absent at the borders.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ DIMENSIONS = 2
 """Place of the number of dimensions in the rules' parameters; the ports' records follow."""
 
 PORT_RECORD, LINE_RECORD = 6, 5
-"""Words per port's record, and per dimension's record; those of dimensions stand behind."""
+"""Words per record of a port, and per record of a dimension; records of dimensions come last."""
 
 SIDE, OVER_STRIDE, OVER_SIDE = 1, 2, 3
 """Places in both records: the dimension's side and the two `inverse`s; the stride comes first."""
@@ -51,13 +51,13 @@ FIRST_PORT = 4
 
 @rule
 def opposite_port(node, port, params):
-    """The other direction of the same dimension."""
+    """Return the port in the other direction of the same dimension."""
     return params[DIMENSIONS + 1 + PORT_RECORD * port + REVERSE]
 
 
 @rule
 def decide_mesh(node, header, params):
-    """Towards the target in the lowest dimension that differs."""
+    """Return the port towards the target in the lowest dimension that differs."""
     if node == header[0]:
         return ARRIVED
     line, offset = differing_line(node, header[0], params)
@@ -66,7 +66,7 @@ def decide_mesh(node, header, params):
 
 @rule
 def decide_torus(node, header, params):
-    """Take the shorter way round in the lowest dimension that differs."""
+    """Return the port of the shorter direction in the lowest dimension that differs."""
     if node == header[0]:
         return ARRIVED
     line, offset = differing_line(node, header[0], params)
@@ -76,7 +76,7 @@ def decide_torus(node, header, params):
 
 @rule
 def decide_torus_by_parity(node, header, params):
-    """Take the shorter way, as `decide_torus`; a tie goes forward from even places, else back."""
+    """Return the port as `decide_torus`; a tie goes forward from even coordinates."""
     if node == header[0]:
         return ARRIVED
     line, offset = differing_line(node, header[0], params)
@@ -99,7 +99,7 @@ class Grid(Topology):
         for side, stride, count in zip(self.sides, self.strides, directions, strict=True):
             first = len(ports) // PORT_RECORD
             # Divisions by strides and sides are most of a grid rule's work. Their inverses are
-            # parameters, so that they are multiplications.
+            # parameters, which turns divisions into multiplications.
             line = [stride, side, inverse(stride, size), inverse(side, size)]
             lines += [*line, first]
             for direction in range(count):
@@ -154,13 +154,13 @@ class Mesh(Grid):
 
     @property
     def load_routings(self) -> dict[str, Callable[[int], Routing]]:
-        """Any dimension that differs, with dimension order as the escape."""
+        """Minimal adaptive routing for open-loop traffic, with dimension order as the escape."""
         return super().load_routings | {
             "adaptive": above_escape(self, "adaptive", closer_in_mesh, 2)
         }
 
     def schedules(self, root: int) -> dict[str, Callable[[], Schedule]]:
-        """Dimension after dimension; the order within a line is ours."""
+        """Return the broadcast by dimensions, along a path in each (order in a line: ours)."""
         steps = [
             path_broadcast_steps(root // stride % side, side)
             for side, stride in zip(self.sides, self.strides, strict=True)
@@ -169,7 +169,7 @@ class Mesh(Grid):
         return {"dimensions": lambda: Schedule("dimensions", root, send_mesh, self.params, phases)}
 
     def cycle(self) -> Cycle | None:
-        """Cycle to and fro along an even side, if there is one; see `next_to_and_fro` (ours)."""
+        """Hamiltonian cycle along an even side, if any; see `next_to_and_fro` (ours)."""
         even = [j for j, side in enumerate(self.sides) if side % 2 == 0]
         if not even or (len(self.sides) == 1 and self.size > 2):
             return None
@@ -191,7 +191,7 @@ class Path(Mesh):
 
 
 class Torus(Grid):
-    """Torus of any number of dimensions; per dimension a port +1 and a port -1, one if side 2."""
+    """Torus of any number of dimensions, each with a port +1 and a port -1 (one if side 2)."""
 
     parameters = (Parameter("SIDES", "sides >= 2 joined by x", sizes),)
     example = "torus:8x8x8"
@@ -222,7 +222,10 @@ class Torus(Grid):
 
     @property
     def load_routings(self) -> dict[str, Callable[[int], Routing]]:
-        """Any way that is shortest; dimension order, by datelines or bubbles, as the escape."""
+        """Minimal adaptive routings for open-loop traffic, with escapes.
+
+        Escapes are dimension order with datelines, and dimension order with bubbles.
+        """
         return super().load_routings | {
             "adaptive": above_escape(self, "adaptive", closer_in_torus, 3),
             "adaptive-bubble": above_escape(
@@ -232,16 +235,16 @@ class Torus(Grid):
 
     @property
     def channel_classes(self) -> Choices:
-        """Two classes in every dimension, as in its rings."""
+        """Class rules of two classes in every dimension, as in its rings."""
         return ring_classes(self, dateline, wrap)
 
     def schedules(self, root: int) -> dict[str, Callable[[], Schedule]]:
-        """Dimension after dimension, every line as a ring (docs/papers/hdn, 6.1)."""
+        """Return the broadcast by dimensions, round a ring in each (docs/papers/hdn, 6.1)."""
         phases = tuple((f"D{j}", ring_broadcast_steps(side)) for j, side in enumerate(self.sides))
         return {"dimensions": lambda: Schedule("dimensions", root, send_torus, self.params, phases)}
 
     def cycle(self) -> Cycle:
-        """Rows along a cycle of fewer dimensions; see `next_of_rows` (ours)."""
+        """Hamiltonian cycle by rows, dimension by dimension; see `next_of_rows` (ours)."""
         # An even side first lets all further rows alternate. Among odd sides the longest goes
         # first, as shifting needs as many rows as columns.
         order = sorted(range(len(self.sides)), key=lambda j: (self.sides[j] % 2, -self.sides[j]))
@@ -249,7 +252,7 @@ class Torus(Grid):
 
 
 def require_sides(family: str, SIDES: Sequence[int]) -> None:
-    """Raise `TopologyError` unless there are sides and all are whole numbers >= 2."""
+    """Raise `TopologyError` unless there are sides, and all are whole numbers >= 2."""
     if not SIDES:
         raise TopologyError(f"{family}: SIDES must be sides >= 2 joined by x, as in {family}:8x8.")
     for side in SIDES:
@@ -264,26 +267,26 @@ def first_line(params):
 
 @inlined
 def row_of(node, line, params):
-    """A node's coordinates up to that of a record's dimension, as one number."""
+    """Return a node's coordinates up to a record's dimension, as one number."""
     return quotient(node, params[line], params[line + OVER_STRIDE])
 
 
 @inlined
 def coordinate(node, line, params):
-    """A node's coordinate in a record's dimension."""
+    """Return a node's coordinate in a record's dimension."""
     row = row_of(node, line, params)
     return row - quotient(row, params[line + SIDE], params[line + OVER_SIDE]) * params[line + SIDE]
 
 
 @inlined
 def differing_line(node, target, params):
-    """The record of the lowest dimension in which two different nodes differ, and the difference.
+    """Return the record of the lowest dimension that differs, and the difference.
 
-    Rows differ by no more than that: all lower dimensions are equal.
+    The rows differ by the same amount, because all lower dimensions are equal.
     """
     line = first_line(params)
-    # A row holds all coordinates up to this one. Lower ones are equal here, so that the difference
-    # of rows is that of coordinates.
+    # A row combines all coordinates up to this one. Lower coordinates are equal here, and rows
+    # differ by the same amount as coordinates.
     offset = row_of(target, line, params) - row_of(node, line, params)
     while offset == 0:
         line += LINE_RECORD
@@ -293,19 +296,19 @@ def differing_line(node, target, params):
 
 @rule
 def dateline(node, port, in_port, in_class, header, params):
-    """Return 1 while the rest of the way in the port's dimension crosses its closing link."""
+    """Return 1 while the rest of the route in the port's dimension crosses its closing link."""
     at = DIMENSIONS + 1 + PORT_RECORD * port
-    # The class is 1 until the closing link has been crossed. So the circle of channels round a ring
-    # is broken there (Dally, Seitz 1987).
+    # The class is 1 until the message has crossed the closing link. This breaks the cycle of
+    # channels round a ring (Dally, Seitz 1987).
     here, there = coordinate(node, at, params), coordinate(header[0], at, params)
     return crosses(here, there, params[at + STEP] > 0)
 
 
 @rule
 def wrap(node, port, in_port, in_class, header, params):
-    """Return 1 for the whole way in the port's dimension if it crosses the closing link."""
+    """Return 1 for the whole route in the port's dimension if it crosses the closing link."""
     at = DIMENSIONS + 1 + PORT_RECORD * port
-    # The class stays the same for the whole stretch in a dimension. Equal strides mean the same
+    # The class stays the same for all hops in a dimension. Equal strides mean the same
     # dimension.
     if in_port >= 0 and params[DIMENSIONS + 1 + PORT_RECORD * in_port] == params[at]:
         return in_class
@@ -315,7 +318,7 @@ def wrap(node, port, in_port, in_class, header, params):
 
 @rule
 def closer_in_mesh(node, in_port, in_class, header, candidates, params):
-    """Offer every port that leads closer by class 1, and that of dimension order by class 0."""
+    """List every closer port in class 1, and the port of dimension order in class 0."""
     if node == header[0]:
         return ARRIVED
     count, line = 0, first_line(params)
@@ -326,24 +329,24 @@ def closer_in_mesh(node, in_port, in_class, header, candidates, params):
             candidates[count, PORT], candidates[count, CLASS] = port, 1
             count += 1
         line += LINE_RECORD
-    # Dimension order in class 0 is the escape, which is free of circles by itself. Class 1 may then
-    # go any shortest way (Duato 1993).
+    # Dimension order in class 0 is the escape, whose dependencies have no cycle. Class 1 may then
+    # take any shortest route (Duato 1993).
     candidates[count, PORT], candidates[count, CLASS] = decide_mesh(node, header, params), 0
     return count + 1
 
 
 @inlined
 def note_closer(node, target, group, candidates, params):
-    """Write every port that leads closer, with a class; return how many there are.
+    """Write every port that leads closer, with a class; return the number of these ports.
 
-    At exactly half of a side both ways are as short.
+    At exactly half of a side both directions are shortest.
     """
     count, line = 0, first_line(params)
     for _ in range(params[DIMENSIONS]):
         offset = coordinate(target, line, params) - coordinate(node, line, params)
         side, first = params[line + SIDE], params[line + FIRST_PORT]
         ahead = offset if offset >= 0 else offset + side
-        # At exactly half of the side both directions are shortest. Offering both spreads the load
+        # At exactly half of the side both directions are shortest. Listing both spreads the load
         # of such pairs.
         if 0 < 2 * ahead <= side:
             candidates[count, PORT], candidates[count, CLASS] = first + PLUS, group
@@ -357,7 +360,7 @@ def note_closer(node, target, group, candidates, params):
 
 @rule
 def closer_in_torus(node, in_port, in_class, header, candidates, params):
-    """Offer every port that leads closer by class 2, that of dimension order by its dateline's."""
+    """List every port that leads closer in class 2, and dimension order in a dateline class."""
     if node == header[0]:
         return ARRIVED
     count = note_closer(node, header[0], 2, candidates, params)
@@ -369,7 +372,7 @@ def closer_in_torus(node, in_port, in_class, header, candidates, params):
 
 @rule
 def closer_by_bubble(node, in_port, in_class, header, candidates, params):
-    """Offer every port that leads closer by class 1, that of dimension order by class 0."""
+    """List every closer port in class 1, and the port of dimension order in class 0."""
     if node == header[0]:
         return ARRIVED
     count = note_closer(node, header[0], 1, candidates, params)
@@ -379,7 +382,7 @@ def closer_by_bubble(node, in_port, in_class, header, candidates, params):
 
 @inlined
 def path_broadcast_steps(source, length):
-    """Steps of the one-port broadcast from coordinate `source` of a path (ours)."""
+    """Return the steps of the one-port broadcast from coordinate `source` of a path (ours)."""
     near = min(source, length - 1 - source)
     far = length - 1 - near
     return far if near == 0 else max(far, near + 1)
@@ -387,13 +390,13 @@ def path_broadcast_steps(source, length):
 
 @inlined
 def path_send(place, source, length, step):
-    """Direction in which coordinate `place` of a path sends in sub-step `step`, or -1 (ours).
+    """Return the direction in which coordinate `place` of a path sends, or -1 (ours).
 
-    The source sends towards the farther end first (a tie goes forward), then the other way; every
-    other node passes on in its direction at once.
+    The source sends towards the farther end first (a tie goes forward), then in the other
+    direction. Every other node immediately sends on in the same direction.
     """
     ahead, behind = length - 1 - source, source
-    # The farther end needs more steps, so that it is served first. The nearer one catches up while
+    # The farther end needs more steps and is served first. The nearer end catches up while
     # the message travels.
     forward_first = ahead >= behind
     forward_at = step - 1 if forward_first else step - 2
@@ -408,7 +411,7 @@ def path_send(place, source, length, step):
 
 @rule
 def send_mesh(node, root, since, step, params):
-    """Broadcast in a one-port mesh: dimension after dimension, along a path in each."""
+    """Return the port of the one-port broadcast in a mesh: by dimensions, along a path in each."""
     line = first_line(params)
     for _ in range(params[DIMENSIONS]):
         stride, side = params[line], params[line + SIDE]
@@ -424,7 +427,7 @@ def send_mesh(node, root, since, step, params):
 
 @rule
 def send_torus(node, root, since, step, params):
-    """Broadcast in a one-port torus: dimension after dimension, round a ring in each."""
+    """Return the port of the one-port broadcast in a torus: by dimensions, round a ring in each."""
     line = first_line(params)
     for _ in range(params[DIMENSIONS]):
         stride, side = params[line], params[line + SIDE]
@@ -439,13 +442,15 @@ def send_torus(node, root, since, step, params):
 
 @rule
 def next_of_rows(node, way, params):
-    """The next node of a torus on a cycle that is built up dimension by dimension (ours).
+    """Return the port to the next node of a torus on a cycle built dimension by dimension (ours).
 
-    A cycle of length L in some dimensions and one more ring of n: the places of the cycle are rows
-    of n nodes, and each is walked round the ring to the node before its first. L even: forward from
-    0 and backward from n-1 in turn, which ends in column 0. L odd (then all sides are, and L >= n):
-    forward in the first n rows, each of which shifts the column by -1, the others in turn. The
-    dimensions' order, behind the topology's parameters, has the even sides first, then the longest.
+    Take a cycle of length L through some dimensions, and one more ring of n nodes. Each place of
+    the cycle becomes a row of n nodes. Each row is walked round the ring, from its first node to
+    the node before it. For even L, rows are walked forward from 0 and backward from n-1 in turn,
+    which ends in column 0. For odd L, all sides are odd, and L >= n. Then the first n rows are
+    walked forward, which shifts the column by -1 in each. The other rows alternate. The order of
+    the dimensions is stored behind the topology's parameters: even sides first, then the longest
+    side.
     """
     line = first_line(params)
     order = line + LINE_RECORD * params[DIMENSIONS]
@@ -472,10 +477,10 @@ def next_of_rows(node, way, params):
 
 @rule
 def next_to_and_fro(node, way, params):
-    """The next node of a mesh with an even side and another one, or of two nodes (ours).
+    """Return the port to the next node of a mesh with an even side on a cycle (ours).
 
-    The even side numbers the rows. The walk to and fro through all other sides, the last of them
-    fastest, numbers the columns; with rows and columns the mesh is a grid of two sides.
+    The even side numbers the rows. The walk back and forth through all other sides, the last of
+    them fastest, numbers the columns. With these rows and columns the mesh is a grid of two sides.
     """
     line = first_line(params)
     of_rows = params[line + LINE_RECORD * params[DIMENSIONS]]
@@ -488,7 +493,7 @@ def next_to_and_fro(node, way, params):
             continue
         record = line + LINE_RECORD * dimension
         side = params[record + SIDE]
-        # A walk that is turned at every carry moves by one link at a time, like a reflected Gray
+        # A walk that is reversed at every carry moves by one link at a time, like a reflected Gray
         # code.
         turned = column & 1
         place = coordinate(node, record, params)

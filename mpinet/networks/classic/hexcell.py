@@ -1,7 +1,7 @@
-"""Hex-Cell HC(d), which the STH paper compares with: hexagons in d levels round one in the middle.
+"""Hex-Cell HC(d), a network compared in the STH paper: hexagons in d levels round a central one.
 
-Level X is a ring of 6(2X-1) processors in six sextants; processors at even places of a sextant have
-a link outwards, those at odd places one inwards.
+Level X is a ring of 6(2X-1) processors in six sextants. Processors at even places of a sextant have
+a link outwards, processors at odd places a link inwards.
 """
 
 from __future__ import annotations
@@ -13,15 +13,15 @@ from mpinet.networks.topology import Topology
 from mpinet.networks.waysback import other_way_round
 
 DEPTH = 2
-"""Place in the rules' parameters: d."""
+"""Place in the rules' parameters: the number d of levels."""
 
 FORWARD, ACROSS = 0, 2
 
 
 @inlined
 def floor_sqrt(number):
-    """Largest whole number whose square is at most `number`, for 0 <= number < 2^62."""
-    # Floating point is exact to 53 bits only. The two loops repair the last unit for larger
+    """Return the largest whole number whose square is at most `number`, for 0 <= number < 2^62."""
+    # Floating point is exact to 53 bits only. The two loops correct the last unit for larger
     # numbers.
     root = int(number**0.5)
     while root * root > number:
@@ -33,14 +33,14 @@ def floor_sqrt(number):
 
 @inlined
 def level_and_place(node):
-    """Level X and place Y in the level's ring."""
+    """Return the level X of a processor, and its place Y in the level's ring."""
     inside = floor_sqrt(node // 6)
     return inside + 1, node - 6 * inside * inside
 
 
 @inlined
 def coordinates(node):
-    """Place in the plane: three coordinates, of which every link changes one by 1."""
+    """Return the place in the plane as three coordinates; every link changes one of them by 1."""
     level, place = level_and_place(node)
     side = 2 * level - 1
     sextant = place // side
@@ -59,7 +59,7 @@ def coordinates(node):
 
 @inlined
 def cell_distance(node, target, params):
-    """Hops between two processors: the sum of the coordinates' differences (docs/papers/sth, 4)."""
+    """Return the distance in hops: the sum of the coordinates' differences (docs/papers/sth, 4)."""
     x, y, z = coordinates(node)
     a, b, c = coordinates(target)
     return abs(x - a) + abs(y - b) + abs(z - c)
@@ -68,7 +68,7 @@ def cell_distance(node, target, params):
 class HexCell(Topology):
     """Hex-Cell of 6 d^2 processors, level after level (Sharieh et al. 2008).
 
-    Ports: on and back in the ring, across.
+    Ports: forward and backward in the ring, across.
     """
 
     parameters = (whole_number("d", 1),)
@@ -83,7 +83,10 @@ class HexCell(Topology):
 
     @rule
     def neighbor(node, port, params):
-        """Return the next processor along the ring, or outwards from even places, else inwards."""
+        """Return the next processor along the ring, outwards or inwards.
+
+        Links lead outwards from even places, inwards from odd places.
+        """
         level, place = level_and_place(node)
         side = 2 * level - 1
         if port != ACROSS:
@@ -101,12 +104,12 @@ class HexCell(Topology):
     reverse_port = other_way_round
 
     def _address(self, node: int) -> str:
-        """``(X,Y+1)``: level and place in it, both from 1."""
+        """Return the address ``(X,Y+1)``: the level and the place in it, both from 1."""
         level, place = level_and_place(node)
         return f"({level},{place + 1})"
 
     def read_address(self, address: str) -> int:
-        """Put level and place together."""
+        """Return the processor with this level and place."""
         level, place = map(int, address.strip("()").split(","))
         return 6 * (level - 1) ** 2 + place - 1
 

@@ -1,4 +1,7 @@
-"""The hierarchical hypercube: 2^k processors at every place of a cube of 2^k dimensions."""
+"""The hierarchical hypercube: a small cube at every node of a large cube.
+
+The small cube has 2^k processors, the large cube 2^k dimensions.
+"""
 
 from __future__ import annotations
 
@@ -12,9 +15,9 @@ from mpinet.networks.waysback import same_port
 
 @rule
 def decide(node, header, params):
-    """Move the node into the small cube 0 and look the target up."""
-    # XOR with the cube's number is an automorphism that keeps all port names. So tables of the
-    # small cube 0 serve all others.
+    """Return the table's port after an automorphism that moves the node into small cube 0."""
+    # XOR with the cube's number is an automorphism that keeps all port numbers. Tables of small
+    # cube 0 therefore serve all others.
     place = node & (params[REPRESENTATIVES] - 1)
     return entry(params, place * params[0] + (header[0] ^ node ^ place))
 
@@ -48,4 +51,4 @@ class HierarchicalCube(Topology):
     reverse_port = same_port
 
     routings = made_routings(shortest=lambda self: table_routing(self, decide, 1 << self.bits))
-    """Shortest paths by 2^k tables: all small cubes look alike."""
+    """Shortest paths by 2^k tables: all small cubes are equivalent."""

@@ -18,7 +18,7 @@ from mpinet.networks.waysback import same_port
 
 @rule
 def fix_lowest_bit(node, header, params):
-    """Cross the lowest dimension in which the node differs from the target."""
+    """Return the lowest dimension in which the node differs from the target."""
     difference = node ^ header[0]
     return ARRIVED if difference == 0 else lowest_one(difference)
 
@@ -58,31 +58,31 @@ class Hypercube(BinaryLabels):
 
     @property
     def load_routings(self) -> dict[str, Callable[[int], Routing]]:
-        """Any bit that differs, with bit fixing as the escape."""
+        """Minimal adaptive routing for open-loop traffic, with bit fixing as the escape."""
         return super().load_routings | {
             "adaptive": above_escape(self, "adaptive", any_differing_bit, 2)
         }
 
     @property
     def coordinates(self) -> tuple[tuple[int, int], ...]:
-        """The bits, the lowest first."""
+        """Stride and side of every bit, the lowest bit first."""
         return tuple((1 << bit, 2) for bit in range(self.dimensions))
 
     ascend_schedules = EXCHANGE
 
     def schedules(self, root: int) -> dict[str, Callable[[], Schedule]]:
-        """Offer the broadcast along the binomial tree."""
+        """Return the broadcast along the binomial tree."""
         phases = tuple((f"D{i}", 1) for i in range(self.dimensions))
         return {"binomial": lambda: Schedule("binomial", root, binomial, self.params, phases)}
 
     def cycle(self) -> Cycle:
-        """The reflected Gray code."""
+        """Hamiltonian cycle: the reflected Gray code."""
         return Cycle("gray", next_in_gray_code, self.params)
 
 
 @rule
 def any_differing_bit(node, in_port, in_class, header, candidates, params):
-    """Offer every differing dimension by class 1, and the lowest by class 0: the escape."""
+    """List every differing dimension in class 1, and the lowest in class 0: the escape."""
     difference = node ^ header[0]
     if difference == 0:
         return ARRIVED
@@ -99,15 +99,16 @@ def any_differing_bit(node, in_port, in_class, header, candidates, params):
 
 @rule
 def binomial(node, root, since, step, params):
-    """Send, in step t, from every informed node over dimension t-1."""
+    """Return the port of the binomial broadcast: dimension t-1 in step t."""
     return step - 1 if step <= params[1] else -1
 
 
 @rule
 def next_in_gray_code(node, way, params):
-    """The bit that changes behind this word of the reflected Gray code; the top bit at its end."""
+    """Return the bit that changes after this word of the reflected Gray code."""
     place = node
-    # A prefix XOR turns a Gray word into its place. Doubling shifts do it in six steps for 64 bits.
+    # A prefix XOR turns a Gray word into its place. Doubling shifts do this in six steps for 64
+    # bits.
     for shift in (1, 2, 4, 8, 16, 32):
         place ^= place >> shift
     return min(lowest_one(place + 1), params[1] - 1)

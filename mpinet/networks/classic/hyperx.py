@@ -1,11 +1,12 @@
-"""HyperX and flattened butterfly: processors that differ in one coordinate are all joined.
+"""HyperX and flattened butterfly: processors that differ in one coordinate are neighbours.
 
-DimWAR and OmniWAR route them hop by hop, the straight way or one hop more than that. Both weigh
-every channel by its queue times the hops that remain by it, and take the lightest that has room
-(McDonald, Isaev, Flores, Davis, Kim 2019). DimWAR goes dimension after dimension, and once in each
-it may go astray, to a coordinate that is not the target's: by class 0, straight hops are of class
-1. OmniWAR takes dimensions in any order, and goes astray as long as the classes of distance, two
-for each dimension, are enough for the straight hops that remain.
+DimWAR and OmniWAR are adaptive routings. At every hop a message takes a minimal hop, or a deroute:
+a hop to a wrong coordinate, which makes the route one hop longer. Both multiply the queue of each
+channel by the remaining hops, and take the channel with the least product that has room (McDonald,
+Isaev, Flores, Davis, Kim 2019). DimWAR corrects dimension after dimension, with at most one deroute
+per dimension. Deroutes are in class 0, minimal hops in class 1. OmniWAR corrects dimensions in any
+order. Its classes count hops, two classes per dimension. Deroutes are allowed as long as enough
+classes remain for the minimal hops.
 """
 
 from __future__ import annotations
@@ -25,21 +26,21 @@ DIMENSIONS, SIDES = 2, 3
 """Places in the rules' parameters: the number of sides, and the first side."""
 
 ASTRAY, STRAIGHT = 0, 1
-"""Classes of DimWAR."""
+"""Classes of DimWAR: of deroutes, and of minimal hops."""
 
 
 def dimwar(straight: Routing) -> Routing:
-    """DimWAR, of the routing dimension after dimension."""
+    """Return DimWAR, made from dimension-order routing."""
     return weighing(straight, "dimwar", in_one_dimension, lightest_of_one, 2)
 
 
 def omniwar(straight: Routing, dimensions: int) -> Routing:
-    """OmniWAR with two classes for each dimension, of the routing dimension after dimension."""
+    """Return OmniWAR with two classes per dimension, made from dimension-order routing."""
     return weighing(straight, "omniwar", in_all_dimensions, lightest_of_all, 2 * dimensions)
 
 
 def weighing(straight: Routing, name: str, candidates: Rule, choose: Rule, classes: int) -> Routing:
-    """A routing that weighs the straight way and longer ones by their queues."""
+    """Return a routing that compares minimal hops and deroutes by their queues."""
     return replace(
         straight,
         name=name,
@@ -55,7 +56,7 @@ def weighing(straight: Routing, name: str, candidates: Rule, choose: Rule, class
 
 @inlined
 def straight_port(node, target, params):
-    """The port to the target's coordinate in the first wrong dimension; its first port and side."""
+    """Return the port of the minimal hop in the first wrong dimension, its first port and side."""
     j, first, side = 0, 0, params[SIDES]
     weight = params[0] // side
     while node // weight % side == target // weight % side:
@@ -69,15 +70,16 @@ def straight_port(node, target, params):
 
 @rule
 def in_one_dimension(node, in_port, in_class, header, candidates, params):
-    """Offer the straight hop in the first dimension that is wrong, and others unless gone astray.
+    """List the minimal hop in the first wrong dimension, and deroutes unless the last hop was one.
 
-    Behind a hop of class 0 the dimension is wrong still, so that the class tells of that one.
+    After a hop of class 0 the same dimension is still wrong. The class therefore marks a deroute in
+    this dimension.
     """
     if node == header[0]:
         return ARRIVED
     straight, first, side = straight_port(node, header[0], params)
     candidates[0, PORT], candidates[0, CLASS] = straight, STRAIGHT
-    # A second hop astray in a dimension could return to the first place. One is allowed, so that
+    # A second deroute in a dimension could return to the first node. One deroute is allowed, and
     # two classes suffice (McDonald et al. 2019).
     if in_class == ASTRAY:
         return 1
@@ -91,7 +93,7 @@ def in_one_dimension(node, in_port, in_class, header, candidates, params):
 
 @inlined
 def wrong_dimensions(node, target, params):
-    """Count the dimensions in which two nodes differ."""
+    """Return the number of dimensions in which two nodes differ."""
     weight, wrong = params[0], 0
     for j in range(params[DIMENSIONS]):
         side = params[SIDES + j]
@@ -102,12 +104,12 @@ def wrong_dimensions(node, target, params):
 
 @rule
 def in_all_dimensions(node, in_port, in_class, header, candidates, params):
-    """Offer the straight hops of all dimensions, then the others there if classes are enough."""
+    """List the minimal hops of all dimensions, then deroutes in these if enough classes remain."""
     wrong = wrong_dimensions(node, header[0], params)
     if wrong == 0:
         return ARRIVED
-    # A class is left at each hop. A hop astray is offered only if enough classes remain for one
-    # straight hop per wrong dimension.
+    # Each hop uses up a class. A deroute is listed only if enough classes remain for one
+    # minimal hop per wrong dimension.
     count, enough = 0, in_class + 2 + wrong <= 2 * params[DIMENSIONS]
     for astray in range(2 if enough else 1):
         weight, first = params[0], 0
@@ -126,14 +128,14 @@ def in_all_dimensions(node, in_port, in_class, header, candidates, params):
 
 @inlined
 def lightest(candidates, seen, straight, hops):
-    """The candidate with room whose queue times hops is least, the first of equals; -1: none.
+    """Return the candidate with room and the least queue times hops, the first of equals; -1: none.
 
-    The first `straight` candidates have `hops` to go, the others one more.
+    The first `straight` candidates have `hops` hops to go, the others one more.
     """
     count, best, least = candidates.shape[0], -1, 0
     for i in range(count):
-        # Queue times remaining hops estimates the load that the choice adds. A hop astray adds one
-        # hop to what remains.
+        # The queue times the remaining hops estimates the load that the choice adds. A deroute adds
+        # one remaining hop.
         weight = seen[candidates[i, PORT]] * (hops if i < straight else hops + 1)
         if seen[seen.size - count + i] > 0 and (best < 0 or weight < least):
             best, least = i, weight
@@ -142,22 +144,22 @@ def lightest(candidates, seen, straight, hops):
 
 @rule
 def lightest_of_one(node, header, candidates, seen, params):
-    """Weigh one straight hop and others."""
+    """Return the lightest of one minimal hop and its deroutes."""
     return lightest(candidates, seen, 1, wrong_dimensions(node, header[0], params))
 
 
 @rule
 def lightest_of_all(node, header, candidates, seen, params):
-    """Weigh a straight hop of each dimension that is wrong, and others."""
+    """Return the lightest of the minimal hops of all wrong dimensions and their deroutes."""
     wrong = wrong_dimensions(node, header[0], params)
     return lightest(candidates, seen, wrong, wrong)
 
 
 @inlined
 def dimension_of(port, params):
-    """The dimension that a port is in, its first port, and the weight of its coordinate."""
+    """Return the dimension of a port, its first port, and the weight of its coordinate."""
     j, first, weight = 0, 0, params[0] // params[SIDES]
-    # Sides may differ, so that the dimension of a port is found by counting. There are few
+    # Sides may differ, and the dimension of a port is found by counting. A network has few
     # dimensions.
     while port - first >= params[SIDES + j] - 1:
         first += params[SIDES + j] - 1
@@ -168,12 +170,12 @@ def dimension_of(port, params):
 
 @rule
 def decide(node, header, params):
-    """The first coordinate that is wrong."""
+    """Return the port that corrects the first wrong coordinate."""
     return ARRIVED if node == header[0] else straight_port(node, header[0], params)[0]
 
 
 class CompleteGrid(Topology):
-    """Base of both networks: processors in row-major order, dimension 0 first among the ports.
+    """Base of HyperX and flattened butterfly: row-major processors, ports of dimension 0 first.
 
     Within a dimension the ports lead to the other coordinates in ascending order.
     """
@@ -196,14 +198,14 @@ class CompleteGrid(Topology):
 
     @rule
     def neighbor(node, port, params):
-        """Another coordinate in the port's dimension."""
+        """Return the node with another coordinate in the port's dimension."""
         j, first, weight = dimension_of(port, params)
         here, port = node // weight % params[SIDES + j], port - first
         return node + ((port if port < here else port + 1) - here) * weight
 
     @rule
     def reverse_port(node, port, params):
-        """This coordinate's place among the others."""
+        """Return the port that restores this node's coordinate."""
         j, first, weight = dimension_of(port, params)
         here = node // weight % params[SIDES + j]
         return first + (here - 1 if port - first < here else here)
@@ -218,7 +220,7 @@ class CompleteGrid(Topology):
 
     @property
     def load_routings(self) -> dict[str, Callable[[int], Routing]]:
-        """Add DimWAR and OmniWAR."""
+        """Routings for open-loop traffic, with DimWAR and OmniWAR."""
         return super().load_routings | {
             "dimwar": lambda seed: dimwar(self.routing()),
             "omniwar": lambda seed: omniwar(self.routing(), len(self.sides)),
@@ -238,9 +240,9 @@ class HyperX(CompleteGrid):
 
 
 class FlattenedButterfly(CompleteGrid):
-    """Flattened butterfly: the routers of a k-ary n-fly, a row each (Kim, Dally, Abts 2007).
+    """Flattened butterfly: the k-ary n-fly with one router per row (Kim, Dally, Abts 2007).
 
-    It has k^(n-1) routers in n-1 dimensions; here a router is one processor.
+    The network has k^(n-1) routers in n-1 dimensions; in mpinet a router is one processor.
     """
 
     parameters = (whole_number("k", 2, 2**20), whole_number("n", 2, 63))

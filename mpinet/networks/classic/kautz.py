@@ -1,4 +1,4 @@
-"""The Kautz graph: words in which no letter is followed by itself, shifted by one letter."""
+"""The Kautz graph: words without two equal letters in succession, shifted by one letter."""
 
 from __future__ import annotations
 
@@ -8,14 +8,17 @@ from mpinet.networks.routing import ARRIVED, longer_routings
 from mpinet.networks.topology import Topology
 
 DEGREE, LENGTH, TAILS = 2, 3, 4
-"""Places in the rules' parameters: d, k, and the number d^(k-1) of words with one first letter."""
+"""Places in the rules' parameters: d, k, and the number d^(k-1) of words with the same first
+letter.
+"""
 
 
 @rule
 def decide(node, header, params):
-    """Append the target's next letter behind the longest end of the word that begins the target.
+    """Return the port that appends the next letter of the target after the longest overlap.
 
-    At most k hops, and not always a shortest way, as it never shifts to the right.
+    The overlap is the longest end of the word with which the target begins. A route has at most k
+    hops. The route is not always shortest, because the rule never shifts to the right.
     """
     target = header[0]
     if node == target:
@@ -23,9 +26,9 @@ def decide(node, header, params):
     d, tails = params[DEGREE], params[TAILS]
     start, letter = target // tails, node // tails
     # The longest overlap is found from the longest candidate down. Numbers of words shrink by one
-    # digit per turn, so that no word is built.
+    # digit per iteration, and no word is built.
     behind, skipped = tails, 1
-    while behind > 1:  # `behind` numbers the letters behind the one where the overlap may begin
+    while behind > 1:  # d to the number of later letters
         behind //= d
         letter = (letter + 1 + node // behind % d) % (d + 1)
         skipped *= d
@@ -37,9 +40,10 @@ def decide(node, header, params):
 class Kautz(Topology):
     """Kautz graph K(d,k): (d+1) d^(k-1) words of k letters 0..d (Kautz 1968).
 
-    A word is numbered by its first letter and, for each further one, how far it is ahead of the
-    letter before it: one of d numbers. Ports: d shifts to the left, which append a letter, then d
-    shifts to the right; of two that lead to the same processor the later one is not wired.
+    The number of a word has its first letter as the highest digit. Each further letter is a digit
+    of d values: its distance ahead of the previous letter. Ports: d shifts to the left, which
+    append a letter, then d shifts to the right. If two ports lead to the same processor, the later
+    port is not wired.
     """
 
     parameters = (whole_number("d", 2, 2**20), whole_number("k", 2, 61))
@@ -57,18 +61,18 @@ class Kautz(Topology):
 
     @rule
     def neighbor(node, port, params):
-        """Shift to the left, or to the right where no shift to the left leads there, too."""
+        """Return the word shifted to the left, or to the right if the result differs."""
         d = params[DEGREE]
         if port < d:
             return shifted_left(node, port, params)
         other = shifted_right(node, port - d, params)
-        # A shift to the right may lead where one to the left does. Such a link exists once, so that
-        # the later port is not wired.
+        # A shift to the right may lead to the same word as a shift to the left. Such a link exists
+        # once, and the later port is not wired.
         return -1 if shifted_left(node, other % d, params) == other else other
 
     @rule
     def reverse_port(node, port, params):
-        """The shift that brings back what was lost at the other end, to the left if it can."""
+        """Return the port of the shift that restores the lost letter, to the left if possible."""
         d, tails = params[DEGREE], params[TAILS]
         if port >= d:
             return node % d
@@ -78,7 +82,7 @@ class Kautz(Topology):
         return d + (other // tails - node // tails - 1) % (d + 1)
 
     def _address(self, node: int) -> str:
-        """The letters, joined by ``-``."""
+        """Return the letters, joined by ``-``."""
         d, word = self.letters - 1, []
         for place in range(self.length - 1, 0, -1):
             word.append(node // d ** (place - 1) % d)
@@ -88,7 +92,7 @@ class Kautz(Topology):
         return "-".join(map(str, letters))
 
     def read_address(self, address: str) -> int:
-        """Count how far each letter is ahead of the one before it."""
+        """Return the number of the word with these letters."""
         letters = [int(letter) for letter in address.split("-")]
         if len(letters) != self.length or not all(0 <= x < self.letters for x in letters):
             raise ValueError(f"{address} has other letters or another length")
@@ -104,7 +108,10 @@ class Kautz(Topology):
 
 @inlined
 def shifted_left(node, ahead, params):
-    """The word without its first letter, and behind it the one `ahead` + 1 after the last."""
+    """Return the word without its first letter and with a new last letter.
+
+    The new letter is `ahead` + 1 ahead of the old last letter.
+    """
     d, tails = params[DEGREE], params[TAILS]
     rest = node % tails
     second = rest // (tails // d)
@@ -114,7 +121,10 @@ def shifted_left(node, ahead, params):
 
 @inlined
 def shifted_right(node, ahead, params):
-    """The word without its last letter, before it the letter that it is `ahead` + 1 ahead of."""
+    """Return the word without its last letter and with a new first letter.
+
+    The old first letter is `ahead` + 1 ahead of the new one.
+    """
     d, tails = params[DEGREE], params[TAILS]
     first = (node // tails - 1 - ahead) % (d + 1)
     return first * tails + ahead * (tails // d) + node % tails // d

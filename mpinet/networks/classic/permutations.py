@@ -1,13 +1,14 @@
 """Networks of permutations: star graph and arrangement graph, pancake and bubble-sort graph.
 
-Processors are arrangements of symbols in lexicographic order. An arrangement's rank in digits of
-falling radix (n, n-1, ..) says at every position how many of the symbols that are still free are
-lower. In star graph and arrangement graph a link swaps two positions, and the rules do it on the
-digits: in the star graph position 0 and another one; in the arrangement graph one of the k
-positions and position k, behind the arrangement's end, where the port's symbol is put first.
+Processors are arrangements of symbols in lexicographic order. An arrangement's rank has digits of
+falling radix (n, n-1 and so on). Each digit counts the lower symbols among those still free at that
+position. In star graph and arrangement graph a link swaps two positions, and the rules work on the
+digits. In the star graph these are position 0 and another one. In the arrangement graph these are
+one of the k positions and position k, after the arrangement's end, where the port's symbol is put
+first.
 
 In the pancake graph a link is a reversal, in the bubble-sort graph a swap of neighbours. Their
-rules work on the symbols, packed into a word of 4 bits each, the symbol at position 0 lowest.
+rules work on the symbols, packed into a word of 4 bits each, with the symbol at position 0 lowest.
 """
 
 from __future__ import annotations
@@ -26,20 +27,20 @@ SYMBOLS, LAST, WEIGHTS = 2, 3, 4
 """Places in the rules' parameters: n, the last position, and the weights of the digits up to it."""
 
 MAX_POSITIONS = 20
-"""Arrangements of more symbols are more than 64 bits can number, whatever n is."""
+"""Most positions of an arrangement: 64 bits cannot number arrangements of more positions."""
 
 IN_ORDER = 0xEDCBA9876543210
 """The numbers 0..14 in 4 bits each, the lowest first."""
 
 
 class SymbolAddresses(Topology):
-    """Base of both networks: an address lists the arrangement's symbols in order, from 0."""
+    """Base of networks whose addresses list the arrangement's symbols in order, from 0."""
 
     symbols: int
     positions: int
 
     def _address(self, node: int) -> str:
-        """Format an address: the symbols ``2,0,1``."""
+        """Return the address: the symbols ``2,0,1``."""
         free = list(range(self.symbols))
         taken = []
         for position in range(self.positions):
@@ -49,7 +50,7 @@ class SymbolAddresses(Topology):
         return ",".join(map(str, taken))
 
     def read_address(self, address: str) -> int:
-        """Rank of the symbols."""
+        """Return the rank of the symbols."""
         taken = list(map(int, address.split(",")))
         free = list(range(self.symbols))
         rank = 0
@@ -61,18 +62,18 @@ class SymbolAddresses(Topology):
 
 @rule
 def sort_cycles(node, header, params):
-    """Bring the first symbol home, or merge its cycle with another one that is wrong.
+    """Return the port that brings the first symbol home, or merges two wrong cycles.
 
-    With the first symbol at home every wrong position leads closer. Otherwise its home does, and
-    every wrong position outside of its cycle: merging first or later takes as many hops.
+    If the first symbol is at home, every wrong position leads closer. Otherwise its home leads
+    closer, as does every wrong position outside its cycle: merging first or later takes as many
+    hops.
     """
     if node == header[0]:
         return ARRIVED
     goals = packed_goals(node, header[0], params)
     wrong = goals ^ (IN_ORDER & ((1 << (4 * params[SYMBOLS])) - 1))
     home = goals & 15
-    # The first symbol is at home, but others are wrong. Entering any of their cycles costs one hop,
-    # whichever it is.
+    # The first symbol is at home, but others are wrong. Entering any of their cycles costs one hop.
     if home == 0:
         return lowest_one(wrong) // 4 - 1
     place = home
@@ -111,7 +112,7 @@ class StarGraph(Permutations):
 
     @rule
     def neighbor(node, port, params):
-        """Swap the positions 0 and port+1."""
+        """Return the permutation with positions 0 and port+1 swapped."""
         return swapped(node, 0, port + 1, params)
 
     reverse_port = same_port
@@ -147,7 +148,7 @@ class Arrangement(SymbolAddresses):
 
     @rule
     def neighbor(node, port, params):
-        """Put the symbol behind the end, swap, and drop the end."""
+        """Return the arrangement with the symbol at the port's position replaced by the port's."""
         unused = params[SYMBOLS] - params[LAST]
         position = port // unused
         symbol = port - position * unused
@@ -155,7 +156,7 @@ class Arrangement(SymbolAddresses):
 
     @rule
     def reverse_port(node, port, params):
-        """Return the port of this position and of the symbol that the swap put behind the end."""
+        """Return the port of this position for the symbol that the hop replaced."""
         unused = params[SYMBOLS] - params[LAST]
         position = port // unused
         symbol = port - position * unused
@@ -164,15 +165,15 @@ class Arrangement(SymbolAddresses):
 
 
 def weights(n: int, last: int) -> list[int]:
-    """Weights of the digits 0..last of arrangements that end at position `last`."""
+    """Return the weights of the digits 0..last of arrangements that end at position `last`."""
     return [perm(n - 1 - position, last - position) for position in range(last + 1)]
 
 
 @inlined
 def swapped(rank, low, high, params):
-    """Rank of the arrangement with the symbols at the positions `low` < `high` swapped.
+    """Return the rank of the arrangement with the symbols at positions `low` < `high` swapped.
 
-    Symbols are compared as ranks among those that the positions before `low` leave free.
+    Symbols are compared as ranks among the symbols that the positions before `low` leave free.
     """
     n, first_weight = params[SYMBOLS], params[WEIGHTS + low]
     # Rank arithmetic replaces the permutation itself. Digits between the two positions change by at
@@ -200,10 +201,10 @@ def swapped(rank, low, high, params):
 
 @inlined
 def symbol_from(digits, low, high, n):
-    """The symbol at position `high`, as a rank among those free at position `low`.
+    """Return the symbol at position `high`, as a rank among the symbols free at position `low`.
 
-    `digits` is the rank up to position `high`; taken from behind, every digit that is not higher
-    than the symbol's rank stands for one lower symbol more.
+    `digits` is the rank up to position `high`. Taken from the end, every digit that is not higher
+    than the symbol's rank adds one lower symbol.
     """
     symbol = digits % (n - high)
     digits //= n - high
@@ -216,14 +217,14 @@ def symbol_from(digits, low, high, n):
 
 @inlined
 def taken_out(free, digit):
-    """Number `digit` of a packed list, and the list without it."""
+    """Return element `digit` of a packed list, and the list without it."""
     shift = 4 * digit
     return (free >> shift) & 15, (free & ((1 << shift) - 1)) | ((free >> (shift + 4)) << shift)
 
 
 @inlined
 def unranked(node, params):
-    """The symbols of a permutation, packed, that at position 0 lowest."""
+    """Return the symbols of a permutation, packed, with the symbol at position 0 lowest."""
     free, symbols = IN_ORDER, 0
     for position in range(params[SYMBOLS]):
         digit = node // params[WEIGHTS + position]
@@ -235,7 +236,7 @@ def unranked(node, params):
 
 @inlined
 def packed_homes(target, params):
-    """The position of every symbol in a permutation, packed."""
+    """Return the position of every symbol in a permutation, packed."""
     free, homes = IN_ORDER, 0
     for position in range(params[SYMBOLS]):
         digit = target // params[WEIGHTS + position]
@@ -247,13 +248,13 @@ def packed_homes(target, params):
 
 @inlined
 def packed_goals(node, target, params):
-    """Pack, for each position, the place of its symbol in the target."""
-    # Sorting to the target is sorting to the identity after renaming symbols by their homes. So one
-    # rule serves all targets.
+    """Return, for each position, the place of its symbol in the target, packed."""
+    # Sorting to the target is sorting to the identity after renaming symbols by their homes. One
+    # rule therefore serves all targets.
     homes = packed_homes(target, params)
     free, goals = IN_ORDER, 0
-    # This unpacks the node as `unranked` does. One loop saves a second pass over the symbols, in a
-    # decision that every hop takes.
+    # This unpacks the node as `unranked` does. One loop saves a second pass over the symbols in a
+    # decision at every hop.
     for position in range(params[SYMBOLS]):
         digit = node // params[WEIGHTS + position]
         node -= digit * params[WEIGHTS + position]
@@ -264,13 +265,13 @@ def packed_goals(node, target, params):
 
 @rule
 def flip(node, header, params):
-    """Reverse up to the last wrong position, once the symbol that belongs there is in front."""
+    """Return the reversal that places the last wrong symbol, or first brings it to the front."""
     if node == header[0]:
         return ARRIVED
     goals = packed_goals(node, header[0], params)
     last = params[SYMBOLS] - 1
-    # Positions at the end that are right stay right, because flips move prefixes only. So each
-    # symbol needs two flips at most.
+    # Right positions at the end stay right, because flips move prefixes only. Each
+    # symbol therefore needs at most two flips.
     while goals >> (4 * last) & 15 == last:
         last -= 1
     place = 0
@@ -281,13 +282,13 @@ def flip(node, header, params):
 
 @rule
 def swap(node, header, params):
-    """Swap the first two neighbours that belong in the other order: one inversion less."""
+    """Return the port that swaps the first two neighbours in wrong order: one inversion less."""
     if node == header[0]:
         return ARRIVED
     goals = packed_goals(node, header[0], params)
     position = 0
-    # Each swap of neighbours in wrong order removes one inversion. Their number is the distance, so
-    # that the way is shortest.
+    # Each swap of neighbours in wrong order removes one inversion. The number of inversions is the
+    # distance, and the route is shortest.
     while goals >> (4 * position) & 15 < goals >> (4 * position + 4) & 15:
         position += 1
     return position
@@ -303,7 +304,7 @@ class Pancake(Permutations):
 
     @rule
     def neighbor(node, port, params):
-        """Reverse the first symbols."""
+        """Return the permutation with the first port+2 symbols reversed."""
         symbols = unranked(node, params)
         count = port + 2
         kept = symbols >> (4 * count) << (4 * count)
@@ -329,7 +330,7 @@ class BubbleSort(Permutations):
 
     @rule
     def neighbor(node, port, params):
-        """Swap two neighbouring symbols."""
+        """Return the permutation with two neighbouring symbols swapped."""
         symbols = unranked(node, params)
         changed = (symbols >> (4 * port) ^ symbols >> (4 * port + 4)) & 15
         return ranked(symbols ^ changed << (4 * port) ^ changed << (4 * port + 4), params)
@@ -341,7 +342,7 @@ class BubbleSort(Permutations):
 
 @inlined
 def ranked(symbols, params):
-    """The number of packed symbols: how many lower ones stand behind each of them."""
+    """Return the rank of packed symbols, from the number of lower symbols after each of them."""
     n, rank = params[SYMBOLS], 0
     for position in range(n):
         symbol, lower = symbols >> (4 * position) & 15, 0

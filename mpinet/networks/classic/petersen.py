@@ -1,8 +1,7 @@
 """The Petersen graph, its products with itself and with the hypercube, and generalized ones.
 
-The Petersen graph has an outer ring 0..4, an inner star 5..9 with steps of 2, and a spoke for each
-of the five. A folded Petersen cube has k such digits, digit 0 the fastest, and a cube's label above
-them.
+The Petersen graph has an outer ring 0..4, an inner star 5..9 with steps of 2, and five spokes. A
+node of a folded Petersen cube has k such digits, digit 0 fastest, and above these a cube's label.
 """
 
 from __future__ import annotations
@@ -24,7 +23,7 @@ DIGITS, POWERS = 2, 3
 
 @inlined
 def petersen_neighbor(node, port):
-    """Behind ports 0 and 1 the ring or star, behind port 2 the spoke."""
+    """Return the neighbour on the ring or star (ports 0 and 1) or across the spoke (port 2)."""
     if port == SPOKE:
         return node + 5 if node < 5 else node - 5
     step = 1 if node < 5 else 2
@@ -35,14 +34,14 @@ def petersen_neighbor(node, port):
 
 @inlined
 def petersen_port(node, target):
-    """The port towards another processor; no shortest path has a second one beside it.
+    """Return the port towards another processor; all shortest paths begin with this port.
 
     The offset counts steps of the node's own ring or star.
     """
     offset = (target - node) % 5
     if node >= 5:
-        # The star steps by two, and 3 is the inverse of 2 modulo 5. So the star is a ring in these
-        # units.
+        # The star steps by two, and 3 is the inverse of 2 modulo 5. In these units the star is a
+        # ring.
         offset = 3 * offset % 5
     if (node < 5) == (target < 5):
         return FORWARD if offset <= 2 else BACKWARD
@@ -53,12 +52,12 @@ def petersen_port(node, target):
 
 @rule
 def decide(node, header, params):
-    """The lowest wrong digit, or else the lowest wrong bit."""
+    """Return the port that corrects the lowest wrong digit, or else the lowest wrong bit."""
     target, digits = header[0], params[DIGITS]
     if node == target:
         return ARRIVED
     # Digits and bits are independent factors. Correcting them in a fixed order is shortest, and
-    # free of circles between factors.
+    # causes no cycle of dependencies between factors.
     for index in range(digits):
         power = params[POWERS + index]
         here, there = node // power % 10, target // power % 10
@@ -69,7 +68,7 @@ def decide(node, header, params):
 
 
 class PetersenCube(Topology):
-    """Base of the family: k Petersen digits above n bits; 3 ports per digit, then 1 per bit."""
+    """Base of Petersen networks: k Petersen digits below n bits; digits have 3 ports, bits 1."""
 
     def __init__(self, arguments: str, n: int, k: int):
         super().__init__(
@@ -83,7 +82,7 @@ class PetersenCube(Topology):
 
     @rule
     def neighbor(node, port, params):
-        """Move in the port's digit, or flip the port's bit."""
+        """Return the neighbour in the port's digit, or the node with the port's bit flipped."""
         digits = params[DIGITS]
         if port >= 3 * digits:
             power = params[POWERS + digits]
@@ -95,14 +94,14 @@ class PetersenCube(Topology):
 
     @rule
     def reverse_port(node, port, params):
-        """Return backward for forward and back; spokes and bits are their own ways back."""
+        """Return the opposite direction on a ring or star; for spokes and bits the same port."""
         if port >= 3 * params[DIGITS] or port % 3 == SPOKE:
             return port
         return port + 1 - 2 * (port % 3)
 
     @rule
     def link_class(node, port, params):
-        """Return the port's factor: a digit, or a bit behind the digits."""
+        """Return the port's factor: a digit, or a bit after the digits."""
         digits = params[DIGITS]
         return port // 3 if port < 3 * digits else port - 2 * digits
 
@@ -139,7 +138,7 @@ class HyperPetersen(PetersenCube):
 class FoldedPetersenCube(PetersenCube):
     """Folded Petersen cube FPQ(n,k) of 10^k 2^n processors (Öhring, Das 1996).
 
-    Ports: 3j..3j+2 for digit j, then one a bit.
+    Ports: 3j..3j+2 for digit j, then one port per bit.
     """
 
     parameters = (whole_number("n", 0, 53), whole_number("k", 1, 17))
@@ -173,8 +172,8 @@ JUMP = 2
 class GeneralizedPetersen(Topology):
     """Generalized Petersen graph GP(n,k): a ring, spokes, and a star polygon (Watkins 1969).
 
-    Ports: of the ring's node 2i those to 2(i+1), 2(i-1), 2i+1; of the polygon's node 2i+1 those to
-    2(i+k)+1, 2(i-k)+1, 2i; sums modulo n.
+    Ports of the ring's node 2i lead to 2(i+1), 2(i-1), 2i+1. Ports of the polygon's node 2i+1 lead
+    to 2(i+k)+1, 2(i-k)+1, 2i. Sums are modulo n.
     """
 
     parameters = (
@@ -189,15 +188,17 @@ class GeneralizedPetersen(Topology):
 
     @rule
     def neighbor(node, port, params):
-        """Return the next node of the ring or polygon, or the one at the spoke's other end."""
+        """Return the next node of the ring or polygon, or the node at the spoke's other end."""
         if port == SPOKE:
             return node ^ 1
-        # Even numbers are the ring, odd ones the polygon. So a spoke flips the last bit, and both
-        # cycles use one formula.
+        # Even numbers are the ring, odd ones the polygon. A spoke therefore flips the last bit, and
+        # both cycles use one formula.
         jump = 2 * params[JUMP] if node & 1 else 2
         return (node + jump - 2 * jump * port) % params[0]
 
     reverse_port = other_way_round
 
     routings = made_routings(shortest=lambda self: table_routing(self, decide_by_parity, 2))
-    """Shortest paths by two tables: all of the ring look alike, and all of the polygon."""
+    """Shortest paths by two tables: nodes of the ring are equivalent, and so are nodes of the
+    polygon.
+    """

@@ -1,7 +1,7 @@
-"""Networks made of prime fields, of diameter 2: PolarFly and Slim Fly.
+"""Networks of diameter 2 from prime fields: PolarFly and Slim Fly.
 
-A PolarFly has the points of a projective plane, joined where they are orthogonal. Slim Flies are
-almost as large as graphs of diameter 2 can be (McKay, Miller, Siran).
+The nodes of a PolarFly are the points of a projective plane; orthogonal points are joined. Slim
+Flies almost reach the largest size possible for diameter 2 (McKay, Miller, Siran).
 """
 
 from __future__ import annotations
@@ -20,14 +20,16 @@ def require_prime(family: str, name: str, number: int) -> None:
     divisor = next((d for d in range(2, number) if d * d <= number and number % d == 0), None)
     if divisor is not None:
         product = f"{number} = {divisor} * {number // divisor}"
-        # The nearest primes are named, because sizes of such networks jump. People choose them by a
-        # wanted number of processors.
+        # The message names the nearest primes, because sizes of such networks have gaps. Users
+        # choose q for a wanted number of processors.
         near = [
             next(filter(_is_prime, numbers), None)
             for numbers in (range(number - 1, 1, -1), range(number + 1, 2 * number))
         ]
         primes = " and ".join(str(prime) for prime in near if prime is not None)
-        raise TopologyError(f"{family}: {name} must be prime, and {product}; near are {primes}.")
+        raise TopologyError(
+            f"{family}: {name} must be prime, and {product}; the nearest primes are {primes}."
+        )
 
 
 def _is_prime(number: int) -> bool:
@@ -35,8 +37,8 @@ def _is_prime(number: int) -> bool:
 
 
 def primitive_root(q: int) -> int:
-    """The least number whose powers are all of 1..q-1 modulo the prime q."""
-    # A number generates the group if no power by a proper divisor of q - 1 is 1 (Lagrange). So few
+    """Return the least number whose powers are all of 1..q-1 modulo the prime q."""
+    # A number generates the group if no power by a proper divisor of q - 1 is 1 (Lagrange). Few
     # powers have to be tried.
     factors = {d for d in range(2, q) if (q - 1) % d == 0}
     return next(g for g in range(1, q) if all(pow(g, (q - 1) // d, q) != 1 for d in factors))
@@ -50,7 +52,7 @@ LARGEST_PLANE = 65521
 
 @rule
 def decide_polarfly(node, header, params):
-    """Two points have one that is orthogonal to both: the product of their coordinates' vectors."""
+    """Return the port to the target, or to the one point orthogonal to node and target."""
     target = header[0]
     if node == target:
         return ARRIVED
@@ -59,8 +61,8 @@ def decide_polarfly(node, header, params):
     u, v, w = point(target, params)
     if (x * u + y * v + z * w) % q == 0:
         return place_of(target, node, params)
-    # The cross product is orthogonal to both points. In a projective plane there is exactly one
-    # such point, hence diameter 2.
+    # The cross product is orthogonal to both points. In a projective plane exactly one such
+    # point exists, hence diameter 2.
     middle = number_of((y * w - z * v) % q, (z * u - x * w) % q, (x * v - y * u) % q, params)
     return place_of(middle, node, params)
 
@@ -68,7 +70,7 @@ def decide_polarfly(node, header, params):
 class PolarFly(Topology):
     """PolarFly of q^2 + q + 1 processors, q prime (Lakhotia et al. 2022; Erdos, Renyi, Brown).
 
-    Point (1,a,b) has the number aq + b, (0,1,c) the number q^2 + c, and (0,0,1) is the last one.
+    Point (1,a,b) has the number aq + b, (0,1,c) the number q^2 + c, and (0,0,1) is the last point.
     Two points are joined if the sum of their coordinates' products is 0 modulo q. A point's ports
     lead to the points orthogonal to it, in ascending order; a port to itself is not wired.
     """
@@ -94,26 +96,26 @@ class PolarFly(Topology):
 
     @rule
     def neighbor(node, port, params):
-        """The orthogonal point number `port`."""
+        """Return the orthogonal point with index `port`, -1 for the point itself."""
         other = orthogonal(node, port, params)
-        # Quadrics are orthogonal to themselves. A link to itself is no link, so that these points
-        # have a port less.
+        # Quadrics are orthogonal to themselves. A self-loop is not a link, and these points
+        # have one port less.
         return -1 if other == node else other
 
     @rule
     def reverse_port(node, port, params):
-        """This point's place among those orthogonal to the other one."""
+        """Return this point's place among the points orthogonal to the other one."""
         other = orthogonal(node, port, params)
         return -1 if other == node else place_of(node, other, params)
 
     def _address(self, node: int) -> str:
-        """The coordinates, the first that is not 0 being 1: ``1,4,2``."""
+        """Return the coordinates, scaled to a leading 1: ``1,4,2``."""
         if node < self.q**2:
             return f"1,{node // self.q},{node % self.q}"
         return f"0,1,{node - self.q**2}" if node < self.size - 1 else "0,0,1"
 
     def read_address(self, address: str) -> int:
-        """The number of the point."""
+        """Return the number of the point with these coordinates."""
         x, y, z = map(int, address.split(","))
         if not all(0 <= number < self.q for number in (x, y, z)):
             raise ValueError(f"{address} has coordinates that are not 0..{self.q - 1}")
@@ -123,14 +125,14 @@ class PolarFly(Topology):
             return self.q**2 + z
         if (x, y, z) == (0, 0, 1):
             return self.size - 1
-        raise ValueError(f"in {address} the first coordinate that is not 0 is not 1")
+        raise ValueError(f"the first nonzero coordinate of {address} is not 1")
 
     routings = shortest_routings(shortest=decide_polarfly)
 
 
 @inlined
 def point(node, params):
-    """The three coordinates of a point."""
+    """Return the three coordinates of a point."""
     q = params[FIELD]
     if node < q * q:
         return 1, node // q, node % q
@@ -141,10 +143,10 @@ def point(node, params):
 
 @inlined
 def number_of(x, y, z, params):
-    """The number of the point with these coordinates, of which one at least is not 0."""
+    """Return the number of the point with these coordinates, at least one of which is not 0."""
     q = params[FIELD]
     if x != 0:
-        # Points are vectors up to a factor. Dividing by the first coordinate that is not 0 gives
+        # Points are vectors up to a factor. Division by the first nonzero coordinate gives
         # each point one number.
         scale = params[INVERSES + x]
         return y * scale % q * q + z * scale % q
@@ -155,7 +157,7 @@ def number_of(x, y, z, params):
 
 @inlined
 def orthogonal(node, port, params):
-    """The point number `port` of those that are orthogonal to a point."""
+    """Return the point with index `port` among the points orthogonal to a point."""
     q = params[FIELD]
     x, y, z = point(node, params)
     if z != 0:
@@ -172,7 +174,7 @@ def orthogonal(node, port, params):
 
 @inlined
 def place_of(node, other, params):
-    """The place of a point among those orthogonal to the other one."""
+    """Return the place of a point among the points orthogonal to the other one."""
     q = params[FIELD]
     _, y, z = point(other, params)
     if node >= q * q:
@@ -181,9 +183,10 @@ def place_of(node, other, params):
 
 
 OFFSETS, TABLES = 3, 4
-"""Places in a Slim Fly's parameters behind q: the number of offsets in each half, and the tables:
-for each half its offsets in ascending order, then for every number 0..q-1 its place among them, or
--1.
+"""Places in a Slim Fly's parameters after q: the number of offsets in each half, and the tables.
+
+For each half, a table has the offsets in ascending order. Then, for every number 0..q-1, it has the
+number's place among the offsets, or -1.
 """
 
 LARGEST = 8191
@@ -191,7 +194,7 @@ LARGEST = 8191
 
 @rule
 def decide_slimfly(node, header, params):
-    """Reach the target in at most two hops; try its neighbours in the order of the ports."""
+    """Return the port to the target, or to the first neighbour joined to the target."""
     target = header[0]
     if node == target:
         return ARRIVED
@@ -208,7 +211,7 @@ def decide_slimfly(node, header, params):
 
 @rule
 def field_neighbor(node, port, params):
-    """The processor behind a port."""
+    """Return the processor behind a port."""
     q, count = params[FIELD], params[OFFSETS]
     half = node // (q * q)
     first, last = node // q % q, node % q
@@ -224,7 +227,7 @@ class SlimFly(Topology):
     """Slim Fly of 2 q^2 processors, q an odd prime (Besta, Hoefler 2014).
 
     Processor (0,x,y) has the number xq + y, (1,m,c) the number q^2 + mq + c. The first ports add an
-    offset of the half to the last coordinate; then q ports lead to the other half, where
+    offset of the half to the last coordinate. The last q ports lead to the other half, where
     (0,x,y) and (1,m,c) are joined if y = mx + c.
     """
 
@@ -252,7 +255,7 @@ class SlimFly(Topology):
 
     @rule
     def reverse_port(node, port, params):
-        """The opposite offset; over there the port is this processor's first coordinate."""
+        """Return the port of the opposite offset, or of this processor in the other half."""
         q, count = params[FIELD], params[OFFSETS]
         if port >= count:
             return count + node // q % q
@@ -265,10 +268,11 @@ class SlimFly(Topology):
 
 
 def offsets_of(q: int) -> tuple[list[int], list[int]]:
-    """The offsets of either half, ascending: powers of a primitive root, closed under negation.
+    """Return the offsets of both halves, ascending: powers of a primitive root.
 
-    For q = 4w+1 the even powers and the odd ones. For q = 4w-1, where -1 is an odd power, the even
-    ones below 2w and their negatives, and likewise the odd ones.
+    For q = 4w+1 these are the even powers and the odd powers. For q = 4w-1, -1 is an odd power.
+    Then one half has the even powers below 2w and their negatives, the other likewise the odd
+    powers.
     """
     root = primitive_root(q)
     # Offsets must be closed under negation, since links go both ways. For q = 4w+1, -1 is an even
@@ -293,7 +297,7 @@ def places(offsets: list[int], q: int) -> list[int]:
 
 @inlined
 def port_to(node, target, params):
-    """The port of a direct link, or -1."""
+    """Return the port of a direct link, or -1."""
     q, count = params[FIELD], params[OFFSETS]
     half, other_half = node // (q * q), target // (q * q)
     first, last = node // q % q, node % q

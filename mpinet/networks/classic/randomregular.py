@@ -1,4 +1,4 @@
-"""Random regular networks: every processor has d links, to whom is drawn by the seed."""
+"""Random regular networks: every processor has d links to partners drawn from a seed."""
 
 from __future__ import annotations
 
@@ -15,10 +15,9 @@ ATTEMPTS = 1000
 class RandomRegular(Graph):
     """Random d-regular network of N processors (Steger, Wormald 1999; Singla et al. 2012).
 
-    Ends of links are joined in pairs at random; pairs that would be a loop or a second link are
-    drawn again among themselves, and all is drawn anew where that does not end, or the network is
-    in pieces.
-    Ports lead to the neighbours in ascending order. Every rank holds the whole network.
+    The ends of links are paired at random. Pairs that would be a self-loop or a repeated link are
+    drawn again among themselves. If this fails, or the network is disconnected, the whole draw is
+    repeated. Ports lead to the neighbours in ascending order. Every rank holds the whole network.
     """
 
     parameters = (
@@ -32,12 +31,12 @@ class RandomRegular(Graph):
     def __init__(self, N: int, d: int, seed: int = 0):
         if d >= N or N * d % 2:
             raise TopologyError(
-                f"randomregular: d must be below N, and N d even; {N},{d} is not so."
+                f"randomregular: d must be below N, and N d even, unlike in {N},{d}."
             )
         import networkx
 
         # Philox is a counter-based generator, the same on all platforms. All ranks draw the same
-        # network without talking.
+        # network without communication.
         generator = np.random.Generator(np.random.Philox(seed))
         for _ in range(ATTEMPTS):
             pairs = drawn_pairs(N, d, generator)
@@ -52,9 +51,9 @@ class RandomRegular(Graph):
 
 
 def drawn_pairs(nodes: int, degree: int, generator: np.random.Generator) -> list[tuple[int, int]]:
-    """Pairs of nodes such that each is in `degree` different ones; fewer where the draw gets stuck.
+    """Return random pairs with each node in `degree` different pairs; fewer if the draw gets stuck.
 
-    Only the generator's `random` is used, whose numbers NumPy keeps from version to version.
+    Only the generator's `random` is used, because NumPy keeps its numbers from version to version.
     """
     ends = np.repeat(np.arange(nodes), degree)
     joined: set[tuple[int, int]] = set()
@@ -67,8 +66,8 @@ def drawn_pairs(nodes: int, degree: int, generator: np.random.Generator) -> list
                 left += [u, v]
             else:
                 joined.add(pair)
-        # All remaining pairs are loops or second links. Drawing them again would never end, so that
-        # the whole draw starts anew.
+        # All remaining pairs are self-loops or repeated links. Drawing them again would never end,
+        # and the whole draw starts anew.
         if len(left) == len(ends):
             break
         ends = np.array(left, np.int64)

@@ -20,14 +20,14 @@ PLUS, MINUS = 0, 1
 
 @rule
 def decide(node, header, params):
-    """The shorter way; lowest port on a tie."""
+    """Return the port of the shorter direction; the lowest port on a tie."""
     offset = (header[0] - node) % params[0]
     return ARRIVED if offset == 0 else way_round(offset, params[0])
 
 
 @rule
 def decide_by_parity(node, header, params):
-    """The shorter way; a tie goes forward from even nodes and backward from odd ones."""
+    """Return the port of the shorter direction; a tie goes forward from even nodes."""
     offset = (header[0] - node) % params[0]
     return ARRIVED if offset == 0 else parity_way_round(offset, params[0], node)
 
@@ -46,7 +46,7 @@ class Ring(Topology):
 
     @rule
     def neighbor(node, port, params):
-        """u+1 behind port 0, u-1 behind port 1."""
+        """Return u+1 behind port 0, u-1 behind port 1."""
         return (node + 1 - 2 * port) % params[0]
 
     reverse_port = other_way_round
@@ -55,35 +55,35 @@ class Ring(Topology):
 
     @property
     def coordinates(self) -> tuple[tuple[int, int], ...]:
-        """The place in the ring."""
+        """Stride and side of the ring's only dimension."""
         return ((1, self.size),)
 
     @property
     def channel_classes(self) -> Choices:
-        """Two classes, told apart by the link between N-1 and 0."""
+        """Class rules of two classes, separated by the link between N-1 and 0."""
         return ring_classes(self, dateline, wrap)
 
     ascend_schedules = MappingProxyType({"line": "mpinet.programs.schedules.line:Line"})
 
     def schedules(self, root: int) -> dict[str, Callable[[], Schedule]]:
-        """Offer the broadcast both ways round, alternately."""
+        """Return the broadcast in both directions round the ring, alternately."""
         phases = (("ring", ring_broadcast_steps(self.size)),)
         return {"ring": lambda: Schedule("ring", root, send, self.params, phases)}
 
     def cycle(self) -> Cycle:
-        """Port 0 all the way round."""
+        """Hamiltonian cycle: port 0 all the way round."""
         return ring_cycle(self.params)
 
 
 @inlined
 def way_round(offset, length):
-    """Direction of the shorter way over `offset` (mod `length`) hops; a tie goes forward."""
+    """Return the direction of the shorter route over `offset` hops; a tie goes forward."""
     return PLUS if 2 * offset <= length else MINUS
 
 
 @inlined
 def parity_way_round(offset, length, place):
-    """Choose the shorter way as `way_round`; a tie goes forward from even places, back from odd.
+    """Return the shorter direction as `way_round`; a tie goes forward from even places.
 
     A ring of two has one link and no tie.
     """
@@ -94,36 +94,36 @@ def parity_way_round(offset, length, place):
 
 @inlined
 def crosses(here, there, forward):
-    """Return 1 if the way from a place of a ring to another crosses the link of its ends, else 0.
+    """Return 1 if the route between two places of a ring crosses the link that closes it, else 0.
 
     This is the class ``dateline`` (Dally, Seitz 1987).
     """
-    # No state is needed: a way forward to a lower place has the closing link still ahead. Behind it
-    # the comparison turns.
+    # No state is needed: a forward route to a lower place still has the closing link ahead. After
+    # that link the comparison is reversed.
     return 1 if (there < here if forward else there > here) else 0
 
 
 @rule
 def dateline(node, port, in_port, in_class, header, params):
-    """Return 1 while the rest of the way crosses the link between N-1 and 0, else 0."""
+    """Return 1 while the rest of the route crosses the link between N-1 and 0, else 0."""
     return crosses(node, header[0], port == PLUS)
 
 
 @rule
 def wrap(node, port, in_port, in_class, header, params):
-    """Return 1 for the whole way if it crosses the link between N-1 and 0, else 0."""
+    """Return 1 for the whole route if it crosses the link between N-1 and 0, else 0."""
     return crosses(node, header[0], port == PLUS) if in_port < 0 else in_class
 
 
 @inlined
 def ring_send(offset, length, step):
-    """Direction in which the node `offset` hops after the source sends in sub-step `step`, or -1.
+    """Return the direction in which the node `offset` hops after the source sends in a step, or -1.
 
-    In sub-step t the offset t-1 sends forward, up to the offset ceil(length/2); from sub-step 2
-    on the offset -(t-2) sends backward as long as its neighbour is not reached from ahead.
+    In sub-step t the offset t-1 sends forward, up to the offset ceil(length/2). From sub-step 2
+    on the offset -(t-2) sends backward, unless its neighbour is reached from the other side.
     """
-    # The source can send one way per step only. Forward gets the first step, and the longer half if
-    # the ring is odd.
+    # The source can send in one direction per step only. Forward gets the first step, and the
+    # longer half if the ring is odd.
     half = (length + 1) // 2
     if offset == step - 1 and step <= half and step < length:
         return PLUS
@@ -134,11 +134,11 @@ def ring_send(offset, length, step):
 
 @rule
 def send(node, root, since, step, params):
-    """Broadcast with one port, both ways round the ring alternately."""
+    """Return the port of the one-port broadcast, in both directions round the ring alternately."""
     return ring_send((node - root) % params[0], params[0], step)
 
 
 @inlined
 def ring_broadcast_steps(length):
-    """Steps of the one-port broadcast in a ring: ceil(length/2)."""
+    """Return the steps of the one-port broadcast in a ring: ceil(length/2)."""
     return (length + 1) // 2

@@ -1,7 +1,8 @@
-"""A Roadrunner-like machine: fat trees whose top switches are joined cluster to cluster.
+"""A Roadrunner-like machine: clusters are fat trees, and top switches join every two clusters.
 
-A modelling choice (docs/papers/hdn, 9): the paper gives one sentence only. Cluster i joins its peer
-number k (the other clusters ascending) by top switch k mod R, R switches a level.
+The wiring is a modelling choice (docs/papers/hdn, 9): the paper gives one sentence only. Cluster i
+joins its peer number k (the other clusters ascending) by top switch k mod R, with R switches a
+level.
 """
 
 from __future__ import annotations
@@ -29,26 +30,26 @@ from mpinet.networks.topology import Topology, numbered
 
 @rule
 def decide(node, header, params):
-    """Go to the target inside the cluster, else to the gateway to its cluster and across."""
+    """Return the port to the target inside the cluster, else towards the target's cluster."""
     tree = tree_size(params)
     cluster, goal = node // tree, header[0] // tree
     local = node - cluster * tree
     if cluster == goal:
         return tree_port_by_switch(local, header[0] - goal * tree, params)
     peer = peer_number(cluster, goal)
-    # Only one top switch has the link to the wanted cluster. The fat tree's routing leads there as
-    # to any target.
+    # Only one top switch has the link to the wanted cluster. The fat tree's routing leads to this
+    # switch as to any target.
     if local == gateway(peer, params):
         return cross_port(peer, params)
     return tree_port_by_switch(local, gateway(peer, params), params)
 
 
 class Roadrunner(Topology):
-    """c fat trees, fully joined at their top switches; node = cluster * tree size + local number.
+    """Roadrunner-like machine: c fat trees, fully joined at their top switches.
 
-    Ports as in the fat tree; a top switch has its links to other clusters, ascending, where lower
-    switches have their ports up. Switches lie between the processors' numbers, so that all nodes
-    count as hosts.
+    The number of a node is cluster * tree size + local number. Ports are as in the fat tree. A top
+    switch has links to other clusters, ascending, at the ports that lead up at lower switches.
+    Switch numbers lie between processor numbers, and all nodes therefore count as hosts.
     """
 
     parameters = (
@@ -87,7 +88,7 @@ class Roadrunner(Topology):
 
     @rule
     def reverse_port(node, port, params):
-        """Return the port back in the tree, or that of the own cluster at the peer."""
+        """Return the reverse port in the tree, or the port of the own cluster at the peer."""
         tree = tree_size(params)
         cluster = node // tree
         local = node - cluster * tree
@@ -98,19 +99,19 @@ class Roadrunner(Topology):
 
     @rule
     def link_class(node, port, params):
-        """Return the level in the tree, and one more between clusters."""
+        """Return the level in the tree, or one more between clusters."""
         local = node % tree_size(params)
         if peer_behind(local, port, params) >= 0:
             return params[LEVELS]
         return tree_class(local, port, params)
 
     def _address(self, node: int) -> str:
-        """Cluster and local address: ``1:5``, ``1:0,2``."""
+        """Return the cluster and the local address: ``1:5``, ``1:0,2``."""
         cluster, local = divmod(node, self.tree)
         return f"{cluster}:{tree_address(local, int(self.params[ARITY]) * self.width, self.width)}"
 
     def read_address(self, address: str) -> int:
-        """Put cluster and local address together."""
+        """Return the node with this cluster and local address."""
         cluster, _, local = address.partition(":")
         hosts = int(self.params[ARITY]) * self.width
         return int(cluster) * self.tree + tree_node(local, hosts, self.width)
@@ -120,44 +121,44 @@ class Roadrunner(Topology):
 
 @inlined
 def cluster_count(params):
-    """The number of clusters c."""
+    """Return the number of clusters c."""
     return params[POWERS + params[LEVELS] + 1]
 
 
 @inlined
 def tree_size(params):
-    """The number of nodes of a cluster."""
+    """Return the number of nodes of a cluster."""
     return params[POWERS + params[LEVELS] + 2]
 
 
 @inlined
 def other_cluster(cluster, peer):
-    """The cluster that is number `peer` among the others."""
+    """Return the cluster with index `peer` among the other clusters."""
     return peer if peer < cluster else peer + 1
 
 
 @inlined
 def peer_number(cluster, other):
-    """The number of cluster `other` among the others of `cluster`."""
+    """Return the index of cluster `other` among the other clusters of `cluster`."""
     return other if other < cluster else other - 1
 
 
 @inlined
 def gateway(peer, params):
-    """The top switch that leads to peer number `peer`, as a local number."""
+    """Return the top switch that leads to peer number `peer`, as a local number."""
     h = params[LEVELS]
     return switch_number(h - 1, peer % params[POWERS + h - 1], params)
 
 
 @inlined
 def cross_port(peer, params):
-    """The port of that switch."""
+    """Return the port of that top switch to the peer."""
     return params[ARITY] + peer // params[POWERS + params[LEVELS] - 1]
 
 
 @inlined
 def peer_behind(local, port, params):
-    """The number of the peer behind a port, or -1 for ports of the tree and beyond the last."""
+    """Return the number of the peer behind a port, or -1 for other ports."""
     m, h = params[ARITY], params[LEVELS]
     level, place = level_and_place(local, params)
     # Top switches have no links up. Their ports from m on lead to other clusters instead.

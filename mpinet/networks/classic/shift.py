@@ -1,7 +1,7 @@
 """Networks whose links shift the processor's number: de Bruijn, shuffle-exchange, Moebius.
 
-Port rule of docs/papers/gmn, 9: the listed targets in order, self-loops and later repetitions
-dropped, the rest numbered densely. Routed by full tables, as far as these go.
+Port rule of docs/papers/gmn, 9: the listed targets in order, without self-loops and later
+repetitions, numbered without gaps. Routing is by full tables, up to their size limit.
 """
 
 from __future__ import annotations
@@ -18,19 +18,19 @@ BITS, LISTED = 2, 3
 """Places in the rules' parameters: n, and the number of listed targets."""
 
 
-# A family's list of targets, which `bind` gives: ``listed(node, index, bits)``.
+# A family's list of targets, which `bind` inserts: ``listed(node, index, bits)``.
 listed = open_part
 
 
 @rule
 def kept_target(node, port, params):
-    """The target number `port` among the listed ones without self-loops and repetitions."""
+    """Return listed target number `port`, without self-loops and repetitions."""
     kept = 0
     for index in range(params[LISTED]):
         target = listed(node, index, params[BITS])
         fresh = target != node
         # Shifts of words such as 0101 coincide. Repetitions are dropped by comparing all earlier
-        # ones, of which there are three at most.
+        # targets, at most three.
         for earlier in range(index):
             fresh = fresh and listed(node, earlier, params[BITS]) != target
         if fresh:
@@ -42,7 +42,7 @@ def kept_target(node, port, params):
 
 @inlined
 def de_bruijn_target(node, index, bits):
-    """2u, 2u+1, u>>1, (u>>1) + 2^(n-1), modulo 2^n."""
+    """Return target `index` of 2u, 2u+1, u>>1, (u>>1) + 2^(n-1), modulo 2^n."""
     if index < 2:
         return ((node << 1) & ((1 << bits) - 1)) + index
     return (node >> 1) + ((index - 2) << (bits - 1))
@@ -50,7 +50,7 @@ def de_bruijn_target(node, index, bits):
 
 @inlined
 def shuffle_exchange_target(node, index, bits):
-    """Rotate left, rotate right, u XOR 1."""
+    """Return target `index` of rotate left, rotate right, u XOR 1."""
     if index == 0:
         return ((node << 1) & ((1 << bits) - 1)) + (node >> (bits - 1))
     if index == 1:
@@ -60,7 +60,7 @@ def shuffle_exchange_target(node, index, bits):
 
 @inlined
 def moebius_target(node, index, bits):
-    """Rotate left and right with the moved bit complemented, u XOR 1."""
+    """Return target `index`: rotate left or right with the moved bit complemented, or u XOR 1."""
     if index == 0:
         return ((node << 1) & ((1 << bits) - 1)) + 1 - (node >> (bits - 1))
     if index == 1:
@@ -76,7 +76,7 @@ class ShiftNetwork(BinaryLabels):
 
     def __init__(self, n: int):
         self.bits = n
-        # Of two bits, both rotations lead to the same processor: a port less.
+        # With two bits, both rotations lead to the same processor: one port less.
         ports = self.targets - (n == 2)
         super().__init__(f"{n}", size=2**n, ports=ports, params=[n, self.targets])
 
@@ -98,7 +98,7 @@ class DeBruijn(ShiftNetwork):
     )
 
     def cycle(self) -> Cycle:
-        """The words of a de Bruijn sequence."""
+        """Hamiltonian cycle: the words of a de Bruijn sequence."""
         return Cycle("sequence", next_of_sequence, self.params)
 
 
@@ -137,10 +137,11 @@ class Moebius(ShiftNetwork):
 
 @rule
 def next_of_sequence(node, way, params):
-    """Shift in the bit that is shifted out; its complement where the rest and a 1 are a necklace.
+    """Return the port of the next word of a de Bruijn sequence.
 
-    A necklace is the smallest of its rotations. The rule joins the cycles of rotations to one
-    (Jansen, Franx, Boekee 1991). Only the word of zeros has no port for a 0.
+    The bit that is shifted out is shifted in again. Its complement is shifted in if the other bits
+    and a 1 are a necklace: the smallest of its rotations. The rule joins the cycles of rotations to
+    one (Jansen, Franx, Boekee 1991). Only the word of zeros has no port for a 0.
     """
     if node == 0:
         return 0

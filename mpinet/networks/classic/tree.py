@@ -18,7 +18,7 @@ ARITY = 2
 
 @rule
 def decide(node, header, params):
-    """Go down if the target is below the node, else up."""
+    """Return the port down to the target if the target is below the node, else up."""
     return ARRIVED if node == header[0] else port_towards(node, header[0], params)
 
 
@@ -35,8 +35,8 @@ def ary_neighbor(node, port, params):
 class Tree(Topology):
     """Complete k-ary tree of height h, numbered level by level from the root.
 
-    Ports lead to the neighbours in ascending order: to the parent (u-1)//k, which the root lacks,
-    then to the children ku+1..ku+k, which the leaves lack.
+    Ports lead to the neighbours in ascending order: first to the parent (u-1)//k, then to the
+    children ku+1..ku+k. The root has no parent, and leaves have no children.
     """
 
     parameters: ClassVar[tuple[Parameter, ...]] = (whole_number("k", 2), whole_number("h", 1, 62))
@@ -48,7 +48,7 @@ class Tree(Topology):
         self._grow(f"{k},{h}", k, h)
 
     def _grow(self, arguments: str, k: int, h: int) -> None:
-        """Make the tree of h levels below the root."""
+        """Initialize a tree of h levels below the root."""
         self.height = h
         size, ports = sum(k**level for level in range(h + 1)), k + (h > 1)
         stated = {"degree": ports, "diameter": min(2 * h, size - 1)}
@@ -58,25 +58,25 @@ class Tree(Topology):
 
     @rule
     def reverse_port(node, port, params):
-        """Return the first port of a child, and the parent's port to this child."""
+        """Return the parent's port to this child, or the child's port to its parent."""
         if port >= (node > 0):
             return 0
         return child_port(node, params)
 
     @property
     def most_wired(self) -> int:
-        """Both ends of the links to all nodes' parents."""
+        """Number of ends of all links: two per node with a parent."""
         return 2 * (self.size - 1)
 
     def port_counts(self, nodes: Ints) -> Ints:
-        """Ports of each node, of which there are fewer at the root and at leaves."""
+        """Return the number of ports per node; the root and leaves have fewer."""
         k = int(self.params[ARITY])
         return (nodes > 0) + k * (k * nodes + 1 < self.size)
 
     routings = shortest_routings(shortest=decide)
 
     def schedules(self, root: int) -> dict[str, Callable[[], Schedule]]:
-        """Offer the broadcast in the order of ports, which has the fewest steps from any root."""
+        """Return the broadcast in the order of ports, which has the fewest steps from any root."""
         phases = (("tree", broadcast_steps(root, int(self.params[ARITY]), self.height)),)
         return {"levels": lambda: Schedule("levels", root, send, self.params, phases)}
 
@@ -102,13 +102,13 @@ def child_port(node, params):
 
 @inlined
 def port_towards(node, target, params):
-    """Return the port of a node that leads to another one.
+    """Return the port of a node towards a target.
 
-    Ancestors have lower numbers: the target is below the node if one of its ancestors is the node.
+    Ancestors have lower numbers. The target is below the node if the node is one of its ancestors.
     """
     below = target
-    # Numbers grow with the levels, so that ancestors are smaller. Climbing from the target meets
-    # the node only if it is an ancestor.
+    # Numbers grow with the levels: ancestors have smaller numbers. Climbing from the target meets
+    # the node only if the node is an ancestor.
     while target > node:
         below = target
         target = (target - 1) // params[ARITY]
@@ -117,22 +117,22 @@ def port_towards(node, target, params):
 
 @rule
 def send(node, root, since, step, params):
-    """Send in the order of ports, but for the port that leads to the root.
+    """Return the port of the broadcast: all ports in order, except the port that leads to the root.
 
     The parent comes first because more levels lie behind it than behind a child.
     """
     port = step - since - 1
-    # The port that the message came by is skipped. All other ports follow one step later each.
+    # The port towards the root is skipped. All other ports follow in order, one step each.
     if node != root and port >= port_towards(node, root, params):
         port += 1
     return port if ary_neighbor(node, port, params) >= 0 else -1
 
 
 def broadcast_steps(root: int, k: int, h: int) -> int:
-    """Steps of the broadcast from a root.
+    """Return the steps of the broadcast from a root.
 
-    The message is at processor 0 after `depth` steps. From there it takes k steps a level, of which
-    the first link is saved that the message came by.
+    The message is at processor 0 after `depth` steps. From there the broadcast takes k steps a
+    level, less one for the link on which the message arrived.
     """
     depth = 0
     while root > 0:

@@ -1,7 +1,7 @@
-"""The twisted torus: a torus whose short sides' closing links lead half a long side further.
+"""The twisted torus: closing links of short sides also lead half a long side further.
 
-Sides are k or 2k. Going on beyond the end of a side k adds k to every coordinate of a side 2k,
-so that the processors are the points of a lattice of squares or cubes that has no long direction.
+Sides are k or 2k. A hop beyond the end of a side k adds k to every coordinate of a side 2k. The
+processors are then the points of a lattice of squares or cubes without a long direction.
 """
 
 from __future__ import annotations
@@ -18,17 +18,19 @@ from mpinet.networks.topology import Topology, numbered
 from mpinet.networks.waysback import other_of_pair
 
 DIMENSIONS, SHORT, LINES = 2, 3, 4
-"""Places in the rules' parameters: the number of dimensions, k, and each one's stride and side."""
+"""Places in the rules' parameters: the number of dimensions, k, and stride and side of each
+dimension.
+"""
 
 
 @rule
 def decide(node, header, params):
-    """Go along the shorter way, in its lowest dimension; a tie does without the twist."""
+    """Return the port of the shorter route in its lowest dimension; a tie avoids the twist."""
     target = header[0]
     if node == target:
         return ARRIVED
-    # Crossing ends of short sides twice undoes the twist. So only the parity of crossings matters,
-    # and two cases cover all ways.
+    # Crossing ends of short sides twice undoes the twist. Only the parity of crossings matters,
+    # and two cases cover all routes.
     odd = 1 if hops(node, target, 1, params) < hops(node, target, 0, params) else 0
     changed = closed_dimension(node, target, odd, params)
     dimension = 0
@@ -71,7 +73,7 @@ class TwistedTorus(Topology):
 
     @rule
     def neighbor(node, port, params):
-        """Go on in the port's dimension; beyond the end of a short side twist the long ones."""
+        """Return the next node in the port's dimension, twisted beyond the end of a short side."""
         at = LINES + 2 * (port // 2)
         stride, side = params[at], params[at + 1]
         place = node // stride % side
@@ -94,7 +96,7 @@ class TwistedTorus(Topology):
 
 @inlined
 def twisted(node, params):
-    """The node half of every long side further."""
+    """Return the node half of every long side further."""
     for dimension in range(params[DIMENSIONS]):
         stride, side = params[LINES + 2 * dimension], params[LINES + 2 * dimension + 1]
         if side != params[SHORT]:
@@ -105,31 +107,31 @@ def twisted(node, params):
 
 @inlined
 def offset_to(node, target, line, params):
-    """The target's coordinate in a dimension less the node's."""
+    """Return the target's coordinate in a dimension less the node's."""
     stride, side = params[line], params[line + 1]
     return target // stride % side - node // stride % side
 
 
 @inlined
 def around(offset, half):
-    """The shorter of the ways by an offset round a long side; exactly half of it goes forward."""
+    """Return the shorter signed offset round a long side; exactly half of it goes forward."""
     way = offset % (2 * half)
     return way if way <= half else way - 2 * half
 
 
 @inlined
 def other_way(offset, short):
-    """The way by an offset over the end of a short side."""
+    """Return the signed offset over the other end of a short side."""
     return offset - short if offset > 0 else offset + short
 
 
 @inlined
 def closed_dimension(node, target, odd, params):
-    """The short side that is gone the longer way, so that ends of short sides are crossed as asked.
+    """Return the short side that has to be passed the longer way round, or -1.
 
-    They are to be crossed an odd (1) or even (0) number of times. Of every short side the shorter
-    way is taken; where that gives the wrong number, the side where it costs least takes the other.
-    -1: none has to.
+    Ends of short sides must be crossed an odd (1) or even (0) number of times. Every short side is
+    passed in the shorter direction. If that gives the wrong parity, the side with the least extra
+    cost is passed in the other direction.
     """
     short, closings, chosen, least = params[SHORT], 0, -1, 2 * params[SHORT]
     for dimension in range(params[DIMENSIONS]):
@@ -139,8 +141,8 @@ def closed_dimension(node, target, odd, params):
         offset = offset_to(node, target, line, params)
         over = 2 * abs(offset) > short
         closings += 1 if over else 0
-        # The other way round a side of k costs k - 2|offset| hops more. The cheapest side repairs a
-        # wrong parity.
+        # The other direction round a side of k costs k - 2|offset| hops more. The cheapest side
+        # corrects a wrong parity.
         cost = abs(short - 2 * abs(offset))
         if cost < least:
             chosen, least = dimension, cost
@@ -149,7 +151,7 @@ def closed_dimension(node, target, odd, params):
 
 @inlined
 def way_in(node, target, odd, dimension, changed, params):
-    """The signed hops in a dimension, on a way that twists for `odd` = 1, and not for 0."""
+    """Return the signed hops in a dimension, with (`odd` = 1) or without a twist."""
     line = LINES + 2 * dimension
     short = params[SHORT]
     offset = offset_to(node, target, line, params)
@@ -163,7 +165,7 @@ def way_in(node, target, odd, dimension, changed, params):
 
 @inlined
 def hops(node, target, odd, params):
-    """The length of the shortest way that twists, or of that which does not."""
+    """Return the hops of the shortest route with (`odd` = 1) or without a twist."""
     changed = closed_dimension(node, target, odd, params)
     total = 0
     for dimension in range(params[DIMENSIONS]):

@@ -1,7 +1,7 @@
-"""The machine description of a GBSN, as its rules read it: one record a block.
+"""The machine description of a GBSN, in the form that its rules read: one record per block.
 
-Every processor knows it, and nothing else of the network: the number of blocks, the shift amount,
-and of each block its first number, size and partial connection.
+Every processor knows only this description of the network: the number of blocks, the shift amount,
+and for each block its first number, size and partial connection.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ port LEFT (RIGHT follows); whether it is needy; and the record's length.
 
 
 def description(b: int, m: Sequence[int], a: Sequence[int], completed: bool) -> list[int]:
-    """The rules' parameters behind size and ports.
+    """Return the rules' parameters without size and ports.
 
     Parameters
     ----------
@@ -39,8 +39,7 @@ def description(b: int, m: Sequence[int], a: Sequence[int], completed: bool) -> 
     """
     needy = needy_blocks(b, m) if completed else [False] * len(m)
     words = [len(m), b, ceil_log2(len(m)), max(map(ceil_log2, m)), FIRSTS + len(m)]
-    # Numbers of first processors are needed by every rule. As prefix sums they are found in one
-    # look.
+    # Every rule needs the numbers of first processors. Prefix sums give each number in one access.
     words += accumulate(m[:-1], initial=0)
     for size, partial, flag in zip(m, a, needy, strict=True):
         width = ceil_log2(size)
@@ -50,17 +49,17 @@ def description(b: int, m: Sequence[int], a: Sequence[int], completed: bool) -> 
 
 
 def needy_blocks(b: int, m: Sequence[int]) -> list[bool]:
-    """Flag the blocks whose first processor has no right shift of its own (docs/papers/gbsn, 2).
+    """Return, per block, whether its first processor lacks a right shift (docs/papers/gbsn, 2).
 
-    Block B's leads to block B >> b, if that has the place; it is also taken where its port there
-    carries the completion link of another needy block.
+    This shift leads from block B to block B >> b. The shift is missing if block B >> b is too
+    small, or if the completion link of another needy block occupies the port there.
     """
     place_bits = max(map(ceil_log2, m))
     needy = [False]
     for block in range(1, len(m)):
         upper, rest = block >> b, block % 2**b
-        # A completion link takes over the port that this shift would need. The block then hangs in
-        # the air as well, and needs a link of its own.
+        # A completion link takes over the port that this shift would need. The block then has no
+        # link upwards, and needs a completion link of its own.
         taken = b >= 2 and rest == 0 and needy[2 * upper]
         needy.append(rest << (place_bits - b) >= m[upper] or taken)
     return needy
@@ -74,17 +73,17 @@ def record(block, params):
 
 @inlined
 def first_of(block, params):
-    """The number of a block's first processor."""
+    """Return the number of a block's first processor."""
     return params[FIRSTS + block]
 
 
 @inlined
 def block_of(node, params):
-    """The block of a processor, by binary search for its number."""
+    """Return the block of a processor, by binary search for its number."""
     block, blocks = 0, params[BLOCKS]
     while blocks > 1:
-        # Halving the number of blocks instead of an interval keeps the number of turns equal for
-        # all nodes, which suits compiled loops.
+        # Halving the number of blocks instead of an interval keeps the number of iterations equal
+        # for all nodes, which suits compiled loops.
         half = blocks >> 1
         if first_of(block + half, params) <= node:
             block += half
@@ -120,31 +119,31 @@ def left_is_taken(block, place, params):
 
 @inlined
 def halves(word, params):
-    """Block and place of a word, whether or not the network has them."""
+    """Return block and place of a word, even if the network lacks them."""
     return word >> params[PLACE_BITS], word & ((1 << params[PLACE_BITS]) - 1)
 
 
 @part
 def right_shift(block, place, params):
-    """Block and place after a right shift."""
+    """Return block and place after a right shift."""
     word, bits = (block << params[PLACE_BITS]) | place, params[BLOCK_BITS] + params[PLACE_BITS]
     return halves(rotated_right(word, params[SHIFT], bits), params)
 
 
 @inlined
 def left_shift(block, place, params):
-    """Block and place after a left shift."""
+    """Return block and place after a left shift."""
     word, bits = (block << params[PLACE_BITS]) | place, params[BLOCK_BITS] + params[PLACE_BITS]
     return halves(rotated_left(word, params[SHIFT], bits), params)
 
 
 @inlined
 def other_end(block, place, leftwards, params):
-    """Block and place behind the port LEFT or RIGHT, and 0 or 1 for the port LEFT or RIGHT there.
+    """Return block, place and side of the end behind the port LEFT or RIGHT.
 
-    The block is -1 where the port is not wired.
+    The side is 0 for LEFT, 1 for RIGHT. The block is -1 if the port is not wired.
     """
-    # A completion link replaces the shift of its port, so that it is asked first.
+    # A completion link replaces the shift of its port, and is tested first.
     if leftwards and left_is_taken(block, place, params):
         return 2 * block, 0, 1
     if not leftwards and right_is_taken(block, place, params):
@@ -157,8 +156,8 @@ def other_end(block, place, leftwards, params):
     else:
         other, there = right_shift(block, place, params)
         taken = left_is_taken(other, there, params)
-    # A shift needs both its ends. The third case is a word that rotation keeps, whose link would be
-    # a loop.
+    # A shift needs both its ends. In the third case rotation keeps the word, and the link would be
+    # a self-loop.
     if taken or not is_there(other, there, params) or (other == block and there == place):
         return -1, 0, 0
     return other, there, 1 if leftwards else 0

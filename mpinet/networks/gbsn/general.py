@@ -51,18 +51,22 @@ def yes_or_no(text: str) -> bool:
 
 
 class GeneralizedBlockShift(Topology):
-    """GBSN(a_0..|b|m_0..): block i of m_i processors, numbered block after block.
+    """Generalized block shift network with blocks of m_i processors, numbered block after block.
 
-    Ports, block by block: the partial ones as in the BSN, as many as the block's width asks for;
-    then LEFT and RIGHT. A port is not wired where the network lacks the other end. What the
-    paper's construction leaves in pieces is joined by the completion's links, unless ``completed``
-    is ``no``; then there are only table routings. Routing: ``gbsn``, stateless.
+    The paper writes GBSN(a_0..|b|m_0..) for this network.
+
+    Ports of each block: first the partial ports, as in the BSN, for the block's width; then LEFT
+    and RIGHT. A port is not wired if the network lacks the other end. Completion links join the
+    parts that the paper's construction leaves disconnected, unless ``completed`` is ``no``; then
+    only table routings exist. Routing: ``gbsn``, stateless.
     """
 
     parameters = (
         Parameter("b", "1..the width of the largest block", integer),
         Parameter("m", "the blocks' sizes, each >= 2, joined by -", dashed),
-        Parameter("a", "1..the block's width, one or one a block, joined by -", one_or_dashed),
+        Parameter(
+            "a", "1..the block's width, for all blocks or per block, joined by -", one_or_dashed
+        ),
         Parameter("completed", "yes or no", yes_or_no, default=True),
     )
     example = "gbsn:1,m=4-4-4-2,a=1"
@@ -82,7 +86,7 @@ class GeneralizedBlockShift(Topology):
         self.bits = ceil_log2(len(self.m)) + self.place_bits
         if self.bits > MAX_BITS:
             raise TopologyError(
-                f"gbsn: m asks for addresses of {self.bits} bits; at most {MAX_BITS} are possible."
+                f"gbsn: m needs addresses of {self.bits} bits; at most {MAX_BITS} are possible."
             )
         params = description(b, self.m, self.a, completed)
         left = max(map(partial_ports, widths, self.a))
@@ -97,7 +101,7 @@ class GeneralizedBlockShift(Topology):
 
     @rule
     def neighbor(node, port, params):
-        """Flip a pattern inside the block, or go over a shift or completion link."""
+        """Return the node with a flipped pattern, or behind a shift or completion link."""
         block = block_of(node, params)
         at = record(block, params)
         place = node - first_of(block, params)
@@ -112,7 +116,7 @@ class GeneralizedBlockShift(Topology):
 
     @rule
     def reverse_port(node, port, params):
-        """Return the same pattern's port; RIGHT for LEFT and back, or as completion links lead."""
+        """Return the reverse port: the pattern's own, or LEFT and RIGHT as the links lead."""
         block = block_of(node, params)
         at = record(block, params)
         left = params[at + LEFT]
@@ -125,9 +129,9 @@ class GeneralizedBlockShift(Topology):
 
     @property
     def stated(self) -> dict[str, int]:
-        """Degree: the largest (2^w - 1) b/w + 2 for widths w (III.A), where that is whole."""
-        # The paper's formula divides by the width without rounding. Fractions show where it is no
-        # degree at all.
+        """Degree: the largest (2^w - 1) b/w + 2 over the widths w (III.A), if whole."""
+        # The paper's formula divides by the width without rounding. Fractions show whether its
+        # value can be a degree.
         degrees = [Fraction((2**w - 1) * self.shift, w) + 2 for w in map(ceil_log2, self.m)]
         return {"degree": int(max(degrees))} if max(degrees).denominator == 1 else {}
 
@@ -138,13 +142,13 @@ class GeneralizedBlockShift(Topology):
         return [range(first, first + self.m[block])]
 
     def _address(self, node: int) -> str:
-        """The word: the block's bits, then those of the place in it."""
+        """Return the word: the block's bits, then the bits of the place in the block."""
         block = block_of(node, self.params)
         place = node - int(first_of(block, self.params))
         return format((block << self.place_bits) | place, f"0{self.bits}b")
 
     def read_address(self, address: str) -> int:
-        """Look the word's block up, and count from its first processor."""
+        """Return the processor of a word, counted from the first processor of its block."""
         word = int(address, 2)
         block, place = word >> self.place_bits, word & (2**self.place_bits - 1)
         if word < 0 or not is_there(block, place, self.params):
@@ -153,14 +157,14 @@ class GeneralizedBlockShift(Topology):
 
     @property
     def routings(self) -> dict[str, Callable[[], Routing]]:
-        """The shift plan, and the tree plan where that has no way; tables if not completed."""
+        """Routing `gbsn`; only table routings if the network is not completed."""
         if not self.completed:
             return super().routings
         return {"gbsn": lambda: stateless("gbsn", decide, self, shortest=False)}
 
     @cached_property
     def regular(self) -> BlockShift | None:
-        """The BSN with the same numbers and ports, if there is one (docs/papers/gbsn, 2)."""
+        """The BSN with the same numbers and ports, if it exists (docs/papers/gbsn, 2)."""
         blocks, b = len(self.m), self.shift
         # Equal blocks of full size make the words of a BSN, number by number and port by port. Its
         # faster schedules then apply.
@@ -173,24 +177,24 @@ class GeneralizedBlockShift(Topology):
 
     @property
     def ascend_schedules(self) -> Mapping[str, str | type[Any]]:
-        """Offer those of the BSN, if the network is one (section 4)."""
+        """Schedules of the BSN, if the network is a BSN (section 4)."""
         return self.regular.ascend_schedules if self.regular else {}
 
     def schedules(self, root: int) -> dict[str, Callable[[], Schedule]]:
-        """Offer the routing's tree on a completed network, and the BSN's schedules on a BSN."""
+        """Return the routing's tree on a completed network, and the BSN's schedules on a BSN."""
         own = {"routes": lambda: route_schedule(self, root)} if self.completed else {}
         return {**own, **self.regular.schedules(root)} if self.regular else own
 
 
 def block_sizes(m: Sequence[int]) -> tuple[int, ...]:
-    """The sizes of the blocks; raises `TopologyError` for what cannot be."""
+    """Return the sizes of the blocks; raise `TopologyError` for invalid sizes."""
     if isinstance(m, str) or not isinstance(m, Sequence) or not m:
         raise TopologyError(f"gbsn: m must be the sizes of one or more blocks, not {m!r}.")
     return tuple(require_integer("gbsn", "a block's size in m", size, 2) for size in m)
 
 
 def partial_parameters(a: int | Sequence[int], widths: Sequence[int]) -> tuple[int, ...]:
-    """Return one partial parameter per block; raise `TopologyError` for impossible ones."""
+    """Return one partial parameter per block; raise `TopologyError` for invalid ones."""
     if isinstance(a, str) or not isinstance(a, Sequence):
         require_integer("gbsn", "a", a, 1, min(widths))
         return (a,) * len(widths)
@@ -222,16 +226,16 @@ def route_schedule(network: GeneralizedBlockShift, root: int) -> Schedule:
 
 @rule
 def send_child(node, root, since, step, params):
-    """A node serves its children one a step: RIGHT, LEFT, then the highest bit .. bit 0.
+    """Return the port to a node's next child, one per step: RIGHT, LEFT, then bits downwards.
 
-    A child is a neighbour whose first hop towards the root leads here.
+    A child is a neighbour whose first hop towards the root leads to this node.
     """
     single = params[params[RECORDS] + RECORD * params[BLOCKS] :]
     block = block_of(node, single)
     at = record(block, single)
     waiting = step - since
-    # A node has at most two shift links beside its partial ones. Later steps have no child left, so
-    # that the search is skipped.
+    # A node has at most two shift links in addition to its partial links. In later steps no child
+    # is left, and the search is skipped.
     if waiting > single[at + LEFT] + 2:
         return -1
     port = single[at + LEFT] + 2
@@ -263,6 +267,6 @@ def is_child(node, block, port, root, single):
             return 0
         child += first_of(there, single)
         back = single[record(there, single) + LEFT] + side
-    # The tree is stored nowhere: a neighbour is a child if its own route to the root begins here.
-    # Each node can decide that alone.
+    # The tree is not stored: a neighbour is a child if its own route to the root begins with this
+    # link. Each node can decide this alone.
     return 1 if child != root and port_towards(child, root, single) == back else 0

@@ -25,17 +25,17 @@ from mpinet.networks.routing import ARRIVED, Routing, stateless
 from mpinet.networks.schedule import Schedule, ports_from
 
 A, SHIFT, BITS, LEFT, TOPS, STRIDE = range(2, 8)
-"""Places in the rules' parameters: a, b, n, the port LEFT (RIGHT follows), the topmost bits of the
-subsections, and for schedules the number of bits of a section that one step sets: 1, or a.
+"""Places in the rules' parameters: a, b, n, the port LEFT (RIGHT follows), and the topmost bits of
+the subsections. Schedules add the number of bits that one step sets: 1, or a.
 """
 
 
 @rule
 def decide(node, header, params):
-    """The GBSN's routing where all blocks are equal (docs/papers/gbsn, 3.3).
+    """Return the port of the GBSN's routing, for equal blocks (docs/papers/gbsn, 3.3).
 
-    Inside the target's block set the subsections; elsewhere set what the next right shift has to
-    bring, and shift.
+    Inside the target's block the routing sets the subsections. Elsewhere it sets the bits for the
+    next right shift, and shifts.
     """
     a, shift = params[A], params[SHIFT]
     target = header[0]
@@ -48,8 +48,8 @@ def decide(node, header, params):
     block_bits = params[BITS] - shift
     bits = bits_to_bring(block, goal, shift, block_bits)
     wanted = wanted_bits(goal, bits, shift, block_bits)
-    # In equal blocks every place is there and no link is missing. So the nearest exit needs no
-    # search, as in `nearest_exit`.
+    # Equal blocks have every place, and no link is missing. The nearest exit therefore needs no
+    # search, unlike in `nearest_exit`.
     way_out = least_change(place, wanted, max(bits - block_bits, 0), shift, a)
     if place == way_out:
         return params[LEFT] + 1
@@ -57,11 +57,12 @@ def decide(node, header, params):
 
 
 class BlockShift(BinaryLabels):
-    """BSN(a,b) of 2^n processors, numbered by their words.
+    """Block shift network BSN(a,b) of 2^n processors, numbered by their words.
 
-    Ports: subsection after subsection of a bits from the right, in each the patterns 1 .. 2^a - 1
-    that a hop flips; then the shifts by b positions LEFT and RIGHT. Routings: ``twsr``, two-way
-    shift routing with a counter; ``gbsn``, the stateless routing of the generalized network.
+    Ports: subsection after subsection of a bits from the right, each with the patterns 1 .. 2^a -
+    1. A hop flips the pattern. The last ports are the shifts by b positions, LEFT and RIGHT.
+    Routings: ``twsr``, two-way shift routing with a counter; ``gbsn``, the stateless routing of the
+    generalized network.
     """
 
     parameters = (
@@ -90,7 +91,7 @@ class BlockShift(BinaryLabels):
 
     @rule
     def neighbor(node, port, params):
-        """Set a subsection, or rotate the word; -1 where that changes nothing."""
+        """Return the word with a subsection changed or rotated; -1 if rotation keeps the word."""
         left = params[LEFT]
         if port < left:
             return node ^ flipped_bits(port, params[A])
@@ -98,18 +99,18 @@ class BlockShift(BinaryLabels):
             other = rotated_left(node, params[SHIFT], params[BITS])
         else:
             other = rotated_right(node, params[SHIFT], params[BITS])
-        # Words such as 0101 are kept by some rotations. A loop is no link.
+        # Some rotations keep words such as 0101. A self-loop is not a link.
         return other if other != node else -1
 
     @rule
     def reverse_port(node, port, params):
-        """Return the same pattern's port; RIGHT for LEFT and LEFT for RIGHT."""
+        """Return the same port for a pattern; RIGHT for LEFT and LEFT for RIGHT."""
         left = params[LEFT]
         return port if port < left else 2 * left + 1 - port
 
     @property
     def routings(self) -> dict[str, Callable[[], Routing]]:
-        """TWSR; the routing of the GBSN."""
+        """Two-way shift routing, and the routing of the GBSN."""
         return {
             "twsr": self._two_way,
             "gbsn": lambda: stateless("gbsn", decide, self, shortest=False),
@@ -123,7 +124,7 @@ class BlockShift(BinaryLabels):
     )
 
     def schedules(self, root: int) -> dict[str, Callable[[], Schedule]]:
-        """Section by section, bit by bit (one-port) or subsection by subsection (all-port)."""
+        """Return schedules section by section: by bits (one-port), or by subsections (all-port)."""
         return {
             "sections": lambda: section_schedule(self, root, "sections", 1),
             "subsections": lambda: section_schedule(self, root, "subsections", self.a),
@@ -145,22 +146,21 @@ class BlockShift(BinaryLabels):
 
 @rule
 def start_two_way(source, target, header, params):
-    """The target, and no right shifts made so far."""
+    """Write the target, and a count of 0 right shifts."""
     header[0] = target
     header[1] = 0
 
 
 @rule
 def decide_two_way(node, header, params):
-    """Two-way shift routing (docs/papers/gbsn, 3.1).
+    """Return the next port of two-way shift routing (docs/papers/gbsn, 3.1).
 
-    Set the section that lies in the rightmost bits, then shift right to the next one; after the
-    last section that differs, shift all the way back to the left. A shift of a word that rotation
-    keeps is no hop.
+    Set the section in the rightmost bits, then shift right to the next section. After the last
+    section that differs, shift all the way back to the left. A shift that keeps the word is no hop.
     """
     shift, bits, left = params[SHIFT], params[BITS], params[LEFT]
     moving = rotated_left(node, shift, bits) != node
-    # Shifts that change nothing are no hops. The loop passes them without leaving the node.
+    # Shifts that keep the word are no hops. The loop passes them without leaving the node.
     while True:
         turned = header[1] * shift
         difference = rotated_left(node, turned, bits) ^ header[0]
@@ -171,7 +171,7 @@ def decide_two_way(node, header, params):
             if moving:
                 return left
             continue
-        # Words are compared in the target's own orientation. So the counter of shifts is the only
+        # Words are compared in the target's own orientation. The counter of shifts is the only
         # state in the header.
         section = (difference >> turned) & ((1 << shift) - 1)
         if section != 0:
@@ -182,7 +182,7 @@ def decide_two_way(node, header, params):
 
 
 def section_schedule(network: BlockShift, root: int, name: str, stride: int) -> Schedule:
-    """Section after section of the word, a right shift after each but the last.
+    """Return the broadcast by sections of the word, with a right shift after each except the last.
 
     Parameters
     ----------
@@ -193,7 +193,8 @@ def section_schedule(network: BlockShift, root: int, name: str, stride: int) -> 
     name : str
         The schedule's name.
     stride : int
-        Bits that a step sets: 1 (one-port), or a, over all ports of a subsection (all-port).
+        Number of bits that a step sets: 1 (one-port), or a, over all ports of a subsection
+        (all-port).
     """
     phases = []
     for section in range(network.sections):
@@ -211,10 +212,10 @@ def section_schedule(network: BlockShift, root: int, name: str, stride: int) -> 
 
 @rule
 def send_section(node, root, since, step, params):
-    """An active node sets the next bits in all ways, or shifts.
+    """Return the ports that set the next bits of an active node to all patterns, or the port RIGHT.
 
-    After t shifts and i bits of the section, those nodes are active whose word, shifted back,
-    differs from the root's in bits below t b + i only: who was active and its receivers.
+    After t shifts and i bits of the section, the active nodes are those informed so far. Shifted
+    back, their words differ from the root's only in bits below t b + i.
     """
     shift, bits, stride = params[SHIFT], params[BITS], params[STRIDE]
     rounds = (shift + stride - 1) // stride + 1
@@ -222,17 +223,17 @@ def send_section(node, root, since, step, params):
     start = section * shift
     width = min(shift, bits - start)
     low = (step - 1 - section * rounds) * stride
-    # The test needs no memory of who was informed. A node is active exactly if its word can have
-    # been made of the root's so far.
+    # The test needs no list of informed nodes. A node is active exactly if the steps so far can
+    # have made its word from the root's word.
     if (rotated_left(node, start, bits) ^ root) >> min(start + low, start + width):
         return -1
     if low >= width:
         right = params[LEFT] + 1
-        # A rotation may keep a word, such as 00..0. The message then is where it should go, and no
-        # link leads there.
+        # A rotation may keep a word, such as 00..0. The message is then already at the rotated
+        # word, and no link leads there.
         moved = rotated_left(node, shift, bits) != node
         return right if moved else -1
     port = flipping_port(1 << low, low // params[A], params[A])
     # All patterns of a subsection are consecutive ports. In one all-port step the node sets these
-    # bits in all ways.
+    # bits to all patterns.
     return ports_from(port, (1 << min(stride, width - low)) - 1)

@@ -1,15 +1,17 @@
-"""The stateless routing of a GBSN: a shift plan, and a tree plan where that has no way (3.3).
+"""The stateless routing of a GBSN by a shift plan, or by a tree plan (3.3).
 
 A shift plan leaves a block by an exit: a place whose right shift leads closer (docs/papers/gbsn,
-3.3). The bits low..b-1 of an exit are wanted; those below (there are some only if the shift brings
-more than is missing) and those above are free. A shift fits if both its ends are there: two limits,
-to the bits above and to those below, so that with one place every place with smaller free bits
-fits. A fit is open if no completion link takes one of its ports; only the place without any free
-bit may be taken: one with some leads to no place 0, and to block 0 only if that is so large that no
-block needs the port RIGHT of place 1.
+3.3). Bits low..b-1 of an exit are wanted bits. The bits above are free, as are the bits below,
+which exist only if the shift brings more bits than needed.
 
-Hence the nearest exit is found without trying them all: take the place's own free bits, and clear
-subsections from the top, above and below the wanted bits, as far as needed.
+A shift fits if the network has both its ends. This sets two limits: one for the bits above, one for
+the bits below. If one place fits, every place with smaller free bits fits as well. A fitting shift
+is open if no completion link takes one of its ports. Only the place with all free bits zero can be
+taken: any other place does not lead to a place 0. It leads to block 0 only if block 0 is very
+large, and then no block needs the port RIGHT of place 1.
+
+The nearest exit is therefore found without a search of all exits. The rule takes the place's own
+free bits. It clears subsections from the top, above and below the wanted bits, as far as needed.
 """
 
 from mpinet.compiled import inlined, part, rule
@@ -60,7 +62,8 @@ def is_open(block, place, params):
 def leads_on(block, goal, bits, params):
     """Return whether right shifts by `bits` bits in all lead from a block to block `goal`.
 
-    For fewer bits than block addresses have: then the shifts fix the blocks on the way.
+    `bits` is less than the length of a block's address. The shifts then determine the blocks on the
+    way.
     """
     shift, block_bits = params[SHIFT], params[BLOCK_BITS]
     while block != goal:
@@ -78,11 +81,14 @@ def leads_on(block, goal, bits, params):
 
 @inlined
 def nearer(place, one, other, tops):
-    """Return the exit with fewer subsections to change; the lower on a tie; `NONE` only of two."""
+    """Return the exit with fewer subsections to change, the lower on a tie.
+
+    The result is `NONE` only if both exits are `NONE`.
+    """
     if one == NONE or other == NONE:
         return max(one, other)
     far, farther = subsections_in(place ^ one, tops), subsections_in(place ^ other, tops)
-    # Ties need a rule that every node follows alike. The lower number needs no memory.
+    # Every node must resolve ties in the same way. The lower number needs no memory.
     if far == farther:
         return min(one, other)
     return one if far < farther else other
@@ -90,11 +96,11 @@ def nearer(place, one, other, tops):
 
 @inlined
 def nearest_exit(block, place, goal, bits, params):
-    """The exit of a block for block `goal` that is nearest to a place; `NONE` if there is none.
+    """Return the exit of a block for block `goal` that is nearest to a place, or `NONE`.
 
-    `bits` is the length of all the shifts to come (see `bits_to_bring`). Where the first shift
-    brings more than is missing and is not the last one, its free bits say which block is next. An
-    exit with certain bits is at least as far, and has at least as high a number, as they alone.
+    `bits` is the length of all remaining shifts (see `bits_to_bring`). If the first shift is not
+    the last and brings more bits than needed, its free bits determine the next block. Additional
+    bits of an exit never reduce its distance or its number.
     """
     shift, block_bits = params[SHIFT], params[BLOCK_BITS]
     wanted = wanted_bits(goal, bits, shift, block_bits)
@@ -106,7 +112,7 @@ def nearest_exit(block, place, goal, bits, params):
         other, _ = right_shift(block, home, params)
         if leads_on(other, goal, bits - shift, params):
             return home
-    # The first shift is also the last one. Its free bits choose no intermediate block, so that one
+    # The first shift is also the last one. Its free bits choose no intermediate block, and one
     # search suffices.
     if shift >= block_bits:
         return nearest_fit(block, place, wanted, free, params)
@@ -115,7 +121,7 @@ def nearest_exit(block, place, goal, bits, params):
     for low in range(1 << free):
         rightmost = wanted | low
         far = subsections_in((place ^ rightmost) & brought, tops)
-        # More bits only add to the distance and to the number. So this bound excludes whole
+        # More bits only add to the distance and to the number. This bound excludes whole
         # families of exits at once.
         if far > fewest or (far == fewest and rightmost > best):
             continue
@@ -129,7 +135,7 @@ def nearest_exit(block, place, goal, bits, params):
 
 @inlined
 def nearest_fit(block, place, wanted, free, params):
-    """The nearest place with the bits free..b-1 as wanted whose right shift is there and open."""
+    """Return the nearest place with the wanted bits free..b-1 and an existing, open right shift."""
     if not fits(block, wanted, params):
         return NONE
     home = least_change(place, wanted, free, params[SHIFT], params[record(block, params) + A])
@@ -141,9 +147,9 @@ def nearest_fit(block, place, wanted, free, params):
 
 @inlined
 def nearest_open(block, place, home, free, params):
-    """The nearest of the open fits that come of `home` by clearing subsections from the top.
+    """Return the nearest open fit made from `home` by clearing subsections from the top.
 
-    One limit goes up the free bits above the wanted ones, another down those below them.
+    One limit moves up the free bits above the wanted ones, another down the free bits below them.
     """
     at = record(block, params)
     shift, a, width, tops = params[SHIFT], params[at + A], params[at + WIDTH], params[at + TOPS]
@@ -151,8 +157,8 @@ def nearest_open(block, place, home, free, params):
     above, below = shift, free
     while True:
         kept = ((1 << above) - (1 << free)) | ((1 << below) - 1)
-        # Clearing a subsection from the top lowers the place. If a place fits, all with smaller
-        # free bits fit, so that only two limits move.
+        # Clearing a subsection from the top lowers the place. If a place fits, all places with
+        # smaller free bits fit as well, and only two limits move.
         found = settled(home & kept, place, free, shift, a)
         if fits(block, found, params):
             if is_open(block, found, params):
@@ -168,10 +174,10 @@ def nearest_open(block, place, home, free, params):
 
 @inlined
 def beside(block, place, best, wanted, free, params):
-    """`best`, or a fit with one free bit set, the least of a subsection, if that is nearer."""
+    """Return the nearest of `best` and the fits with one free bit set."""
     at = record(block, params)
     shift, a, tops = params[SHIFT], params[at + A], params[at + TOPS]
-    # Only the place without free bits can be taken by a completion link. The nearest alternative
+    # A completion link can take only the place without free bits. The nearest alternative
     # then sets one free bit, the least of some subsection.
     for bit in range(0, params[at + WIDTH], a):
         other = wanted | (1 << bit)
@@ -183,13 +189,13 @@ def beside(block, place, best, wanted, free, params):
 
 @rule
 def decide(node, header, params):
-    """Go to the target inside its block, else to the way out of the block, and out."""
+    """Return the port to the target inside its block, else to and through the block's exit."""
     return port_towards(node, header[0], params)
 
 
 @inlined
 def port_towards(node, target, params):
-    """The port of the first hop from a node to the target, or `ARRIVED`."""
+    """Return the port of the first hop from a node to the target, or `ARRIVED`."""
     if node == target:
         return ARRIVED
     block, goal = block_of(node, params), block_of(target, params)
@@ -201,8 +207,8 @@ def port_towards(node, target, params):
         )
     bits = bits_to_bring(block, goal, params[SHIFT], params[BLOCK_BITS])
     way_out, port = nearest_exit(block, place, goal, bits, params), left + 1
-    # The shift plan lacks a block or a place somewhere. The tree of up-links reaches everything in
-    # a completed network, by more hops.
+    # The shift plan lacks a block or a place somewhere. In a completed network the tree of up-links
+    # reaches every block, by more hops.
     if way_out == NONE:
         way_out, side = tree_exit(block, goal, params)
         port = left + side
@@ -213,15 +219,16 @@ def port_towards(node, target, params):
 
 @inlined
 def tree_exit(block, goal, params):
-    """The place with the link towards block `goal` in the block tree; 0 or 1 for LEFT or RIGHT.
+    """Return the place of the link towards block `goal` in the block tree, and its side.
 
-    In the tree every block but 0 hangs by its up-link: by the port RIGHT of its first place, on
-    block B >> 1 if it is needy, else on B >> b.
+    The side is 0 for LEFT, 1 for RIGHT. In the tree every block except 0 has one up-link, at the
+    port RIGHT of its first place. The up-link leads to block B >> 1 if B is needy, else to block B
+    >> b.
     """
     shift = params[SHIFT]
     child, above = goal, goal
     # Blocks above have lower numbers. Climbing from the goal meets this block exactly if the goal
-    # hangs below it.
+    # is below it.
     while above > block:
         child = above
         above = child >> 1 if is_needy(child, params) else child >> shift

@@ -1,5 +1,5 @@
 """G(m,N): multiple loops with logarithmic diameter (Sen Gupta, Das, Mukhopadhyaya, Sinha 1996).
 
-A ring of N processors, cut into sectors of m, with a diagonal at the start of every sector and
-hops of 2^t sectors, each type t once a sector.
+A ring of N processors is divided into sectors of m. Every sector has a diagonal at its start, and
+one hop of 2^t sectors for each type t.
 """

@@ -1,7 +1,8 @@
 """Multiple loops with any number of processors (docs/papers/gmn, 6).
 
-The next larger G(m,N') gives e = N'-N of its degree-2 nodes up, spread evenly over its S sectors:
-sector j loses its positions 2, 4, .., 2c. The two ring neighbours of a node left out are linked.
+The network is the next larger G(m,N') without e = N'-N of its nodes of degree 2. These are spread
+evenly over its S sectors: sector j loses its positions 2, 4, ..., 2c. The two ring neighbours of a
+removed node are linked.
 """
 
 from __future__ import annotations
@@ -36,7 +37,7 @@ from mpinet.networks.topology import Topology
 
 
 class SmoothedLoops(Topology):
-    """G(m,N') without its N'-N superfluous nodes, renumbered in ring order; ports as there."""
+    """Multiple loops G(m,N') without N'-N nodes, renumbered in ring order; ports as in G(m,N')."""
 
     parameters = (Parameter("N", ">= 8, not 17", integer, least=8),)
     example = "gmnany:100"
@@ -47,8 +48,8 @@ class SmoothedLoops(Topology):
         m = loop_sector(N)
         whole = -(-N // (2 * m)) * 2 * m
         require_loops("gmnany", m, whole)
-        # Only nodes with ring links alone may be left out. Others would take a hop or a diagonal
-        # away from their partners.
+        # Only nodes with ring links alone may be removed. Removing other nodes would take a hop or
+        # a diagonal from their partners.
         if whole - N > whole // m * ((m - 1) // 2):
             raise TopologyError(
                 f"gmnany: N must be >= 8 and not 17, not {N}: G({m},{whole}) has too few nodes of "
@@ -60,7 +61,7 @@ class SmoothedLoops(Topology):
 
     @rule
     def neighbor(node, port, params):
-        """Return the next node along the ring of the nodes left, or that of the whole loops."""
+        """Return the next node along the ring, or the node behind a hop or diagonal."""
         if port <= BACKWARD:
             return along_ring(node, port, params[0])
         other = jump(whole_number(node, params), port, params)
@@ -68,38 +69,38 @@ class SmoothedLoops(Topology):
 
     @rule
     def reverse_port(node, port, params):
-        """Return the port back, along the ring or as in the whole loops."""
+        """Return the reverse port, along the ring or as in G(m,N')."""
         if port <= BACKWARD:
             return 1 - port
         return jump_back(whole_number(node, params), port, params)
 
     def _address(self, node: int) -> str:
-        """Sector and position in G(m,N'): ``j,p``."""
+        """Return the sector and the position in G(m,N'): ``j,p``."""
         number = whole_number(node, self.params)
         return f"{number // self.sector},{number % self.sector}"
 
     def read_address(self, address: str) -> int:
-        """Put sector and position together; the next node's number for one that was left out."""
+        """Return the node with this sector and position, or the next node if it was removed."""
         j, p = map(int, address.split(","))
         number = j * self.sector + p
         return int(left_number(number, self.params)) if 0 <= number < self.params[LOOPS] else -1
 
     @property
     def routings(self) -> dict[str, Callable[[], Routing]]:
-        """The path in G(m,N') with the nodes left out; shortest paths by a full table."""
+        """Source routing by the path in G(m,N'), and shortest paths by a full table."""
         return {
             "source": lambda: listed_routing("source", self, self.params, start, decide),
             "shortest": lambda: table_routing(self),
         }
 
     def cycle(self) -> Cycle:
-        """Port 0 all the way round."""
+        """Hamiltonian cycle: port 0 all the way round."""
         return ring_cycle(self.params)
 
 
 @inlined
 def sector_start(sector, params):
-    """The number of the first node of a sector: j m - (j e // S)."""
+    """Return the number of the first node of a sector: j m - (j e // S)."""
     # Rounding down spreads the missing nodes evenly, as Bresenham's line does. No table of sectors
     # is needed.
     m, missing = params[SECTOR], params[LOOPS] - params[0]
@@ -108,9 +109,10 @@ def sector_start(sector, params):
 
 @inlined
 def sector_of(node, params):
-    """The sector of a node: at most two further on than without nodes left out, as e < 2m."""
+    """Return the sector of a node; the same number in G(m,N') is at most two sectors lower."""
     sector = node // params[SECTOR]
-    # Fewer than 2m nodes are missing in all. So starts have moved by at most two sectors.
+    # Fewer than 2m nodes are missing in all. Sector starts have therefore moved by at most two
+    # sectors.
     while sector_start(sector + 1, params) <= node:
         sector += 1
     return sector
@@ -118,24 +120,25 @@ def sector_of(node, params):
 
 @inlined
 def left_out(sector, params):
-    """Return the number of nodes that the sector has lost."""
+    """Return the number of nodes removed from a sector."""
     return params[SECTOR] - sector_start(sector + 1, params) + sector_start(sector, params)
 
 
 @inlined
 def whole_number(node, params):
-    """The node's number in G(m,N')."""
+    """Return the node's number in G(m,N')."""
     sector = sector_of(node, params)
     index, lost = node - sector_start(sector, params), left_out(sector, params)
     if index > 1:
-        # The sector has lost positions 2, 4, .. So what is left begins with the odd positions.
+        # The sector has lost positions 2, 4, and so on. The remaining nodes begin with the odd
+        # positions.
         index = 2 * index - 1 if index <= lost + 1 else index + lost
     return sector * params[SECTOR] + index
 
 
 @inlined
 def left_number(number, params):
-    """The node with a number in G(m,N'); the next one if that was left out."""
+    """Return the node with a number of G(m,N'), or the next node if that one was removed."""
     sector = number // params[SECTOR]
     index, lost = number - sector * params[SECTOR], left_out(sector, params)
     if index > 1:
@@ -145,7 +148,7 @@ def left_number(number, params):
 
 @inlined
 def is_left_out(number, params):
-    """Return whether this node of G(m,N') has been left out."""
+    """Return whether this node of G(m,N') has been removed."""
     sector = number // params[SECTOR]
     index = number - sector * params[SECTOR]
     return index > 0 and index & 1 == 0 and index <= 2 * left_out(sector, params)
@@ -153,9 +156,10 @@ def is_left_out(number, params):
 
 @rule
 def start(source, target, header, params):
-    """Write the tokens of the path in G(m,N') without those that lead to nodes left out.
+    """Write the tokens of the path in G(m,N'), except tokens to removed nodes.
 
-    Such a node has ring links only, so that a path leaves it by the token that led to it.
+    A removed node has ring links only. A path therefore leaves the node by the same token by which
+    it entered.
     """
     scratch = np.empty((ROWS, params[MOST] + 1), np.int64)
     hops = np.empty(params[TYPES] + 2, np.int64)
@@ -164,8 +168,8 @@ def start(source, target, header, params):
     tokens, kept = scratch[TOKENS], 0
     for i in range(count):
         node = behind(node, tokens[i], params)
-        # A node that is left out has ring links only, so that the path enters and leaves it by the
-        # same token. Dropping one of both skips it.
+        # A removed node has ring links only, and the path enters and leaves it by the
+        # same token. Dropping one of both skips the node.
         if not is_left_out(node, params):
             tokens[kept] = tokens[i]
             kept += 1
@@ -174,7 +178,7 @@ def start(source, target, header, params):
 
 @rule
 def decide(node, header, params):
-    """Take the hop of the header's first token and drop the token."""
+    """Return the port of the header's first token, and remove the token."""
     token = next_token(header, params)
     if token == NO_TOKEN:
         return ARRIVED

@@ -7,32 +7,34 @@ from mpinet.errors import TopologyError
 from mpinet.networks.parameters import require_integer
 
 LEAST_SIZE, MOST_SECTOR = 9, 108
-"""The smallest N; the largest m for which the rules' 64-bit arithmetic goes far enough."""
+"""The smallest N; the largest m for which the rules' 64-bit arithmetic suffices."""
 
 FORWARD, BACKWARD, UP, DOWN = range(4)
 """The ports: +c, -c, the diagonal or +h, -h."""
 
 LOOPS, SECTOR, TYPES, HALF, RANGE, EVEN_ABOVE, FIELD, MOST, JUMPS = range(2, 11)
-"""Places in the rules' parameters: N, m, the number b of hop types, k = N/2m, the largest number of
-b digits, whether the even types lie in the upper half, a token's bits and the most tokens of a
-path. The jumps at the m positions follow, then the tokens at the positions, then the positions
-of the b types. (N of the loops: G(m,N) with nodes left out has another size.)
+"""Places in the rules' parameters.
+
+The first places are: N of the loops (G(m,N) without some nodes has another size), m, the number b
+of hop types, k = N/2m, and the largest number of b digits. Next are a flag for even types in the
+upper half, a token's bits, and the most tokens of a path. Then follow the jumps at the m positions,
+the tokens at these positions, and the positions of the b types.
 """
 
 PLUS_C, MINUS_C, DIAGONAL, FIRST_HOP = range(4)
-"""Tokens (4.3); +h and -h of type t are FIRST_HOP + 2t and one more."""
+"""Tokens (4.3); hop type t has FIRST_HOP + 2t for +h and FIRST_HOP + 2t + 1 for -h."""
 
 NO_TOKEN = -1
-"""Stand-in for the token at even positions but 0, which have only the ring's links."""
+"""Value in place of a token at even positions except 0, which have ring links only."""
 
 
 def size_range(m: int) -> tuple[int, int]:
-    """The bounds lo < N <= hi for a sector of m nodes."""
+    """Return the bounds lo < N <= hi for a sector of m nodes."""
     return (m - 1) << ((m - 1) // 2 + 1), m << (m // 2 + 1)
 
 
 def loop_sector(N: int) -> int:
-    """The m in whose range N lies; 3 for smaller N."""
+    """Return the m in whose range N lies; 3 for smaller N."""
     return next(m for m in range(3, N + 1) if size_range(m)[1] >= N)
 
 
@@ -50,7 +52,7 @@ def require_loops(family: str, m: int, N: int) -> None:
 
 
 def positions_of(m: int) -> list[int]:
-    """The positions in a sector of the hop types 0, 1, .., b-1."""
+    """Return the positions in a sector of the hop types 0..b-1."""
     b = m // 2
     r = b - 1
     # Even and odd types lie in different halves of a sector. A walk for one class of hops then
@@ -64,11 +66,11 @@ def positions_of(m: int) -> list[int]:
 
 
 def loop_params(m: int, N: int) -> list[int]:
-    """The rules' parameters of G(m,N), behind size and ports."""
+    """Return the rules' parameters of G(m,N) without size and ports."""
     b, place = m // 2, positions_of(m)
     jumps, tokens = [0] * m, [NO_TOKEN] * m
-    # Only the start of a sector has the diagonal. Together with the hops each node has at most two
-    # links beside the ring.
+    # Only the start of a sector has the diagonal. Including the hops, each node has at most two
+    # links in addition to the ring.
     jumps[0], tokens[0] = N // 2, DIAGONAL
     for t, position in enumerate(place):
         jumps[position], tokens[position] = m << t, FIRST_HOP + 2 * t
@@ -77,27 +79,27 @@ def loop_params(m: int, N: int) -> list[int]:
 
 
 def largest(digits: int) -> int:
-    """Largest number of `digits` digits in restricted redundant binary (Lemma 2)."""
-    # The largest number without neighbouring nonzero digits is 101..01 in binary, which is a third
+    """Return the largest number of `digits` digits in restricted redundant binary (Lemma 2)."""
+    # The largest number without adjacent nonzero digits is 101..01 in binary, which is a third
     # of the next power (Lemma 2).
     return (1 << (digits + 1)) // 3
 
 
 @inlined
 def token_at(position, params):
-    """The token of the diagonal or of +h at a position, `NO_TOKEN` where there is none."""
+    """Return the token of the diagonal or of +h at a position, or `NO_TOKEN`."""
     return params[JUMPS + params[SECTOR] + position]
 
 
 @inlined
 def position_of(hop_type, params):
-    """The position of a hop type."""
+    """Return the position of a hop type."""
     return params[JUMPS + 2 * params[SECTOR] + hop_type]
 
 
 @inlined
 def behind(node, token, params):
-    """The node of the loops that a token leads to; the token must be one of the node's."""
+    """Return the node of the loops behind a token, which must be a token of the given node."""
     size = params[LOOPS]
     if token == PLUS_C:
         return node + 1 if node < size - 1 else 0
@@ -117,9 +119,9 @@ def behind(node, token, params):
 
 @inlined
 def inverse(token):
-    """The token of the way back."""
+    """Return the token of the opposite direction."""
     if token == DIAGONAL:
         return token
-    # Tokens come in pairs of opposite directions, so that flipping the last bit turns one round.
-    # The diagonal is its own way back.
+    # Tokens come in pairs of opposite directions, which differ in the last bit. The diagonal is its
+    # own opposite.
     return token ^ 1 if token < DIAGONAL else ((token - FIRST_HOP) ^ 1) + FIRST_HOP

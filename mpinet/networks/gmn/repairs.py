@@ -1,13 +1,14 @@
 """Routing around one dead node of the loops (docs/papers/gmn, 5): detours, repair, planned routes.
 
-Every two links of a dead node have a detour. The rules that know a dead node f have the topology's
-parameters and behind them f, the length of a row, and for every (port of f towards the node before,
-port of f towards the node behind) a row: the number of tokens, then these.
+Every two links of a dead node have a detour. Rules that know a dead node f have more parameters
+than the topology: f, the length of a row, and the rows. The rows are indexed by (port of f
+towards the previous node, port of f towards the next node). A row is the number of tokens, followed
+by the tokens.
 
-Online, the node before a dead one rewrites the list of tokens (5.1). The dead node is known to its
-neighbours only: a node asks for it where it is the next one. Planned, the source knows the dead
-node (5.2): it takes the first shortest of the paper's path and its variants, each with its detour.
-A variant whose walk ends elsewhere than at the target is no candidate.
+Online routing: only the neighbours of the dead node know of it. The node before the dead node on a
+path rewrites the list of tokens (5.1). Planned routing: the source knows the dead node (5.2). The
+source takes the first shortest of the paper's path and its variants, each with its detour. A
+variant whose walk ends at another node than the target is no candidate.
 """
 
 from __future__ import annotations
@@ -62,7 +63,7 @@ PORTS = 4
 def around_one_node(
     name: str, topology: Topology, start_around: Rule, decide_around: Rule
 ) -> Routing:
-    """The paper's routing, with other rules where a node is dead.
+    """Return the paper's routing, with other rules if a node is dead.
 
     Parameters
     ----------
@@ -71,7 +72,7 @@ def around_one_node(
     topology : Topology
         The loops.
     start_around, decide_around : Rule
-        The rules that know of a dead node.
+        The rules that know a dead node.
     """
 
     def repaired(dead: tuple[int, ...], cut: tuple[tuple[int, int], ...]) -> Routing:
@@ -87,12 +88,12 @@ def around_one_node(
 def require_one_node(
     topology: Topology, dead: tuple[int, ...], cut: tuple[tuple[int, int], ...]
 ) -> int:
-    """Return the one dead node; refuse anything else.
+    """Return the one dead node; reject all other faults.
 
     Raises
     ------
     UsageError
-        Something else is dead.
+        The faults are not exactly one dead node.
     """
     if cut or len(dead) != 1:
         raise UsageError(
@@ -104,7 +105,7 @@ def require_one_node(
 
 
 def params_with_detours(topology: Topology, dead: int) -> tuple[Ints, int]:
-    """The parameters of rules that know of a dead node, and the longest detour's length."""
+    """Return the parameters of rules that know a dead node, and the longest detour's length."""
     rows = [
         detour_tokens(topology, dead, before, behind)
         for before in range(PORTS)
@@ -119,14 +120,14 @@ def params_with_detours(topology: Topology, dead: int) -> tuple[Ints, int]:
 
 
 def detour_tokens(topology: Topology, dead: int, before: int, behind: int) -> list[int]:
-    """The detour between the nodes behind two ports of a dead node; nothing if there are none."""
+    """Return the detour between the nodes behind two ports of a dead node; empty if unwired."""
     source, target = topology.neighbor(dead, [before, behind]).tolist()
     if source < 0 or target < 0 or source == target:
         return []
     came: dict[int, tuple[int, int]] = {source: (-1, -1)}
     queue = deque([source])
     # Each pair of links of one dead node needs a detour, 16 at most. A breadth-first search finds
-    # them once, before any message moves.
+    # these once, before any message moves.
     while (node := queue.popleft()) != target:
         for port, other in enumerate(topology.neighbor(node, range(PORTS)).tolist()):
             if other >= 0 and other != dead and other not in came:
@@ -141,7 +142,7 @@ def detour_tokens(topology: Topology, dead: int, before: int, behind: int) -> li
 
 @inlined
 def token_of(node, port, params):
-    """The token that names a wired port of a node of the loops."""
+    """Return the token of a wired port of a node of the loops."""
     return port if port < UP else token_at(node % params[SECTOR], params) + (port == DOWN)
 
 
@@ -153,14 +154,13 @@ def dead_at(params):
 
 @inlined
 def go_round(tokens, count, place, detoured, params):
-    """Replace the tokens to the dead node (at `place`) and from it by the detour.
+    """Replace the token to the dead node (at `place`) and the next token by the detour.
 
     Writes the list of tokens to `detoured` and returns their number.
     """
     at = dead_at(params)
     dead = params[at]
-    # The detour is looked up by the dead node's own ports. So the table does not depend on the path
-    # that met it.
+    # The detour is looked up by the dead node's own ports. The table does not depend on the path.
     before = port_of(dead, inverse(tokens[place]), params)
     behind = port_of(dead, tokens[place + 1], params)
     row = at + 2 + (PORTS * before + behind) * params[at + 1]
@@ -176,7 +176,7 @@ def go_round(tokens, count, place, detoured, params):
 
 @rule
 def decide_online(node, header, params):
-    """Take the hop of the first token; repair the path first if it crosses the dead node next."""
+    """Return the port of the first token; repair the path first if the next node is dead."""
     token = next_token(header, params)
     if token != NO_TOKEN and behind(node, token, params) == params[dead_at(params)]:
         repair(node, header, params)
@@ -185,7 +185,7 @@ def decide_online(node, header, params):
 
 @inlined
 def repair(node, header, params):
-    """Put the detour in the place of the first two tokens and erase loops in what is left."""
+    """Replace the first two tokens by the detour, and erase loops from the rest of the path."""
     room = params[MOST] + params[dead_at(params) + 1]
     scratch = np.empty((ROWS + 1, room), np.int64)
     tokens, count = scratch[TOKENS], 0
@@ -197,14 +197,14 @@ def repair(node, header, params):
         write_list(tokens, count, header, params)
         return
     count = go_round(tokens, count, 0, scratch[ROWS], params)
-    # A detour may pass nodes that come again later on the path. Without loops the repaired path is
+    # A detour may pass nodes that occur again later on the path. Without loops the repaired path is
     # never longer than needed.
     count = erase_loops(node, ROWS, count, scratch, params)
     write_list(scratch[ROWS], count, header, params)
 
 
 DETOURED, BEST, MORE_ROWS = ROWS, ROWS + 1, ROWS + 2
-"""More rows of scratch: a candidate's tokens with the detour, the best ones."""
+"""More rows of scratch memory: a candidate's tokens with the detour, and the best tokens."""
 
 
 @rule
@@ -215,11 +215,11 @@ def start_planned(source, target, header, params):
     hops = np.empty(params[TYPES] + 2, np.int64)
     count = find_path(source, target, scratch, hops, params)
     count = erase_loops(source, TOKENS, count, scratch, params)
-    # The paper's own path is the first candidate. So a planned path is never longer than it with
-    # its detour.
+    # The paper's own path is the first candidate. A planned path is therefore never longer than
+    # this path with its detour.
     best = better(source, target, count, room, scratch, params)
     # A path may end in the neighbouring sector and walk back over its border. The three shifts
-    # cover all ways in which the paper's walk turns.
+    # cover all places where the paper's walk turns.
     for shift in (0, -1, 1):
         for diagonal in (False, True):
             sectors = sectors_left(source, target, shift, diagonal, params)
@@ -232,7 +232,7 @@ def start_planned(source, target, header, params):
 
 @inlined
 def sectors_left(source, target, shift, diagonal, params):
-    """The sectors that hops have to make, -k+1..k, beside `shift` borders and the diagonal."""
+    """Return the sectors that hops have to cover, -k+1..k, without borders and diagonal."""
     m, half = params[SECTOR], params[HALF]
     sectors = target // m - source // m - shift
     if diagonal:
@@ -243,7 +243,7 @@ def sectors_left(source, target, shift, diagonal, params):
 
 @inlined
 def best_variant(source, target, shift, diagonal, sectors, kind, best, scratch, hops, params):
-    """Try the ways of one set of hops; the number of tokens of the best path so far."""
+    """Try the walks of one set of hops; return the number of tokens of the best path so far."""
     m, types = params[SECTOR], params[TYPES]
     if not is_new(kind, sectors):
         return best
@@ -262,7 +262,7 @@ def best_variant(source, target, shift, diagonal, sectors, kind, best, scratch, 
 
 @inlined
 def way_of(choice, shift, diagonal, least, most, first, last, m):
-    """The places where the walk turns, the end last."""
+    """Return the three places where the walk turns, the end last."""
     if shift == 0:
         least, most = min(least, first, last), max(most, first, last)
         if diagonal and choice < 2:
@@ -279,10 +279,10 @@ def way_of(choice, shift, diagonal, least, most, first, last, m):
 
 @inlined
 def better(source, target, count, best, scratch, params):
-    """Keep the candidate, with its detour, if it is shorter than the best so far; its length."""
+    """Keep the candidate with its detour if it is shorter; return the shortest length."""
     row, nodes = TOKENS, scratch[NODES]
-    # Some variants count hops for another sector. The walk is followed to its end instead of
-    # proving which ones fit.
+    # Some variants count hops for another sector. The walk is followed to its end instead of a
+    # proof of the valid variants.
     if nodes[count] != target:
         return best
     dead = params[dead_at(params)]

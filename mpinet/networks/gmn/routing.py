@@ -1,7 +1,8 @@
 """The paper's source routing with its token header, and shortest paths by a table (4.3, 4.4).
 
-As the emulator stores it, the header's first word says where the next token is: 64 times the word
-plus the shift in it. The others hold tokens plus one, the next in the lowest bits; 0 ends the list.
+The emulator's header begins with a word for the place of the next token: 64 times the index of the
+word plus the shift in it. The other words hold tokens plus one, the next in the lowest bits; 0 ends
+the list.
 """
 
 from __future__ import annotations
@@ -41,7 +42,7 @@ def listed_routing(
     longer: int = 0,
     **more: Any,
 ) -> Routing:
-    """A routing whose header is a list of tokens.
+    """Return a routing whose header is a list of tokens.
 
     Parameters
     ----------
@@ -50,7 +51,7 @@ def listed_routing(
     topology : Topology
         The loops.
     longer : int
-        By how many tokens a path may be longer than the paper's.
+        Number of tokens by which a path may exceed the paper's.
     **more
         Passed to `Routing`.
     """
@@ -70,7 +71,7 @@ def listed_routing(
 
 
 def list_bits(start: Rule, words: int, params: Ints) -> Callable[[int, int], int]:
-    """The list's length at the source times ceil(log2(2b+3)) bits."""
+    """Return a function for the header's bits: ceil(log2(2b+3)) per token of the list."""
     width = (2 * int(params[TYPES]) + 2).bit_length()
 
     def bits(source: int, target: int) -> int:
@@ -89,16 +90,16 @@ def list_bits(start: Rule, words: int, params: Ints) -> Callable[[int, int], int
 
 @inlined
 def write_list(tokens, count, header, params):
-    """Make the header of a list of tokens."""
+    """Write a list of tokens into a header."""
     header[:] = 0
     header[0] = 64
     word, shift, width = 1, 0, params[FIELD]
     for i in range(count):
-        # Tokens are stored plus one, so that zero ends the list. An empty header then needs no
+        # Tokens are stored plus one, and zero ends the list. An empty header then needs no
         # length.
         header[word] |= (tokens[i] + 1) << shift
         shift += width
-        # A token never spans two words. Reading it would otherwise take two looks and a mask for
+        # A token never spans two words. Reading such a token would take two accesses and a mask for
         # each.
         if shift + width > 63:
             word, shift = word + 1, 0
@@ -106,14 +107,14 @@ def write_list(tokens, count, header, params):
 
 @inlined
 def next_token(header, params):
-    """The first token of the list, `NO_TOKEN` if it is empty."""
+    """Return the first token of the list, `NO_TOKEN` if the list is empty."""
     place = header[0]
     return ((header[place >> 6] >> (place & 63)) & ((1 << params[FIELD]) - 1)) - 1
 
 
 @inlined
 def drop_token(header, params):
-    """Take the first token off the list."""
+    """Remove the first token from the list."""
     width = params[FIELD]
     place = header[0] + width
     header[0] = place if (place & 63) + width <= 63 else (place & ~63) + 64
@@ -121,7 +122,7 @@ def drop_token(header, params):
 
 @inlined
 def port_of(node, token, params):
-    """The port of a node of the loops that a token names; an unwired one where it has none."""
+    """Return the port of a token at a node of the loops, unwired if the node lacks it."""
     if token < DIAGONAL:
         return token
     position = node % params[SECTOR]
@@ -130,13 +131,13 @@ def port_of(node, token, params):
         return UP
     if own == DIAGONAL or own + 1 != token:
         return params[1]
-    # A hop of half the loop ends at the same node in both directions. Only one port of it is wired.
+    # A hop of half the loop ends at the same node in both directions, and only one port is wired.
     return UP if 2 * params[JUMPS + position] == params[LOOPS] else DOWN
 
 
 @rule
 def decide(node, header, params):
-    """Take the hop of the header's first token and drop the token."""
+    """Return the port of the header's first token, and remove the token."""
     token = next_token(header, params)
     if token == NO_TOKEN:
         return ARRIVED
@@ -155,9 +156,9 @@ def start(source, target, header, params):
 
 @rule
 def decide_by_position(node, header, params):
-    """Move the node's sector onto sector 0 and look the target up."""
+    """Return the table's port after a translation of the node's sector to sector 0."""
     size, m = params[0], params[REPRESENTATIVES]
     position = node % m
-    # Translations by whole sectors keep ports. So m rows of the table serve all N nodes.
+    # Translations by whole sectors keep ports. Therefore m rows of the table serve all N nodes.
     target = header[0] - node + position
     return entry(params, position * size + (target if target >= 0 else target + size))

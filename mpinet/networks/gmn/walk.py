@@ -21,20 +21,23 @@ EVEN, ODD, BOTH = range(3)
 """The classes of hop types (E, O, B)."""
 
 EVEN_DIGITS, ODD_DIGITS = 0x5555555555555554, 0x2AAAAAAAAAAAAAAA
-"""Digits that count for the class: digit 0 for none."""
+"""Masks of the digits that count for each class; digit 0 counts for none."""
 
 NOWHERE = 1 << 32
-"""A position above all others."""
+"""A position above all other positions."""
 
 TOKENS, NODES, POSITIONS, EARLIER, LATEST, UNSPENT, ROWS = range(7)
-"""Rows of scratch: a path's tokens, its nodes, their positions, for each node the one before at the
-same position, for each position its latest node and the hops that a walk has to make there."""
+"""Rows of scratch memory.
+
+In order: a path's tokens, its nodes, their positions, and for each node the previous node at the
+same position. Then, for each position, its latest node and the hops that remain to be made there.
+"""
 
 
 @inlined
 def cheaper_class(number):
-    """The class with more nonzero digits, odd on a tie."""
-    # Digits of the class that is not chosen cost two hops each. The class with more nonzero digits
+    """Return the class with more nonzero digits, odd on a tie."""
+    # Digits outside the chosen class cost two hops each. The class with more nonzero digits
     # makes the shorter walk.
     digits = nonzero_digits(number)
     return EVEN if count_ones(digits & EVEN_DIGITS) > count_ones(digits & ODD_DIGITS) else ODD
@@ -42,19 +45,19 @@ def cheaper_class(number):
 
 @inlined
 def nonzero_digits(number):
-    """The places of the nonzero digits of a number, as bits."""
+    """Return the places of the nonzero digits of a number in redundant binary, as bits."""
     number = abs(number)
     # The redundant binary form has the fewest nonzero digits, each of which is a hop. Its places
     # follow from one XOR.
     half = number >> 1
-    # The digits are the bits of 3n less those of n, one place up (Reitwiesner): nonzero where these
-    # differ. This is (3n ^ n) >> 1 without the large number 3n.
+    # The digits are the bits of 3n less the bits of n, one place up (Reitwiesner): nonzero where
+    # both differ. This is (3n ^ n) >> 1 without the large number 3n.
     return (number + half) ^ half
 
 
 @inlined
 def is_new(kind, number):
-    """Return whether the class yields hops for the number that no class before it yields."""
+    """Return whether the class yields hops for the number that no earlier class yields."""
     digits = nonzero_digits(number)
     even, odd = digits & EVEN_DIGITS != 0, digits & ODD_DIGITS != 0
     return (even and odd) or (kind == ODD and (even or odd)) or kind == EVEN
@@ -62,21 +65,23 @@ def is_new(kind, number):
 
 @inlined
 def count_hops(number, kind, hops):
-    """Signed hops of every type that make `number` sectors (3: RRB, then convert)."""
+    """Write the signed hops of each type that cover `number` sectors (3: RRB, then convert)."""
     hops[:] = 0
     sign = 1 if number > 0 else -1
     rest, i = abs(number), 0
     while rest != 0:
         if rest & 1:
-            # 1 or -1, whichever leaves a multiple of 4: no two nonzero digits are neighbours.
+            # The digit is 1 or -1, whichever leaves a multiple of 4: nonzero digits are never
+            # adjacent.
             digit = 2 - (rest & 3)
-            # Subtracting the digit makes the rest a multiple of 4, so that the next digit is 0.
+            # Subtracting the digit makes the rest a multiple of 4, and the next digit is 0.
             # This is the restricted redundant form of the paper.
             rest -= digit
             if i == 0 or kind == BOTH or i & 1 == kind:
                 hops[i] += sign * digit
             else:
-                # The class has no hops over 2^i sectors: two over 2^(i-1) do.
+                # The class has no hops over 2^i sectors; two hops over 2^(i-1) replace each of
+                # them.
                 hops[i - 1] += 2 * sign * digit
         rest >>= 1
         i += 1
@@ -84,7 +89,7 @@ def count_hops(number, kind, hops):
 
 @inlined
 def span(hops, params):
-    """Least and greatest position with hops; (`NOWHERE`, -1) if there is none."""
+    """Return the least and the greatest position with hops; (`NOWHERE`, -1) without hops."""
     least, most = NOWHERE, -1
     for hop_type in range(params[TYPES]):
         if hops[hop_type] != 0:
@@ -106,9 +111,9 @@ def set_off(source, scratch, params):
 
 @inlined
 def place_of(node, position, scratch):
-    """The place of a node on the path, -1 if it is not there.
+    """Return the place of a node on the path, -1 if the path does not pass the node.
 
-    Only nodes at the same position can be the same, so that these are chained.
+    Only nodes at the same position can be equal. These are chained.
     """
     place = scratch[LATEST, position]
     # Chains by position are as long as visits to one position. A search of the whole path would
@@ -120,9 +125,9 @@ def place_of(node, position, scratch):
 
 @inlined
 def go_on(token, node, position, count, row, scratch, params):
-    """Go on by a token to the node that it leads to, which is at `position`, and drop the loop.
+    """Extend a path by a token to the next node, at `position`, and erase a loop if one closes.
 
-    There is one where the path, of `count` tokens in a row of scratch, has been at that node.
+    A loop closes if the path, of `count` tokens in a row of scratch, has already passed the node.
     Returns the path's new number of tokens, and the node.
     """
     node = behind(node, token, params)
@@ -133,7 +138,7 @@ def go_on(token, node, position, count, row, scratch, params):
         scratch[NODES, count], scratch[POSITIONS, count] = node, position
         scratch[EARLIER, count], scratch[LATEST, position] = scratch[LATEST, position], count
         return count, node
-    # The loop's nodes are taken off the chains again. Otherwise a later visit would find nodes that
+    # The loop's nodes are removed from the chains. Otherwise a later visit would find nodes that
     # are no longer on the path.
     while count > met:
         scratch[LATEST, scratch[POSITIONS, count]] = scratch[EARLIER, count]
@@ -145,8 +150,8 @@ def go_on(token, node, position, count, row, scratch, params):
 def emit(source, way, hops, diagonal, scratch, params):
     """Write the loop-free walk from the source over the places of `way`; return its length.
 
-    Hops of a type, and the diagonal, are spent where the walk first comes to their position. The
-    tokens get into `TOKENS`; the nodes, the source first, into `NODES`.
+    Hops of a type, and the diagonal, are made when the walk first reaches their position. The
+    tokens are written to row `TOKENS`, the nodes to row `NODES`, the source first.
     """
     m = params[SECTOR]
     scratch[UNSPENT, :m] = 0
@@ -163,7 +168,7 @@ def emit(source, way, hops, diagonal, scratch, params):
             token = token_at(position, params) + (left < 0)
             scratch[UNSPENT, position] -= 1 if left > 0 else -1
         else:
-            # The way has three goals, some of which may be the same place. Equal ones are passed
+            # The walk has three goals, some of which may be the same place. Equal goals are passed
             # without a step.
             while turns < 3 and place == goal:
                 goal, following, turns = following, last, turns + 1
@@ -177,7 +182,7 @@ def emit(source, way, hops, diagonal, scratch, params):
 
 @inlined
 def beside(position, token, m):
-    """The position that a token leads to: the same one, but for the ring's."""
+    """Return the position behind a token: the same position, except for ring tokens."""
     if token == PLUS_C:
         return position + 1 if position < m - 1 else 0
     if token == MINUS_C:
@@ -187,7 +192,7 @@ def beside(position, token, m):
 
 @inlined
 def erase_loops(source, row, count, scratch, params):
-    """Drop the loops from the walk in a row of scratch, chronologically, as `emit` does it."""
+    """Erase the loops from the walk in a row of scratch, in chronological order as `emit` does."""
     m = params[SECTOR]
     position = set_off(source, scratch, params)
     node, kept = source, 0
@@ -200,7 +205,7 @@ def erase_loops(source, row, count, scratch, params):
 
 @inlined
 def walk_up(source, target, scratch, hops, params):
-    """The paper's path where the target's position is not below the source's (4.2, steps 3-9)."""
+    """Write the paper's path for a target position not below the source's (4.2, steps 3-9)."""
     m, half = params[SECTOR], params[HALF]
     first, last = source % m, target % m
     sectors, sign = target // m - source // m, 1
@@ -208,8 +213,8 @@ def walk_up(source, target, scratch, hops, params):
         sectors += 2 * half
     if sectors > half - 1:
         sectors, sign = 2 * half - sectors, -1
-    # Beyond the largest number of b digits, hops alone do not reach. The diagonal then makes half
-    # of the way in one hop.
+    # Hops alone cannot cover more than the largest number of b digits. The diagonal then makes half
+    # of the distance in one hop.
     diagonal = not 0 < sectors <= params[RANGE]
     number = sign * (sectors - half) if diagonal else sign * sectors
     kind = cheaper_class(number)
@@ -221,7 +226,7 @@ def walk_up(source, target, scratch, hops, params):
         least, most = min(least, border), max(most, border)
     if least > most or (first <= least and most <= last):
         return emit(source, (last, last, last), hops, diagonal, scratch, params)
-    # The walk may leave the sector on the nearer side. That costs one hop over a sector more and
+    # The walk may leave the sector on the nearer side. That costs one more hop over a sector and
     # saves ring steps (4.2).
     if (above and first + last < m) or (not above and first + last > m):
         hops[0] += 1
@@ -235,7 +240,7 @@ def walk_up(source, target, scratch, hops, params):
 
 @inlined
 def turn_round(tokens, count):
-    """Make the path back."""
+    """Reverse the path: the inverse tokens in opposite order."""
     for i in range((count + 1) // 2):
         j = count - 1 - i
         tokens[i], tokens[j] = inverse(tokens[j]), inverse(tokens[i])
@@ -243,9 +248,9 @@ def turn_round(tokens, count):
 
 @inlined
 def find_path(source, target, scratch, hops, params):
-    """Write the tokens of the paper's path to scratch (4.2); their number.
+    """Write the tokens of the paper's path to scratch (4.2); return their number.
 
-    `hops` is scratch, too, with two places more than there are types.
+    `hops` is scratch memory as well, with two more places than hop types.
     """
     size, m, tokens = params[LOOPS], params[SECTOR], scratch[TOKENS]
     ahead = target - source
@@ -258,8 +263,8 @@ def find_path(source, target, scratch, hops, params):
     if size - ahead <= m:
         tokens[: size - ahead] = MINUS_C
         return size - ahead
-    # The paper defines walks for ascending positions only. Others are walked from the target and
-    # turned round.
+    # The paper defines walks for ascending positions only. Other paths are found from the target
+    # and reversed.
     if source % m <= target % m:
         return walk_up(source, target, scratch, hops, params)
     count = walk_up(target, source, scratch, hops, params)

@@ -29,16 +29,16 @@ from mpinet.networks.topology import Topology
 
 
 def most_hops(m: int) -> int:
-    """B2(m): hops and diagonal on a path, at most (section 3.2 of the paper)."""
+    """Return B2(m): the most hops and diagonals on a path (section 3.2 of the paper)."""
     if m % 8 in (2, 3):
         return 3 * ((m - 2) // 4) // 2 + 1
     return 3 * (m // 4 - 1) // 2 + 2
 
 
 class MultipleLoops(Topology):
-    """G(m,N); ports +c, -c, then at sector starts the diagonal, at hop nodes +h, -h.
+    """Multiple loops G(m,N); ports +c, -c, then a diagonal (sector starts) or +h, -h (hop nodes).
 
-    Where the largest hop jumps N/2 both ways, its port -h is not wired.
+    If the largest hop jumps N/2 in both directions, its port -h is not wired.
     """
 
     parameters = (
@@ -77,7 +77,7 @@ class MultipleLoops(Topology):
 
     @rule
     def reverse_port(node, port, params):
-        """Return backward for forward, down for up, and back; the diagonal is its own way back."""
+        """Return the opposite direction; the diagonal is its own reverse port."""
         if port <= BACKWARD:
             return 1 - port
         return jump_back(node, port, params)
@@ -86,12 +86,12 @@ class MultipleLoops(Topology):
 
     routings = made_routings(
         source=lambda self: listed_routing("source", self, self.params, start, decide),
-        # A translation by whole sectors keeps the ports' names.
+        # A translation by whole sectors keeps port numbers.
         shortest=lambda self: table_routing(self, decide_by_position, self.sector),
         online=lambda self: around_one_node("online", self, start, decide_online),
         planned=lambda self: around_one_node("planned", self, start_planned, decide),
     )
-    """The paper's source routing; shortest paths; two that go around a dead processor.
+    """The paper's source routing, shortest paths, and two routings around a dead processor.
 
     ``source``: the source writes the list of ports (4.2). ``shortest``: stateless, by one table
     for all sectors (4.4). ``online``: as ``source``, and the processor before a dead one
@@ -99,13 +99,13 @@ class MultipleLoops(Topology):
     """
 
     def cycle(self) -> Cycle:
-        """Port 0 all the way round."""
+        """Hamiltonian cycle: port 0 all the way round."""
         return ring_cycle(self.params)
 
 
 @inlined
 def along_ring(node, port, size):
-    """The next or previous node of a ring."""
+    """Return the next or previous node of a ring."""
     if port == FORWARD:
         return node + 1 if node < size - 1 else 0
     return node - 1 if node > 0 else size - 1
@@ -113,7 +113,7 @@ def along_ring(node, port, size):
 
 @inlined
 def jump(node, port, params):
-    """The node of the loops behind the port `UP` or `DOWN`, or -1."""
+    """Return the node of the loops behind the port `UP` or `DOWN`, or -1."""
     size = params[LOOPS]
     distance = params[JUMPS + node % params[SECTOR]]
     if distance == 0 or port > DOWN:
@@ -130,7 +130,7 @@ def jump(node, port, params):
 
 @inlined
 def jump_back(node, port, params):
-    """The port at the other end of a diagonal or hop, or -1."""
+    """Return the port at the other end of a diagonal or hop, or -1."""
     distance = params[JUMPS + node % params[SECTOR]]
     if distance == 0:
         return -1

@@ -1,1 +1,1 @@
-"""Files of others that are networks: one reader per format, and the table that finds it."""
+"""Readers of network files of other programs, one per format, and the table of formats."""

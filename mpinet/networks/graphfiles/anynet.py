@@ -1,4 +1,4 @@
-"""BookSim's anynet files: a line per router or node, with the routers and nodes that it joins."""
+"""BookSim's anynet files: each line joins a router or node to routers and nodes."""
 
 from __future__ import annotations
 
@@ -18,12 +18,12 @@ End = tuple[str, int]
 
 
 def read_anynet(data: bytes) -> networkx.Graph:
-    """Routers are switches, nodes are processors; a number behind a router is a way's cycles.
+    """Read an anynet file: routers become switches, nodes processors, cycles of channels latencies.
 
     Raises
     ------
     ValueError
-        A line is no such one, a node has two routers, or a link takes longer one way than back.
+        A line has a syntax error, a node has two routers, or a link's latency differs by direction.
     """
     ways = dict[tuple[End, End], tuple[int, int]]()
     router = dict[End, End]()
@@ -42,28 +42,28 @@ def read_anynet(data: bytes) -> networkx.Graph:
 
 
 def _joined(words: list[str], line: int) -> Iterator[tuple[End, End, int]]:
-    """Read the ends that a line joins, and the cycles from the first to each."""
+    """Yield the pairs of ends that a line joins, each with the channel's latency in cycles."""
     ends: list[list[str]] = []
     for word in words:
         if word in KINDS:
             ends.append([word])
         elif not ends or not (word.isascii() and word.isdecimal() and len(word) < 10):
-            raise ValueError(
-                f"line {line}: {quoted(word)} stands where router or node, and a number, belong"
-            )
+            raise ValueError(f"line {line}: {quoted(word)} is not router or node with a number")
         else:
             ends[-1].append(word)
     if any(len(end) == 1 or len(end) > 3 for end in ends) or (ends and len(ends[0]) > 2):
-        raise ValueError(f"line {line}: router and node have a number, others' cycles a second one")
+        raise ValueError(
+            f"line {line}: write a number after router and node, then optionally cycles"
+        )
     read = [((end[0], int(end[1])), int(end[2]) if len(end) > 2 else 1) for end in ends]
     for end, cycles in read[1:]:
         if cycles < 1:
-            raise ValueError(f"line {line}: a channel takes a cycle at least")
+            raise ValueError(f"line {line}: a channel takes at least one cycle")
         yield read[0][0], end, cycles
 
 
 def _wired(ways: dict[tuple[End, End], tuple[int, int]]) -> Wiring:
-    """Join the ends, nodes first, in ascending order; a way that no line tells takes one cycle."""
+    """Return the wiring with nodes first, ascending; a direction without a line has latency 1."""
     wiring = Wiring()
     ends = {end for pair in ways for end in pair}
     names = {}
@@ -75,9 +75,9 @@ def _wired(ways: dict[tuple[End, End], tuple[int, int]]) -> Wiring:
         back = ways.get((end, head), (1, line))[0]
         if back != cycles:
             raise ValueError(
-                f"line {line}: the way from {names[head]} to {names[end]} takes {cycles} cycles, "
-                f"and the way back {back}; links here are alike both ways: say {cycles} in both "
-                "lines"
+                f"line {line}: the channel from {names[head]} to {names[end]} takes {cycles} "
+                f"cycles, the channel back {back}; mpinet needs equal numbers: write {cycles} in "
+                "both lines"
             )
         if head < end or (end, head) not in ways:
             wiring.link(names[head], names[end])

@@ -1,8 +1,7 @@
-"""Capacities from bandwidths: a link that is twice as fast carries twice as many messages a step.
+"""Capacities from bandwidths: messages per step are proportional to bandwidth.
 
-``graph:FILE,bandwidth`` takes the greatest rate of which all links' rates are multiples, and
-``graph:FILE,bandwidth=25GB/s`` the rate that is given. A link is as many parallel links of this
-rate as make up its own.
+``graph:FILE,bandwidth`` takes the greatest common divisor of all links' bandwidths as the unit.
+``graph:FILE,bandwidth=25GB/s`` gives the unit. A link of k units becomes k parallel links.
 """
 
 from __future__ import annotations
@@ -24,11 +23,11 @@ if TYPE_CHECKING:
     import networkx
 
 ASKED = re.compile(r"(.+),bandwidth(?:=([^,]+))?", re.DOTALL)
-"""A file's name, and behind it the wish for capacities and perhaps their unit."""
+"""A file's name, followed by the argument ``bandwidth`` with an optional unit."""
 
 
 def split_wish(text: str) -> tuple[str, bool, str | None]:
-    """Return the file, whether bandwidths become capacities, and the unit that is given.
+    """Return the file's name, whether bandwidths become capacities, and the given unit.
 
     Examples
     --------
@@ -40,28 +39,28 @@ def split_wish(text: str) -> tuple[str, bool, str | None]:
 
 
 def with_capacities(where: str, graph: networkx.Graph | Table, unit: str | None) -> networkx.Graph:
-    """Return the graph whose edges have capacities for bandwidths, and the unit's time per byte.
+    """Return the graph with capacities instead of bandwidths, and the unit's time per byte.
 
     Parameters
     ----------
     where : str
-        What the sentence of an error begins with.
+        Start of error messages.
     graph : networkx.Graph, or ndarray of int64, shape (L, 2)
-        Its edges have a ``bandwidth``, or a ``time_byte``, and no ``capacity``; an array's have
-        nothing.
+        The edges have a ``bandwidth``, or a ``time_byte``, and no ``capacity``. An array has no
+        attributes and is rejected.
     unit : str, optional
-        A rate such as ``25GB/s``. Default: the greatest of which all are multiples.
+        A bandwidth such as ``25GB/s``. Default: the greatest common divisor of all bandwidths.
 
     Raises
     ------
     TopologyError
-        An edge has no bandwidth, or one that is no multiple of the unit.
+        An edge has no bandwidth, or its bandwidth is not a multiple of the unit.
     """
     if isinstance(graph, np.ndarray):
         u, v = graph[0].tolist()
-        raise TopologyError(f"{where}: the bandwidth of the link between {u} and {v}: it has none.")
+        raise TopologyError(f"{where}: the link between {u} and {v} has no bandwidth.")
     if graph.number_of_edges() == 0:
-        return graph  # it is refused as a network
+        return graph  # rejected later, as a network without links
     rates = [_rate_of(where, u, v, said) for u, v, said in graph.edges(data=True)]
     try:
         each = _common(rates) if unit is None else rate(unit)
@@ -83,10 +82,10 @@ def with_capacities(where: str, graph: networkx.Graph | Table, unit: str | None)
 
 
 def _rate_of(where: str, u: object, v: object, said: dict[str, object]) -> Fraction:
-    """Return the bytes a second of an edge."""
+    """Return the bandwidth of an edge in bytes per second."""
     try:
         if "capacity" in said:
-            raise UsageError("it has a capacity already.")
+            raise UsageError("the link also has a capacity; give one of both.")
         given = said.get("bandwidth")
         if isinstance(given, Fraction):
             return given
@@ -94,7 +93,7 @@ def _rate_of(where: str, u: object, v: object, said: dict[str, object]) -> Fract
             return rate(str(given))
         if "time_byte" in said:
             return 10**15 / byte_time(str(said["time_byte"]), "fs")
-        raise UsageError("it has none.")
+        raise UsageError("the link has none.")
     except (UsageError, ZeroDivisionError) as error:
         reason = "it is infinite." if isinstance(error, ZeroDivisionError) else error
         raise TopologyError(
@@ -103,6 +102,6 @@ def _rate_of(where: str, u: object, v: object, said: dict[str, object]) -> Fract
 
 
 def _common(rates: list[Fraction]) -> Fraction:
-    """Return the greatest rate of which all are multiples; 0 without rates."""
+    """Return the greatest common divisor of the rates; 0 without rates."""
     whole = reduce(lcm, (one.denominator for one in rates), 1)
     return Fraction(reduce(gcd, (int(one * whole) for one in rates), 0), whole)

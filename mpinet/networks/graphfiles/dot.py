@@ -20,16 +20,16 @@ TOKEN = re.compile(
     |-?(?:\.\d+|\d+(?:\.\d*)?))""",
     re.VERBOSE | re.DOTALL | re.MULTILINE,
 )
-"""A gap, a mark or a text at a place of the file."""
+"""Pattern of the next token: a gap, a punctuation mark or a text."""
 
 KINDS = ("graph", "node", "edge")
-"""Words before attributes that all later things of the kind have."""
+"""Keywords before default attributes for later elements of that kind."""
 
 Attributes = dict[str, str]
 
 
 class Reader:
-    """A graph while it is read."""
+    """Parser of a DOT file; `graph` is the result."""
 
     def __init__(self, text: str):
         import networkx
@@ -40,7 +40,7 @@ class Reader:
         if self._word("digraph"):
             raise ValueError("the graph is directed; a network's links go both ways")
         if not self._word("graph"):
-            raise ValueError(f"line {self._line}: there is no graph")
+            raise ValueError(f"line {self._line}: the word graph is missing")
         self.graph: networkx.Graph = networkx.Graph() if strict else networkx.MultiGraph()
         if self._mark != "{":
             self._text()
@@ -49,31 +49,31 @@ class Reader:
             raise ValueError(f"line {self._line}: a second graph begins")
 
     def _take(self) -> None:
-        """Go on to the next mark or text."""
+        """Advance to the next token."""
         self._mark, self._next, self._line = next(self._tokens)
 
     def _word(self, word: str) -> bool:
-        """Pass an unquoted word, in any case, if it is the next text."""
+        """Skip an unquoted word, in any case, if it is the next token; return whether it was."""
         found = self._next.lower() == word
         if found:
             self._take()
         return found
 
     def _pass(self, mark: str) -> bool:
-        """Pass a mark if it is the next token."""
+        """Skip a mark if it is the next token; return whether it was."""
         found = self._mark == mark
         if found:
             self._take()
         return found
 
     def _need(self, mark: str) -> None:
-        """Pass a mark that has to come next."""
+        """Skip a mark; raise `ValueError` if it is not the next token."""
         if not self._pass(mark):
             found = self._mark or self._next or "the end"
-            raise ValueError(f"line {self._line}: {quoted(found)} stands where {mark} belongs")
+            raise ValueError(f"line {self._line}: {mark} is missing before {quoted(found)}")
 
     def _text(self) -> str:
-        """Pass a text, of quoted parts joined by +, and return it."""
+        """Read a text, which may have quoted parts joined by +, and return it."""
         text = self._next
         if not text:
             raise ValueError(f"line {self._line}: a name or value is missing")
@@ -126,7 +126,7 @@ class Reader:
         return nodes
 
     def _end(self, defaults: dict[str, Attributes]) -> list[str]:
-        """Read a node, with a port that counts for nothing, or a group of nodes."""
+        """Read a node or a group of nodes; a node's port is ignored."""
         if self._word("subgraph"):
             if self._mark != "{":
                 self._text()
@@ -139,7 +139,7 @@ class Reader:
         return [node]
 
     def _attributes(self) -> Attributes:
-        """Read lists of attributes, if there are any."""
+        """Read lists of attributes, if any."""
         found: Attributes = {}
         while self._pass("["):
             while not self._pass("]"):
@@ -151,12 +151,12 @@ class Reader:
 
 
 def tokens(text: str) -> Iterator[tuple[str, str, int]]:
-    """Yield marks and texts, one of them empty, with their lines; at the end both are empty."""
+    """Yield tokens as (mark, text, line): one of mark and text is empty, at the end both are."""
     place, line = 0, 1
     while place < len(text):
         found = TOKEN.match(text, place)
         if found is None:
-            raise ValueError(f"line {line}: {quoted(text[place])} begins nothing that is read here")
+            raise ValueError(f"line {line}: {quoted(text[place])} is not expected here")
         if found["gap"] is None:
             yield found["mark"] or "", found["text"] or "", line
         line += text.count("\n", place, found.end())
@@ -169,11 +169,11 @@ def read_dot(data: bytes) -> networkx.Graph:
     """Read an undirected graph; in a strict one parallel links are one.
 
     Nodes with ``switch=true`` are switches. Links have the attributes of any graph file, such as
-    ``capacity``; what Graphviz draws by counts for nothing.
+    ``capacity``. Attributes for drawing are ignored.
 
     Raises
     ------
     ValueError
-        It is none; the sentence begins with the line.
+        The file is not an undirected DOT graph; the message begins with the line.
     """
     return Reader(data.decode("utf-8-sig")).graph

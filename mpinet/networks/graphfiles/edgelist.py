@@ -1,4 +1,4 @@
-"""Edge lists: an edge a line, as words or as columns that a first line names."""
+"""Edge lists: one edge per line, as words or as columns that a header line names."""
 
 from __future__ import annotations
 
@@ -15,16 +15,16 @@ if TYPE_CHECKING:
     import networkx
 
 ENDS = ("source", "target")
-"""Names of a CSV file's first columns."""
+"""Names of the first two columns of a CSV file."""
 
 ATTRIBUTES = ("bandwidth", "capacity", "class", "latency", "time_byte")
-"""Names of what an edge list says of a link."""
+"""Names of the attributes of an edge list."""
 
 
 def read_edge_list(data: bytes) -> networkx.Graph | Table:
-    """An edge a line, two labels, then attributes ``name=value``; ``#`` starts a comment.
+    """Read one edge per line: two labels, then attributes ``name=value``; ``#`` starts a comment.
 
-    Repeated lines are parallel links, and so is an edge with a ``capacity``. A list of whole
+    Repeated lines are parallel links, as are edges with a ``capacity``. A list of whole
     numbers alone is returned as an array (`read_numbers`).
     """
     numbers = read_numbers(data)
@@ -39,11 +39,11 @@ def read_edge_list(data: bytes) -> networkx.Graph | Table:
         said = [word.partition("=")[::2] for word in words[2:] if "=" in word]
         if words and len(words) != 2 + len(said):
             raise ValueError(
-                f"line {number} has {len(words)} words, not the two ends of a link and what "
-                "stands behind them as name=value"
+                f"line {number} has {len(words)} words, not the two ends of a link and "
+                "attributes name=value"
             )
         if unknown := sorted(dict(said).keys() - {*ATTRIBUTES}):
-            raise ValueError(f"line {number}: {unknown[0]} is none of {', '.join(ATTRIBUTES)}")
+            raise ValueError(f"line {number}: {unknown[0]} is not one of {', '.join(ATTRIBUTES)}")
         if words:
             graph.add_edge(*words[:2], **dict(said))
     return graph
@@ -52,14 +52,14 @@ def read_edge_list(data: bytes) -> networkx.Graph | Table:
 def read_csv(data: bytes) -> networkx.Graph | Table:
     """Read an edge list whose first line names its columns: ``source,target``, then attributes.
 
-    Without such a line it is an edge list as any other. An empty cell says nothing of the link.
+    Without this line the file is read as an ordinary edge list. An empty cell means no attribute.
     """
     head, _, rest = data.removeprefix(MARK).partition(b"\n")
     columns = [name.strip() for name in next(csv.reader([head.decode().strip()]), [])]
     if columns[: len(ENDS)] != [*ENDS]:
         return read_edge_list(data.removeprefix(MARK))
     if unknown := [name for name in columns[len(ENDS) :] if name not in ATTRIBUTES]:
-        raise ValueError(f"line 1: {quoted(unknown[0])} is none of {', '.join(ATTRIBUTES)}")
+        raise ValueError(f"line 1: {quoted(unknown[0])} is not one of {', '.join(ATTRIBUTES)}")
     if columns == [*ENDS]:
         numbers = read_numbers(rest)
         if numbers is not None:
@@ -73,7 +73,7 @@ def read_csv(data: bytes) -> networkx.Graph | Table:
         if any(cells) and (len(cells) != len(columns) or not all(cells[: len(ENDS)])):
             raise ValueError(
                 f"line {rows.line_num + 1} has {len(cells)} cells, not the two ends of a link and "
-                "one for each column behind them"
+                "one cell for each further column"
             )
         if any(cells):
             said = zip(columns[len(ENDS) :], cells[len(ENDS) :], strict=True)

@@ -17,27 +17,27 @@ if TYPE_CHECKING:
     import networkx
 
 PROCESSORS = "xpu"
-"""Choice of the components that are processors; all others only forward."""
+"""The ``choice`` of components that are processors; all other components only forward."""
 
 RATES = {"gigabits_per_second": Fraction(10**9, 8), "gigabytes_per_second": Fraction(10**9)}
 TIMES = {"ms": Fraction(1, 10**3), "us": Fraction(1, 10**6), "ns": Fraction(1, 10**9)}
-"""Bytes a second, and seconds, of the format's units."""
+"""The format's units in bytes per second, and in seconds."""
 
 SLICE = re.compile(r"([^\[\].]+)(?:\[(\d{0,9})(?:(:)(\d{0,9}))?\])?")
-"""A name and its indexes: all of it, ``[3]``, ``[0:4]``, ``[:4]`` or ``[2:]``."""
+"""A name and its indexes: all of them, ``[3]``, ``[0:4]``, ``[:4]`` or ``[2:]``."""
 
 MOST_YAML = 2**22
-"""Largest file in YAML, which is read a hundred times slower than JSON, in bytes."""
+"""Size in bytes of the largest YAML file; YAML is read a hundred times slower than JSON."""
 
 DEEPEST = 8
-"""Most devices within one another."""
+"""Largest nesting depth of devices."""
 
 Costs = tuple[Fraction | None, Fraction | None]
-"""Latency in seconds and rate in bytes a second, where they are known."""
+"""Latency in seconds and bandwidth in bytes per second, None if unknown."""
 
 
 class Infrastructure:
-    """An infrastructure while it is read: its devices by name, and what has been wired."""
+    """Reader of an infrastructure: its devices by name, and the wiring found so far."""
 
     def __init__(self, document: Mapping[str, Any]):
         self.wiring = Wiring()
@@ -48,7 +48,7 @@ class Infrastructure:
         """Add the components of a device, and the links between them."""
         device = self.devices.get(name)
         if device is None or deep > DEEPEST:
-            raise ValueError(f"there is no device {quoted(name)}, or it is within itself")
+            raise ValueError(f"device {quoted(name)} does not exist or contains itself")
         for component in _list(device, "components"):
             part = _text(component, "name")
             choice = component.get("choice")
@@ -65,7 +65,7 @@ class Infrastructure:
             self.join([[f"{prefix}.{each}" for each in end] for end in ends], edge, links)
 
     def inside(self, device: str, end: Mapping[str, Any]) -> list[str]:
-        """Return the components that an end names, such as ``cx5.0.port.1``."""
+        """Return the components that an edge's end names, such as ``cx5.0.port.1``."""
         words = [*filter(None, (end.get("device"), end.get("component")))]
         found = [""]
         for word in ".".join(map(str, words)).split("."):
@@ -83,7 +83,7 @@ class Infrastructure:
     def join(
         self, ends: list[list[str]], edge: Mapping[str, Any], links: Mapping[str, Costs]
     ) -> None:
-        """Link the ends of an edge, each to all or each to its like; two have one link at most."""
+        """Link the two ends of an edge, all pairs or one to one, without parallel links."""
         scheme = edge.get("scheme")
         if scheme not in ("many2many", "one2one"):
             raise ValueError(f"an edge's scheme is many2many or one2one, not {quoted(str(scheme))}")
@@ -101,38 +101,38 @@ class Infrastructure:
 def read_infragraph(data: bytes) -> networkx.Graph:
     """Read an infrastructure: components of the choice xpu are processors, all others switches.
 
-    What nothing is linked to is left out.
+    Components without a link are left out.
 
     Raises
     ------
     ValueError
-        It is none; the sentence begins with the place.
+        The file is not an infrastructure; the message begins with the place.
     """
     return _read(json.loads(data))
 
 
 def read_infragraph_yaml(data: bytes) -> networkx.Graph:
-    """Read the same in YAML: plain values alone, and nothing that stands for another place."""
+    """Read an infrastructure in YAML, with plain values only and without aliases."""
     try:
         import yaml
     except ImportError:
         raise ValueError('YAML needs PyYAML: pip install "mpinet[yaml]"') from None
     if len(data) > MOST_YAML:
-        raise ValueError(f"it has more than {MOST_YAML:,} bytes: write it in JSON")
+        raise ValueError(f"the YAML has more than {MOST_YAML:,} bytes: convert the file to JSON")
     try:
         for event in yaml.parse(data, yaml.SafeLoader):
             if isinstance(event, yaml.AliasEvent):
                 line = event.start_mark.line + 1
-                raise ValueError(f"line {line}: *{event.anchor} stands for another place")
+                raise ValueError(f"line {line}: the alias *{event.anchor} is not supported")
         return _read(yaml.load(data, yaml.SafeLoader))
     except yaml.YAMLError as error:
         mark = getattr(error, "problem_mark", None)
         line = 1 if mark is None else mark.line + 1
-        raise ValueError(f"line {line}: this is no YAML of plain values") from None
+        raise ValueError(f"line {line}: the file is not YAML of plain values") from None
 
 
 def _read(document: Any) -> networkx.Graph:
-    """Read a document of either notation."""
+    """Return the graph of a parsed JSON or YAML document."""
     if isinstance(document, dict):
         document = document.get("infrastructure", document)
     found, sizes = Infrastructure(document), dict[str, tuple[str, int]]()
@@ -142,7 +142,7 @@ def _read(document: Any) -> networkx.Graph:
         place, before = f"instances[{number}]", len(found.wiring.graph)
         for at in range(count):
             with_place(place, found.instance, f"{name}.{at}", device)
-            if at == 0:  # all others have as many nodes
+            if at == 0:  # all other instances have as many nodes
                 more = (count - 1) * (len(found.wiring.graph) - before)
                 with_place(place, found.wiring.require_room, more)
     links = _links(document)
@@ -151,7 +151,7 @@ def _read(document: Any) -> networkx.Graph:
     graph = found.wiring.finished()
     graph.remove_nodes_from([node for node, degree in [*graph.degree()] if degree == 0])
     if not found.processors:
-        raise ValueError(f"no component is of the choice {PROCESSORS}: nothing computes")
+        raise ValueError(f"no component has the choice {PROCESSORS}: the network needs a processor")
     return graph
 
 
@@ -161,7 +161,7 @@ def _edge(
     sizes: Mapping[str, tuple[str, int]],
     links: Mapping[str, Costs],
 ) -> None:
-    """Wire an edge between instances."""
+    """Add the links of an edge between instances."""
     ends = []
     for key in ("ep1", "ep2"):
         end = _dict(edge, key)
@@ -175,7 +175,7 @@ def _edge(
 
 
 def with_place(place: str, call: Any, *given: Any) -> None:
-    """Call; an error says the place in the file."""
+    """Call a function; add the place in the file to the message of a `ValueError`."""
     try:
         call(*given)
     except ValueError as error:
@@ -183,11 +183,11 @@ def with_place(place: str, call: Any, *given: Any) -> None:
 
 
 def sliced(word: str, counts: Mapping[str, int]) -> tuple[str, range]:
-    """Return a name, and the indexes that stand behind it, as Python slices do."""
+    """Return a name and its range of indexes, which are written as Python slices."""
     found = SLICE.fullmatch(word)
     name = found[1] if found else word
     if found is None or name not in counts:
-        raise ValueError(f"there is no {quoted(word)}")
+        raise ValueError(f"{quoted(word)} does not exist")
     count, first, more, last = counts[name], found[2], found[3], found[4]
     if first is None:
         return name, range(count)
@@ -201,7 +201,7 @@ def sliced(word: str, counts: Mapping[str, int]) -> tuple[str, range]:
 
 
 def _links(owner: Mapping[str, Any]) -> dict[str, Costs]:
-    """Return latency and rate of each link, by its name."""
+    """Return latency and bandwidth of each link, by its name."""
     found = dict[str, Costs]()
     for each in _list(owner, "links"):
         physical = each.get("physical") or {}
@@ -213,7 +213,7 @@ def _links(owner: Mapping[str, Any]) -> dict[str, Costs]:
 
 
 def _quantity(given: Any, units: Mapping[str, Fraction]) -> Fraction | None:
-    """Read a value in its unit; None where there is none, or in another unit."""
+    """Return a value in seconds or bytes per second; None if absent or in an unknown unit."""
     unit = str(given.get("choice")) if isinstance(given, dict) else ""
     value = given.get(unit) if unit in units else None
     if value is None:

@@ -1,8 +1,9 @@
-"""Links laid where routes lead: two ends for each, found from the order of links on the routes.
+"""Reconstruction of wiring from routes: links' ends from the order of links on routes.
 
-A platform names links and the order in which routes pass them, but not where they meet. A route of
-one link tells both ends of the link. Between the links of a longer route lie junctions, which have
-no names; routes that share links tell which junctions are the same. No route changes its length.
+A platform names links and the order in which routes pass these links, but not the nodes where
+links meet. A route of one link gives both ends of the link. Between the links of a longer route lie
+junctions, which have no names. Junctions are identified with each other if routes share links. No
+route changes its length.
 """
 
 from __future__ import annotations
@@ -15,25 +16,24 @@ End = str | int
 """A node's name, or the number of a junction."""
 
 Ends = dict[End, None]
-"""Ends, each once, in the order in which they were added."""
+"""Ordered set of ends, in the order of insertion."""
 
 
 class Laying:
-    """Links while they are laid."""
+    """Links with their ends, as far as the routes read so far determine these."""
 
     def __init__(self) -> None:
         self._cables = dict[str, dict[End, Ends]]()
-        """For each link the ends where it is laid, and the other ends that it leads to from each.
-        """
+        """For each link and each of its ends, the ends on the other side of the link."""
         self._links = defaultdict[End, dict[str, None]](dict)
-        """The links at each end."""
+        """Links at each end."""
         self._same = list[End]()
-        """For each junction the end that it is the same as, or itself."""
+        """For each junction, the end with which it was merged, or the junction itself."""
 
     def walk(self, links: Sequence[str], u: str, v: str) -> list[End]:
-        """Lay the links of a route that are not there yet; return the ends that it passes.
+        """Place the links of a route that have no ends yet; return the ends on the route.
 
-        No end is passed twice, so that the route is as long as it has links.
+        No end occurs twice, so the number of hops is the number of links.
         """
         way: list[End] = [u]
         for link, after in zip_longest(links, links[1:]):
@@ -42,20 +42,20 @@ class Laying:
         return way
 
     def found(self, end: End) -> End:
-        """Return the end that stands for all those that are the same."""
+        """Return the representative of an end after merging."""
         while isinstance(end, int) and self._same[end] != end:
             end = self._same[end]
         return end
 
     def cables(self) -> Iterator[tuple[str, list[tuple[End, End]]]]:
-        """Yield each link with all pairs of ends between which it is laid."""
+        """Yield each link with all pairs of its ends."""
         for link, places in self._cables.items():
             pairs = {frozenset((one, other)): (one, other)
                      for one, others in places.items() for other in others}  # fmt: skip
             yield link, [*pairs.values()]
 
     def _step(self, link: str, at: End, after: str | None, target: str, passed: set[End]) -> End:
-        """Pass a link from an end to one that is not passed; return this other end."""
+        """Follow a link from an end to an end not yet on the route; return the latter."""
         at = self.found(at)
         places = self._cables.setdefault(link, {})
         here = [far for far in places.get(at, ()) if far not in passed]
@@ -74,18 +74,18 @@ class Laying:
         return target if known else self._lay(link, at, target)
 
     def _ends_of(self, after: str | None, target: str) -> dict[End, Ends]:
-        """Return the ends where the next link of a route is laid, or the target if none is next."""
+        """Return the ends of the next link of a route, or the target after the last link."""
         return {target: {}} if after is None else self._cables.get(after, {})
 
     def _lay(self, link: str, one: End, other: End) -> End:
-        """Lay a link between two ends; return the second one."""
+        """Place a link between two ends; return the second end."""
         for near, far in ((one, other), (other, one)):
             self._cables[link].setdefault(near, {})[far] = None
             self._links[near][link] = None
         return other
 
     def _join(self, one: End, other: End) -> bool:
-        """Take two ends for the same; False if both have names, or a cable would become a loop."""
+        """Merge two ends; return False if both have names, or a link would become a loop."""
         one, other = self.found(one), self.found(other)
         if isinstance(other, int):
             one, other = other, one

@@ -1,4 +1,4 @@
-"""Edge lists of whole numbers alone, read into an array: a large graph has no object per link."""
+"""Edge lists of whole numbers only, read into an array without an object per link."""
 
 from __future__ import annotations
 
@@ -11,19 +11,19 @@ COMMENT, COMMA, ZERO, NINE = ord("#"), ord(","), ord("0"), ord("9")
 TAB, LINE_FEED, RETURN, SPACE, LAST_SIGN = ord("\t"), ord("\n"), ord("\r"), ord(" "), ord("~")
 
 MOST_DIGITS = 18
-"""Digits of the largest labels that are read here: they fit into 64 bits."""
+"""Digits of the largest labels that this module reads, which fit into 64 bits."""
 
 
 def read_numbers(data: bytes) -> Table | None:
-    """Read an edge list whose lines are two whole numbers, blank or comments.
+    """Read an edge list in which each line is two whole numbers, blank or a comment.
 
     Returns
     -------
     ndarray of int64, shape (L, 2), or None
-        The labels of every link's ends, in the order of the file. None where there are no links, or
-        where the file says anything else: attributes, other labels, numbers with leading zeros.
+        The labels of every link's ends, in the order of the file. None if the file has no links, or
+        anything else: attributes, other labels, numbers with leading zeros.
     """
-    text = np.array(np.frombuffer(data, np.uint8))  # compiled code takes what can be written
+    text = np.array(np.frombuffer(data, np.uint8))  # compiled code needs a writable array
     ends = np.empty((data.count(b"\n") + data.count(b"\r") + 1, 2), np.int64)
     links = take_links(text, ends)
     return ends[:links] if links > 0 else None
@@ -31,9 +31,9 @@ def read_numbers(data: bytes) -> Table | None:
 
 @kernel
 def take_links(text: Bytes, ends: Table) -> int:
-    """Write both labels of every link of an edge list of numbers; return how many there are.
+    """Write both labels of every link of an edge list of numbers; return the number of links.
 
-    Returns -1 if the list says anything else. There is a row of `ends` for each line.
+    Returns -1 if the list has anything else. `ends` has a row for each line.
     """
     links, words, number, digits, comment = 0, 0, 0, 0, False
     for place in range(text.size + 1):
@@ -41,7 +41,7 @@ def take_links(text: Bytes, ends: Table) -> int:
         ends_line = sign in (LINE_FEED, RETURN)
         if comment and not ends_line:
             if (sign < SPACE and sign != TAB) or sign > LAST_SIGN:
-                return -1  # it may end the line, or be no text
+                return -1  # the character may end the line, or the file may not be text
             continue
         if ZERO <= sign <= NINE:
             if digits == MOST_DIGITS or (digits > 0 and number == 0):

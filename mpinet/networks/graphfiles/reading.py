@@ -1,4 +1,4 @@
-"""The one door for files that are networks: their contents, or their names, tell the format."""
+"""The common reader of network files: contents or file name determine the format."""
 
 from __future__ import annotations
 
@@ -26,10 +26,10 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, kw_only=True)
 class GraphFormat(Format):
-    """A format of files that are networks."""
+    """A format of network files."""
 
     read: Callable[[bytes], Any]
-    """Reads the bytes into a graph."""
+    """Function from the file's bytes to a graph."""
     ordered: bool = False
     """True if nodes are numbered in the order of the file."""
 
@@ -44,7 +44,7 @@ def _networkx_reader(name: str) -> Callable[[bytes], Any]:
 
 
 def _read_graphml(data: bytes) -> Any:
-    """GraphML without document types and entities: networkx would expand them."""
+    """Read GraphML without document types and entities, which networkx would expand."""
     require_plain(data)
     return _networkx_reader("read_graphml")(data)
 
@@ -63,18 +63,18 @@ FORMATS = (
     GraphFormat("CSV", endings=(".csv",), read=read_csv),
     GraphFormat("edge list", endings=(".txt", ".edges", ".edgelist", ""), read=read_edge_list),
 )  # fmt: skip
-"""All formats; those that contents tell come first."""
+"""All formats; formats that are recognized by contents come first."""
 
 
 def read_graph(path: str) -> tuple[networkx.Graph | Table, bool]:
-    """Read a graph from a file; also tell if its nodes are numbered in the order of the file.
+    """Read a graph from a file; return also whether its nodes keep the order of the file.
 
-    An edge list of whole numbers alone comes as the labels of its links' ends, shape (L, 2).
+    An edge list of whole numbers alone is returned as the labels of its links' ends, shape (L, 2).
 
     Raises
     ------
     TopologyError
-        There is no such file or format, or the file is not in its format.
+        The file or format does not exist, or the file violates its format.
     """
     if not os.path.exists(path) or os.path.isdir(path):
         raise TopologyFileError(f"graph: there is no file {path}.")

@@ -1,4 +1,4 @@
-"""SimGrid's platforms (XML): zones of hosts and routers, links, and the routes that place them."""
+"""SimGrid's platforms (XML): zones of hosts and routers, links, and routes."""
 
 from __future__ import annotations
 
@@ -17,29 +17,29 @@ if TYPE_CHECKING:
     import networkx
 
 ROUTED = ("full", "floyd", "dijkstra", "dijkstracache", "none")
-"""Kinds of zones whose routes say where links are."""
+"""Kinds of zones whose routes determine the ends of links."""
 
 ROUTES = {
     "route": ("src", "dst"),
     "zoneRoute": ("gw_src", "gw_dst"),
     "ASroute": ("gw_src", "gw_dst"),
 }
-"""Elements that are routes, and which of their attributes name the ends."""
+"""Elements that are routes, with the names of their attributes for the two ends."""
 
 APART = ("prop", "config", "actor", "process", "disk", "trace", "trace_connect")
-"""Elements that say nothing of the wiring."""
+"""Elements without information on the wiring."""
 
 PROFILES = ("bandwidth_file", "latency_file", "state_file")
-"""Attributes by which a link changes with time."""
+"""Attributes by which a link changes over time."""
 
 SHARED = ("SHARED", "SPLITDUPLEX", "FULLDUPLEX")
-"""Policies of links that carry a message a step each way, or one in all."""
+"""Sharing policies of links that carry one message a step each way, or one in all."""
 
 QUANTITY = re.compile(r"([0-9]+(?:\.[0-9]+)?(?:[eE][-+]?[0-9]{1,3})?)\s*([A-Za-z]*)")
 SEVERAL = "sharing of links by several pairs of ends (each pair has a link of its own)"
 ONE_WAY = "direction of links (they lead both ways)"
-LONGER = "routes that are longer than the shortest way, which messages take"
-IF_LISTED = " (--routing routes takes those of the file)"
+LONGER = "routes longer than the shortest path, which messages take"
+IF_LISTED = " (--routing routes uses the routes of the file)"
 
 MOST_FOLLOWED = 1 << 22
 """Most pairs of a host and a node whose distances are compared with the lengths of routes."""
@@ -56,18 +56,18 @@ TIMES = {
     "ns": Fraction(1, 10**9), "ps": Fraction(1, 10**12), "m": Fraction(60), "h": Fraction(3600),
     "d": Fraction(86400), "w": Fraction(604800),
 }  # fmt: skip
-"""Bytes a second, and seconds, of the format's units."""
+"""The format's units in bytes per second, and in seconds."""
 
 
 class SimgridRoute(NamedTuple):
-    """A way from one end to another: the links on it, and the line that tells of it."""
+    """A route: its links, and its line in the file."""
 
     links: tuple[str, ...]
     line: int
 
 
 class Platform:
-    """A platform while it is read."""
+    """Reader of a platform."""
 
     def __init__(self) -> None:
         self.wiring = Wiring()
@@ -76,25 +76,25 @@ class Platform:
         self.laying = Laying()
 
     def ignore(self, what: str, name: str) -> None:
-        """Note what of the file the network has not, and of which element."""
+        """Record a property of the file that the network ignores, and the name of its element."""
         self.wiring.ignore(what, name)
 
     def zone(self, zone: Element) -> None:
-        """Read what is in a zone."""
+        """Read the elements of a zone."""
         kind = zone.attributes.get("routing", "")
         if kind.lower() == "cluster":
             self.star(zone)
             return
         if kind.lower() not in ROUTED:
             raise ValueError(
-                f"line {zone.line}: routing {quoted(kind)} does not say where links are; that of "
-                f"{', '.join(ROUTED)}, cluster does"
+                f"line {zone.line}: routing {quoted(kind)} gives no ends of links; use one of "
+                f"{', '.join(ROUTED)}, cluster"
             )
         for element in zone.inside:
             self.element(element)
 
     def star(self, zone: Element) -> None:
-        """Read a zone whose hosts all join its router."""
+        """Read a zone whose hosts are all joined to its router."""
         routers = [element for element in zone.inside if element.tag == "router"]
         named = f"{zone.attributes.get('id', '')}_router"
         hub = routers[0].attributes.get("id", "") if routers else named
@@ -137,7 +137,7 @@ class Platform:
             elif tag in APART:
                 self.ignore("elements", f"<{tag}>")
             else:
-                raise ValueError(f"<{tag}> is not read")
+                raise ValueError(f"<{tag}> is not supported")
         except ValueError as error:
             reason = str(error)
             raise ValueError(
@@ -145,11 +145,11 @@ class Platform:
             ) from None
 
     def route(self, element: Element) -> None:
-        """Keep a route; one from a host to itself is left out."""
+        """Store a route; a route from a host to itself is left out."""
         ends = [element.attributes.get(name, "") for name in ROUTES[element.tag]]
         for end in ends:
             if end not in self.wiring.graph:
-                raise ValueError(f"no host or router {quoted(end)} stands above")
+                raise ValueError(f"host or router {quoted(end)} is not defined above")
         links = tuple(
             self.name(part.attributes.get("id", ""), part.line) for part in element.all("link_ctn")
         )
@@ -163,14 +163,14 @@ class Platform:
             self.ways[ends[1], ends[0]].append(SimgridRoute(links[::-1], element.line))
 
     def name(self, name: str, line: int) -> str:
-        """Return the link that a name means; ``_UP`` and ``_DOWN`` are its directions."""
+        """Return the link that a name means; ``_UP`` and ``_DOWN`` mark directions."""
         for ending in ("", "_UP", "_DOWN"):
             if name.endswith(ending) and name.removesuffix(ending) in self.links:
                 return name.removesuffix(ending)
-        raise ValueError(f"line {line}: no link {quoted(name)} stands above")
+        raise ValueError(f"line {line}: link {quoted(name)} is not defined above")
 
     def wired(self) -> networkx.Graph:
-        """Lay all links along the routes, those of one link first."""
+        """Return the graph with all links placed along the routes, shortest routes first."""
         ways = [(u, v, way) for (u, v), found in self.ways.items() for way in found]
         ways.sort(key=lambda each: (len(each[2].links), each[0], each[1], each[2].line))
         walked = dict[tuple[str, str], list[End]]()
@@ -186,13 +186,13 @@ class Platform:
         return self.wiring.finished()
 
     def note_one_way(self, u: str, v: str, way: SimgridRoute) -> None:
-        """Note a link that only one route passes, one way."""
+        """Record links of a route that no route in the opposite direction uses."""
         for link in way.links:
             if not any(link in other.links for other in self.ways.get((v, u), ())):
                 self.ignore(ONE_WAY, link)
 
     def lay(self, walked: dict[tuple[str, str], list[End]]) -> None:
-        """Add the links that are laid, their junctions, and the routes that are walked."""
+        """Add the placed links and their junctions to the graph, then the routes."""
         names = dict[End, str]()
         for link, pairs in self.laying.cables():
             if len(pairs) > 1:
@@ -213,7 +213,7 @@ class Platform:
         )
 
     def keep(self, routes: dict[tuple[str, str], list[str]]) -> None:
-        """Keep the routes if each two hosts have one; note those that are no shortest ways."""
+        """Store routes if all pairs of hosts have one; record routes that are not shortest."""
         import networkx
 
         graph = self.wiring.graph
@@ -223,7 +223,7 @@ class Platform:
             graph.graph["routes"] = routes
         sources = {u for u, _ in routes}
         if len(sources) * len(graph) > MOST_FOLLOWED:
-            self.ignore(LONGER, "not looked for in so large a network")
+            self.ignore(LONGER, "not checked in a network of this size")
             return
         hops = {u: networkx.single_source_shortest_path_length(graph, u) for u in sources}
         for (u, v), way in sorted(routes.items()):
@@ -232,14 +232,14 @@ class Platform:
                 self.ignore(LONGER + (IF_LISTED if listed else ""), said)
 
     def costs(self, link: str) -> tuple[Fraction, Fraction]:
-        """Return the latency and rate of a link, and note what else it says."""
+        """Return the latency and bandwidth of a link, and record its ignored attributes."""
         element = self.links[link]
         given = element.attributes
         policy = given.get("sharing_policy", "SHARED").upper()
         if policy == "FATPIPE":
             self.ignore(FATPIPES, link)
         elif policy not in SHARED:
-            raise ValueError(f"line {element.line}: a {policy} link is none between two ends")
+            raise ValueError(f"line {element.line}: a {policy} link does not join two ends")
         if any(given.get(name) for name in PROFILES):
             self.ignore(f"changes of links in time ({', '.join(PROFILES)})", link)
         try:
@@ -254,7 +254,8 @@ def read_simgrid(data: bytes) -> networkx.Graph:
     Raises
     ------
     ValueError
-        It is none, or has what is no link between two; the sentence begins with the line.
+        The file is not a platform, or a link does not join two ends. The message begins with the
+        line.
     """
     platform = Platform()
     for element in parse_xml(data, named=True).inside:
@@ -263,10 +264,10 @@ def read_simgrid(data: bytes) -> networkx.Graph:
 
 
 def rate_of(text: str) -> Fraction:
-    """Read a bandwidth in bytes a second."""
+    """Read a bandwidth in bytes per second."""
     rate = _quantity(text, RATES | {"": Fraction(1)}, "bandwidth")
     if rate == 0:
-        raise ValueError("a bandwidth is more than 0")
+        raise ValueError("a bandwidth must be above 0")
     return rate
 
 
@@ -278,5 +279,5 @@ def latency_of(text: str) -> Fraction:
 def _quantity(text: str, units: dict[str, Fraction], what: str) -> Fraction:
     found = QUANTITY.fullmatch(text.strip())
     if found is None or found[2] not in units or len(text) > 64:
-        raise ValueError(f"{quoted(text)} is no {what}")
+        raise ValueError(f"{quoted(text)} is not a {what}")
     return Fraction(found[1]) * units[found[2]]

@@ -1,4 +1,4 @@
-"""Clusters of SimGrid's platforms: stars, tori, fat trees and dragonflies in one element."""
+"""Clusters in SimGrid's platforms: stars, tori, fat trees and dragonflies in one element."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from math import prod
 from mpinet.base.numerals import quoted
 from mpinet.networks.graphfiles.wiring import MOST_LINKS, Wiring
 
-BACKBONES = "backbones (all ways of a cluster share their rate)"
+BACKBONES = "backbones (all routes of a cluster share their bandwidth)"
 FATPIPES = "FATPIPE (a link here carries one message a step)"
 
 WITHOUT = {
@@ -19,7 +19,7 @@ WITHOUT = {
     "limiter_link": "limiter_link (a bound on what a host sends in all)",
     "loopback_bw": "routes from a host to itself",
 }
-"""Attributes that are no links, and what is ignored of them."""
+"""Attributes that describe no links, with the text that reports them as ignored."""
 
 
 def add_cluster(
@@ -30,7 +30,7 @@ def add_cluster(
     Raises
     ------
     ValueError
-        It is none, or has more than links.
+        The attributes describe no cluster, or a cluster with unsupported links.
     """
     name = given.get("id", "")
     for attribute, what in WITHOUT.items():
@@ -56,7 +56,7 @@ def add_cluster(
 
 
 def hosts_of(given: Mapping[str, str]) -> list[str]:
-    """Return the names of a cluster's or cabinet's hosts."""
+    """Return the names of the hosts of a cluster or cabinet."""
     prefix, suffix = given.get("prefix", ""), given.get("suffix", "")
     return [f"{prefix}{number}{suffix}" for number in _radical(given.get("radical", ""))]
 
@@ -80,7 +80,7 @@ def _radical(text: str) -> list[int]:
 
 
 Costs = tuple[Fraction, Fraction]
-"""Latency in seconds, rate in bytes a second."""
+"""Latency in seconds, bandwidth in bytes per second."""
 
 
 def _require(wiring: Wiring, hosts: list[str], wanted: int, links: int) -> None:
@@ -101,7 +101,7 @@ def _flat(
 def _torus(
     wiring: Wiring, hosts: list[str], name: str, shape: list[list[int]], costs: Costs
 ) -> None:
-    """Join each host to the next in every dimension, the first of which changes fastest."""
+    """Join each host to the next in every dimension; the first dimension varies fastest."""
     sides = shape[0]
     _require(wiring, hosts, prod(sides), prod(sides) * len(sides))
     stride = 1
@@ -118,7 +118,7 @@ def _torus(
 def _fat_tree(
     wiring: Wiring, hosts: list[str], name: str, shape: list[list[int]], costs: Costs
 ) -> None:
-    """Join switches whose labels differ in the level's digit alone, by several cables each."""
+    """Join switches whose labels differ only in the level's digit, by parallel links."""
     if len(shape) != 4 or any(len(part) != shape[0][0] for part in shape[1:]):
         raise ValueError("topo_parameters of a FAT_TREE are levels;children;parents;cables")
     levels, (down, up, cables) = shape[0][0], shape[1:]
@@ -153,7 +153,7 @@ def _dragonfly(
     (groups, blue), (chassis, black), (blades, green), (nodes,) = shape
     routers = chassis * blades
     if groups > routers:
-        raise ValueError(f"{groups} groups have to meet at {routers} routers of a group")
+        raise ValueError(f"{groups} groups need more than the {routers} routers of a group")
     count = groups * routers
     links = count * (nodes + chassis + blades) + groups**2
     _require(wiring, hosts, count * nodes, links)
@@ -177,4 +177,4 @@ def _dragonfly(
 
 
 KINDS = {"FLAT": _flat, "TORUS": _torus, "FAT_TREE": _fat_tree, "DRAGONFLY": _dragonfly}
-"""Kind of cluster -> what joins its hosts."""
+"""Function that joins the hosts of each kind of cluster."""

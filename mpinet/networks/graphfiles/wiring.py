@@ -1,4 +1,4 @@
-"""A file's nodes and links while they are read."""
+"""Nodes and links of a file, collected by its reader."""
 
 from __future__ import annotations
 
@@ -13,10 +13,10 @@ if TYPE_CHECKING:
     import networkx
 
 MOST_LINKS = 1 << 20
-"""Most links that a file's few words make, and that edges' capacities make."""
+"""Most links that a file's short descriptions, or edges' capacities, may expand to."""
 
 MOST_NAMED = 6
-"""Most names that a note of what is ignored has."""
+"""Most names in a note about ignored properties."""
 
 COSTS = ("latency", "time_byte")
 
@@ -28,36 +28,36 @@ class Wiring:
         import networkx
 
         self.graph: networkx.MultiGraph = networkx.MultiGraph()
-        """Graph that was read."""
+        """The graph read so far."""
         self._ignored = dict[str, dict[str, None]]()
-        self._links = 0  # networkx counts them one by one
+        self._links = 0  # networkx counts links one by one
 
     def add(self, node: str, switch: bool) -> None:
-        """Add a node; `ValueError` if there are too many, or another one of this name."""
+        """Add a node; raise `ValueError` for too many nodes or a repeated name."""
         if node in self.graph:
             raise ValueError(f"there are two nodes {node}")
         self.require_room(1)
         self.graph.add_node(node, switch=switch)
 
     def require_room(self, more: int) -> None:
-        """Raise `ValueError` unless so many nodes or links may be added."""
+        """Raise `ValueError` unless `more` nodes or links may be added."""
         if max(len(self.graph), self._links) + more > MOST_LINKS:
             raise ValueError(f"it has more than {MOST_LINKS} nodes or links")
 
     def link(
         self, u: str, v: str, latency: Fraction | None = None, rate: Fraction | None = None
     ) -> None:
-        """Add a link of a latency in seconds and a rate in bytes a second, where they are known."""
+        """Add a link with a latency in seconds and a bandwidth in bytes per second, if known."""
         self.require_room(1)
         self._links += 1
         self.graph.add_edge(u, v, **attributes(latency, rate))
 
     def ignore(self, what: str, name: str) -> None:
-        """Note what of the file the network has not, and the name of one that has it."""
+        """Record an ignored property of the file, and the name of an element with it."""
         self._ignored.setdefault(what, {})[name] = None
 
     def finished(self) -> networkx.MultiGraph:
-        """Return the graph, without costs that not every link has."""
+        """Return the graph without costs that only some links have."""
         for name in COSTS:
             has = [name in said for _, _, said in self.graph.edges(data=True)]
             if not all(has):
@@ -73,10 +73,10 @@ class Wiring:
 
 @cache
 def attributes(latency: Fraction | None, rate: Fraction | None) -> Mapping[str, Any]:
-    """Return what an edge of a latency and a rate has: texts, and the exact bandwidth.
+    """Return an edge's attributes for a latency and a bandwidth: texts, and the exact bandwidth.
 
     Files of other programs have costs of many digits. Texts are rounded to the femtosecond, because
-    a run's tick would be too short.
+    a run's tick would otherwise be too short.
     """
     costs = {"latency": latency, "time_byte": None if rate is None else 1 / rate}
     said = {
@@ -88,7 +88,7 @@ def attributes(latency: Fraction | None, rate: Fraction | None) -> Mapping[str, 
 
 
 def written(seconds: Fraction) -> str:
-    """Write a time in the largest unit in which it is whole, or as a fraction of a femtosecond.
+    """Return a time as text in the largest unit in which it is whole, else in femtoseconds.
 
     Examples
     --------

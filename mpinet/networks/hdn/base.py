@@ -21,10 +21,10 @@ SUPER_ALLOWED = "per level the super-node's factor indices joined by ., - for no
 SIZES_ALLOWED = "per level the super-node's size, levels joined by /"
 
 LISTED = 6
-"""Most super-nodes that an error lists."""
+"""Most super-nodes that an error message lists."""
 
 Members = tuple[int, ...]
-"""A super-node J: indices of factors, ascending."""
+"""Type of a super-node J: indices of factors, ascending."""
 
 
 class Factor(NamedTuple):
@@ -34,7 +34,7 @@ class Factor(NamedTuple):
     size: int
 
     def __str__(self) -> str:
-        """A ring goes by its size alone, and so does K2."""
+        """Return the factor's text; a ring and K2 are written as their size alone."""
         return str(self.size) if self.kind == RING or self == K2 else f"{self.kind}{self.size}"
 
 
@@ -67,12 +67,12 @@ def super_sizes(text: str) -> tuple[int, ...]:
 
 
 def require_base(family: str, BASE: Any) -> tuple[Factor, ...]:
-    """Check the factors and return them, with C2 as the K2 that it is.
+    """Check the factors and return them, with C2 replaced by the equal K2.
 
     Raises
     ------
     TopologyError
-        There is none, or one is unknown or too small.
+        The base has no factor, or a factor is unknown or too small.
     """
     if isinstance(BASE, str) or not isinstance(BASE, Sequence) or not BASE:
         raise TopologyError(f"{family}: BASE must be {BASE_ALLOWED}, not {BASE!r}.")
@@ -91,7 +91,7 @@ def _require_factor(family: str, factor: Any) -> Factor:
             f"not {kind!r}."
         )
     require_integer(family, f"the size of a factor {kind} of BASE", size, 2)
-    # A ring of two has one link, as K2 has. One form of it keeps names of equal networks equal.
+    # A ring of two has one link, as K2 has. A single notation keeps names of equal networks equal.
     return K2 if factor == (RING, 2) else Factor(kind, size)
 
 
@@ -101,7 +101,7 @@ def require_super(family: str, base: tuple[Factor, ...], levels: Any) -> tuple[M
     Raises
     ------
     TopologyError
-        An index is out of range or repeated, or the base cannot have levels.
+        An index is out of range or repeated, or a base with paths has levels.
     """
     if isinstance(levels, str) or not isinstance(levels, Sequence):
         raise TopologyError(f"{family}: super must be {SUPER_ALLOWED}, not {levels!r}.")
@@ -120,7 +120,7 @@ def require_super(family: str, base: tuple[Factor, ...], levels: Any) -> tuple[M
     if levels and any(factor.kind == PATH for factor in base):
         raise TopologyError(
             f"{family}: BASE must be symmetric to have levels, without path factors P; "
-            f"{base_text(base)} goes only without super-nodes."
+            f"{base_text(base)} cannot have super-nodes."
         )
     return tuple(tuple(sorted(members)) for members in levels)
 
@@ -131,7 +131,7 @@ def super_of_sizes(family: str, base: tuple[Factor, ...], sizes: Any) -> tuple[M
     Raises
     ------
     TopologyError
-        No super-node has the size, or several have; these are listed.
+        No super-node has the size, or several super-nodes have it. The message lists these.
     """
     if isinstance(sizes, str) or not isinstance(sizes, Sequence):
         raise TopologyError(f"{family}: sizes must be {SIZES_ALLOWED}, not {sizes!r}.")
@@ -140,24 +140,24 @@ def super_of_sizes(family: str, base: tuple[Factor, ...], sizes: Any) -> tuple[M
 
 def _super_of_size(family: str, base: tuple[Factor, ...], size: int) -> Members:
     require_integer(family, "a super-node's size in sizes", size, 1)
-    # Equal factors make very many super-nodes of one size. One more than is listed is enough to
-    # know that there are more.
+    # Equal factors make very many super-nodes of the same size. One match more than the message
+    # lists shows whether further matches exist.
     found = list(islice(_of_product(base, size), LISTED + 1))
     if len(found) == 1:
         return found[0]
     if not found:
         raise TopologyError(
-            f"{family}: sizes must be products of factors of {base_text(base)}; {size} is none."
+            f"{family}: sizes must be products of factors of {base_text(base)}, not {size}."
         )
     listed = " ".join(map(members_text, found[:LISTED])) + (" .." if found[LISTED:] else "")
     raise TopologyError(
         f"{family}: size {size} in sizes fits several super-nodes of {base_text(base)}: {listed}; "
-        "say which one with super."
+        "choose one with super."
     )
 
 
 def _of_product(base: tuple[Factor, ...], size: int, at: int = 0) -> Iterator[Members]:
-    """The super-nodes of factors from index `at` on whose product is `size`."""
+    """Yield the super-nodes of factors from index `at` on with the product `size`."""
     if size == 1:
         yield ()
     # A size that does not divide the rest can never be reached. This cuts nearly all branches of
@@ -171,10 +171,10 @@ def _of_product(base: tuple[Factor, ...], size: int, at: int = 0) -> Iterator[Me
 
 
 def base_text(base: Sequence[Factor]) -> str:
-    """The factors as a topology string has them."""
+    """Return the factors in the notation of topology strings."""
     return "x".join(map(str, base))
 
 
 def members_text(members: Members) -> str:
-    """A super-node as a topology string has it."""
+    """Return a super-node in the notation of topology strings."""
     return ".".join(map(str, members)) or "-"

@@ -1,8 +1,8 @@
-"""The one-port broadcast of a hierarchical dual-net: Algorithm 2, mended (docs/papers/hdn, 6.2).
+"""The one-port broadcast of a hierarchical dual-net: Algorithm 2, corrected (docs/papers/hdn, 6.2).
 
 First the root's own copy of level i-1 is informed, then all its nodes cross at level i. Each
-cluster of the other class now has one informed super-node, from which it is informed likewise; then
-its nodes cross, too.
+cluster of the other class now has one informed super-node, which informs its cluster in the same
+way. Finally the nodes of these clusters cross.
 """
 
 from __future__ import annotations
@@ -39,13 +39,16 @@ from mpinet.networks.schedule import Schedule
 from mpinet.networks.topology import MAX_SIZE, Topology
 
 LAST_STEP, FROM, ALSO, PORT, FACTOR, SOURCE, PHASE_RECORD = range(7)
-"""A phase's record: its last step; lo and sigma, so that a node informed in phase p acts if
-p = sigma or lo <= p < this phase; its cross port, or else the record of its factor and the place in
-the factor of the nodes that the lines start from. In front stands the root's phase (number 0, the
-paper's -1), at the end one in which nobody acts."""
+"""Places in a phase's record.
+
+In order: the phase's last step, lo, sigma, the cross port, the record of the phase's factor, and
+the place in the factor of the nodes at the start of the lines. A node informed in phase p acts
+if p = sigma or lo <= p < this phase. The first record is the root's phase (number 0, the paper's
+-1). In the phase of the last record no node acts.
+"""
 
 NOBODY = -1
-"""No phase; no factor."""
+"""Value for no phase, no port or no factor."""
 
 
 @dataclass(frozen=True)
@@ -53,30 +56,31 @@ class SchedulePhase:
     """Phase of the schedule."""
 
     name: str
-    """``D0``, ``X1``, ``Y1``, .."""
+    """Name of the phase, such as ``D0``, ``X1`` or ``Y1``."""
     steps: int
     """Length of the phase, in steps."""
     lo: int
-    """First phase of the nodes that act: a node informed in phase p acts if p = `sigma` or `lo` <=
-    p < this phase."""
+    """First phase of the acting nodes: a node informed in phase p acts if p = `sigma` or `lo` <=
+    p < this phase.
+    """
     sigma: int
-    """Further phase whose nodes act; `NOBODY` for none."""
+    """Further phase whose informed nodes act; `NOBODY` for none."""
     port: int = NOBODY
-    """Cross port that the nodes send on; `NOBODY` in a phase along a factor."""
+    """Cross port on which the nodes send; `NOBODY` in a phase along a factor."""
     factor: int = NOBODY
     """Record of the factor whose lines the nodes serve; `NOBODY` in a phase over a cross port."""
     source: int = 0
-    """Place in the factor of the nodes at which the lines start."""
+    """Place in the factor of the nodes at the start of the lines."""
 
 
 def broadcast_schedule(topology: Topology, levels: Levels, root: int) -> Schedule:
-    """The mended Algorithm 2 from a root."""
+    """Return the corrected Algorithm 2 from a root."""
     phases = Phases(topology, levels).of(levels.count, (), 1, 0, root)
     return schedule_of("algorithm2", topology, phases, root)
 
 
 def printed_schedule(topology: Topology, levels: Levels, root: int) -> Schedule:
-    """Algorithm 2 as it is printed, from a root: it may leave nodes uninformed (6.3).
+    """Return Algorithm 2 as printed, from a root: it may leave nodes uninformed (6.3).
 
     Every informed node acts in every phase.
     """
@@ -87,8 +91,8 @@ def printed_schedule(topology: Topology, levels: Levels, root: int) -> Schedule:
 
 
 def schedule_of(name: str, topology: Topology, phases: list[SchedulePhase], root: int) -> Schedule:
-    """The schedule of some phases."""
-    # A record before the first phase and one behind the last save the rule two comparisons per
+    """Return the schedule made of some phases."""
+    # A record before the first phase and one after the last save the rule two comparisons per
     # step.
     records, step = [0, 0, NOBODY, NOBODY, NOBODY, 0], 0
     for phase in phases:
@@ -101,14 +105,14 @@ def schedule_of(name: str, topology: Topology, phases: list[SchedulePhase], root
 
 
 class Phases:
-    """The phases of broadcasts in copies of the levels of a network.
+    """Builder of broadcast phases in copies of the levels of a network.
 
     Parameters
     ----------
     topology : Topology
         The network.
     levels : Levels
-        Its levels.
+        Levels of the network.
     """
 
     def __init__(self, topology: Topology, levels: Levels):
@@ -118,7 +122,7 @@ class Phases:
     def of(
         self, level: int, informed: Members, first: int, sigma: int, source: int
     ) -> list[SchedulePhase]:
-        """F_i(A), numbered from phase `first`.
+        """Return the phases of F_i(A), numbered from phase `first`.
 
         Parameters
         ----------
@@ -127,7 +131,7 @@ class Phases:
         informed : Members
             A: in each copy a coset of this sub-product knows the message, since phase `sigma`.
         source : int
-            A node whose digits below level i are those of such a node.
+            A node with the digits below level i of a node in this coset.
         """
         if level == 0:
             return [self._factor(j, first, sigma, source) for j in self._levels.outside(informed)]
@@ -137,18 +141,18 @@ class Phases:
         again = first + len(phases)
         arrived = self._crossed(source, level)
         # The crossing informs one super-node in each cluster of the other class. From there the
-        # copies of level i-1 go on without the phases inside it.
+        # copies of level i-1 continue without the phases inside the super-node.
         phases += self.of(level - 1, self._levels.members[level - 1], again, again - 1, arrived)
-        # With one cluster per class all nodes have been reached by the first crossing. A second one
+        # With one cluster per class the first crossing has reached all nodes. A second crossing
         # would inform no node.
         if self._levels.clusters(level) > 1:
             phases.append(SchedulePhase(f"Y{level}", 1, again, NOBODY, port))
         return phases
 
     def printed(self, level: int, source: int) -> list[SchedulePhase]:
-        """P_i, as printed, in copies where nodes with the digits of `source` know the message."""
+        """Return the phases of P_i as printed, for informed nodes with the digits of `source`."""
         # This follows the printed text, which informs only factors of the next lower super-node.
-        # Section 6.3 shows nodes that it leaves out.
+        # Section 6.3 shows the nodes that this leaves out.
         wanted = self._levels.members[level - 2] if level > 1 else self._levels.outside(())
         missing = [j for j in wanted if j not in self._levels.members[level - 1]]
         port = int(self._params[FIRST_CROSS]) + level - 1
@@ -160,11 +164,11 @@ class Phases:
         return [*self.along(missing, source), *own, cross, *others, cross]
 
     def along(self, factors: Sequence[int], source: int) -> list[SchedulePhase]:
-        """Phases along these factors in which every informed node acts."""
+        """Return phases along these factors in which every informed node acts."""
         return [self._factor(j, 0, NOBODY, source) for j in factors]
 
     def _crossed(self, source: int, level: int) -> int:
-        """Return where messages from the source's cluster arrive in others, up to their digit N."""
+        """Return a node with the digits of the nodes where messages cross to."""
         record = level_record(level, self._params)
         unit, clusters = self._params[record + UNIT], self._params[record + CLUSTERS]
         return int(with_super_node(source, record, source // unit % clusters, self._params))
@@ -179,7 +183,7 @@ class Phases:
             steps = ceil_log2(side)
         else:
             # On a path the steps depend on the source's place. All lines of a phase start at the
-            # same place, so that they end together.
+            # same place, and end together.
             steps = path_broadcast_steps(place, side)
         record = FACTORS_AT + j * FACTOR_RECORD
         return SchedulePhase(f"D{j}", steps, first, sigma, factor=record, source=place)
@@ -187,15 +191,15 @@ class Phases:
 
 @rule
 def send(node, root, since, step, params):
-    """A node that is to act in this phase crosses, or calls along its line of the factor."""
+    """Return an acting node's port: the cross port, or a port along its line of the factor."""
     at, now, informed = params[PHASES_AT], 0, 0
     while params[at + LAST_STEP] < step:
         if params[at + LAST_STEP] < since:
             informed += 1
         now += 1
         at += PHASE_RECORD
-    # A node knows only the step in which it was informed. The phase of that step decides if it
-    # acts, so that no list of senders is stored.
+    # A node knows only the step in which it was informed. The phase of this step determines whether
+    # the node acts, and no list of senders is stored.
     acts = informed == params[at + ALSO] or params[at + FROM] <= informed < now
     if params[at + FACTOR] < 0:
         return params[at + PORT] if acts else -1
@@ -207,10 +211,10 @@ def send(node, root, since, step, params):
 
 @inlined
 def line_send(node, factor, source, step, params):
-    """Port on which a node sends in a sub-step of the broadcast along a factor, or -1 (6.1)."""
+    """Return the port in a sub-step of the broadcast along a factor, or -1 (6.1)."""
     side, kind = params[factor + SIDE], params[factor + KIND]
     place = node // params[factor + WEIGHT] % side
-    # Places relative to the source make one rule serve all sources of rings and complete graphs.
+    # With places relative to the source, one rule serves all sources of rings and complete graphs.
     # Paths have ends, and keep their places.
     offset = place - source if place >= source else place - source + side
     if kind == IS_COMPLETE:

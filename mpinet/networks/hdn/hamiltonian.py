@@ -1,19 +1,19 @@
-"""Hamiltonian cycles of the HDN by lifting those of its clusters (docs/papers/hdn, 8; ours).
+"""Hamiltonian cycles of the HDN by lifting cycles of its clusters (docs/papers/hdn, 8; ours).
 
-Let i_0, .., i_{n-1} be the level-k super-nodes in a cyclic order, and P_t a Hamiltonian path of a
+Let i_0, ..., i_{n-1} be the level-k super-nodes in a cyclic order, and P_t a Hamiltonian path of a
 cluster from (i_t, 0) to (i_{t+1}, 0). The cycle goes through the cluster i_t of class 0 along P_t,
 across, through the cluster i_{t+1} of class 1 along P_t, across, and so on for all t.
 
-For nested super-nodes, J_1 containing J_2, and up to two levels the order is a Hamiltonian cycle
-of the quotient HDN(B over the factors outside J_k, k-1, ..). Then i_t and i_{t+1} are neighbours,
-and P_t is a cycle of the cluster without one link. Clusters have a group of symmetries that take
-any node to any other and keep the ports' names: all P_t that close over the same port are one path,
-moved. So a rank holds a table of N_{k-1} ports for each such port and two words for each of the
-2 n_k clusters: some tens of thousands of words for 6,480,000 processors.
+Take nested super-nodes, J_1 containing J_2, and at most two levels. The order is then a Hamiltonian
+cycle of the quotient HDN(B over the factors outside J_k, k-1, ...). Here i_t and i_{t+1} are
+neighbours, and P_t is a cycle of the cluster without one link. Clusters have a transitive group of
+symmetries that keeps port numbers. All P_t that close over the same port are therefore the same
+path, moved. A rank holds a table of N_{k-1} ports for each closing port, and two words for each of
+the 2 n_k clusters. For 6,480,000 processors these are some tens of thousands of words.
 
-For others, paths P_t for an order that alternates the colours, if there are two, are searched for.
-Each has a table of its own: N_k / 2 ports in all. If J_1 is all of B (n_1 = 1), a path of B is
-walked, crossed, and walked back.
+In all other cases, paths P_t are searched for. If the cluster is two-colourable, the order of
+super-nodes alternates the colours. Each path has its own table: N_k / 2 ports in all. If J_1 is all
+of B (n_1 = 1), the cycle walks a path of B, crosses, and walks back.
 """
 
 from __future__ import annotations
@@ -37,27 +37,32 @@ MOST_WORDS = 2**22
 """Most words of 8 bytes in a rank's tables."""
 
 MOST_SEARCHED = 2**19
-"""Most words of tables of paths that are searched for, each for itself."""
+"""Most words of the tables of searched paths; every such path has its own table."""
 
 UNIT, STEPS_AT, PATHS_AT, CLASS_WEIGHT, FACTORS, RECORDS = range(2, 8)
-"""Places in the rule's parameters: N_{k-1}; the places of the clusters' steps and of the paths'
-tables; the weight of the class C_{k-1} in a cluster node's number, 0 for k = 1; the number of
+"""Places in the rule's parameters.
+
+The first places are N_{k-1}, the place of the clusters' steps, and the place of the paths' tables.
+Next are the weight of the class C_{k-1} in a cluster node's number (0 for k = 1), the number of
 factors and their records.
 """
 
 WEIGHT, SIDE, CLUSTER_WEIGHT, FACTOR_RECORD = range(4)
-"""A factor's record: the weight of its coordinate in a cluster node's number, its size, and the
-weight of its digit in U_1, the number of the node's own level-1 cluster (0 = there is none)."""
+"""Places in a factor's record.
+
+In order: the weight of its coordinate in a cluster node's number, its size, and the weight of its
+digit in U_1 (0 = no such digit). U_1 is the number of the node's own level-1 cluster.
+"""
 
 ORIGIN, PATH_INDEX, STEP_RECORD = range(3)
-"""A cluster's record: the node that its path starts from, and the path's table."""
+"""Places in a cluster's record: the first node of its path, and the path's table."""
 
 END = -1
-"""Entry of a path's last node: across to the other class."""
+"""Entry of a path's last node: the cycle crosses to the other class."""
 
 
 class Dual(Wired, Protocol):
-    """A `DualNet`, as far as the lifting scheme uses it."""
+    """Protocol of the parts of `DualNet` that the lifting scheme uses."""
 
     levels: Levels
 
@@ -66,23 +71,23 @@ class Dual(Wired, Protocol):
 
 
 Make = Callable[[tuple[Factor, ...], tuple[Members, ...]], Dual]
-"""Makes the net of a base and super-nodes."""
+"""Function that makes the network of a base and super-nodes."""
 
 
 def lifted_cycle(topology: Dual, make: Make) -> Cycle | None:
-    """The cycle by the lifting scheme, or of the base if there are no levels.
+    """Return the Hamiltonian cycle by the lifting scheme, or of the base if there are no levels.
 
     Parameters
     ----------
     topology : DualNet
         The network.
     make : callable
-        Makes the net that is its cluster, or the quotient, of a base and super-nodes.
+        Function of a base and super-nodes that makes the cluster or the quotient.
 
     Returns
     -------
     Cycle or None
-        None where the scheme cannot reach, or its tables would be too large (`MOST_WORDS`,
+        None if the scheme does not apply, or its tables would be too large (`MOST_WORDS`,
         `MOST_SEARCHED`).
     """
     levels = topology.levels
@@ -109,7 +114,7 @@ def lifted_cycle(topology: Dual, make: Make) -> Cycle | None:
 
 
 def base_cycle(topology: Dual) -> Cycle | None:
-    """The cycle of the torus, or of the mesh, that the base contains; None for a mixed one."""
+    """Return the cycle of a base that is a torus or mesh; None for a mixed base."""
     base = topology.levels.base
     kinds = {factor.kind == PATH for factor in base}
     if len(kinds) > 1:
@@ -123,8 +128,8 @@ def base_cycle(topology: Dual) -> Cycle | None:
     first = 0
     for factor in base:
         count = factor_ports(factor)
-        # A torus has two ports per factor, a complete graph one per node. Its steps +1 and -1 are
-        # the first and the last of them.
+        # A torus has two ports per factor, a complete graph one port per other node. Steps +1 and
+        # -1 are the first and the last of these ports.
         names += [first] if count == 1 else [first, first + count - 1]
         first += count
     head = [topology.size, topology.ports, PORT_NAMES + len(names)]
@@ -132,7 +137,7 @@ def base_cycle(topology: Dual) -> Cycle | None:
 
 
 def quotient_order(topology: Dual, make: Make) -> Ints | None:
-    """The level-k super-nodes along a cycle of the quotient; J_k is within all other J."""
+    """Return the level-k super-nodes along a cycle of the quotient; J_k is within all other J."""
     levels, top = topology.levels, topology.levels.members[-1]
     outside = levels.outside(top)
     if not outside:
@@ -157,7 +162,7 @@ def _nested(members: tuple[Members, ...]) -> bool:
 
 
 def _renumbered(nodes: Ints, digits: list[Digit], others: list[Digit]) -> Ints:
-    """The numbers that have the same digits elsewhere."""
+    """Return the node numbers with their digits moved to other places."""
     moved = np.zeros_like(nodes)
     for (weight, radix), (other, _) in zip(digits, others, strict=True):
         moved += nodes // weight % radix * other
@@ -165,7 +170,7 @@ def _renumbered(nodes: Ints, digits: list[Digit], others: list[Digit]) -> Ints:
 
 
 def _lifted_cycle(topology: Dual, steps: Ints, paths: list[Ints]) -> Cycle:
-    """The cycle of these steps (origin, path) by cluster and tables of ports by path."""
+    """Return the cycle of these steps (origin, path) by cluster and tables of ports by path."""
     head = _head(topology)
     paths_at = len(head) + steps.size
     head[STEPS_AT], head[PATHS_AT] = len(head), paths_at
@@ -173,7 +178,7 @@ def _lifted_cycle(topology: Dual, steps: Ints, paths: list[Ints]) -> Cycle:
 
 
 def _head(topology: Dual) -> Ints:
-    """The parameters of `moved`: a cluster node's class and its digits, for up to two levels."""
+    """Return the parameters of `moved`: a cluster node's class and digits, up to two levels."""
     levels = topology.levels
     head = [topology.size, topology.ports, levels.sizes[-2], 0, 0, 0, 0]
     if levels.count > 2:
@@ -192,27 +197,27 @@ def _head(topology: Dual) -> Ints:
 
 
 def _path_table(topology: Dual, path: Ints) -> Ints:
-    """The ports along a path through all nodes of a cluster, by node."""
+    """Return the ports along a path through all nodes of a cluster, by node."""
     table = np.full(path.size, END)
     table[path[:-1]] = ports_to(topology, path[:-1], path[1:])
     return table
 
 
 def _there_and_back(topology: Dual, order: Ints) -> Cycle:
-    """Build a cycle over one cluster in each class."""
+    """Return the cycle for one cluster in each class: a path, across, and the same path back."""
     tables = [_path_table(topology, path) for path in (order, order[::-1])]
     return _lifted_cycle(topology, np.array([[0, 0], [0, 1]]), tables)
 
 
 def _starts(topology: Dual, super_nodes: Ints) -> Ints:
-    """The numbers of (i, 0) in a cluster."""
-    # Nodes of a super-node are consecutive, because the coordinates outside it stand first in a
+    """Return the numbers of the nodes (i, 0) in a cluster."""
+    # Nodes of a super-node are consecutive, because the coordinates outside it come first in a
     # number.
     return super_nodes * topology.levels.super_size(topology.levels.count)
 
 
 def _steps(super_nodes: Ints, origins: Ints, indices: Ints) -> Ints:
-    """Assign the steps: class 0 takes the one from its own super-node, class 1 the one to it."""
+    """Return the steps by cluster: in class 0 from its super-node, in class 1 to it."""
     steps = np.empty((2, super_nodes.size, STEP_RECORD), np.int64)
     steps[0, super_nodes] = np.stack([origins, indices], axis=1)
     steps[1, np.roll(super_nodes, -1)] = steps[0, super_nodes]
@@ -220,7 +225,7 @@ def _steps(super_nodes: Ints, origins: Ints, indices: Ints) -> Ints:
 
 
 def _of_symmetric_clusters(topology: Dual, order: Ints, super_nodes: Ints) -> Cycle:
-    """Neighbouring super-nodes: the cycle of the cluster without a link, moved."""
+    """Return the cycle for adjacent super-nodes: the cluster's cycle without a link, moved."""
     starts = _starts(topology, super_nodes)
     # All gaps that the same port closes use one path, moved by an automorphism. There are at most
     # as many paths as ports.
@@ -238,7 +243,7 @@ def _of_symmetric_clusters(topology: Dual, order: Ints, super_nodes: Ints) -> Cy
 
 
 def _path_without(order: Ints, ahead: Ints, back: Ints, port: int) -> Ints:
-    """The cycle without a link that is a port's: the path from the node with the port."""
+    """Return a cycle without a link at the given port, as the path from the port's node."""
     against = np.flatnonzero(back == port)
     if against.size:
         return np.roll(order, -against[0])
@@ -246,7 +251,7 @@ def _path_without(order: Ints, ahead: Ints, back: Ints, port: int) -> Ints:
 
 
 def _of_searched_paths(topology: Dual, order: Ints) -> Cycle | None:
-    """Super-nodes in an order of alternating colours, if a cluster has two, and a path for each."""
+    """Return the cycle from searched paths, with super-nodes of alternating colours."""
     unit, clusters = len(order), topology.levels.clusters(topology.levels.count)
     if unit > MOST_NODES or clusters * unit > MOST_SEARCHED:
         return None
@@ -259,7 +264,8 @@ def _of_searched_paths(topology: Dual, order: Ints) -> Cycle | None:
     # order of super-nodes has to alternate.
     if unit % 2 == 0 and (color[neighbors] != color[:, np.newaxis]).all():
         of_color = [super_nodes[color[_starts(topology, super_nodes)] == c] for c in (0, 1)]
-        # Unequal colours cannot alternate round a cycle. No choice of paths would help.
+        # If one colour has more super-nodes, colours cannot alternate round a cycle. No choice of
+        # paths would help.
         if of_color[0].size != of_color[1].size:
             return None
         super_nodes = np.stack(of_color, axis=1).ravel()
@@ -276,7 +282,7 @@ def _of_searched_paths(topology: Dual, order: Ints) -> Cycle | None:
 
 @rule
 def next_lifted(node, way, params):
-    """Continue along the path of the node's cluster; cross over from its end."""
+    """Return the next port of the path of the node's cluster, or the cross port at its end."""
     above = node // params[UNIT]
     step = params[STEPS_AT] + STEP_RECORD * above
     place = moved(node - above * params[UNIT], params[step + ORIGIN], params)
@@ -286,11 +292,11 @@ def next_lifted(node, way, params):
 
 @rule
 def moved(node, origin, params):
-    """Apply to a node the automorphism of its cluster that maps `origin` to 0 and keeps port names.
+    """Return a node's image under the automorphism of its cluster that maps `origin` to 0.
 
-    In a base, coordinates are shifted. In a level-1 cluster of class 0 U is shifted by the
-    origin's U and SN by its SN, in class 1 the other way round; the shared N is shifted, and the
-    classes are exchanged if the origin has class 1.
+    The automorphism keeps port numbers. In a base it shifts coordinates. In a level-1 cluster of
+    class 0 it shifts U by the origin's U and SN by the origin's SN, in class 1 the other way round.
+    The shared N is shifted as well. If the origin has class 1, the classes are exchanged.
     """
     if origin == 0:
         return node
@@ -317,17 +323,18 @@ def moved(node, origin, params):
 
 
 PORT_NAMES = 3
-"""Place of the grid's port names in the parameters of a base's cycle, behind the place of its own.
+"""Place of the grid's port names in the parameters of a base's cycle, after the place of its
+own.
 """
 
 
-# The cycle of a mesh or torus, which `bind` gives.
+# The cycle of a mesh or torus, which `bind` inserts.
 walked = open_part
 
 
 @rule
 def next_in_base(node, way, params):
-    """The grid's port under the name that it has in the base."""
+    """Return the next port of the grid's cycle, by its number in the base."""
     return params[PORT_NAMES + walked(node, way, params[params[2] :])]
 
 

@@ -1,9 +1,9 @@
 """Parameters of an HDN's rules, and the digits of its nodes (docs/papers/hdn, 2).
 
-A node number is a mixed-radix number of the digits C_k, U_k, .., C_1, U_1 and then the base's
-coordinates, those outside the top level's super-node first. SN_l, too, is a number of such digits:
-C_{l-1}, U_{l-1}, .., C_1, U_1 and the coordinates outside J_l. Digits that follow one another in
-both are one *run*.
+A node number is a mixed-radix number of the digits C_k, U_k, ..., C_1, U_1 and the base's
+coordinates. Coordinates outside the top level's super-node come first. SN_l is also a number of
+such digits: C_{l-1}, U_{l-1}, ..., C_1, U_1 and the coordinates outside J_l. Digits that are
+consecutive in both numbers form one *run*.
 """
 
 from __future__ import annotations
@@ -19,20 +19,27 @@ from mpinet.networks.hdn.base import COMPLETE, PATH, RING, Factor, Members
 from mpinet.networks.topology import MAX_SIZE
 
 BASE_SIZE, FACTORS, LEVELS, FIRST_CROSS, RECORDS_AT, PHASES_AT, FACTORS_AT = range(2, 9)
-"""Places in the rules' parameters: N_0, the number r of factors, k, the port of level 1, the places
-of the levels' records and of a schedule's phases (behind all), and the factors' records.
+"""Places in the rules' parameters.
+
+The first places are N_0, the number r of factors, the number k of levels, and the port of level 1.
+Next are the place of the levels' records, the place of a schedule's phases (after all else), and
+the factors' records.
 """
 
 FIRST_PORT, WEIGHT, SIDE, KIND, FACTOR_RECORD = range(5)
-"""A factor's record: its first port, the weight of its coordinate in a node number, its size and
-its kind. Behind the last record stands `FIRST_CROSS` once more."""
+"""Places in a factor's record: its first port, the weight of its coordinate in a node number, its
+size and its kind. After the last record, `FIRST_CROSS` is stored again.
+"""
 
 KINDS = {RING: 0, COMPLETE: 1, PATH: 2}
 IS_RING, IS_COMPLETE, IS_PATH = KINDS.values()
 
 UNIT, CLUSTERS, MEMBERS, RUNS_FROM, RUNS_TO, LEVEL_RECORD = range(6)
-"""A level's record: the weight N_{l-1} of U_l in a node number, n_l, the factors in J_l as bits,
-where the runs of SN_l start and where they end."""
+"""Places in a level's record.
+
+In order: the weight N_{l-1} of U_l in a node number, n_l, the factors in J_l as bits, the start and
+the end of the runs of SN_l.
+"""
 
 RUN_RECORD = 3
 """Words of a run: weight in a node number, radix, weight in SN_l."""
@@ -48,9 +55,9 @@ class Levels:
     base: tuple[Factor, ...]
     """The factors of B."""
     members: tuple[Members, ...]
-    """The super-nodes J_1, .., J_k."""
+    """The super-nodes J_1, ..., J_k."""
     sizes: tuple[int, ...]
-    """N_0, .., N_k."""
+    """The sizes N_0, ..., N_k."""
 
     @property
     def count(self) -> int:
@@ -58,19 +65,19 @@ class Levels:
         return len(self.members)
 
     def super_size(self, level: int) -> int:
-        """s_i, nodes in a super-node."""
+        """Return s_i, the number of nodes in a super-node."""
         return prod(self.base[j].size for j in self.members[level - 1])
 
     def clusters(self, level: int) -> int:
-        """n_i, super-nodes in a cluster and clusters in a class."""
+        """Return n_i, the number of super-nodes in a cluster and of clusters in a class."""
         return self.sizes[level - 1] // self.super_size(level)
 
     @cached_property
     def coordinates(self) -> list[Digit]:
-        """The digits b_0, .., b_{r-1}."""
+        """The digits b_0, ..., b_{r-1}."""
         inside = self.members[-1] if self.members else ()
-        # Coordinates of the top super-node come last. So its nodes are consecutive, and SN of the
-        # top level is one quotient.
+        # Coordinates of the top super-node come last. Its nodes are therefore consecutive, and SN
+        # of the top level is one quotient.
         order = [*self.outside(inside), *inside]
         weights, weight = {}, 1
         for j in reversed(order):
@@ -79,32 +86,32 @@ class Levels:
         return [(weights[j], factor.size) for j, factor in enumerate(self.base)]
 
     def outside(self, members: Members) -> Members:
-        """The factors that are not in a super-node."""
+        """Return the factors outside a super-node."""
         return tuple(j for j in range(len(self.base)) if j not in members)
 
     def upper_digits(self, level: int) -> list[Digit]:
-        """The digits C_i, U_i, .., C_1, U_1."""
+        """Return the digits C_i, U_i, ..., C_1, U_1."""
         pairs = [(self.clusters(i), self.sizes[i - 1]) for i in range(level, 0, -1)]
         return [digit for n, unit in pairs for digit in ((n * unit, 2), (unit, n))]
 
     def digits(self) -> list[Digit]:
-        """All digits in the paper's order."""
+        """Return all digits in the paper's order."""
         return [*self.upper_digits(self.count), *self.coordinates]
 
     def super_node_digits(self, level: int) -> list[Digit]:
-        """The digits of SN_i."""
+        """Return the digits of SN_i."""
         outer = [self.coordinates[j] for j in self.outside(self.members[level - 1])]
         return [*self.upper_digits(level - 1), *outer]
 
     def inner_digits(self, level: int) -> list[Digit]:
-        """The digits of N_i."""
+        """Return the digits of N_i."""
         return [self.coordinates[j] for j in self.members[level - 1]]
 
     def params(self) -> list[int]:
-        """The rules' parameters behind size and ports."""
+        """Return the rules' parameters without size and ports."""
         lines, first_port = [], 0
         for factor, (weight, side) in zip(self.base, self.coordinates, strict=True):
-            # Rules search the factor of a port from the left. The first cross port behind the last
+            # Rules search the factor of a port from the left. The first cross port after the last
             # record ends that search.
             lines += [first_port, weight, side, KINDS[factor.kind]]
             first_port += factor_ports(factor)
@@ -123,22 +130,22 @@ class Levels:
 
 
 def factor_ports(factor: Factor) -> int:
-    """Ports of a factor: one for each other node of a complete graph, else two."""
+    """Return the number of ports of a factor: one per other node of a complete graph, else two."""
     return factor.size - 1 if factor.kind == COMPLETE else 2
 
 
 def factor_diameter(factor: Factor) -> int:
-    """Diameter of a factor."""
+    """Return the diameter of a factor."""
     return {RING: factor.size // 2, COMPLETE: 1, PATH: factor.size - 1}[factor.kind]
 
 
 def levels_of(family: str, base: tuple[Factor, ...], members: tuple[Members, ...]) -> Levels:
-    """HDN(B,k,S) of checked parts.
+    """Return the levels of HDN(B,k,S) for a checked base and checked super-nodes.
 
     Raises
     ------
     TopologyError
-        It would have too many nodes.
+        The network would have too many nodes.
     """
     sizes = [prod(factor.size for factor in base)]
     for level, inside in enumerate(members, 1):
@@ -154,11 +161,11 @@ def levels_of(family: str, base: tuple[Factor, ...], members: tuple[Members, ...
 
 
 def runs_of(digits: Sequence[Digit]) -> list[int]:
-    """The runs of a number of these digits, most significant first."""
+    """Return the runs of a number with these digits, most significant first."""
     runs: list[list[int]] = []
     for weight, radix in digits:
-        # Digits that are neighbours in both numbers move as one. Most levels then need one division
-        # instead of one per digit.
+        # Digits that are consecutive in both numbers move together. Most levels then need one
+        # division instead of one per digit.
         if runs and runs[-1][0] == weight * radix:
             runs[-1] = [weight, runs[-1][1] * radix]
         else:
@@ -172,12 +179,12 @@ def runs_of(digits: Sequence[Digit]) -> list[int]:
 
 
 def split(number: int, digits: Sequence[Digit]) -> tuple[int, ...]:
-    """The digits of a node number."""
+    """Return the digits of a node number."""
     return tuple(number // weight % radix for weight, radix in digits)
 
 
 def value(number: int, digits: Sequence[Digit]) -> int:
-    """The mixed-radix value of some digits of a node number."""
+    """Return the mixed-radix value of some digits of a node number."""
     total = 0
     for weight, radix in digits:
         total = total * radix + number // weight % radix
@@ -192,7 +199,7 @@ def level_record(level, params):
 
 @inlined
 def super_node(node, record, params):
-    """SN of a node at the level of the record."""
+    """Return SN of a node at the level of the record."""
     number = 0
     for run in range(params[record + RUNS_FROM], params[record + RUNS_TO], RUN_RECORD):
         number += node // params[run] % params[run + 1] * params[run + 2]
@@ -201,7 +208,7 @@ def super_node(node, record, params):
 
 @inlined
 def with_super_node(node, record, number, params):
-    """The node with another SN at the level of the record, N and all above unchanged."""
+    """Return the node with another SN at the record's level; N and higher digits stay."""
     moved = node
     for run in range(params[record + RUNS_FROM], params[record + RUNS_TO], RUN_RECORD):
         weight, radix = params[run], params[run + 1]
@@ -211,13 +218,13 @@ def with_super_node(node, record, number, params):
 
 @inlined
 def across(node, record, params):
-    """The node behind the cross port: change the class, exchange U and SN, keep N."""
+    """Return the node behind the cross port: change the class, exchange U and SN, keep N."""
     unit, clusters = params[record + UNIT], params[record + CLUSTERS]
-    # Class and cluster stand above the node's number in its cluster. The rest is not touched, so
-    # that N needs no decoding.
+    # Class and cluster are more significant than the node's number in its cluster. The rest does
+    # not change, and N needs no decoding.
     above = node // unit
     own_class, cluster = above // clusters & 1, above % clusters
     number = super_node(node, record, params)
     other = with_super_node(node, record, cluster, params)
-    # The exchange of U and SN is its own inverse. Only therefore both ends have the same link.
+    # The exchange of U and SN is its own inverse. Therefore both ends have the same link.
     return other + (number - cluster + (1 - 2 * own_class) * clusters) * unit

@@ -1,8 +1,8 @@
 """Routing in hierarchical dual-nets (docs/papers/hdn, 4 and 5).
 
-A header of legs is a stack: its first word counts them, the last one is done first. A leg is the
-number t of a node to travel to, ~t to do so in reverse mode, or `CROSSING` + l to send on the cross
-port of level l. (The level at which the travel starts shows in t and the node itself.)
+A header is a stack of legs: its first word is their number, and the last leg is processed first. A
+leg is the number t of a target node, ~t for the same in reverse mode, or `CROSSING` + l for the
+cross port of level l. The level of a leg to t follows from t and the current node.
 """
 
 from __future__ import annotations
@@ -34,14 +34,16 @@ from mpinet.networks.routing import ARRIVED, Routing
 from mpinet.networks.topology import Topology
 
 CROSSING = 1 << 62
-"""Larger than every node number: a node has at least two ports, and ports have 63-bit numbers."""
+"""A number larger than every node number: a node has at least two ports, and ports have 63-bit
+numbers.
+"""
 
 TAG_BITS = 2
-"""Bits that tell a crossing, a travel and a travel in reverse mode."""
+"""Bits that distinguish a crossing, a leg to a node, and such a leg in reverse mode."""
 
 
 def legs_routing(name: str, topology: Topology, start: Rule, most: int) -> Routing:
-    """A routing whose header is a stack of at most `most` legs."""
+    """Return a routing whose header is a stack of at most `most` legs."""
     levels = int(topology.params[LEVELS])
     leg_bits = TAG_BITS + levels.bit_length() + max(1, (topology.size - 1).bit_length())
     return Routing(
@@ -58,9 +60,9 @@ def legs_routing(name: str, topology: Topology, start: Rule, most: int) -> Routi
 
 @inlined
 def differing_level(node, target, params):
-    """The highest level at which class or cluster differ; 0 in the same base copy."""
-    # Most decisions are inside a base copy. One division finds that out, before any level is looked
-    # at.
+    """Return the highest level at which class or cluster differ; 0 in the same base copy."""
+    # Most decisions are inside a base copy. One division detects this case before any level is
+    # inspected.
     if node // params[BASE_SIZE] == target // params[BASE_SIZE]:
         return 0
     level = params[LEVELS]
@@ -73,7 +75,11 @@ def differing_level(node, target, params):
 
 @inlined
 def base_port(node, target, backward, params):
-    """The port of the next step in the base: dimension order, or such a path backwards (4)."""
+    """Return the port of the next hop within the base (docs/papers/hdn, 4).
+
+    The path corrects the factors in ascending order. With `backward`, it is the path from the
+    target, walked in reverse: the factors come in descending order.
+    """
     factor, following = FACTORS_AT, FACTOR_RECORD
     if backward:
         factor += (params[FACTORS] - 1) * FACTOR_RECORD
@@ -89,8 +95,8 @@ def base_port(node, target, backward, params):
         return first + offset - 1
     if kind == IS_PATH:
         return first + (PLUS if node // weight % side + offset < side else MINUS)
-    # Reverse mode walks the links of a forward path from its end. The walk forwards breaks the tie
-    # by PLUS: the same links are passed backwards by MINUS.
+    # Reverse mode walks the links of a forward path from its end. The forward walk breaks the tie
+    # by PLUS, and passes the same links as a backward walk by MINUS.
     if backward and 2 * offset == side:
         return first + MINUS
     return first + way_round(offset, side)
@@ -98,13 +104,13 @@ def base_port(node, target, backward, params):
 
 @rule
 def decide_stack(node, header, params):
-    """Do the top leg, or first replace it by legs of lower levels (5.2)."""
+    """Return the port of the top leg, replaced by legs of lower levels if needed (5.2)."""
     top = header[0]
     while top > 0:
         leg = header[top]
         if leg >= CROSSING:
-            # A crossing is taken off before the message leaves. The next node then starts with the
-            # leg behind it.
+            # A crossing is removed before the message leaves. The next node then starts with the
+            # following leg.
             header[0] = top - 1
             return params[FIRST_CROSS] + leg - CROSSING - 1
         target = leg if leg >= 0 else ~leg
@@ -122,7 +128,7 @@ def decide_stack(node, header, params):
 
 @inlined
 def split_leg(node, target, level, backward, header, top, params):
-    """Replace the top leg, which travels at a level, by crossings and legs below; the new top."""
+    """Replace the top leg at a level by crossings and legs of lower levels; return the new top."""
     record = level_record(level, params)
     unit, clusters = params[record + UNIT], params[record + CLUSTERS]
     own, other = node // unit, target // unit
@@ -130,8 +136,8 @@ def split_leg(node, target, level, backward, header, top, params):
         header[top] = CROSSING + level if backward else target
         header[top + 1] = ~across(target, record, params) if backward else CROSSING + level
         return top + 1
-    # The part in the target's cluster is planned backwards from the target. Reverse mode makes it
-    # meet the crossing where Algorithm 1 does.
+    # The part in the target's cluster is planned backwards from the target. In reverse mode this
+    # part meets the crossing at the same node as Algorithm 1 does.
     header[top] = ~target
     if backward:
         header[top + 1] = CROSSING + level
@@ -146,14 +152,14 @@ def split_leg(node, target, level, backward, header, top, params):
 
 @rule
 def start_stack(source, target, header, params):
-    """Start with one leg, to the target."""
+    """Write a header with one leg, to the target."""
     header[0] = 1
     header[1] = target
 
 
 @rule
 def decide_stateless(node, header, params):
-    """Towards the next node from which to cross, level by level (5.3)."""
+    """Return the port towards the next node with a crossing, level by level (5.3)."""
     target = header[0]
     if node == target:
         return ARRIVED
@@ -164,8 +170,8 @@ def decide_stateless(node, header, params):
         own, other = node // unit, target // unit
         if own // clusters == other // clusters:
             return params[FIRST_CROSS] + level - 1
-        # Moving the target into this cluster keeps its lower digits. The node to cross from then is
-        # the nearest one to what comes after.
+        # Moving the target into this cluster keeps its lower digits. The node before the crossing
+        # is then the one nearest to the rest of the route.
         here = target + (own - other) * unit
         target = with_super_node(here, record, other % clusters, params)
         if node == target:
@@ -178,15 +184,15 @@ def decide_stateless(node, header, params):
 def start_landing(source, target, header, params):
     """Write the base walks and crossings of the whole path (5.4).
 
-    Which crossings there are does not depend on the landings. So the legs are split first, without
-    them. The target, led back over the crossings, then shows at every base walk what its
-    coordinates will be needed for; and going forward, a walk before a crossing that keeps a
-    coordinate takes it to the least place on a shortest way there. That place is also the best one
-    for the landings of the other levels in between.
+    The crossings do not depend on the landings. The legs are therefore split first, without
+    landings. The target is then led back over the crossings: at every base walk this shows the
+    later coordinates. In forward order, each walk before a crossing that keeps a coordinate takes
+    the coordinate to the least place on a shortest path to its later value. This place is also the
+    best one for landings of the levels in between.
     """
     first = split_legs(source, target, header, params)
-    # The target is led back over all crossings. So each base walk learns what its coordinates will
-    # be at the end.
+    # The target is led back over all crossings. This gives the final coordinates for each base
+    # walk.
     needed = target
     for at in range(first, header.size):
         if header[at] >= CROSSING:
@@ -198,8 +204,8 @@ def start_landing(source, target, header, params):
         if header[at] >= CROSSING:
             node = across(node, level_record(header[at] - CROSSING, params), params)
             continue
-        # Only coordinates in the super-node survive a crossing. All others are exchanged, so that
-        # they may take any place now.
+        # Only coordinates in the super-node survive a crossing. All others are exchanged, and may
+        # take any place now.
         kept = 0
         if at > first:
             kept = params[level_record(header[at - 1] - CROSSING, params) + MEMBERS]
@@ -214,7 +220,7 @@ def start_landing(source, target, header, params):
 def split_legs(source, target, header, params):
     """Write the path's base walks (as 0) and crossings backwards from the header's end.
 
-    The legs still to be split are a stack in front of them. The result is the last leg's place.
+    Legs that remain to be split are a stack at the header's start. Return the last leg's place.
     """
     node, top, last = source, 1, header.size
     header[1] = target
@@ -223,8 +229,8 @@ def split_legs(source, target, header, params):
         level = 0 if leg >= CROSSING else differing_level(node, leg, params)
         if level == 0:
             top -= 1
-            # The result grows from the end of the header, the stack from its front. They share its
-            # words and never meet.
+            # The result grows from the end of the header, the stack from its front. They share the
+            # header's words and never meet.
             last -= 1
             header[last] = leg if leg >= CROSSING else 0
             if leg >= CROSSING:
@@ -245,7 +251,7 @@ def split_legs(source, target, header, params):
 
 @inlined
 def landing(node, needed, kept, params):
-    """The end of a base walk: kept coordinates at the least place on the way, the others there."""
+    """Return the end of a base walk: kept coordinates at their least place, others at the goal."""
     end = node
     for j in range(params[FACTORS]):
         factor = FACTORS_AT + j * FACTOR_RECORD
@@ -259,12 +265,12 @@ def landing(node, needed, kept, params):
 
 @inlined
 def least_between(place, goal, side, kind):
-    """The least place on a shortest way between two places of a factor."""
+    """Return the least place on a shortest path between two places of a factor."""
     if kind == IS_RING:
         offset = (goal - place) % side
         around = goal < place if 2 * offset < side else goal > place
-        # The shortest way round passes the closing link, and with it place 0. On a tie one of two
-        # shortest ways does.
+        # The shorter direction passes the closing link, and with it place 0. On a tie one of two
+        # shortest paths does.
         if 2 * offset == side or around:
             return 0
     return min(place, goal)

@@ -1,6 +1,6 @@
 """Hierarchical and recursive dual-net, dual-cube: wiring and addresses (docs/papers/hdn, 1-3).
 
-The three are one network with different parameters, numbering, ports and routings.
+The three families share numbering, ports and routings, and differ in their parameters.
 """
 
 from __future__ import annotations
@@ -56,10 +56,10 @@ from mpinet.networks.topology import Topology, numbered
 
 
 class DualNet(Topology):
-    """Base of HDN, RDN and dual-cube: all but the notation of their parameters.
+    """Base of HDN, RDN and dual-cube: everything except the notation of parameters.
 
-    Ports: factor by factor +1 and -1 (complete graph: +1, +2, ..), then the cross ports of level
-    1, .., k. Without levels it is the product base itself.
+    Ports: factor by factor +1 and -1 (complete graph: +1, +2, ...), then the cross ports of levels
+    1, ..., k. Without levels the network is the product base itself.
     """
 
     paper = "HDN (Li, Peng, Chu 2012)"
@@ -80,8 +80,8 @@ class DualNet(Topology):
     @rule
     def neighbor(node, port, params):
         """Return the node across in the other class, or along a factor of the base."""
-        # Cross ports come behind the base's, one per level. A network of fewer levels has the same
-        # port numbers.
+        # Cross ports come after the base's ports, one per level. A network of fewer levels has the
+        # same port numbers.
         cross = port - params[FIRST_CROSS]
         if cross >= 0:
             return across(node, level_record(cross + 1, params), params)
@@ -98,7 +98,7 @@ class DualNet(Topology):
 
     @rule
     def reverse_port(node, port, params):
-        """A cross port is its own way back; in the base it is the opposite step's port."""
+        """Return the same port for a cross port; in the base the port of the opposite step."""
         if port >= params[FIRST_CROSS]:
             return port
         factor = factor_of(port, params)
@@ -108,7 +108,7 @@ class DualNet(Topology):
 
     @rule
     def link_class(node, port, params):
-        """Return the base's factor, or the level behind the factors."""
+        """Return the base's factor, or the level, numbered after the factors."""
         if port >= params[FIRST_CROSS]:
             return params[FACTORS] + port - params[FIRST_CROSS]
         return (factor_of(port, params) - FACTORS_AT) // FACTOR_RECORD
@@ -117,7 +117,7 @@ class DualNet(Topology):
     def stated(self) -> dict[str, int]:
         """Nodes by the recurrence of section 3; degree and diameter by Theorem 1.
 
-        Diameter 2^k D(B) - sum of 2^j D(SN^{k-j}) for j = 0..k-1, + 2^(k+1) - 2.
+        The diameter is 2^k D(B), minus the sum of 2^j D(SN^{k-j}) for j = 0..k-1, plus 2^(k+1) - 2.
         """
         levels, k = self.levels, self.levels.count
         diameters = [factor_diameter(factor) for factor in levels.base]
@@ -131,16 +131,16 @@ class DualNet(Topology):
         return {"size": self.size, "degree": self.ports, "diameter": diameter}
 
     def _address(self, node: int) -> str:
-        """The paper's address at the top level: ``C,U,SN,N``; the coordinates if there is none."""
+        """Return the paper's address ``C,U,SN,N``, or the coordinates without levels."""
         return ",".join(map(str, split(node, self._address_digits())))
 
     def read_address(self, address: str) -> int:
-        """Put the parts together."""
+        """Return the node with this address."""
         parts = zip(map(int, address.split(",")), self._address_digits(), strict=True)
         return sum(part * weight for part, (weight, _) in parts)
 
     def _address_digits(self) -> list[tuple[int, int]]:
-        """The parts of an address as digits of the node number."""
+        """Return the parts of an address as digits of the node number."""
         levels, k = self.levels, self.levels.count
         if k == 0:
             return levels.coordinates
@@ -150,12 +150,12 @@ class DualNet(Topology):
         return [*levels.upper_digits(k)[:2], (s, n), (1, s)]
 
     def level_address(self, node: int, level: int) -> tuple[int, int, int, int]:
-        """The paper's address (C_i, U_i, SN_i, N_i) of a node inside its copy of level i.
+        """Return the paper's address (C_i, U_i, SN_i, N_i) of a node inside its copy of level i.
 
         Raises
         ------
         NodeError
-            No such node or level.
+            The node or the level does not exist.
         """
         self.require_node(node)
         levels = self.levels
@@ -166,17 +166,17 @@ class DualNet(Topology):
         return own_class, cluster, number, value(node, levels.inner_digits(level))
 
     def digits(self, node: int) -> tuple[int, ...]:
-        """All digits (C_k, U_k, .., C_1, U_1, b_0, .., b_{r-1}) of a node."""
+        """Return all digits (C_k, U_k, ..., C_1, U_1, b_0, ..., b_{r-1}) of a node."""
         self.require_node(node)
         return split(node, self.levels.digits())
 
     def node_of(self, digits: Sequence[int]) -> int:
-        """The node with these digits: the inverse of `digits`.
+        """Return the node with these digits: the inverse of `digits`.
 
         Raises
         ------
         NodeError
-            Too many or too few digits, or one out of its range.
+            The number of digits is wrong, or a digit is out of range.
         """
         places = self.levels.digits()
         if len(digits) != len(places):
@@ -190,10 +190,10 @@ class DualNet(Topology):
 
     @property
     def routings(self) -> dict[str, Callable[[], Routing]]:
-        """The paper's Algorithm 1; without a stack; with better landings.
+        """The paper's Algorithm 1, a stateless routing, and a routing with better landings.
 
         ``algorithm1``: the header is a stack of legs (5.1, 5.2). ``stateless``: the header is the
-        target (5.3). ``landing``: the source chooses where to cross (5.4).
+        target (5.3). ``landing``: the source chooses the nodes of the crossings (5.4).
         """
         k = self.levels.count
         return {
@@ -203,14 +203,17 @@ class DualNet(Topology):
         }
 
     def schedules(self, root: int) -> dict[str, Callable[[], Schedule]]:
-        """Algorithm 2, mended (6.2); as printed, which may leave nodes uninformed (6.3)."""
+        """Return Algorithm 2, corrected (6.2) and as printed (6.3).
+
+        The printed form may leave nodes uninformed.
+        """
         known = {"algorithm2": lambda: broadcast_schedule(self, self.levels, root)}
         if self.levels.count:
             known["printed"] = lambda: printed_schedule(self, self.levels, root)
         return known
 
     def cycle(self) -> Cycle | None:
-        """Cycle by the lifting scheme (8), else by search."""
+        """Hamiltonian cycle by the lifting scheme (8), else found by search."""
         return self._lifted_cycle or super().cycle()
 
     @cached_property
@@ -221,7 +224,9 @@ class DualNet(Topology):
 
 
 class HierarchicalDualNet(DualNet):
-    """HDN(B,k,S) over a product of rings C, complete graphs K and (without levels) paths P.
+    """Hierarchical dual-net HDN(B,k,S) over rings C, complete graphs K and paths P.
+
+    The base is the product of these factors. Paths are allowed only without levels.
 
     Parameters
     ----------
@@ -230,7 +235,7 @@ class HierarchicalDualNet(DualNet):
     super : sequence of sequences of int, optional
         The factors of the super-node, level by level. Default: no levels.
     sizes : sequence of int, optional
-        The super-nodes' sizes instead, where they say which ones.
+        The super-nodes' sizes instead, if each size determines a super-node.
     """
 
     parameters = (
@@ -253,7 +258,7 @@ class HierarchicalDualNet(DualNet):
             super = super_of_sizes("hdn", base, sizes)
         members = require_super("hdn", base, () if super is None else super)
         levels = "/".join(map(members_text, members))
-        # The name that docs/contract, 1, gives the parameter hides Python's own super.
+        # The parameter's name in docs/contract, 1, hides Python's own super.
         DualNet.__init__(
             self, base_text(base) + (f",super={levels}" if levels else ""), base, members
         )

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 DIGITS = "0123456789abcdefghijklmnopqrstuvwxyz"
-"""Digits of the paper's text form; larger radices get decimal digits and commas (ours)."""
+"""Digits of the paper's text form; larger radices use decimal digits and commas (ours)."""
 
 
 def address_text(k: int, digits: list[int], largest: int) -> str:
-    """The text of an address.
+    """Return the text of an address.
 
     Parameters
     ----------
@@ -25,16 +25,16 @@ def address_text(k: int, digits: list[int], largest: int) -> str:
 
 
 def read(text: str, largest: int) -> tuple[int, list[int]]:
-    """The inverse of `address_text`.
+    """Return the place of the dot and the digits of an address: the inverse of `address_text`.
 
     Raises
     ------
     ValueError
-        Not exactly one dot, or something that is no digit.
+        The text has not exactly one dot, or a character that is not a digit.
     """
     left, dot, right = text.partition(".")
     if not dot or "." in right:
-        raise ValueError(f"{text!r} has not exactly one dot")
+        raise ValueError(f"{text!r} does not have exactly one dot")
     if largest > len(DIGITS):
         parts = [part.split(",") if part else [] for part in (left, right)]
         return len(parts[0]), [int(digit) for part in parts for digit in part]

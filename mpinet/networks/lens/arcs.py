@@ -1,9 +1,10 @@
 """Plans and distances in the completed lens (docs/papers/lens, 6): the two arcs of the circle.
 
-The positions that the dot passes on its way right from the source's row to the target's are the
-right arc, the others the left one. A plan goes D(x), then the other way D'(x + n-a + y), then D(y)
-about a longest run of agreeing positions in an arc of a positions, x positions away from the
-source. Arcs are words of bits, bit 0 next to the source, 1 = the position agrees.
+The right arc has the positions that the dot passes on its way right from the source's row to the
+target's row. The left arc has all other positions. A plan keeps a longest run of agreeing
+positions in an arc of a positions, x positions away from the source. It goes D(x), then in the
+opposite direction D'(x + n-a + y), then D(y). Arcs are words of bits: bit 0 is next to the source,
+and 1 means that the position agrees.
 """
 
 from mpinet.compiled import inlined
@@ -14,19 +15,19 @@ from mpinet.networks.lens.plans import PATTERN_B, plan_word
 
 @inlined
 def agreement(k, value, goal, params):
-    """The circle's words of agreeing positions, read rightwards and leftwards from row k's dot."""
+    """Return the words of agreeing positions, read right and left from row k's dot."""
     n, radix = params[LEVEL], params[LEFT_RADIX]
     rightwards, leftwards = 0, 0
     if radix == 1:
         return 0, 0
-    # Digits come from the right end of the word, but arcs are read from the source's dot. The
+    # Digits are taken from the right end of the word, but arcs are read from the source's dot. The
     # offset turns the circle accordingly.
     offset = n - 1 - k
     offset = offset if offset >= 0 else n - 1
     left = n
     while left > 0:
         value_rest, goal_rest = value // params[CHUNK], goal // params[CHUNK]
-        # Divisions of large numbers are slow. One of them yields a chunk of digits, which are then
+        # Divisions of large numbers are slow. One division yields a chunk of digits, which are then
         # split by a multiplication each.
         one, other = value - value_rest * params[CHUNK], goal - goal_rest * params[CHUNK]
         value, goal = value_rest, goal_rest
@@ -43,7 +44,7 @@ def agreement(k, value, goal, params):
 
 @inlined
 def fast_division(number, params):
-    """A number below `CHUNK` divided by R."""
+    """Return a number below `CHUNK` divided by R."""
     return (
         number * params[INVERSE] >> 31 if params[CHUNK_DIGITS] > 1 else number // params[LEFT_RADIX]
     )
@@ -51,12 +52,12 @@ def fast_division(number, params):
 
 @inlined
 def longest_runs(word):
-    """The length of a word's longest runs of ones, and the word of their lowest bits."""
+    """Return the length of a word's longest runs of ones, and the word of their lowest bits."""
     length, starts = 0, 0
     while word:
         starts = word
-        # Each turn shortens all runs by one. What is left before the word becomes zero marks the
-        # longest ones, all at once.
+        # Each iteration shortens all runs by one. The last nonzero word marks the starts of all
+        # longest runs.
         word &= word >> 1
         length += 1
     return length, starts
@@ -64,11 +65,11 @@ def longest_runs(word):
 
 @inlined
 def least_plans(word, a, goes_left, anywhere, params):
-    """Least length of the plans of an arc, the run's length, and the word of the least plans' x.
+    """Return an arc's least plan length, the run's length, and the least plans' x as bits.
 
-    An empty run stands next to the source in the right arc and at the far end of the left one, or
-    anywhere. With pattern B a plan is one hop shorter if a run to the left precedes one to the
-    right: if x > 0 in the left arc, y > 0 in the right one.
+    An empty run is next to the source in the right arc and at the far end of the left arc, or
+    anywhere. With pattern B a plan is one hop shorter if a run to the left precedes a run to the
+    right. This is the case for x > 0 in the left arc, and for y > 0 in the right arc.
     """
     n = params[LEVEL]
     if params[LEFT_RADIX] == 1:
@@ -78,8 +79,8 @@ def least_plans(word, a, goes_left, anywhere, params):
         starts = (1 << (a + 1)) - 1
     elif run == 0:
         starts = 1 << a if goes_left else 1
-    # Pattern B merges a move left and a move right into one move across. Both runs must be there
-    # for that, which the masks state.
+    # Pattern B merges a move left and a move right into one move across. Both runs must exist;
+    # the masks test this.
     if params[PATTERN_B]:
         merging = starts & -2 if goes_left else starts & ((1 << (a - run)) - 1)
         if merging:
@@ -89,7 +90,7 @@ def least_plans(word, a, goes_left, anywhere, params):
 
 @inlined
 def circle_distance(rightwards, leftwards, a, params):
-    """Least number of hops for a right arc of a positions."""
+    """Return the least number of hops for a right arc of a positions."""
     right_length, _, _ = least_plans(rightwards, a, 0, 0, params)
     left_length, _, _ = least_plans(leftwards, params[LEVEL] - a, 1, 0, params)
     return min(right_length, left_length)
@@ -97,14 +98,14 @@ def circle_distance(rightwards, leftwards, a, params):
 
 @inlined
 def arc_plan(goes_left, x, run, a, row, choice, params):
-    """The plan about a run that starts after x positions, as word 1 of a header."""
+    """Return the plan for a run that starts after x positions, as word 1 of a header."""
     y = a - x - run
     return plan_word(goes_left, x, x + params[LEVEL] - a + y, y, row, choice, params)
 
 
 @inlined
 def split(processor, params):
-    """A processor's row k = 1..n and the value of its digits."""
+    """Return a processor's row k = 1..n and the value of its digits."""
     width = left_power(params[LEVEL], params)
     k = processor // width
     return k + 1, processor - k * width
@@ -112,13 +113,13 @@ def split(processor, params):
 
 @inlined
 def right_arc(k, row, params):
-    """Number of positions from row k rightwards to another row."""
+    """Return the number of positions from row k rightwards to another row."""
     return row - k if row >= k else row - k + params[LEVEL]
 
 
 @inlined
 def nth_one(word, index):
-    """Position of the one bit of a word that has `index` ones below it."""
+    """Return the position of the one bit of a word with `index` ones below it."""
     for _ in range(index):
         word &= word - 1
     return lowest_one(word)
@@ -126,9 +127,9 @@ def nth_one(word, index):
 
 @inlined
 def circle_plan(source, target, draw, choice, header, params):
-    """Write the header of one of the least plans of the list, chosen by a random number.
+    """Write the header of one of the least plans, chosen by a random number.
 
-    The number -1 chooses the first one: those of the shorter arc come first.
+    The number -1 chooses the first plan: plans of the shorter arc come first.
     """
     (k, value), (row, goal) = split(source, params), split(target, params)
     header[0] = goal
@@ -138,7 +139,7 @@ def circle_plan(source, target, draw, choice, header, params):
     left_length, left_run, left_starts = least_plans(leftwards, n - a, 1, 0, params)
     rights = count_ones(right_starts) if right_length <= left_length else 0
     lefts = count_ones(left_starts) if left_length <= right_length else 0
-    # Plans of both arcs are numbered through. Only arcs of least length have any, so that every
+    # Plans of both arcs share one numbering. Only arcs of least length have plans, and every
     # number is a shortest plan.
     index = draw % (rights + lefts)
     if draw < 0:
@@ -153,16 +154,17 @@ def circle_plan(source, target, draw, choice, header, params):
 
 @inlined
 def circle_path_counts(k, value, row, goal, params):
-    """Numbers of shortest paths, alternating between processors and busses, by the arc.
+    """Return the numbers of shortest paths by arc; a path alternates between processors and busses.
 
-    Every word of moves about a longest run has as many paths: R^(a-b), for the digits of crossings
-    that are not final and the bus of a move across. From a row to itself the circle may also be
-    read rightwards, which makes new words of the runs that touch the source on neither side.
+    Every word of moves with a longest run of length b has R^(a-b) paths. These differ in the digits
+    of crossings that are not final, and in the bus of a move across. From a row to itself the
+    circle may also be read rightwards. This makes new words for runs that do not touch the source's
+    dot.
 
     Returns
     -------
     right, left : int
-        Numbers of paths about runs in the right and in the left arc.
+        Numbers of paths with runs in the right and in the left arc.
     """
     n, a = params[LEVEL], right_arc(k, row, params)
     rightwards, leftwards = agreement(k, value, goal, params)
@@ -183,7 +185,7 @@ def circle_path_counts(k, value, row, goal, params):
 
 @inlined
 def inner(starts, run, params):
-    """The starts of the circle's runs that touch the source's dot on neither side."""
+    """Return the starts of the circle's runs that do not touch the source's dot."""
     return starts & -2 & ((1 << (params[LEVEL] - run)) - 1)
 
 

@@ -1,8 +1,8 @@
 """Sweep broadcasts of lens and completed lens (docs/papers/lens, 7).
 
-Busses are named as in `bus_at_place`: the own bus, and the lower busses c. A processor sends on one
-bus and listens on one bus in a step, so that the sweeps are legal where it accepts one message
-(ONE) and where it may accept one from every bus (ALL).
+Busses are named as in `bus_at_place`: the own bus, and the lower busses c. In a step a processor
+sends on one bus and listens on one bus. The sweeps are therefore legal in both port models: a
+processor accepts one message (ONE), or one message from every bus (ALL).
 """
 
 from __future__ import annotations
@@ -28,13 +28,13 @@ SILENT = -1
 
 
 def sweep_of(lens: Labelled, root: int) -> Schedule:
-    """The sweep broadcast from a root."""
+    """Return the sweep broadcast from a root."""
     R, S = lens.radices
     n = lens.level
     if not lens.params[COMPLETED]:
         row = int(label_parts(root + int(first_row(lens.params)), lens.params)[0])
         phases = [("left", row - 1), ("across", min(R - 1, 1)), ("right", n - 1)]
-        # Each processor serves S lower busses, and R of them share the work per step. So a row
+        # Each processor serves S lower busses, and R processors share the work per step. A row
         # takes ceil(S/R) steps.
         phases.append(("back", (n - 1) * -(-S // R)))
         return Schedule("sweep", root, send, lens.params, tuple(phases), listen)
@@ -47,14 +47,14 @@ def sweep_of(lens: Labelled, root: int) -> Schedule:
 
 @inlined
 def own_bus(k, params):
-    """All ports of the own bus of a processor of row k."""
+    """Return all ports of the own bus of a processor of row k."""
     own, _, _ = layout(k, params)
     return ports_from(0, own)
 
 
 @inlined
 def lower_bus(k, c, params):
-    """All ports of lower bus c of a processor of row k."""
+    """Return all ports of lower bus c of a processor of row k."""
     own, owners, members = layout(k, params)
     if c < owners:
         return ports_from(own + c * members, members)
@@ -63,7 +63,7 @@ def lower_bus(k, c, params):
 
 @inlined
 def digit_at(k, left, right, position, params):
-    """The digit at a position 1..n of a label."""
+    """Return the digit at a position 1..n of a label."""
     if position <= k:
         return left // left_power(k - position, params) % params[LEFT_RADIX]
     return right // right_power(params[LEVEL] - position, params) % params[RIGHT_RADIX]
@@ -71,24 +71,24 @@ def digit_at(k, left, right, position, params):
 
 @inlined
 def on_circle(position, params):
-    """A row or position, as 1..n."""
+    """Return a row or position, modulo n, as 1..n."""
     return (position - 1) % params[LEVEL] + 1
 
 
 @rule
 def send_round(node, root, since, step, params):
-    """Broadcast both ways round, alternately, where the completed lens is a ring (p = 2)."""
+    """Return the port of the broadcast in both directions of a ring (p = 2)."""
     return ring_send((node - root) % params[0], params[0], step)
 
 
 @rule
 def send_circle(node, root, since, step, params):
-    """The completed lens: right round the circle to the root's row, then both ways from there."""
+    """Return the completed lens's ports: right to the root's row, then in both directions."""
     n = params[LEVEL]
     k, left, right = label_parts(node + first_row(params), params)
     start, root_left, _ = label_parts(root + first_row(params), params)
     # First the message goes once round to the root's row, over own busses. Each informed row
-    # informs the next one whole.
+    # informs the whole next row.
     if step <= n:
         return own_bus(k, params) if since == step - 1 else SILENT
     ahead, behind = step - n, on_circle(start - (step - n) + 1, params)
@@ -99,7 +99,8 @@ def send_circle(node, root, since, step, params):
             return SILENT
         if digit == following:
             return own_bus(k, params)
-        # Both neighbours of a row are the same row there. The first phase has informed it already.
+        # Both neighbours of a row are the same row here, which the first phase has already
+        # informed.
         if n == 2:
             return SILENT
         return lower_bus(k, following if digit == root_left % params[LEFT_RADIX] else digit, params)
@@ -110,13 +111,17 @@ def send_circle(node, root, since, step, params):
 
 @rule
 def listen_circle(node, root, since, step, params):
-    """The bus on which the sender of this step is, for the rows that are to be informed."""
+    """Return the ports on which a processor listens in a step of the completed lens's sweep.
+
+    These are all ports of the bus on which the processor's sender sends. The result is `SILENT`
+    if the step does not inform the processor's row.
+    """
     n = params[LEVEL]
     k, left, right = label_parts(node + first_row(params), params)
     start, root_left, root_right = label_parts(root + first_row(params), params)
     if step <= n:
-        # A processor that listens everywhere would hear several busses at once. The port model then
-        # refuses the step.
+        # A processor that listens everywhere would hear several busses at once. The port model
+        # would reject the step.
         if k != on_circle(start + step, params):
             return SILENT
         return lower_bus(k, digit_at(start, root_left, root_right, k, params), params)
@@ -129,7 +134,7 @@ def listen_circle(node, root, since, step, params):
 
 @inlined
 def stage(step, k, params):
-    """Steps of the phase before this step, and the phase: 0 left, 1 across, 2 right, 3 back."""
+    """Return the step within its phase, and the phase: 0 left, 1 across, 2 right, 3 back."""
     n, across = params[LEVEL], min(params[LEFT_RADIX] - 1, 1)
     if step < k:
         return step, 0
@@ -142,14 +147,14 @@ def stage(step, k, params):
 
 @rule
 def send(node, root, since, step, params):
-    """The uncompleted lens: left to row 1, across its box, right with the whole front, and back."""
+    """Return the ports in the uncompleted lens: left to row 1, across its box, right, and back."""
     k, left, right = label_parts(node + first_row(params), params)
     start, _, root_right = label_parts(root + first_row(params), params)
     at, phase = stage(step, start, params)
     if phase < 2:
         row = start + 1 - at if phase == 0 else 1
-        # Only the processor informed last moves the message left. Others on its busses have heard
-        # it too, and keep silent.
+        # Only the processor informed last moves the message left. Others on its busses have also
+        # heard the message, and keep silent.
         return lower_bus(k, 0, params) if k == row and since == step - 1 else SILENT
     if phase == 2:
         in_front = k == at and right == root_right % right_power(params[LEVEL] - k, params)
@@ -161,7 +166,7 @@ def send(node, root, since, step, params):
 
 @rule
 def listen(node, root, since, step, params):
-    """The bus on which the sender of this step is, for the rows that are to be informed."""
+    """Return the ports of the bus with this step's sender, for rows that the step informs."""
     n = params[LEVEL]
     k, _, _ = label_parts(node + first_row(params), params)
     start, _, root_right = label_parts(root + first_row(params), params)
@@ -179,7 +184,7 @@ def listen(node, root, since, step, params):
 
 @inlined
 def back_to(at, params):
-    """The row that sends in a step of the way back, and the first of its lower busses in use."""
+    """Return the row that sends on the way back, and the first of its lower busses in use."""
     R, S = params[LEFT_RADIX], params[RIGHT_RADIX]
     rounds = (S + R - 1) // R
     return params[LEVEL] - (at - 1) // rounds, (at - 1) % rounds * R

@@ -1,8 +1,8 @@
-"""Base of this room's bus networks: incidences of processors and busses, local both ways.
+"""Base of the lens bus networks: local rules for incidences of processors and busses.
 
-A *place* is a bus of a processor, as docs/papers/lens, 3, counts them; the ports of `Topology` are
-the (bus, other member) pairs in the order of the places. Incidences that make no port (the only
-member of a bus) are here, too.
+A *place* is the index of a bus at a processor, as counted in docs/papers/lens, 3. The ports of
+`Topology` are the pairs (bus, other member) in the order of the places. The only member of a bus
+has no port there, but the incidence exists in this module.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from mpinet.networks.topology import Topology
 
 RADIX, LEVEL, POWERS = 2, 3, 4
 """Places in the rules' parameters of networks of clusters: p, n, and the powers p^0 .. p^n; the
-first number of the busses of each level 1..n-1 follows.
+first bus number of each level 1..n-1 follows.
 """
 
 
@@ -27,8 +27,8 @@ class BusNetwork(Topology):
     """A network of busses with local rules for its incidences.
 
     A family's class defines ``bus_at(node, place, params)``, the bus at a processor's place, and
-    ``member_at(bus, place, params)``, the member at a place of the bus; -1 = none. It sets
-    ``places`` and ``seats``, the largest numbers of busses a processor and processors a bus.
+    ``member_at(bus, place, params)``, the member at a place of the bus; -1 = none. The class sets
+    ``places`` and ``seats``, the largest numbers of busses per processor and of processors per bus.
     """
 
     bus_at: ClassVar[Rule]
@@ -38,30 +38,30 @@ class BusNetwork(Topology):
     busses: int
 
     def incidences(self, nodes: Ints) -> Ints:
-        """All busses of some processors, also those without another member."""
+        """Return all busses of some processors, including busses without another member."""
         nodes = np.unique(nodes)
         rule = Mapped(type(self).bus_at, self.params, self.size, self.places)
         busses = rule(nodes[:, np.newaxis], np.arange(self.places)[np.newaxis, :])
         rows, places = np.nonzero(busses >= 0)
         pairs = np.stack([nodes[rows], busses[rows, places]], axis=1)
-        # A bus with one member left makes no port. It still counts for loads and costs, so that
-        # places are asked instead of ports.
+        # A bus with a single member has no port. Such a bus still counts for loads and costs, so
+        # the method uses places instead of ports.
         return pairs[np.lexsort((pairs[:, 1], pairs[:, 0]))]
 
     def busses_of(self, node: int) -> list[int]:
-        """The busses of a processor in the order of its places."""
+        """Return the busses of a processor in the order of its places."""
         self.require_node(node)
         busses = (int(type(self).bus_at(node, i, self.params)) for i in range(self.places))
         return [bus for bus in busses if bus >= 0]
 
     def bus_members(self, bus: int) -> list[int]:
-        """The processors on a bus in member order."""
+        """Return the processors on a bus in member order."""
         self.require_bus(bus)
         members = (int(type(self).member_at(bus, i, self.params)) for i in range(self.seats))
         return [node for node in members if node >= 0]
 
     def seats_of(self, nodes: Ints, busses: Ints) -> Ints:
-        """The places of processors on their busses."""
+        """Return the places of processors on their busses."""
         rule = Mapped(type(self).member_at, self.params, self.busses, self.seats)
         members = rule(busses[:, np.newaxis], np.arange(self.seats)[np.newaxis, :])
         return (members == nodes[:, np.newaxis]).argmax(axis=1)
@@ -73,16 +73,16 @@ class BusNetwork(Topology):
 
 
 class BusClusters(BusNetwork):
-    """Base of p^n processors in clusters of clusters, p of which some busses join at each level.
+    """Base of networks of p^n processors in nested clusters; at each level busses join p clusters.
 
     Parameters
     ----------
     p, n : int
-        Clusters that are joined, and the number of levels.
+        Number of joined clusters, and number of levels.
     joints : int
         Number of busses that join p clusters.
     more : sequence of int
-        Parameters of the family behind those of `LEVEL` and `POWERS`.
+        Parameters of the family after `LEVEL` and `POWERS`.
     stated : dict, optional
         As in `Topology`.
     """
@@ -111,24 +111,24 @@ class BusClusters(BusNetwork):
 
 @inlined
 def digit_at(node, level, params):
-    """Base-p digit number `level` of a node, the last digit being number 0."""
+    """Return base-p digit number `level` of a node; the last digit is number 0."""
     return node // params[POWERS + level] % params[RADIX]
 
 
 @inlined
 def first_bus(level, params):
-    """The first one of the busses that join clusters of a level 1..n-1."""
+    """Return the first bus that joins clusters of a level 1..n-1."""
     return params[POWERS + params[LEVEL] + level]
 
 
-# What `bind` gives of a family: its rule `bus_at`, the members of bus number `joint` of a level,
-# and the level of the clusters that a processor's second bus joins, -1 if it has none.
+# Parts of a family that `bind` inserts: its rule `bus_at`, the members of bus number `joint` of a
+# level, and the level of a processor's second bus. The level is -1 without a second bus.
 bus_at_place = joined_at = joint_level = open_part
 
 
 @rule
 def cluster_reverse(node, port, params):
-    """The own digit's place among the others, on the bus that the port is on."""
+    """Return the reverse port: the own digit's place among the others, on the same bus."""
     p = params[RADIX]
     first = 0 if port < p - 1 else p - 1
     level = 0 if first == 0 else joint_level(node, params)
@@ -140,13 +140,13 @@ def cluster_reverse(node, port, params):
 
 @rule
 def cluster_channel(node, port, params):
-    """The bus that a port is on, where each bus has p members."""
+    """Return the bus of a port, if each bus has p members."""
     return bus_at_place(node, port // (params[RADIX] - 1), params)
 
 
 @rule
 def cluster_member(bus, seat, params):
-    """The processor with the digit that is the seat's number: the last one, or the clusters'."""
+    """Return the member in a bus's seat: in the cluster (or processor) with the seat's digit."""
     p, n = params[RADIX], params[LEVEL]
     if bus < params[POWERS + n - 1]:
         return bus * p + seat

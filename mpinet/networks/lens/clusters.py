@@ -1,13 +1,14 @@
 """Networks of clusters of busses (docs/papers/lens, 10): the dense snowflake and the star.
 
 In a dense snowflake p-1 busses join p clusters at their corners. The report gives one sentence
-only; docs/papers/lens, 10, completes it. Corner c of a cluster is its processor ccc..c. Number `t`
-of the busses that join p clusters holds corner i+t (mod p) of each cluster i. All corners of a
-cluster of level m are 2^m - 1 hops from each other. Of a processor's cluster the corner that its
-first digit names may be nearest, and all others are equally far.
+only; docs/papers/lens, 10, completes the definition. Corner c of a cluster is its processor
+ccc..c. Among the busses that join p clusters, bus number `t` joins corner i+t (mod p) of each
+cluster i. All corners of a cluster of level m are 2^m - 1 hops from each other. Within a
+processor's cluster, the corner named by its first digit may be nearest. All other corners are
+equally far.
 
-In a star one bus joins p clusters at their connectors. The busses form a tree: between two
-processors there is one path.
+In a star one bus joins p clusters at their connectors. The busses form a tree: every two processors
+have exactly one path.
 """
 
 from __future__ import annotations
@@ -30,7 +31,7 @@ from mpinet.networks.routing import ARRIVED, shortest_routings
 
 @inlined
 def corner_at(joint, level, seat, params):
-    """The corner of cluster `seat` on bus number `joint` of those between clusters of a level."""
+    """Return the corner of cluster `seat` on bus number `joint` between clusters of a level."""
     p = params[RADIX]
     above = joint // (p - 1)
     corner = (seat + joint - above * (p - 1) + 1) % p
@@ -39,7 +40,7 @@ def corner_at(joint, level, seat, params):
 
 @rule
 def decide_by_corners(node, header, params):
-    """Go to the corner of the largest cluster that has to be left, over it, and so on."""
+    """Return the port to the exit corner of the largest cluster that the message has to leave."""
     p = params[RADIX]
     target = header[0]
     if node == target:
@@ -69,7 +70,7 @@ def decide_by_corners(node, header, params):
 
 @inlined
 def suffix(node, params):
-    """Level of the largest cluster of which the node is a corner, -1 for the network itself."""
+    """Return the level of the largest cluster with the node as a corner, -1 for the network."""
     corner, level = node % params[RADIX], 0
     while level < params[LEVEL] and node % params[RADIX] == corner:
         node //= params[RADIX]
@@ -80,9 +81,9 @@ def suffix(node, params):
 class DenseSnowflake(BusClusters):
     """Dense snowflake of p^n processors and 2p^(n-1) - 1 busses.
 
-    The first bus of a processor joins the p numbers that differ in the last digit, the second one
-    clusters; ports are the other members, ascending by the digit that tells them apart. Busses are
-    numbered level by level (ours).
+    The first bus of a processor joins the p numbers that differ in the last digit, the second bus
+    joins clusters. Ports lead to the other members, in ascending order of the digit that
+    distinguishes members. Busses are numbered level by level (ours).
     """
 
     parameters = (whole_number("p", 2), whole_number("n", 1, 62))
@@ -96,7 +97,7 @@ class DenseSnowflake(BusClusters):
 
     @rule
     def neighbor(node, port, params):
-        """The member that many places on, the processor itself left out."""
+        """Return the port's member of the bus, counted without the processor itself."""
         p = params[RADIX]
         corner = node % p
         if port < p - 1:
@@ -113,7 +114,7 @@ class DenseSnowflake(BusClusters):
 
     @rule
     def bus_at(node, place, params):
-        """The bus of the last digit at place 0, the bus between clusters at place 1."""
+        """Return the bus of the last digit at place 0, the bus between clusters at place 1."""
         p = params[RADIX]
         if place == 0:
             return node // p
@@ -133,13 +134,13 @@ class DenseSnowflake(BusClusters):
 
 @inlined
 def corner_of(level, corner, params):
-    """Corner `corner` of the first cluster of a level."""
+    """Return corner `corner` of the first cluster of a level."""
     return corner * ((params[POWERS + level] - 1) // (params[RADIX] - 1))
 
 
 @inlined
 def across(node, corner, level, digit, other, params):
-    """The member with digit `other` of the bus of a corner whose cluster has digit `digit`."""
+    """Return the member in cluster `other` on the bus of a corner in cluster `digit`."""
     p = params[RADIX]
     there = corner - digit + other
     there = there + p if there < 0 else (there - p if there >= p else there)
@@ -153,7 +154,7 @@ def across(node, corner, level, digit, other, params):
 
 @inlined
 def corner_distances(node, level, params):
-    """(v, hops to corner v, hops to any other corner) in the node's cluster of a level >= 1."""
+    """Return (v, hops to corner v, hops to any other corner) in a node's cluster."""
     p = params[RADIX]
     near, to_near, to_others = node % p, 0, 1
     node //= p
@@ -168,7 +169,7 @@ def corner_distances(node, level, params):
 
 @inlined
 def other_than(first, second, third):
-    """The least digit that is none of these."""
+    """Return the least digit that differs from three digits."""
     digit = 0
     while digit in (first, second, third):
         digit += 1
@@ -177,9 +178,9 @@ def other_than(first, second, third):
 
 @inlined
 def exit_corner(node, goal, level, digit, other, params):
-    """The corner by which to leave for cluster `other`, where the target is `goal`.
+    """Return the corner of a shortest path out of cluster `digit` to node `goal`.
 
-    The corners that may be best are the ones next to both ends, and the least of the rest.
+    Candidates are the corners nearest to both ends, and the least of the other corners.
     """
     p = params[RADIX]
     near, to_near, to_others = corner_distances(node, level, params)
@@ -198,7 +199,7 @@ def exit_corner(node, goal, level, digit, other, params):
 
 @inlined
 def corner_before(node, level, digit, params):
-    """The corner by which to leave a cluster on the way to a corner of another one."""
+    """Return the exit corner of a cluster on a shortest path to a corner of another cluster."""
     near, to_near, to_others = corner_distances(node, level, params)
     rest = other_than(digit, near, near)
     if near == digit or rest >= params[RADIX]:
@@ -209,18 +210,18 @@ def corner_before(node, level, digit, params):
 
 
 MAX_LEVEL = 39
-"""Largest n that numbers of 64 bits can have."""
+"""Largest n for which 64-bit numbers suffice."""
 
 
 @inlined
 def connector_at(joint, level, seat, params):
-    """The connector of cluster `seat` on bus number `joint` of those between clusters."""
+    """Return the connector of cluster `seat` on bus number `joint` between clusters."""
     return (joint * params[RADIX] + seat) * params[POWERS + level] + connector(level, params)
 
 
 @rule
 def decide_by_connectors(node, header, params):
-    """Go to the connector of the largest cluster that has to be left, over it, and so on."""
+    """Return the port to the connector of the largest cluster that the message has to leave."""
     p = params[RADIX]
     goal = header[0]
     if node == goal:
@@ -240,7 +241,7 @@ def decide_by_connectors(node, header, params):
 
 @inlined
 def connector_level(node, params):
-    """The level of the cluster whose connector the node is, -1 = none."""
+    """Return the level of the cluster whose connector the node is, -1 = none."""
     for level in range(1, params[LEVEL]):
         if node % params[POWERS + level] == connector(level, params):
             return level
@@ -250,9 +251,9 @@ def connector_level(node, params):
 class BusStar(BusClusters):
     """Star of p^n processors and (p^n - 1)/(p - 1) busses.
 
-    The first bus of a processor joins the p numbers that differ in the last digit; a connector has
-    a second one, which joins p clusters of its level. Ports are the other members, ascending by the
-    digit that tells them apart. Busses are numbered level by level (ours).
+    The first bus of a processor joins the p numbers that differ in the last digit. A connector has
+    a second bus, which joins p clusters of its level. Ports lead to the other members, in ascending
+    order of the digit that distinguishes members. Busses are numbered level by level (ours).
     """
 
     parameters = (whole_number("p", 3), whole_number("n", 1, MAX_LEVEL))
@@ -266,7 +267,7 @@ class BusStar(BusClusters):
 
     @rule
     def neighbor(node, port, params):
-        """The member that many places on, the processor itself left out."""
+        """Return the port's member of the bus, counted without the processor itself."""
         p = params[RADIX]
         level = 0 if port < p - 1 else connector_level(node, params)
         if level < 0:
@@ -279,7 +280,7 @@ class BusStar(BusClusters):
 
     @rule
     def bus_at(node, place, params):
-        """The bus of the last digit at place 0, a connector's second one at place 1."""
+        """Return the bus of the last digit at place 0, a connector's second bus at place 1."""
         if place == 0:
             return node // params[RADIX]
         level = connector_level(node, params)
@@ -294,11 +295,11 @@ class BusStar(BusClusters):
 
 
 def connectors(p: int, n: int) -> list[int]:
-    """c_1 .. c_(n-1): the connector of a cluster of each level.
+    """Return c_1 .. c_(n-1): the connector of a cluster of each level.
 
-    It is the processor with a free second port that is nearest to the cluster's central bus, the
-    least one of several. The central bus joins the connectors of the level below, so that the
-    search goes out from the one with highest digit 0.
+    A connector is the processor with a free second port that is nearest to the cluster's central
+    bus, the least one of several. The central bus joins the connectors of the level below. The
+    search therefore starts at the connector with highest digit 0.
     """
     found = [0]
     while len(found) < n - 1:
@@ -307,7 +308,7 @@ def connectors(p: int, n: int) -> list[int]:
 
 
 def nearest_free(p: int, found: list[int]) -> int:
-    """The connector of the next level, by a breadth-first search around the last one found."""
+    """Return the connector of the next level, by a breadth-first search from the last one found."""
     level = len(found)
     if level < p:
         return level
@@ -321,17 +322,17 @@ def nearest_free(p: int, found: list[int]) -> int:
 
 
 def second_bus(u: int, p: int, found: list[int]) -> int:
-    """The level of the cluster whose connector u is, 0 = none."""
+    """Return the level of the cluster whose connector u is, 0 = none."""
     return next((m for m, c in enumerate(found, 1) if u % p**m == c), 0)
 
 
 def on_busses_of(u: int, p: int, found: list[int]) -> list[int]:
-    """The processors on the busses of u, itself among them."""
+    """Return the processors on the busses of u, including u."""
     levels = {0, second_bus(u, p, found)}
     return [u + (i - u // p**m % p) * p**m for m in levels for i in range(p)]
 
 
 @inlined
 def connector(level, params):
-    """The connector of the first cluster of a level 1..n-1."""
+    """Return the connector of the first cluster of a level 1..n-1."""
     return params[POWERS + 2 * params[LEVEL] - 1 + level]

@@ -12,19 +12,19 @@ def tail_at(params):
 
 @inlined
 def left_row(k, params):
-    """The row on the left of row k."""
+    """Return the row on the left of row k."""
     return k - 1 if k > 1 else params[LEVEL]
 
 
 @inlined
 def digit_at(d, place, params):
-    """The digit at a place 1..n of a column's word."""
+    """Return the digit at a place 1..n of a column's word."""
     return d // left_power(params[LEVEL] - place, params) % params[LEFT_RADIX]
 
 
 @inlined
 def with_digit(d, place, digit, params):
-    """The column with the digit at a place set."""
+    """Return the column with the digit at a place replaced."""
     weight = left_power(params[LEVEL] - place, params)
     return d + (digit - d // weight % params[LEFT_RADIX]) * weight
 
@@ -38,7 +38,7 @@ def in_tail(k, params):
 
 @inlined
 def row_and_column(node, params):
-    """The row k = 1..n and the column d of a processor."""
+    """Return the row k = 1..n and the column d of a processor."""
     n, at = params[LEVEL], tail_at(params)
     d = node // n
     if d < params[at]:
@@ -48,7 +48,7 @@ def row_and_column(node, params):
 
 @inlined
 def number(k, d, params):
-    """The number of the processor in row k of column d, -1 = not kept."""
+    """Return the number of the processor in row k of column d, -1 = not kept."""
     n, at = params[LEVEL], tail_at(params)
     if d < params[at]:
         return n * d + k - 1
@@ -59,10 +59,10 @@ def number(k, d, params):
 
 @inlined
 def kept_members(k, d, place, params):
-    """Count the kept processors of row k that agree with (k, d) but for the digit at `place`."""
+    """Count the kept processors of row k that agree with (k, d) except for the digit at `place`."""
     m = params[tail_at(params)]
     weight = left_power(params[LEVEL] - place, params)
-    # Kept members of a bus are always the first ones. So a count describes them, and no list is
+    # Kept members of a bus are always the first ones. A count describes them, and no list is
     # needed.
     if d + (params[LEFT_RADIX] - 1) * weight < m:
         return params[LEFT_RADIX]
@@ -88,23 +88,22 @@ def layout(k, d, params):
 
 @inlined
 def bus_number(row, d, params):
-    """Number of kept busses before the label (row, d), which is its own number if it is kept."""
+    """Return the number of kept busses before the label (row, d): its bus number if kept."""
     before = params[tail_at(params) + 3 + row]
     return before if d == 0 else before + kept_before(row, d, params)
 
 
 @inlined
 def kept_before(row, d, params):
-    """Return how many of the busses (row, 0) .. (row, d-1) are kept.
+    """Return the number of kept busses among (row, 0) .. (row, d-1).
 
-    All are up to column m - 1. Later ones have no owner; they are kept if they have two members,
-    which depends on their digits behind place row + 1 and goes on up to the end of the block of
-    columns that agree with m in the digits before it.
+    All busses up to column m - 1 are kept. Later busses have no owner, and are kept if they have
+    two members. This depends on their digits after place row + 1. Such busses extend up to the end
+    of the block of columns that agree with m in the digits before that place.
     """
     n, at = params[LEVEL], tail_at(params)
     m = params[at]
-    # Whole columns keep all their busses. Only the blocks around the tail have to be counted with
-    # care.
+    # Whole columns keep all their busses. Only the blocks around the tail need careful counting.
     if d <= m:
         return d
     weight = left_power(n - row - 1, params)
@@ -124,7 +123,7 @@ def kept_before(row, d, params):
 
 @inlined
 def bus_row_and_column(bus, params):
-    """The row and the column of a kept bus: the last label with so many kept busses before it."""
+    """Return the row and the column of a kept bus, by bisection over `bus_number`."""
     n, at = params[LEVEL], tail_at(params)
     row = n - 1
     while bus < params[at + 3 + row]:

@@ -1,7 +1,7 @@
-"""Multistage networks of two-by-two switches (docs/papers/lens, 10): omega, flip, cube, ..
+"""Multistage networks of two-by-two switches (docs/papers/lens, 10), such as omega, flip and cube.
 
-A line x, of n bits, leads from each stage to the next one; the kind says which bits of x give the
-number of the switch on its left and on its right. Every switch is a node; the lines are links.
+A line x of n bits leads from each stage to the next. The kind determines the bits of x that make
+the number of the switch on its left and on its right. Every switch is a node; the lines are links.
 """
 
 from __future__ import annotations
@@ -18,15 +18,15 @@ KINDS = ("omega", "flip", "cube", "banyan", "baseline")
 OMEGA, FLIP, CUBE, BANYAN, BASELINE = range(5)
 
 PORTS = 4
-"""Ports 0 and 1: the lines to the right; 2 and 3: those to the left."""
+"""Number of ports: 0 and 1 are the lines to the right, 2 and 3 the lines to the left."""
 
 
 class Multistage(Topology):
     """Multistage network of n stages of 2^(n-1) switches; node = stage * 2^(n-1) + switch.
 
-    Ports 0 and 1 are a switch's lines to the next stage, 2 and 3 those to the stage before, each
-    pair ascending by the line's number (ours); the outer stages lack theirs. Every line is a link
-    of its own.
+    Ports 0 and 1 are a switch's lines to the next stage, 2 and 3 its lines to the previous stage.
+    Each pair ascends by the line's number (ours). The outer stages lack these lines on one side.
+    Every line is a separate link.
     """
 
     parameters = (
@@ -53,7 +53,7 @@ class Multistage(Topology):
 
     @rule
     def neighbor(node, port, params):
-        """The switch at the line's other end."""
+        """Return the switch at the line's other end."""
         line = line_behind(node, port, params)
         if line < 0:
             return -1
@@ -64,7 +64,7 @@ class Multistage(Topology):
 
     @rule
     def reverse_port(node, port, params):
-        """The line's place at its other end."""
+        """Return the line's port at its other end."""
         line = line_behind(node, port, params)
         if line < 0:
             return -1
@@ -76,7 +76,7 @@ class Multistage(Topology):
 
 @inlined
 def left_bit(gap, params):
-    """The bit of a line that does not matter on the left of gap 0..n-2."""
+    """Return the bit of a line that the switch on the left ignores, for gap 0..n-2."""
     # Two lines share a switch if they differ in one bit only. Omega, cube and banyan networks
     # differ in that bit alone.
     if params[KIND] == CUBE:
@@ -86,7 +86,7 @@ def left_bit(gap, params):
 
 @inlined
 def right_bit(gap, params):
-    """The bit of a line that does not matter on the right of a gap."""
+    """Return the bit of a line that the switch on the right of a gap ignores."""
     if params[KIND] == CUBE:
         return gap + 1
     if params[KIND] == BANYAN:
@@ -96,20 +96,20 @@ def right_bit(gap, params):
 
 @inlined
 def without_bit(word, place):
-    """The word with a bit taken out and the gap closed."""
+    """Return the word with a bit removed and the gap closed."""
     return ((word >> (place + 1)) << place) | (word & ((1 << place) - 1))
 
 
 @inlined
 def with_bit(word, place, bit):
-    """The inverse of `without_bit`."""
+    """Return the word with a bit inserted: the inverse of `without_bit`."""
     low = word & ((1 << place) - 1)
     return ((word >> place) << (place + 1)) | (bit << place) | low
 
 
 @inlined
 def rotated(word, width, distance):
-    """The word with its low bits, `width` in number, rotated right by 1 or width - 1."""
+    """Return the word with its lowest `width` bits rotated right by 1 or width - 1."""
     low = word & ((1 << width) - 1)
     turned = (low >> distance) | ((low << (width - distance)) & ((1 << width) - 1))
     return word - low + turned
@@ -123,15 +123,15 @@ def turning_width(gap, params):
 
 @inlined
 def left_switch(line, gap, params):
-    """The switch at a line's left end."""
+    """Return the switch at a line's left end."""
     return without_bit(line, left_bit(gap, params))
 
 
 @inlined
 def right_switch(line, gap, params):
-    """The switch at a line's right end."""
-    # These two rotate the line's number instead of skipping a bit. Taking out a bit would give them
-    # another order of switches.
+    """Return the switch at a line's right end."""
+    # These two kinds rotate the line's number instead of skipping a bit. Removing a bit would
+    # change the order of switches.
     if params[KIND] == FLIP or params[KIND] == BASELINE:
         return rotated(line, turning_width(gap, params), 1) >> 1
     return without_bit(line, right_bit(gap, params))
@@ -139,7 +139,7 @@ def right_switch(line, gap, params):
 
 @inlined
 def line_behind(node, port, params):
-    """The number of the line at a port, -1 = none."""
+    """Return the number of the line at a port, -1 = none."""
     n = params[STAGES]
     stage = node >> (n - 1)
     switch = node - (stage << (n - 1))

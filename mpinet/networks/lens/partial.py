@@ -1,14 +1,14 @@
-"""The partial lens (docs/papers/lens, 9): a completed lens of which the first columns are kept.
+"""The partial lens (docs/papers/lens, 9): the first columns of a completed lens.
 
-Column d holds the processors (k, d) of all rows k, d read as a number. Columns 0..m-1 are kept
-whole, and of column m, the *tail*, r processors from row k0 on. Of a box or of a bus, the kept
-members are always the first ones, so that two numbers describe a processor's ports.
+Column d holds the processors (k, d) of all rows k, with d read as a number. Columns 0..m-1 are kept
+whole. Of column m, the *tail*, r processors from row k0 on are kept. The kept members of a box or
+of a bus are always the first ones. Two numbers therefore describe a processor's ports.
 
-It is routed by a kept plan, or round by the columns. The source tries the completed lens's plans,
-shortest first, each with the target's digits and with zeros at the crossings that are not final,
-and takes the first one whose processors are all kept. Where none is, the message goes along the
-tail's column, and otherwise only to the right: first digits that are too large are lowered as they
-are crossed, then others are raised.
+A message is routed by a kept plan, or round by the columns. The source tries the completed lens's
+plans, shortest first. At crossings that are not final, each plan is tried with the target's digits
+and with zeros. The source takes the first plan whose processors are all kept. If no plan is kept,
+the message moves along the tail's column, or otherwise only to the right. On the way the message
+first lowers digits that are too large, then raises digits that are too small.
 """
 
 from __future__ import annotations
@@ -53,7 +53,7 @@ from mpinet.networks.routing import ARRIVED, Routing, made_routings
 
 
 def plans_or_detour(lens: Labelled) -> Routing:
-    """Make the partial lens's routing; two more header bits record how the plan was chosen."""
+    """Return the partial lens's routing; two more header bits record how the plan was chosen."""
     bits = plan_bits(lens)
     return Routing(
         name="plans",
@@ -69,7 +69,7 @@ def plans_or_detour(lens: Labelled) -> Routing:
 
 @rule
 def start(source, target, header, params):
-    """The first plan in the order of length, place in the list and digits that is kept."""
+    """Write the first kept plan in the order of length, place in the list and digits."""
     (k, value), (row, goal) = row_and_column(source, params), row_and_column(target, params)
     header[0] = goal
     if source == target:
@@ -78,7 +78,7 @@ def start(source, target, header, params):
     n, a = params[LEVEL], right_arc(k, row, params)
     rightwards, leftwards = agreement(k, value, goal, params)
     # Plans are tried by length, because the shortest one may use a processor that is not kept. The
-    # first kept one is then the shortest.
+    # first kept plan is then the shortest.
     for length in range(1, 2 * n + 1):
         for turn in range(2):
             goes_left = (1 - turn) if 2 * a >= n else turn
@@ -93,7 +93,7 @@ def start(source, target, header, params):
 
 @inlined
 def kept_plan(word, a, goes_left, length, k, value, row, header, params):
-    """Write an arc's first kept plan of so many hops; return whether there is one."""
+    """Write an arc's first kept plan of this length; return whether one exists."""
     n = params[LEVEL]
     run, starts = longest_runs(word & ((1 << a) - 1))
     if run == 0:
@@ -107,7 +107,7 @@ def kept_plan(word, a, goes_left, length, k, value, row, header, params):
         saved = 1 if (x > 0 if goes_left else x + run < a) else 0
         if length != base - saved:
             continue
-        # Zeros at free crossings lead through low columns, which are kept. They are tried where the
+        # Zeros at free crossings lead through low columns, which are kept. They help if the
         # target's digits lead out of the kept part.
         for choice in (AS_TARGET, ZERO):
             plan = arc_plan(goes_left, x, run, a, row, choice, params)
@@ -132,7 +132,7 @@ def is_kept(k, value, header, params):
 
 @inlined
 def moved(k, value, move, digit, params):
-    """Row and column after a move."""
+    """Return row and column after a move."""
     if move == RIGHT:
         row = right_row(k, params)
         return row, with_digit(value, row, digit, params)
@@ -142,7 +142,7 @@ def moved(k, value, move, digit, params):
 
 @rule
 def decide(node, header, params):
-    """The next move of the plan or of the detour."""
+    """Return the next port of the plan or of the detour."""
     k, value = row_and_column(node, params)
     if header[1] >> CHOICE == NO_WAY:
         move, digit = detour(k, value, header[1] >> ROW & 0x3FFF, header[0], params)
@@ -158,10 +158,11 @@ def decide(node, header, params):
 
 @inlined
 def detour(k, value, row, goal, params):
-    """The next move, and the digit that it writes, without a plan."""
+    """Return the next move without a plan, and the digit that the move writes."""
     at = tail_at(params)
     n, tail, first = params[LEVEL], params[at], params[at + 2]
-    # The tail is a part of a column's circle without gaps. A way along it needs no other column.
+    # The tail is a part of a column's circle without gaps. A route along the tail needs no other
+    # column.
     if value == tail and goal == tail:
         if k == row:
             return ARRIVED, 0
@@ -178,8 +179,8 @@ def detour(k, value, row, goal, params):
     elif k == row and value == goal:
         return ARRIVED, 0
     here, there = digit_at(value, place, params), digit_at(goal, place, params)
-    # Raising a digit could leave the kept columns. As long as some digit is too large, others are
-    # kept low.
+    # Raising a digit could leave the kept columns. As long as some digit is too large, all others
+    # are kept low.
     if here < there and has_larger_digit(value, goal, params):
         return RIGHT, here
     return RIGHT, there
@@ -198,7 +199,8 @@ class PartialLens(BusNetwork):
     """Partial lens of `size` processors: the first columns of the completed lens clens:p,n.
 
     A processor in a full column has the number n*d + k-1; the tail follows, from row k0 on. Busses
-    with at least two kept members are kept. Ports as in the completed lens, absent ones skipped.
+    with at least two kept members are kept. Ports are as in the completed lens, without unwired
+    ports.
     """
 
     parameters = (
@@ -213,8 +215,8 @@ class PartialLens(BusNetwork):
     def __init__(self, p: int, size: int, n: int | None = None):
         R = p - 1
         require_integer("plens", "size", size, 2)
-        # The least level has the shortest ways for this size. Larger ones are allowed, because the
-        # paper's idea is to grow a network.
+        # The least level has the shortest routes for this size. Larger levels are allowed, because
+        # the paper's idea is to grow a network.
         least = next(level for level in range(2, size + 1) if level * R**level >= size)
         self.level = least if n is None else require_integer("plens", "n", n, 2)
         if not self.level <= size or self.level < least:
@@ -252,7 +254,7 @@ class PartialLens(BusNetwork):
 
     @rule
     def reverse_port(node, port, params):
-        """The port of the same bus at the other end."""
+        """Return the port of the same bus at the other end."""
         k, d = row_and_column(node, params)
         own, owners, members = layout(k, d, params)
         move, c, seat = read_port(port, own, owners, members, params)
@@ -271,7 +273,7 @@ class PartialLens(BusNetwork):
 
     @rule
     def channel(node, port, params):
-        """The number of the own or of the lower bus among the kept ones."""
+        """Return the number of the own or lower bus among the kept busses."""
         k, d = row_and_column(node, params)
         own, owners, members = layout(k, d, params)
         move, c, _ = read_port(port, own, owners, members, params)
@@ -284,7 +286,7 @@ class PartialLens(BusNetwork):
 
     @rule
     def bus_at(node, place, params):
-        """The own bus at place 0, lower bus c at place c + 1, if it is kept."""
+        """Return the own bus at place 0, lower bus c at place c + 1; -1 if not kept."""
         k, d = row_and_column(node, params)
         row = (0 if k == params[LEVEL] else k) if place == 0 else k - 1
         column = d if place == 0 else with_digit(d, k, place - 1, params)
@@ -293,38 +295,40 @@ class PartialLens(BusNetwork):
 
     @rule
     def member_at(bus, seat, params):
-        """The owner in seat 0, the processor with digit b right of it in seat b + 1, if kept."""
+        """Return the owner in seat 0, the processor right of it by digit b in seat b + 1."""
         row, d = bus_row_and_column(bus, params)
         if seat == 0:
             return number(row if row > 0 else params[LEVEL], d, params)
         return number(row + 1, with_digit(d, row + 1, seat - 1, params), params)
 
     def _address(self, node: int) -> str:
-        """The digits with the dot, as in the completed lens."""
+        """Return the digits with the dot, as in the completed lens."""
         k, d = map(int, row_and_column(node, self.params))
         digits = [int(digit_at(d, place, self.params)) for place in range(1, self.level + 1)]
         return addresses.address_text(k, digits, self.radices[0])
 
     def read_address(self, address: str) -> int:
-        """Put row and digits together."""
+        """Return the processor with this row and these digits."""
         k, digits = addresses.read(address, self.radices[0])
         if len(digits) != self.level or k == 0 or not all(0 <= i < self.radices[0] for i in digits):
-            raise ValueError(f"{address!r} is no address of the completed lens")
+            raise ValueError(f"{address!r} is not an address of the completed lens")
         column = 0
         for digit in digits:
             column = column * self.radices[0] + digit
         return int(number(k, column, self.params))
 
     def node(self, address: str) -> int:
-        """Parse an address as `Topology.node` does; ``.w`` is another spelling of ``w.``."""
+        """Return the node of an address; ``.w`` is another spelling of ``w.``."""
         return super().node(f"{address[1:]}." if address.startswith(".") else address)
 
     routings = made_routings(plans=plans_or_detour)
-    """The completed lens's plans where all of a path is kept, else round by the columns."""
+    """Routing by the completed lens's plans if all processors of a path are kept, else by the
+    columns.
+    """
 
 
 def partial_params(R: int, n: int, size: int) -> list[int]:
-    """The rules' parameters: the completed lens's, m, r, k0 and the rows' first busses."""
+    """Return the rules' parameters: the completed lens's, m, r, k0 and the rows' first busses."""
     m, r = divmod(size, n)
     k0 = 1
     while m < R ** (n - k0):
@@ -332,7 +336,7 @@ def partial_params(R: int, n: int, size: int) -> list[int]:
     params = [*lens_params(R, R, n, completed=True), m, r, k0, *[0] * (n + 1)]
     for row in range(n):
         before = params[-n - 1 + row]
-        # Counts of a row need those of the rows before. The list is filled while it is already used
-        # as parameters.
+        # Counts of a row need the counts of previous rows. The list is already used as parameters
+        # while it is being filled.
         params[-n + row] = before + kept_before(row, R**n, [0, 0, *params])
     return params

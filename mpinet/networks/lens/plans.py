@@ -1,9 +1,9 @@
-"""Plans: three runs of moves, and how a header carries them (docs/papers/lens, 5 and 6).
+"""Plans: three runs of moves, and their encoding in a header (docs/papers/lens, 5 and 6).
 
-A header's word 0 is the value of the target's digits. Word 1 has, from the lowest bit on: whether
-pattern B is allowed; whether the first run goes left; the lengths of the three runs to go, whose
-directions alternate; the target's row; how the digits of crossings that are not final are chosen.
-Word 2, where there is one, belongs to that choice: a random key, or a number of digits used up.
+Word 0 of a header is the value of the target's digits. Word 1 has, from the lowest bit on: whether
+pattern B is allowed; whether the first run goes left; the remaining lengths of the three runs; the
+target's row; and the choice of digits for crossings that are not final. The directions of runs
+alternate. An optional word 2 belongs to this choice: a random key, or the number of digits used up.
 """
 
 from mpinet.compiled import inlined
@@ -24,7 +24,7 @@ from mpinet.networks.routing import ARRIVED
 
 PATTERN_B, SEED, SUPPLIED = ROUTING, ROUTING + 1, ROUTING + 2
 """Places in a routing's parameters: whether pattern B is allowed, its seed, and the number of
-supplied digits, which stand at the end of the parameters.
+supplied digits. These digits are at the end of the parameters.
 """
 
 BITS = 14
@@ -40,7 +40,7 @@ AS_TARGET, ZERO, DRAWN, GIVEN, NO_WAY = 0, 1, 2, 3, 4
 
 @inlined
 def plan_word(goes_left, first, second, third, row, choice, params):
-    """A plan as word 1 of a header."""
+    """Return a plan as word 1 of a header."""
     runs = first | second << BITS | third << 2 * BITS
     flags = params[PATTERN_B] | goes_left << 1
     return flags | runs << RUNS | row << ROW | choice << CHOICE
@@ -48,10 +48,10 @@ def plan_word(goes_left, first, second, third, row, choice, params):
 
 @inlined
 def target_digit(place, header, params):
-    """The target's digit at a place 1..n."""
+    """Return the target's digit at a place 1..n."""
     n, row = params[LEVEL], header[1] >> ROW & FIELD
-    # Digits left and right of the target's dot have different radices. With equal ones a single
-    # power serves.
+    # Digits left and right of the target's dot have different radices. With equal radices a single
+    # power suffices.
     if place > row or params[LEFT_RADIX] == params[RIGHT_RADIX]:
         return header[0] // right_power(n - place, params) % params[RIGHT_RADIX]
     above = header[0] // right_power(n - row, params)
@@ -60,7 +60,7 @@ def target_digit(place, header, params):
 
 @inlined
 def next_move(k, header, params):
-    """Take the next move of a processor in row k off the header.
+    """Remove the next move of a processor in row k from the header.
 
     Returns
     -------
@@ -76,14 +76,14 @@ def next_move(k, header, params):
     if runs == 0:
         return ARRIVED, 0, 0
     flags = word & 3
-    # Runs may be empty, and directions alternate. Skipping one flips the direction bit.
+    # Runs may be empty, and directions alternate. Skipping a run flips the direction bit.
     while runs & FIELD == 0:
         runs >>= BITS
         flags ^= 2
     first, second = runs & FIELD, runs >> BITS & FIELD
     to_go = first + second + (runs >> 2 * BITS)
-    # Pattern B: the last move to the left and the first one to the right after it become a move
-    # across a lower bus. Once in a plan, so that the flag is dropped.
+    # Pattern B: the last move to the left and the first move to the right after it become a move
+    # across a lower bus. This occurs once in a plan, and the flag is then cleared.
     if flags == 3 and first == 1 and second > 0:
         header[1] = (word >> ROW << ROW) | (runs - 1 - (1 << BITS)) << RUNS | 2
         digit = target_digit(k, header, params)
@@ -103,9 +103,9 @@ def next_move(k, header, params):
 
 @inlined
 def across_bus(digit, to_go, header, params):
-    """The lower bus for a move across: by the digit, or random."""
-    # All lower busses of the box lead across. Drawing one spreads the load, the digit keeps it
-    # deterministic.
+    """Return the lower bus for a move across: by the digit, or random."""
+    # All lower busses of the box lead across. A random bus spreads the load, the digit gives a
+    # deterministic bus.
     if header[1] >> CHOICE == DRAWN:
         return draw32(int(header[2]), int(to_go), 1, 4) % params[RIGHT_RADIX]
     return digit % params[RIGHT_RADIX]
@@ -113,11 +113,11 @@ def across_bus(digit, to_go, header, params):
 
 @inlined
 def free_digit(radix, to_go, header, params):
-    """The digit of a crossing that is not final; -1 = the target's."""
+    """Return the digit of a crossing that is not final; -1 = the target's."""
     choice = header[1] >> CHOICE
     if choice == DRAWN:
-        # The draw is keyed by the hops that are left. So a node needs no generator, and every rank
-        # draws the same.
+        # The draw is keyed by the remaining hops. A node needs no generator, and every rank
+        # draws the same digit.
         return draw32(int(header[2]), int(to_go), 0, 4) % radix
     if choice == ZERO:
         return 0

@@ -1,9 +1,9 @@
 """Plans and distances in the uncompleted lens (docs/papers/lens, 5): the region of difference.
 
-The region is the smallest interval of positions lo..hi that has every position in which the two
-addresses differ and every one between their dots, with the dots in it or at its borders. With k
-positions, i of them left of the source's dot and j left of the target's, a plan is
-R(k-i) L(k) R(j) or L(i) R(k) L(k-j).
+The region is the smallest interval of positions lo..hi with every position in which the two
+addresses differ, and every position between their dots. The dots are in the region or at its
+borders. Let the region have k positions, i of them left of the source's dot and j left of the
+target's. A plan is then R(k-i) L(k) R(j) or L(i) R(k) L(k-j).
 """
 
 from mpinet.compiled import inlined
@@ -25,7 +25,7 @@ from mpinet.networks.lens.plans import (
 
 @inlined
 def first_difference(one, other, places, params):
-    """The first position in which two words of radix-R digits differ, places + 1 if none."""
+    """Return the first position in which two words of radix-R digits differ, places + 1 if none."""
     if one == other:
         return places + 1
     position = 1
@@ -38,7 +38,7 @@ def first_difference(one, other, places, params):
 
 @inlined
 def last_difference(one, other, places, params):
-    """The last position in which two words of radix-S digits differ, `places` at their left end."""
+    """Return the last position in which two words of radix-S digits differ, else `places`."""
     if one == other:
         return places
     position = params[LEVEL]
@@ -51,11 +51,11 @@ def last_difference(one, other, places, params):
 
 @inlined
 def region(k, left, right, row, above, below, params):
-    """(lo, hi) of the region between two different processors (k, left, right)."""
+    """Return (lo, hi) of the region between two different processors (k, left, right)."""
     near, far = min(k, row), max(k, row)
     one, other = left // left_power(k - near, params), above // left_power(row - near, params)
-    # The region must hold both dots. If nothing differs left of the nearer one, it begins right
-    # behind that dot.
+    # The region must hold both dots. If nothing differs left of the nearer one, the region begins
+    # right after that dot.
     lo = min(first_difference(one, other, near, params), near + 1)
     power = right_power(params[LEVEL] - far, params)
     hi = max(last_difference(right % power, below % power, far, params), far)
@@ -64,19 +64,19 @@ def region(k, left, right, row, above, below, params):
 
 @inlined
 def region_distance(k, left, right, row, above, below, params):
-    """Least number of hops, with pattern B: 2k - |i-j|, one less if neither i nor j is 0."""
+    """Return the least hops with pattern B: 2k - |i-j|, one less if neither i nor j is 0."""
     if k == row and left == above and right == below:
         return 0
     lo, hi = region(k, left, right, row, above, below, params)
     # Pattern B saves a hop if the walk turns from left to right inside the region. Without a run to
-    # the left there is no such turn.
+    # the left the walk has no such turn.
     saved = 1 if min(k, row) >= lo else 0
     return 2 * (hi - lo + 1) - abs(k - row) - saved
 
 
 @inlined
 def region_plan(source, target, right_first, choice, header, params):
-    """Write the header of the shorter plan; of two equally long ones, the left-first one or not."""
+    """Write the header of the shorter plan; `right_first` decides a tie."""
     k, left, right = label_parts(source + first_row(params), params)
     row, above, below = label_parts(target + first_row(params), params)
     header[0] = above * right_power(params[LEVEL] - row, params) + below

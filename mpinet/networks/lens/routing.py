@@ -1,10 +1,11 @@
 """Routings of lens and completed lens, by plans or without (docs/papers/lens, 5 and 6).
 
-Random choices are drawn for (seed, source, target, hops to go): the same on any number of ranks.
+Random choices are drawn for (seed, source, target, remaining hops): the same on any number of
+ranks.
 
-The stateless routing goes to the first neighbour that is one hop closer. Distances depend on a
-digit only by whether it is the target's, so that of all neighbours over a bus two are tried, and of
-the box's other members the one with the target's digit.
+The stateless routing goes to the first neighbour that is one hop closer. A digit affects distances
+only by whether it equals the target's digit. Of all neighbours over a bus, the routing therefore
+tries two. Of the box's other members, only the member with the target's digit is tried.
 """
 
 from __future__ import annotations
@@ -60,7 +61,7 @@ from mpinet.networks.routing import ARRIVED, STUCK, Routing
 
 @rule
 def decide_stateless(node, header, params):
-    """The first closer neighbour by the closed form, or by the plans' lengths on the circle."""
+    """Return the first port that leads closer, by closed form or by plan lengths."""
     if node == header[0]:
         return ARRIVED
     if params[COMPLETED]:
@@ -70,9 +71,9 @@ def decide_stateless(node, header, params):
 
 @inlined
 def first_digit(radix, wanted, wanted_is_closer, others_are_closer):
-    """The least digit that leads closer, -1 if none does."""
-    # The lowest port is wanted. A digit that is not the target's may be lower than it, and just as
-    # good.
+    """Return the least digit that leads closer, -1 if no digit does."""
+    # The rule has to return the lowest port. A digit other than the target's may be lower and just
+    # as good.
     if others_are_closer and wanted != 0:
         return 0
     if wanted_is_closer:
@@ -82,13 +83,13 @@ def first_digit(radix, wanted, wanted_is_closer, others_are_closer):
 
 @inlined
 def any_but(digit):
-    """A digit that is not this one."""
+    """Return a digit different from the given digit."""
     return 0 if digit else 1
 
 
 @inlined
 def circle_port(node, target, params):
-    """The port in the completed lens."""
+    """Return the first port in the completed lens that leads closer."""
     (k, value), (row, goal) = split(node, params), split(target, params)
     n, radix = params[LEVEL], params[LEFT_RADIX]
     a = right_arc(k, row, params)
@@ -96,12 +97,12 @@ def circle_port(node, target, params):
         return 0 if 2 * a <= n else left_port(0, 1, 1)
     rightwards, leftwards = agreement(k, value, goal, params)
     closer = circle_distance(rightwards, leftwards, a, params) - 1
-    # Moving the dot rotates the words of agreement by one bit. The new bit says if the crossed
-    # digit was set to the target's.
+    # Moving the dot rotates the words of agreement by one bit. The new bit shows whether the
+    # crossed digit was set to the target's.
     top, right_a = 1 << (n - 1), a - 1 if a > 0 else n - 1
     read, back = rightwards >> 1, (leftwards << 1) & (2 * top - 1)
     others = circle_distance(read, back, right_a, params) == closer
-    # Distances depend on digits only by agreement. So two tries stand for all R neighbours on the
+    # Distances depend on digits only by agreement. Two attempts represent all R neighbours on the
     # bus.
     wanted = circle_distance(read | top, back | 1, right_a, params) == closer
     place = k + 1 if k < n else 1
@@ -123,7 +124,10 @@ def circle_port(node, target, params):
 
 @inlined
 def region_port(node, target, params):
-    """The port in the uncompleted lens."""
+    """Return the first port that leads one hop closer to the target in a lens (not completed).
+
+    For the completed lens see `circle_port`.
+    """
     k, left, right = label_parts(node + first_row(params), params)
     row, above, below = label_parts(target + first_row(params), params)
     n, R, S = params[LEVEL], params[LEFT_RADIX], params[RIGHT_RADIX]
@@ -132,8 +136,8 @@ def region_port(node, target, params):
     if k < n:
         rest, pushed = right % right_power(n - k - 1, params), left * R
         digit = above // left_power(row - k - 1, params) % R if k < row else 0
-        # Right of the target's dot no left digit is wanted. All digits are then alike, and one try
-        # is enough.
+        # Right of the target's dot no left digit is wanted. All digits are then equivalent, and one
+        # attempt is enough.
         other = any_but(digit) if k < row and R > 1 else digit
         wanted = region_distance(k + 1, pushed + digit, rest, row, above, below, params) == closer
         others = region_distance(k + 1, pushed + other, rest, row, above, below, params) == closer
@@ -163,23 +167,24 @@ def region_port(node, target, params):
 
 
 def by_plans(lens: Labelled, pattern_b: bool = True, first: Sequence[int] = ()) -> Routing:
-    """Routing by the canonical plan.
+    """Return the routing by the canonical plan.
 
     Parameters
     ----------
     lens : LensNetwork
         A lens or a completed lens.
     pattern_b : bool
-        Whether one move across may save a hop. Without it some pairs of an uncompleted lens, whose
-        region of difference begins with position 1, have no path; their messages are stuck.
+        Whether one move across may save a hop. Without such a move some pairs of an uncompleted
+        lens have no path: those whose region of difference begins with position 1. Their messages
+        are stuck.
     first : sequence of int
-        Digits for the crossings that are not final, in order; then, and by default always, these
-        write the target's digit, too.
+        Digits for the crossings that are not final, in order. After these digits (by default
+        always) such crossings write the target's digit.
 
     Raises
     ------
     UsageError
-        A supplied digit that no position has.
+        No position has one of the supplied digits.
     """
     for digit in first:
         if (
@@ -205,23 +210,23 @@ def by_plans(lens: Labelled, pattern_b: bool = True, first: Sequence[int] = ()) 
 
 
 def without_plans(lens: Labelled) -> Routing:
-    """Stateless routing: to the first neighbour that is one hop closer."""
+    """Return the stateless routing: to the first neighbour that is one hop closer."""
     bits = target_bits(lens)
     return Routing("stateless", decide_stateless, lens.params, lambda source, target: bits)
 
 
 def fair(lens: Labelled, seed: int = 0) -> Routing:
-    """Routing by a random one of the least plans, with random digits and busses where free."""
+    """Return the routing by a random least plan, with random digits and busses where free."""
     return random_routing("fair", start_fair, lens, seed)
 
 
 def regular(lens: Labelled, seed: int = 0) -> Routing:
-    """Routing over a shortest path, each of them being equally likely."""
+    """Return the routing over a shortest path, with all shortest paths equally likely."""
     return random_routing("regular", start_regular, lens, seed)
 
 
 def random_routing(name: str, start_rule: Rule, lens: Labelled, seed: int) -> Routing:
-    """A routing with the plan that a start rule draws."""
+    """Return a routing with the plan that a start rule draws."""
     return Routing(
         name=name,
         decide=decide,
@@ -236,8 +241,8 @@ def random_routing(name: str, start_rule: Rule, lens: Labelled, seed: int) -> Ro
 def routing_params(
     lens: Labelled, pattern_b: bool = True, seed: int = 0, first: Sequence[int] = ()
 ) -> Ints:
-    """The topology's parameters with the routing's own, supplied digits at the end."""
-    # Supplied digits stand at the end. Their number tells rules where they begin, so that all other
+    """Return the topology's parameters with the routing's own, supplied digits at the end."""
+    # Supplied digits are at the end. Rules find their start by their number, and all other
     # places stay fixed.
     params = np.append(lens.params, np.array(first, np.int64))
     params[PATTERN_B], params[SEED], params[SUPPLIED] = pattern_b, seed, len(first)
@@ -245,13 +250,13 @@ def routing_params(
 
 
 def target_bits(lens: Labelled) -> int:
-    """Bits of a target in a header: n digits and the dot's place."""
+    """Return the bits of a target in a header: n digits and the dot's place."""
     n, radix = lens.level, max(lens.radices)
     return max(1, n * ceil_log2(radix) + ceil_log2(n))
 
 
 def plan_bits(lens: Labelled) -> Callable[[int, int], int]:
-    """Bits of a header: the target, the first run's direction, three runs up to 2n, pattern B."""
+    """Return a function for header bits: target, direction, three runs up to 2n, pattern B."""
     bits = target_bits(lens) + 1 + 3 * ceil_log2(2 * lens.level + 1) + 1
     return lambda source, target: bits
 
@@ -268,9 +273,9 @@ def start(source, target, header, params):
 
 @rule
 def start_fair(source, target, header, params):
-    """A random one of the least plans."""
-    # One key per message is drawn at the source. All later draws derive from it and from the hops
-    # to go.
+    """Write a random one of the least plans as the header."""
+    # One key per message is drawn at the source. All later draws derive from this key and from the
+    # remaining hops.
     header[2] = draw(int(params[SEED]), int(source), int(target))
     chosen = draw32(int(header[2]), 0, 2, 4)
     if params[COMPLETED]:
@@ -281,7 +286,7 @@ def start_fair(source, target, header, params):
 
 @rule
 def start_regular(source, target, header, params):
-    """A random word of moves, each as likely as it has paths."""
+    """Write a random word of moves as the header, weighted by its number of paths."""
     header[2] = draw(int(params[SEED]), int(source), int(target))
     chosen = draw(int(header[2]), 0, 2)
     if params[COMPLETED]:
@@ -292,7 +297,7 @@ def start_regular(source, target, header, params):
 
 @rule
 def decide(node, header, params):
-    """The next move of the plan."""
+    """Return the port of the plan's next move."""
     k, left, _ = label_parts(node + first_row(params), params)
     move, digit, c = next_move(k, header, params)
     if move == ARRIVED:

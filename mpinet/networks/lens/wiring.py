@@ -1,10 +1,11 @@
 """Wiring of the lens and of the completed lens (docs/papers/lens, 2 and 3).
 
-A *label* is a word of n digits with a dot behind its first k: k digits of radix R = p-1, then n-k
-of radix S = q-1. Labels are numbered row (k) after row, 0..n. The busses are the labels of the rows
-0..n-1; the processors are those of the rows 1..n, numbered from 0. Crossing the dot pops a digit
-from one side and pushes another one on the other, so that rules keep the two sides' values apart.
-In the completed lens the word is a circle: row n, seen from a bus, is row 0.
+A *label* is a word of n digits with a dot after its first k digits. These have radix R = p-1, the
+other n-k digits have radix S = q-1. Labels are numbered row after row, where k = 0..n is the row.
+The busses are the labels of rows 0..n-1. The processors are the labels of rows 1..n, numbered from
+0. Crossing the dot pops a digit from one side and pushes another digit on the other side. Rules
+therefore keep the values of both sides apart. In the completed lens the word is a circle: row n,
+seen from a bus, is row 0.
 """
 
 from __future__ import annotations
@@ -46,15 +47,16 @@ from mpinet.networks.routing import Routing, made_routings
 from mpinet.networks.schedule import Schedule
 
 MAX_DIGITS, MAX_LEVEL = 62, 2**14 - 1
-"""Largest n that numbers of 64 bits can have, and where every row has one label (p = q = 2): there
-a routing's header, with 14 bits for a number of hops, is the limit."""
+"""Largest n for which 64-bit numbers suffice, and largest n if every row has one label (p = q = 2).
+In the latter case a routing's header, with 14 bits for a number of hops, is the limit.
+"""
 
 
 class LensNetwork(BusNetwork):
     """Base of lens and completed lens.
 
     Ports: the other members of the own bus, then of the lower busses c = 0..S-1, each in member
-    order: first the bus's owner, then the processors right of it. Absent ones are skipped.
+    order: first the bus's owner, then the processors right of it. Missing members have no port.
     """
 
     paper = "Finkel, Solomon"
@@ -64,8 +66,8 @@ class LensNetwork(BusNetwork):
         self.radices, self.level, self.completed = (R, S), n, completed
         self.places, self.seats = S + 1, R + 1
         rows = [R**k * S ** (n - k) for k in range(n + 1)]
-        # The last row's own busses join nothing in the uncompleted lens. They are left out, so that
-        # its ports are fewer.
+        # The last row's own busses join nothing in the uncompleted lens. They are left out, and
+        # the uncompleted lens has fewer ports.
         own = [R if completed or k < n else 0 for k in range(1, n + 1)]
         lower = [S * (R if completed or k > 1 else R - 1) for k in range(1, n + 1)]
         super().__init__(
@@ -78,7 +80,7 @@ class LensNetwork(BusNetwork):
 
     @rule
     def neighbor(node, port, params):
-        """Pop a digit from one side of the dot and push one on the other, or replace it."""
+        """Return the neighbour: the dot moves across a new digit, or a digit is replaced."""
         k, left, right = label_parts(node + first_row(params), params)
         own, owners, members = layout(k, params)
         move, c, seat = read_port(port, own, owners, members, params)
@@ -94,7 +96,7 @@ class LensNetwork(BusNetwork):
 
     @rule
     def reverse_port(node, port, params):
-        """The port of the same bus at the other end."""
+        """Return the port of the same bus at the other end."""
         k, left, right = label_parts(node + first_row(params), params)
         own, owners, members = layout(k, params)
         move, c, seat = read_port(port, own, owners, members, params)
@@ -112,7 +114,7 @@ class LensNetwork(BusNetwork):
 
     @rule
     def channel(node, port, params):
-        """The label of the own or of the lower bus."""
+        """Return the number of the own or lower bus: its label."""
         k, left, right = label_parts(node + first_row(params), params)
         own, owners, members = layout(k, params)
         move, c, _ = read_port(port, own, owners, members, params)
@@ -122,13 +124,13 @@ class LensNetwork(BusNetwork):
 
     @rule
     def bus_at(node, place, params):
-        """The own bus at place 0, lower bus c at place c + 1."""
+        """Return the own bus at place 0, lower bus c at place c + 1."""
         k, left, right = label_parts(node + first_row(params), params)
         return bus_at_place(k, left, right, place, params)
 
     @rule
     def member_at(bus, seat, params):
-        """The owner in seat 0, the processor with digit b right of it in seat b + 1."""
+        """Return the owner in seat 0, the processor with digit b right of it in seat b + 1."""
         k, left, right = label_parts(bus, params)
         if seat > 0:
             return right_of(k, left, right, seat - 1, params)
@@ -138,7 +140,7 @@ class LensNetwork(BusNetwork):
 
     @property
     def digit_bits(self) -> int:
-        """The b > 0 with p = q = 2^b + 1: digits are of b bits each; 0 if there is none."""
+        """Number b > 0 of bits per digit with p = q = 2^b + 1; 0 if p and q have no such form."""
         R, S = self.radices
         return R.bit_length() - 1 if R == S and R & (R - 1) == 0 else 0
 
@@ -160,20 +162,20 @@ class LensNetwork(BusNetwork):
         return {**equal, "diameter": 2 * n}
 
     def _address(self, node: int) -> str:
-        """The digits with the dot: ``021.10``."""
+        """Return the digits with the dot: ``021.10``."""
         return self._written(node + int(first_row(self.params)))
 
     def read_address(self, address: str) -> int:
-        """Put row and digits together."""
+        """Return the processor with this row and these digits."""
         return self._read(address) - int(first_row(self.params))
 
     def bus_address(self, bus: int) -> str:
-        """The digits of a bus with the dot, which may be at the far left: ``.02``."""
+        """Return the digits of a bus with the dot, which may be at the far left: ``.02``."""
         self.require_bus(bus)
         return self._written(bus)
 
     def bus(self, address: str) -> int:
-        """The number of the bus with this address: the inverse of `bus_address`.
+        """Return the number of the bus with this address: the inverse of `bus_address`.
 
         Raises
         ------
@@ -199,8 +201,8 @@ class LensNetwork(BusNetwork):
     def _written(self, label: int) -> str:
         k, left, right = map(int, label_parts(label, self.params))
         digits = []
-        # Digits come out from the right, so that the right side is taken first. The list is turned
-        # round at the end.
+        # Digits are computed from the right, and the right side is taken first. The list is
+        # reversed at the end.
         for value, radix, count in (
             (right, self.radices[1], self.level - k),
             (left, self.radices[0], k),
@@ -213,7 +215,7 @@ class LensNetwork(BusNetwork):
     def _read(self, address: str) -> int:
         k, digits = addresses.read(address, max(self.radices))
         if len(digits) != self.level:
-            raise ValueError(f"{address!r} has not {self.level} digits")
+            raise ValueError(f"{address!r} does not have {self.level} digits")
         value = 0
         for place, digit in enumerate(digits):
             radix = self.radices[0] if place < k else self.radices[1]
@@ -227,14 +229,14 @@ class LensNetwork(BusNetwork):
         patternA=lambda self: by_plans(self, pattern_b=False),
         stateless=without_plans,
     )
-    """Routings by plans (sections 5 and 6) and without.
+    """Routings by plans (sections 5 and 6) and a stateless routing.
 
-    ``plans``: the header has the runs to go, with pattern B; ``patternA``: without it;
+    ``plans``: the header has the remaining runs, with pattern B; ``patternA``: without pattern B;
     ``stateless``: to the first neighbour that is closer.
     """
 
     def schedules(self, root: int) -> dict[str, Callable[[], Schedule]]:
-        """The sweep (section 7)."""
+        """Return the sweep (section 7)."""
         return {"sweep": lambda: sweep_of(self, root)}
 
     @property
@@ -248,7 +250,7 @@ class LensNetwork(BusNetwork):
 
 
 class Lens(LensNetwork):
-    """Lens: at most p processors a bus, at most q busses a processor, level n."""
+    """Lens of level n: at most p processors per bus, at most q busses per processor."""
 
     parameters = (
         whole_number("p", 2),
@@ -263,7 +265,7 @@ class Lens(LensNetwork):
 
     @property
     def ascend_schedules(self) -> dict[str, str]:
-        """Schedules there and back over the rows, where p = q and digits are bits (section 7)."""
+        """Schedules back and forth over the rows, if p = q and digits are bits (section 7)."""
         if not self.digit_bits:
             return {}
         module = "mpinet.programs.schedules.lens_uncompleted"
@@ -271,7 +273,10 @@ class Lens(LensNetwork):
 
 
 class CompletedLens(LensNetwork):
-    """Completed lens: p processors a bus, p busses a processor, level n; the word is a circle."""
+    """Completed lens of level n: p processors per bus, p busses per processor.
+
+    The word is a circle.
+    """
 
     parameters = (whole_number("p", 2), whole_number("n", 2))
     example = "clens:3,4"
@@ -281,15 +286,15 @@ class CompletedLens(LensNetwork):
         super().__init__(f"{p},{n}", p - 1, p - 1, n, completed=True)
 
     def node(self, address: str) -> int:
-        """Parse an address as `Topology.node` does; ``.w`` is another spelling of ``w.``."""
+        """Return the node of an address; ``.w`` is another spelling of ``w.``."""
         return super().node(f"{address[1:]}." if address.startswith(".") else address)
 
     @property
     def ascend_schedules(self) -> dict[str, str]:
-        """The sweeps of section 7 where digits are bits; of all processors, where possible.
+        """Sweeps of section 7, if digits are bits; of all processors, if possible.
 
         ``full``: N elements; ``rows``: R^n elements; ``instances``: n times R^n elements at once.
-        The others are fast where the dimensions descend.
+        The last two are fast if the dimensions descend.
         """
         if not self.digit_bits:
             return {}
@@ -308,7 +313,7 @@ class CompletedLens(LensNetwork):
 
 
 def require_numbers(name: str, R: int, S: int, n: int) -> None:
-    """Raise `TopologyError` where n is so large that not even its powers should be computed."""
+    """Raise `TopologyError` if n is too large to compute powers with this exponent."""
     most = MAX_LEVEL if R == S == 1 else MAX_DIGITS
     if n > most:
         raise TopologyError(f"{name} is too large: with these p and q, n can be {most} at most.")

@@ -1,4 +1,4 @@
-"""The hypercube and its variants, of 2^n processors with n ports, each its own way back.
+"""The hypercube and its variants: 2^n processors with n ports, each port its own reverse port.
 
 * the binary hypercube as one of the kinds of the cube in STH;
 * the crossed cube CQ_n (Efe): crossing a dimension twists the pairs of bits below it;
@@ -29,7 +29,7 @@ LOW_BITS = 0x5555555555555555
 class Cube(BinaryLabels):
     """A cube variant of 2^n processors.
 
-    A family gives its two routing rules: `shortest_rule` takes the lowest port that leads closer,
+    A family defines two routing rules: `shortest_rule` takes the lowest port that leads closer,
     `dimension_rule` corrects the highest wrong bit first.
     """
 
@@ -48,7 +48,7 @@ class Cube(BinaryLabels):
 
     @property
     def routings(self) -> dict[str, Callable[[], Routing]]:
-        """The lowest port that leads closer; or the highest wrong bit first, at most n hops."""
+        """Routing by the lowest closer port, and by the highest wrong bit (at most n hops)."""
         closer, highest = type(self).shortest_rule, type(self).dimension_rule
         return {
             "shortest": lambda: stateless("shortest", closer, self),
@@ -56,27 +56,27 @@ class Cube(BinaryLabels):
         }
 
     def schedules(self, root: int) -> dict[str, Callable[[], Schedule]]:
-        """Dimension after dimension, the highest first."""
+        """Return the broadcast by dimensions, the highest first."""
         return {"dimensions": lambda: dimensions_schedule(self, root)}
 
 
 @rule
 def fix_highest_bit(node, header, params):
-    """Take the port of the highest bit that is wrong, where it changes lower bits only."""
+    """Return the port of the highest wrong bit, for links that change no higher bits."""
     difference = node ^ header[0]
     return ARRIVED if difference == 0 else highest_one(difference)
 
 
 @rule
 def highest_port_first(node, root, since, step, params):
-    """Send, in step s, from every informed processor on port n-s (section 6, phase 2)."""
+    """Return port n-s in step s, for every informed processor (section 6, phase 2)."""
     # In these cubes a link of a dimension may change lower bits, never higher ones. From the
     # highest dimension down, each step doubles the informed part.
     return params[1] - step if step <= params[1] else -1
 
 
 def dimensions_schedule(cube: Topology, root: int) -> Schedule:
-    """The one-port broadcast that serves every cube with n ports and every root: n steps."""
+    """Return the one-port broadcast for every cube with n ports and every root: n steps."""
     phases = (("cube", cube.ports),)
     return Schedule("dimensions", root, highest_port_first, cube.params, phases)
 
@@ -103,11 +103,11 @@ class BinaryCube(Cube):
 
 @rule
 def lowest_port(node, header, params):
-    """The lowest port that leads closer, noted on Efe's way through the pairs (docs/papers/sth, 4).
+    """Return the lowest port that leads closer, by Efe's walk (docs/papers/sth, 4).
 
-    Below the highest pair that differs every pair that does not match costs a hop; what matches
-    depends on whether the hops so far are odd. A port leads closer if its own pair matches behind
-    it, or if it makes a lower pair match, which then has a closer port itself.
+    Below the highest pair that differs, every pair that does not match costs a hop. Whether a pair
+    matches depends on the parity of the hops so far. A port leads closer in two cases: its own pair
+    matches after the hop, or the hop makes a lower pair match, which then has a closer port itself.
     """
     difference = node ^ header[0]
     if difference == 0:
@@ -135,7 +135,7 @@ def lowest_port(node, header, params):
 class CrossedCube(Cube):
     """Crossed cube of 2^n processors (Efe 1992).
 
-    Port i flips bit i, and in lower pairs 01 and 11 change.
+    Port i flips bit i, and changes the lower pairs 01 and 11.
     """
 
     parameters = (whole_number("n", 1, MOST_DIMENSIONS),)
@@ -145,8 +145,11 @@ class CrossedCube(Cube):
 
     @rule
     def neighbor(node, port, params):
-        """Flip bit `port` and, in every pair below it whose lower bit is set, the upper bit."""
-        # The lower bits of twisted pairs stay as they are. So the same port undoes the twist.
+        """Return the node with bit `port` and the upper bits of some lower pairs flipped.
+
+        The upper bit is flipped in lower pairs whose lower bit is 1.
+        """
+        # The lower bits of twisted pairs do not change. The same port therefore undoes the twist.
         below = (1 << (port & -2)) - 1
         return node ^ (1 << port) ^ (((node & LOW_BITS) << 1) & below)
 
@@ -158,27 +161,28 @@ class CrossedCube(Cube):
 
 @inlined
 def parity_below(node, bit):
-    """Parity of the bits below bit number `bit`."""
+    """Return the parity of the bits below bit number `bit`."""
     return count_ones(node & ((1 << bit) - 1)) & 1
 
 
 @inlined
 def hilbers_distance(node, target, params):
-    """Hops between two processors of the cube: a hop for every pair that differs, and maybe one.
+    """Return the hops between two processors: one per differing pair, and possibly one more.
 
-    The closed form of docs/papers/sth, 4, for all pairs at once: as soon as the way has changed a
-    parity, every further pair costs one hop, and the pair that changes it first may cost two.
+    This is the closed form of docs/papers/sth, 4, for all pairs at once. After the route has
+    changed a parity, every further pair costs one hop. The pair that changes the parity first may
+    cost two.
     """
     difference = node ^ target
     low, high = (difference >> 1) & LOW_BITS, (difference >> 2) & LOW_BITS
     hops = count_ones(low | high)
     if difference & 1:
         return hops + 1
-    # Parities of all prefixes come from one prefix XOR. A loop over pairs would ask the same for
-    # each of them.
+    # One prefix XOR gives the parities of all prefixes. A loop over pairs would recompute each
+    # of them.
     odd = odd_prefixes(node)
     changing = (high ^ low) | (low & odd)
-    # Only the lowest pair that changes a parity may cost two hops. Behind it every pair can be
+    # Only the lowest pair that changes a parity may cost two hops. Every later pair can be
     # corrected in one.
     first = changing & -changing
     return hops + (1 if first & low & ~(high ^ odd) else 0)
@@ -186,7 +190,7 @@ def hilbers_distance(node, target, params):
 
 @inlined
 def odd_prefixes(word):
-    """Set the lower bit of each pair in which an odd number of ones stands up to that bit."""
+    """Return the lower bits of pairs up to which the parity is odd."""
     word ^= word << 1
     word ^= word << 2
     word ^= word << 4
@@ -198,7 +202,7 @@ def odd_prefixes(word):
 
 @rule
 def fix_highest_pair(node, header, params):
-    """Correct the pair of the highest wrong bit: its lower bit first."""
+    """Return the port that corrects the pair of the highest wrong bit: its lower bit first."""
     difference = node ^ header[0]
     if difference == 0:
         return ARRIVED
@@ -212,7 +216,7 @@ def fix_highest_pair(node, header, params):
 class HilbersCube(Cube):
     """Twisted cube of 2^n processors, n odd (Hilbers, Koopman, van de Snepscheut 1987).
 
-    Port i flips bit i; port 2j-1 flips bit 2j, too, where the parity of the bits 0..2j-2 is even.
+    Port i flips bit i. Port 2j-1 also flips bit 2j if the parity of the bits 0..2j-2 is even.
     """
 
     parameters = (whole_number("n", 1, MOST_DIMENSIONS, kind=ODD),)
@@ -222,7 +226,7 @@ class HilbersCube(Cube):
 
     @rule
     def neighbor(node, port, params):
-        """Flip bit `port`; with a lower bit of a pair maybe also the upper one."""
+        """Return the node with bit `port` flipped, and possibly the upper bit of its pair."""
         if port & 1 and parity_below(node, port) == 0:
             return node ^ (3 << port)
         return node ^ (1 << port)
@@ -237,10 +241,11 @@ class HilbersCube(Cube):
 
 @inlined
 def twisted_distance(node, target, params):
-    """Hops between two processors of the cube (docs/papers/sth, 4).
+    """Return the hops between two processors of the twisted hypercube (docs/papers/sth, 4).
 
-    The twist saves a hop where the low bits differ by 3, if the way leads through the 4-cycle, and
-    costs one where they differ by 1, if it does not lead out of it.
+    If the low bits differ by 3, the twist saves a hop, provided that the route can pass the
+    4-cycle. If they differ by 1, the twist costs a hop, provided that both nodes are in the
+    4-cycle.
     """
     low = (node ^ target) & 3
     hops = count_ones((node ^ target) >> 2)
@@ -248,7 +253,7 @@ def twisted_distance(node, target, params):
         return hops
     if low == 2:
         return hops + 1
-    # Both low bits are wrong. Port 0 repairs them in one hop, if the way passes the 4-cycle.
+    # Both low bits are wrong. Port 0 corrects both in one hop, if the route passes the 4-cycle.
     if low == 3:
         return hops + (1 if (node >> 2) & (target >> 2) == 0 else 2)
     return hops + (2 if node < 4 and target < 4 else 1)
@@ -256,7 +261,10 @@ def twisted_distance(node, target, params):
 
 @rule
 def fix_highest_twisted(node, header, params):
-    """Correct the highest wrong bit; inside the 4-cycle 3 is one hop, 1 and 2 go over port 1."""
+    """Return the port of the highest wrong bit; in the 4-cycle the port of the diagonal.
+
+    Inside the 4-cycle the port is 0 for difference 3, and 1 for differences 1 and 2.
+    """
     difference = node ^ header[0]
     if difference == 0:
         return ARRIVED
@@ -271,7 +279,7 @@ def fix_highest_twisted(node, header, params):
 class TwistedCube(Cube):
     """Twisted hypercube of 2^n processors (STH, definition 8, after Abuelrub 2007).
 
-    Port i flips bit i, but port 0 flips 0..3 to 3..0.
+    Port i flips bit i, except that port 0 joins 0 to 3 and 1 to 2.
     """
 
     parameters = (whole_number("n", 2, MOST_DIMENSIONS),)
@@ -281,7 +289,7 @@ class TwistedCube(Cube):
 
     @rule
     def neighbor(node, port, params):
-        """Flip bit `port`; two bits along the diagonals of the twisted 4-cycle."""
+        """Return the node with bit `port` flipped, or two bits in the twisted 4-cycle."""
         return node ^ 3 if port == 0 and node < 4 else node ^ (1 << port)
 
     reverse_port = same_port
@@ -293,5 +301,5 @@ class TwistedCube(Cube):
 
     @classmethod
     def stated_diameter(cls, n: int) -> int:
-        """Return n-1 (definition 8; lemma 3 has another one)."""
+        """Return n-1 (definition 8; lemma 3 states another diameter)."""
         return n - 1

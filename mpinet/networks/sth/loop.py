@@ -1,10 +1,10 @@
 """The linear loop LST(m): the circulant of 8m processors with the jumps 1 and 4.
 
-The paper's routing has four candidate walks, of which the first to arrive is followed. The walks
-start on the ports 0..3. Walks 2 and 3 (+1, -1) keep their port; 0 and 1 take their chord while the
-target's number is 4 or more higher, then single steps; no comparison goes round the end of the
-numbers. The paper's message carries its walk as a list of ports; here the walk's number stands for
-that list, and every node finds the next entry from it.
+The paper's routing compares four candidate walks, which start on ports 0..3, and follows the first
+to arrive. Walks 2 and 3 (+1, -1) keep their port. Walks 0 and 1 take their chord while the
+target's number is 4 or more higher, then single steps. Comparisons never wrap around the end of the
+numbers. The paper's message carries its walk as a list of ports. In the emulator the walk's number
+replaces the list, and every node computes the next entry from this number.
 """
 
 from __future__ import annotations
@@ -22,11 +22,11 @@ BACK_4, ON_4, ON, BACK = range(4)
 """The ports of LST(m): -4, +4, +1, -1."""
 
 FIRST, WALK, TARGET = 0, 1, 3
-"""Bits of the header's word: whether the first hop is to come, the walk's number, the target."""
+"""Bits of the header's word: whether the first hop remains, the walk's number, the target."""
 
 
 def candidate_routing(topology: Topology) -> Routing:
-    """The routing of the paper (section on routing) in LST(m).
+    """Return the routing of the paper (section on routing) in LST(m).
 
     The header is the list of the remaining ports at 2 bits each, and the target's number.
     """
@@ -36,7 +36,7 @@ def candidate_routing(topology: Topology) -> Routing:
         decide=follow,
         start=choose,
         params=topology.params,
-        # The paper's message carries its ports, two bits each. That size is reported, although the
+        # The paper's message carries its ports, two bits each. This size is reported, although the
         # emulator stores only the walk's number.
         header_bits=lambda source, target: list_bits(source, target, topology.size) + bits,
         shortest=False,
@@ -45,16 +45,16 @@ def candidate_routing(topology: Topology) -> Routing:
 
 
 def list_bits(source: int, target: int, size: int) -> int:
-    """Size in bits of the port list that the source writes."""
+    """Return the size in bits of the port list that the source writes."""
     return 2 * chosen_walk(source, target, size)[1]
 
 
 @inlined
 def chosen_walk(source, target, size):
-    """The number of the walk that arrives first (the highest on a tie), and its hops."""
+    """Return the number of the walk that arrives first (the highest on a tie), and its hops."""
     ahead = (target - source) % size
-    # The highest walk is tried first and others must be shorter. So ties go to the highest number,
-    # as in the paper.
+    # The highest walk is tried first, and other walks must be shorter. Ties therefore go to the
+    # highest number, as in the paper.
     walk, hops = BACK, (source - target) % size
     if ahead < hops:
         walk, hops = ON, ahead
@@ -69,19 +69,23 @@ def chosen_walk(source, target, size):
 
 @inlined
 def onward_hops(source, target, size):
-    """Length of the walk that starts with +4: up by chords and steps, or down by steps."""
+    """Return the length of the walk that starts with +4.
+
+    The walk goes up by chords and steps, or down by steps.
+    """
     place = source + 4 if source + 4 < size else source + 4 - size
     way = target - place
-    # The paper's comparison never goes round the end of the numbers. A lower target is reached by
+    # The paper's comparison never wraps around the end of the numbers. A lower target is reached by
     # single steps down.
     return 1 + (way // 4 + way % 4 if way >= 0 else -way)
 
 
 @inlined
 def backward_hops(source, target, size):
-    """Length of the walk that starts with -4.
+    """Return the length of the walk that starts with -4.
 
-    With the target 4 or more higher it goes down by chords, past 0, to the four highest numbers.
+    If the target is 4 or more higher, the walk goes down by chords, past 0, to the four highest
+    numbers.
     """
     place = source - 4 if source >= 4 else source - 4 + size
     way = target - place
@@ -92,14 +96,14 @@ def backward_hops(source, target, size):
 
 @rule
 def choose(source, target, header, params):
-    """Choose, at the source, the walk to follow."""
+    """Write the header at the source: the walk to follow and the target."""
     walk, _ = chosen_walk(source, target, params[0])
     header[0] = (target << TARGET) | (walk << WALK) | 1
 
 
 @rule
 def follow(node, header, params):
-    """The walk's next port."""
+    """Return the walk's next port."""
     word = header[0]
     way = (word >> TARGET) - node
     if way == 0:
@@ -107,7 +111,7 @@ def follow(node, header, params):
     walk = (word >> WALK) & 3
     if walk >= ON:
         return walk
-    # The first hop is fixed by the walk's number. Later ones depend on how far the target is.
+    # The walk's number determines the first hop. Later hops depend on the distance to the target.
     if (word >> FIRST) & 1:
         header[0] = word - 1
         return walk
@@ -117,7 +121,7 @@ def follow(node, header, params):
 
 
 MOST = 2**57
-"""Largest m: a number, a candidate and a mark fit in a word."""
+"""Largest m: a node number, a walk's number and a flag fit into one word."""
 
 PREFIX = "PE_"
 """Prefix of a processor's number in the paper."""
@@ -125,12 +129,15 @@ PREFIX = "PE_"
 
 @rule
 def decide(node, header, params):
-    """The shorter way round (a tie forward), by a chord as long as three or more are to go."""
+    """Return the port of the shorter direction, by a chord if three or more steps remain.
+
+    A tie goes forward.
+    """
     offset = header[0] - node
     if offset == 0:
         return ARRIVED
     ahead = offset if offset > 0 else offset + params[0]
-    # Three or more steps are dearer than a chord and one step back. So a chord is taken from
+    # Three or more steps cost more than a chord and one step back. A chord is therefore taken from
     # distance 3 on.
     if 2 * ahead <= params[0]:
         return ON_4 if ahead >= 3 else ON
@@ -138,7 +145,7 @@ def decide(node, header, params):
 
 
 class ChordedLoop(JumpNetwork):
-    """LST(m) of 8m processors; ports u-4, u+4, u+1, u-1 (mod 8m)."""
+    """Linear loop LST(m) of 8m processors; ports u-4, u+4, u+1, u-1 (mod 8m)."""
 
     parameters = (whole_number("m", 2, 2**57),)
     example = "lst:3"
@@ -150,7 +157,7 @@ class ChordedLoop(JumpNetwork):
         super().__init__(f"{m}", 8 * m, (-4, 1), {"degree": 4, "diameter": m + 1, "links": 16 * m})
 
     def _address(self, node: int) -> str:
-        """Format an address: ``PE_u``."""
+        """Return the address: ``PE_u``."""
         return f"{PREFIX}{node}"
 
     def read_address(self, address: str) -> int:
@@ -161,22 +168,22 @@ class ChordedLoop(JumpNetwork):
         paper=candidate_routing,
         optimal=lambda self: stateless("optimal", decide, self),
     )
-    """The paper's choice among four candidate walks; and the stateless shortest one."""
+    """The paper's choice among four candidate walks, and the stateless shortest routing."""
 
     def schedules(self, root: int) -> dict[str, Callable[[], Schedule]]:
-        """Offer the broadcast along the chords, then to both sides."""
+        """Return the broadcast along the chords, then to both sides."""
         return {"chords": lambda: loop_schedule(self, root)}
 
 
 def loop_schedule(topology: Topology, root: int) -> Schedule:
-    """The one-port broadcast in LST(m): m+2 steps (docs/papers/sth, 6)."""
+    """Return the one-port broadcast in LST(m): m+2 steps (docs/papers/sth, 6)."""
     phases = (("lst", topology.size // 8 + 2),)
     return Schedule("chords", root, send, topology.params, phases)
 
 
 @inlined
 def chords_and_rest(offset, size):
-    """Chords k and rest e of an offset 4k+e to the source, with k in -(m-1)..m and e in -1..2."""
+    """Return chords k in -(m-1)..m and rest e in -1..2 of an offset 4k+e to the source."""
     # Each chord's end serves the nodes from one below to two above it. Shifting by one makes these
     # groups of four.
     place = offset + 1 if offset + 1 < size else 0
@@ -186,7 +193,7 @@ def chords_and_rest(offset, size):
 
 @rule
 def send(node, root, since, step, params):
-    """Send from every fourth processor by its chord first; then +1 and -1, and +1 once more."""
+    """Return the broadcast's port: first chords, then +1 and -1, then +1 once more."""
     size = params[0]
     chords, rest = chords_and_rest((node - root) % size, size)
     turn = step - since
@@ -205,7 +212,7 @@ def send(node, root, since, step, params):
 
 @inlined
 def chord_then_sides(turn, chord):
-    """Return the port to send on in turns 1, 2, 3 of a processor that has a chord; then -1."""
+    """Return the output port in turns 1, 2, 3 of a processor with a chord; then -1."""
     if turn == 1:
         return chord
     if turn == 2:

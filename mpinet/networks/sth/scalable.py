@@ -32,7 +32,10 @@ CUBES: dict[str, type[Cube]] = {
 
 
 class ScalableTwistedHypercube(NamedProduct):
-    """STH(m,n) of 8m 2^n processors (u,v) = v*8m + u; ports 0..3 as in LST, 4.. as in the cube."""
+    """Scalable twisted hypercube STH(m,n) of 8m 2^n processors (u,v) = v*8m + u.
+
+    Ports 0..3 are as in LST(m), the other ports as in the cube.
+    """
 
     parameters = (
         whole_number("m", 2, 2**57),
@@ -47,8 +50,8 @@ class ScalableTwistedHypercube(NamedProduct):
 
     def __init__(self, m: int, n: int, kind: str = "tq"):
         self.m = m
-        # The paper's STH has the twisted cube. Its name stays short, and other kinds are variants
-        # of ours.
+        # The paper's STH has the twisted cube. Its name stays short, and other kinds are our own
+        # variants.
         arguments = f"{m},{n}" if kind == "tq" else f"{m},{n},{kind}"
         super().__init__(arguments, ChordedLoop(m), cube_of_kind(kind, n))
         self.radices = (self.second.size, self.first.size)
@@ -57,33 +60,33 @@ class ScalableTwistedHypercube(NamedProduct):
     def stated(self) -> dict[str, int]:
         """Degree n+4; diameter m+1+ceil((n+1)/2); m 2^(n+2) (n+4) links (lemmas 2, 3; table 4)."""
         m, n = self.m, self.second.ports
-        # Lemma 3 adds the diameters of loop and cube. Its cube has ceil((n+1)/2), which is not that
-        # of definition 8.
+        # Lemma 3 adds the diameters of loop and cube. Its cube has diameter ceil((n+1)/2), which
+        # differs from definition 8.
         diameter = m + 1 + (n + 2) // 2
         return {"degree": n + 4, "diameter": diameter, "links": (n + 4) * m << (n + 2)}
 
     @property
     def routings(self) -> dict[str, Callable[[], Routing]]:
-        """The loop's part by the paper's procedure or optimally, then the cube's part."""
+        """Routings in the loop by the paper's procedure or by shortest paths, then in the cube."""
         return {"paper": self._paper, "optimal": partial(self._by_loop, "optimal")}
 
     def _by_loop(self, name: str) -> Routing:
-        """The loop's routing `name`, then the cube's shortest one."""
+        """Return the loop's routing `name`, followed by the cube's shortest one."""
         return self.composed(name, name, "shortest")
 
     def _paper(self) -> Routing:
-        """The loop's port list and the cube's label are the header."""
+        """Return the paper's routing, whose header is the loop's port list and the cube's label."""
         size, dimensions = self.first.size, self.second.ports
 
         def header_bits(source: int, target: int) -> int:
-            # The loop's part is a list of ports, the cube's part the target's label. Both travel
-            # with the message in the paper.
+            # The loop's part is a list of ports, the cube's part the target's label. In the paper
+            # the message carries both.
             return list_bits(source % size, target % size, size) + dimensions
 
         return replace(self._by_loop("paper"), header_bits=header_bits)
 
     def schedules(self, root: int) -> dict[str, Callable[[], Schedule]]:
-        """The paper's two phases: the root's loop, then all cubes at once."""
+        """Return the paper's two phases: the root's loop, then all cubes at once."""
         label, place = divmod(root, self.first.size)
         loop = partial(loop_schedule, self.first, place)
         cubes = partial(dimensions_schedule, self.second, label)
@@ -91,12 +94,12 @@ class ScalableTwistedHypercube(NamedProduct):
 
 
 def cube_of_kind(kind: str, n: int) -> Cube:
-    """The cube of a kind.
+    """Return the cube of a kind.
 
     Raises
     ------
     TopologyError
-        There is no such kind, or none of n dimensions.
+        The kind does not exist, or not with n dimensions.
     """
     if not isinstance(kind, str) or kind not in CUBES:
         raise TopologyError(f"sth: kind must be tq, cq, hkv or q, not {kind!r}.")
