@@ -1,4 +1,4 @@
-"""Execution and hosting: the machine, its step, its router, and what they count."""
+"""Execution and hosting: the machine, its step, its router, and its counters."""
 
 from mpinet.machine.machine import Machine, Spent
 from mpinet.machine.model import PortModel

@@ -1,8 +1,9 @@
-"""Arbitration where processors of several ranks contend: one-port, half duplex, busses.
+"""Arbitration of contention between processors of several ranks: one-port, half duplex, busses.
 
-All-port machines of full-duplex links need none of it: there a channel has one sender. Here
-processors nominate messages, shared channels take the best nomination, and receivers accept the
-best of what is sent to them; each of the two rounds costs one more exchange between ranks.
+All-port machines with full-duplex links need no arbitration, because each channel has one sender.
+Otherwise processors nominate messages, shared channels take the best nomination, and receivers
+accept the best message sent to them. The latter two rounds cost one more exchange between ranks
+each.
 """
 
 from __future__ import annotations
@@ -16,12 +17,12 @@ from mpinet.errors import UsageError
 from mpinet.machine.machine import Machine
 from mpinet.machine.step import by_owner, first_of_each, gather_claims
 
-# Larger than any priority, so that a minimum needs no case for processors without a message.
+# Larger than any priority, so a minimum needs no special case for processors without a message.
 NONE = np.iinfo(np.int64).max
-"""No priority: higher than all."""
+"""Number above all priorities, for processors without a message."""
 
 AHEAD = -(1 << 62)
-"""The lowest priority of sends that go before all messages; theirs are the first from here."""
+"""First priority of sends preferred to all messages; low numbers are served first."""
 
 
 class Arbiter:
@@ -30,19 +31,19 @@ class Arbiter:
     Parameters
     ----------
     machine : Machine
-        The machine whose port model has to be kept.
+        The machine, with the port model to observe.
 
     Raises
     ------
     UsageError
-        A port model with limits other than one and all.
+        The port model has a limit other than one or all.
     """
 
     def __init__(self, machine: Machine):
         model = machine.model
         if not {model.send, model.receive} <= {1, None}:
             raise UsageError(
-                f"The router keeps port models in which a processor uses one port or all, not "
+                f"The router needs a port model with one port or all ports per processor, not "
                 f"{model.name}."
             )
         self._machine = machine
@@ -55,7 +56,7 @@ class Arbiter:
 
     @classmethod
     def where_needed(cls, machine: Machine) -> Arbiter | None:
-        """Return an arbiter, or None where every channel has one sender and no limit holds."""
+        """Return an arbiter, or None if every channel has one sender and there is no port limit."""
         arbiter = cls(machine)
         needed = arbiter._one_send or arbiter._one_receive or arbiter._shared
         return arbiter if needed else None
@@ -66,22 +67,23 @@ class Arbiter:
         Parameters
         ----------
         nodes, ports : ndarray of int64, shape (k,)
-            Processors at which this rank's messages wait, and their ports; in order of service.
+            Processors of this rank's waiting messages, and the messages' ports, in order of
+            service.
         priorities : ndarray of int64, shape (k,)
-            Their priorities, ascending, all different on all ranks: the lowest is the best.
+            Priorities of the messages, ascending and unique over all ranks. The lowest number wins.
 
         Returns
         -------
         ndarray of bool, shape (k,)
-            Whether the message hops.
+            True for each message that hops.
         """
         topology = self._machine.topology
         # One rank, one-port and full duplex is the common case of small studies: one pass without
-        # temporaries.
+        # temporary arrays.
         if self._one_by_one and self._machine.transport.size == 1:
             return self._paired_up(nodes, ports, priorities)
-        # Each stage chooses among the winners of the one before: per sender, channel, receiver.
-        # What a message wins first and loses later stays unused in this step.
+        # Each stage chooses among the winners of the previous stage: per sender, channel, receiver.
+        # A resource granted in one stage to a later loser stays unused in this step.
         channels = topology.channel(nodes, ports) if self._shared else ports
         # Nomination before acceptance, as in iSLIP with one iteration: a sender offers only its
         # best message.
@@ -102,21 +104,21 @@ class Arbiter:
     def grant_behind(
         self, senders: Ints, sending: Ints, nodes: Ints, ports: Ints, priorities: Ints
     ) -> Flags:
-        """Choose the messages that hop in a step in which others' sends go first (collective).
+        """Choose the messages that hop in a step in which given sends take precedence (collective).
 
         Parameters
         ----------
         senders, sending : ndarray of int64, shape (s,)
-            The processors of this rank that send, and on which port, in any order. Those that the
-            machine will refuse since there is no such port claim nothing.
+            Processors of this rank, and the ports of their sends, in any order. Sends on missing
+            ports claim nothing; the machine rejects them later.
         nodes, ports, priorities
             As for `grant`.
         """
         topology = self._machine.topology
         there = (sending >= 0) & (sending < topology.ports)
         there[there] = topology.neighbor(senders[there], sending[there]) >= 0
-        # Sends take part like messages, with priorities from `AHEAD` on, lower than any message's.
-        # Duplicates are the machine's to refuse, with a sentence; here they must not claim a
+        # Sends take part like messages, with priorities from `AHEAD` on, below any message's. The
+        # machine rejects duplicates with an error message later. Here duplicates must not claim a
         # channel twice.
         sends = np.unique(senders[there] * topology.ports + sending[there])
         granted = self.grant(
@@ -127,7 +129,7 @@ class Arbiter:
         return granted[len(sends) :]
 
     def _paired_up(self, nodes: Ints, ports: Ints, priorities: Ints) -> Flags:
-        """Grant as `grant` does, in one pass over arrays: this rank hosts all processors."""
+        """Grant messages as `grant` does, in one pass, if this rank hosts all processors."""
         topology = self._machine.topology
         rules = topology.neighbor.native, topology.params
         granted = np.empty(len(nodes), bool)
@@ -135,7 +137,7 @@ class Arbiter:
         return granted
 
     def _best_on_channel(self, nominated: Ints) -> Flags:
-        """Flags of the nominations, rows (node, channel, priority), that win their channel."""
+        """Return flags of the nominations (node, channel, priority) that win their channel."""
         claims = gather_claims(self._machine, nominated)
         # Claims ascend by priority, and `np.unique` finds the first of each channel: the best one.
         claims = claims[np.argsort(claims[:, 2])]
@@ -144,24 +146,25 @@ class Arbiter:
         return nominated[:, 2] == best
 
     def _accepted(self, targets: Ints, priorities: Ints) -> Flags:
-        """Flags of the messages that receivers accept: each takes the best one sent to it."""
+        """Return flags of the accepted messages: each receiver accepts its best message."""
         machine = self._machine
         leaving, counts = by_owner(machine, targets)
         staying = np.delete(np.arange(len(targets)), leaving)
-        # The receiver's rank decides, for it alone sees all offers. Two exchanges: offers out,
-        # answers back.
+        # The receiver's rank decides, because only this rank sees all offers. Two exchanges: offers
+        # out, answers back.
         offers = np.stack([targets, priorities], axis=1)
         received = machine.transport.exchange(offers[leaving], counts)
         every = np.concatenate([offers[staying], received.records])
         accepted = self._best_of_each(*np.ascontiguousarray(every.T))
-        # Answers go back with the counts of what came, so each arrives in the place of its offer.
+        # Answers use the counts of the received offers, so each answer returns to the place of its
+        # offer.
         answers = machine.transport.exchange(accepted[len(staying) :], received.counts).records
         result = np.empty(len(targets), bool)
         result[staying], result[leaving] = accepted[: len(staying)], answers
         return result
 
     def _best_of_each(self, nodes: Ints, priorities: Ints) -> Flags:
-        """Flags of the messages with the lowest priority at their processor, hosted here."""
+        """Return flags of the messages with the lowest priority number at their local processor."""
         best = np.empty(len(nodes), bool)
         mark_best(self._machine.slots(nodes), priorities, self._lowest, best)
         return best
@@ -169,14 +172,14 @@ class Arbiter:
 
 @kernel
 def mark_best(slots: Ints, priorities: Ints, lowest: Ints, best: Flags) -> None:
-    """Mark the message of each slot that has the lowest priority; `lowest` is all `NONE`."""
+    """Mark the message with the lowest priority number of each slot; needs `lowest` all `NONE`."""
     for i in range(slots.size):
-        # Two passes instead of a sort: linear, and the scratch array is as long as the rank's
-        # processors.
+        # Two passes instead of a sort: linear time, with a scratch array of one entry per local
+        # processor.
         lowest[slots[i]] = min(lowest[slots[i]], priorities[i])
     for i in range(slots.size):
         best[i] = priorities[i] == lowest[slots[i]]
-    # Only the slots in use are reset: there may be far more processors than messages.
+    # Only the used slots are reset: there may be far more processors than messages.
     for i in range(slots.size):
         lowest[slots[i]] = NONE
 
@@ -193,12 +196,12 @@ def pair_up(
 ) -> None:
     """Grant every processor one message to send and one to receive.
 
-    Of the messages that wait at a processor the best is nominated, of those nominated for a
-    processor the best is accepted. `lowest` has a place for every processor, and is all `NONE`.
+    The best message waiting at each processor is nominated. The best message nominated for each
+    receiver is accepted. `lowest` has an entry for every processor and must be all `NONE`.
     """
     neighbor = neighbor_rule.call
     mark_best(nodes, priorities, lowest, granted)
-    # In loops, which compile five times as fast as NumPy's functions of arrays.
+    # Loops, because they compile five times as fast as NumPy's array functions.
     nominated, targets = np.empty(nodes.size, np.int64), np.empty(nodes.size, np.int64)
     offers, accepted = np.empty(nodes.size, np.int64), np.empty(nodes.size, np.bool_)
     count = 0

@@ -1,7 +1,7 @@
 """Beeps: steps in which processors send an empty message on all their wired ports.
 
-A beep means `Machine.step` on these ports. In an all-port machine it cannot break the port model,
-so that all that is left to do is to find its receivers.
+A beep means `Machine.step` on these ports. In an all-port machine a beep cannot break the port
+model. The only remaining work is to find the receivers.
 """
 
 from __future__ import annotations
@@ -16,7 +16,8 @@ from mpinet.machine.stepping import Stepping
 from mpinet.networks.topology import Topology
 
 DENSE = 16
-"""Processors per receiver below which all flags are scanned; above it the few receivers are sorted.
+"""Threshold of processors per receiver: with fewer, all flags are scanned; with more, the receivers
+are sorted.
 """
 
 
@@ -30,7 +31,7 @@ def beep(machine: Stepping, nodes: Ints) -> Ints:
         return np.unique(inbox.nodes)
     placement, received = machine.placement, machine.received
     room = len(nodes) * machine.topology.ports
-    # A processor is listed once, when first marked, so the list is bounded by both numbers.
+    # A processor is listed once, when first marked, so both numbers bound the list.
     near = np.empty(min(room, placement.count), np.int64)
     away = np.empty(room if placement.ranks > 1 else 0, np.int64)
     sent, new, left = spread_beeps(
@@ -59,7 +60,7 @@ def beep(machine: Stepping, nodes: Ints) -> Ints:
 
 
 def wired(topology: Topology, nodes: Ints) -> tuple[Ints, Ints]:
-    """All wired ports of these nodes, as (node, port) pairs."""
+    """Return all wired ports of these nodes, as (node, port) pairs."""
     pairs_nodes = np.repeat(nodes, topology.ports)
     pairs_ports = np.tile(np.arange(topology.ports), len(nodes))
     there = topology.neighbor(pairs_nodes, pairs_ports) >= 0
@@ -67,7 +68,7 @@ def wired(topology: Topology, nodes: Ints) -> tuple[Ints, Ints]:
 
 
 def goes_unchecked(machine: Stepping) -> bool:
-    """Tell if every processor may use all its links at once, and nothing meters each send."""
+    """Return True if every processor may use all its links at once, without meter and trace."""
     model = machine.model
     all_port = model.send is None and model.receive is None and not model.half_duplex
     unobserved = not machine.metered and machine.trace is None
@@ -75,7 +76,7 @@ def goes_unchecked(machine: Stepping) -> bool:
 
 
 def _each_once_here(machine: Stepping, nodes: Ints) -> bool:
-    """Tell if `nodes`, which ascend, are hosted on this rank and differ from one another."""
+    """Return True if all `nodes`, in ascending order, are distinct and hosted on this rank."""
     placement = machine.placement
     if len(nodes) == 0:
         return True
@@ -93,9 +94,9 @@ def spread_beeps(
     near: Ints,
     away: Ints,
 ) -> tuple[int, int, int]:
-    """Mark and list the processors of this rank that receive a beep; list those of other ranks.
+    """Mark and list the receivers of beeps on this rank; list the receivers on other ranks.
 
-    Returns how many messages were sent, and the lengths of both lists.
+    Returns the number of sent messages, and the lengths of both lists.
     """
     neighbor = neighbor_rule.call
     sent, new, left = 0, 0, 0
@@ -118,8 +119,8 @@ def spread_beeps(
 
 @kernel
 def mark_first(slots: Ints, marks: Flags) -> int:
-    """Mark these slots, and keep each that is not marked yet, in order; how many there are."""
-    # Without a branch: each slot is written, and stays only if the count goes on behind it.
+    """Mark slots, move the newly marked ones to the front of `slots` and return their number."""
+    # Without a branch: each slot is written, but overwritten later unless the count increases.
     kept = 0
     for i in range(slots.size):
         slot = slots[i]

@@ -1,18 +1,18 @@
-"""Checkpoints: all open frames of a run in a folder, to go on from with any number of ranks.
+"""Checkpoints: all open frames of a run in a folder, for a restart on any number of ranks.
 
-All ranks write at once, a file ``.npy`` a rank and array, into a new folder within the folder.
-Then rank 0 writes ``manifest.json``, which names that folder, aside and renames it into place: it
-is what makes the files a checkpoint. The one before is deleted after that, so that there is always
-a whole one. Nothing is ever pickled.
+All ranks write at once, one ``.npy`` file per rank and array, into a new subfolder. Then rank 0
+writes ``manifest.json`` under another name and renames it. The manifest names the subfolder, and
+only the manifest makes the files a checkpoint. The previous checkpoint is deleted afterwards, so
+there is always a complete one. Nothing is pickled.
 
-When ranks decide to write, they have to decide alike. So a rank's wish rides on every collective
-(`Local.wish`), and at a boundary all ranks look at what they saw in their last one. Where there was
-none since the boundary before, they meet for it.
+All ranks must decide alike when to write. A rank's request for a checkpoint is therefore part of
+every collective (`Local.wish`). At a boundary, all ranks evaluate the requests of their last
+collective. If the run made no collective since the previous boundary, the ranks perform one.
 
-Work that is one of many, such as a run of a curve, is a part: it has such a folder of its own,
-within that of the whole. The ranks that do it, perhaps one alone, write there when it is due for
-them, and others may go on with it. Its steps are short, so that also where a checkpoint is wanted
-at every boundary it waits for them for a tenth of its time at most, by the clock of its first rank.
+A piece of work among many, such as one run of a curve, is a part. A part has its own checkpoint
+folder within the folder of the whole run. Only the ranks of the part write there, and other ranks
+may resume the part. The steps of a part are short. Even with a checkpoint at every boundary, a part
+therefore waits for checkpoints at most a tenth of its time, by the clock of its first rank.
 """
 
 from __future__ import annotations
@@ -58,38 +58,40 @@ from mpinet.machine.state import (
 )
 from mpinet.machine.transport import GO_ON, STOP, Local
 
-# Ten minutes lost at most, against a share of 2 % of the time for writing.
+# At most ten minutes are lost, at the cost of 2 % of the time for writing.
 EVERY = 600.0
-"""Seconds between checkpoints, unless the user gives an interval."""
+"""Default number of seconds between checkpoints."""
 
 SHARE = 50
-"""Least running time per checkpointing time, unless the user gives an interval."""
+"""Minimum ratio of running time to checkpointing time, unless the user gives an interval."""
 
 PART_SHARE = 10
-"""Least running time per checkpointing time of a part, even with a checkpoint at every boundary."""
+"""Minimum ratio of running time to checkpointing time for parts, even with checkpoints at every
+boundary.
+"""
 
 PARTS = "parts"
-"""Name of the folder that holds a folder for each part."""
+"""Name of the folder that contains a folder for each part."""
 
 
 class Checkpointer:
-    """Writes a run's checkpoints, and gives a resumed run what was written.
+    """Writes a run's checkpoints, and restores the state of a resumed run.
 
     Parameters
     ----------
     folder : Path
-        The checkpoints' folder; all ranks' hosts see it.
+        Folder of the checkpoints, visible to the hosts of all ranks.
     header : dict
-        What the manifest says of the run: anything that JSON knows.
+        Description of the run for the manifest: any JSON value.
     transport : Local
         The ranks.
     every : float, optional
-        Seconds from one checkpoint to the next; 0: one at every boundary. Default: `EVERY`, or
-        longer where writing takes long (`SHARE`).
+        Seconds between two checkpoints; 0: one at every boundary. Default: `EVERY`, or longer if
+        writing takes long (`SHARE`).
     found : dict, optional
-        The manifest that the run goes on from (`read_manifest`).
+        The manifest of the run to resume (`read_manifest`).
     clock : callable
-        Seconds since some moment.
+        Function that returns a time in seconds.
     """
 
     def __init__(
@@ -107,7 +109,7 @@ class Checkpointer:
         self._frames: list[Frame] = []
         self._children = 0
         self.found: dict[str, Any] | None = found
-        """The manifest that the run goes on from: when it begins, the last one that there is."""
+        """Manifest of the state to resume from; `begin` replaces it by the newest manifest."""
         self._outer: Checkpointer | None = None
         self._rests = -math.inf
         self._state: str | None = found["state"] if found else None
@@ -127,21 +129,21 @@ class Checkpointer:
 
     @property
     def last(self) -> dict[str, Any] | None:
-        """Step of the last checkpoint that this run has written, and its age in seconds."""
+        """Step of this run's last checkpoint, and its age in seconds; None before the first one."""
         if not self.written:
             return None
         return {"step": self.written[-1][0], "ago": round(self._clock() - self._since, 2)}
 
     @contextmanager
     def part(self, name: str, transport: Local) -> Iterator[None]:
-        """Keep the work done in this context as a part with this name (collective).
+        """Checkpoint the work of this context as a part with this name (collective).
 
         Parameters
         ----------
         name : str
-            What the part is called, the same when a run goes on.
+            Name of the part, the same in a resumed run.
         transport : Local
-            The ranks that do it: this keeper's, or a transport of this one alone.
+            The ranks of the part: all ranks of this keeper, or this rank alone.
         """
         header = self.header | {"part": name}
         keeper = Checkpointer(
@@ -164,7 +166,7 @@ class Checkpointer:
             keeper.release()
 
     def drop(self, name: str) -> None:
-        """Delete a part whose results are recorded elsewhere; one rank calls it."""
+        """Delete a part whose results are recorded elsewhere; called by one rank."""
         shutil.rmtree(self._folder_of(name), ignore_errors=True)
 
     def _folder_of(self, name: str) -> Path:
@@ -172,7 +174,7 @@ class Checkpointer:
         return self.folder / PARTS / name
 
     def _hear(self) -> None:
-        """Pass on wishes of the ranks around this part, if its own ranks are others."""
+        """Forward the checkpoint requests of the enclosing keeper's ranks to this part's ranks."""
         if self._outer is None:
             return
         self._outer._hear()
@@ -183,8 +185,8 @@ class Checkpointer:
     def enter(self, frame: Frame) -> None:
         """Open a frame; restore it if it was open in the checkpoint to resume from (collective)."""
         parent = self._frames[-1] if self._frames else None
-        # A frame is known by its place among those that its parent has opened: a run that resumes
-        # opens the same ones in the same order.
+        # The ordinal among its parent's frames identifies a frame: a resumed run opens the same
+        # frames in the same order.
         frame.ordinal = parent.children if parent else self._children
         if parent:
             parent.children += 1
@@ -192,65 +194,65 @@ class Checkpointer:
             self._children += 1
         self._frames.append(frame)
         depth = len(self._frames) - 1
-        # Saved frames are taken up outermost first, each when the resumed run opens it.
+        # Saved frames are restored outermost first, each when the resumed run opens it.
         if self._depth < len(self._pending) and depth == self._depth:
             self._restore(frame, self._pending[depth])
 
     def leave(self, frame: Frame) -> None:
-        """Close the frame that was opened last."""
+        """Close the frame opened last."""
         self._frames.pop()
         if len(self._frames) < self._depth:
             self._depth, self._pending = 0, []
 
     def finish(self) -> None:
-        """Check, at the end of the run, that the checkpoint to resume from has been used up.
+        """Check at the end of a run that all frames of the checkpoint have been restored.
 
         Raises
         ------
         FileError
-            It was not: the checkpoint is of another run.
+            Some frames were not restored: the checkpoint belongs to another run.
         """
         if self._depth < len(self._pending):
             raise foreign(self.folder)
 
     def poll(self) -> None:
-        """Write a checkpoint if one is due or wanted by any rank (collective).
+        """Write a checkpoint if one is due or requested by any rank (collective).
 
         Raises
         ------
         Suspended
-            It was wanted in order to end the run.
+            The request was to end the run after the checkpoint.
         """
         transport = self._transport
-        # A part's ranks may be fewer than the job's; a signal to the others must reach this part,
-        # too.
+        # A part's ranks may be fewer than the job's; signals to other ranks must reach this part.
         self._hear()
-        # One clock decides: clocks of hosts differ, and all ranks must write at the same boundary.
+        # One clock decides: hosts' clocks differ, and all ranks must write at the same boundary.
         if transport.rank == 0 and self._frames and self._clock() >= self._due:
             transport.wish = max(transport.wish, GO_ON)
-        # Wishes travel with collectives: make one if the run has made none since the last boundary.
+        # Requests travel with collectives: make one if the run has made none since the last
+        # boundary.
         if transport.calls == self._calls:
             transport.sum(np.zeros(1, np.int64))
-        always = self._every == 0 and self._outer is None and self._frames  # else all is done
+        always = self._every == 0 and self._outer is None and self._frames  # else: done
         wanted = max(transport.asked, GO_ON if always else 0)
         if wanted:
             if self._depth == len(self._pending):
                 self._write()
-            else:  # the saved state lies ahead: an earlier one must not replace it
+            else:  # the run has not yet reached the saved state: keep the later one
                 self._due = self._clock() + EVERY
-            # Forgotten only now: a wish that came during the write is for the next boundary.
+            # Cleared only now: a request received during the write is for the next boundary.
             transport.granted(wanted)
             if wanted == STOP:
                 raise self.suspended()
         self._calls = transport.calls
 
     def meet(self) -> None:
-        """Meet the other ranks, and poll (collective)."""
+        """Perform a collective of all ranks, then poll (collective)."""
         self._transport.sum(np.zeros(1, np.int64))
         self.poll()
 
     def suspended(self) -> Suspended:
-        """Return the exception that ends a run as asked, now that its checkpoint is written."""
+        """Return the exception that ends a run on request, after its checkpoint was written."""
         if self._outer is not None:
             return self._outer.suspended()
         return Suspended(
@@ -259,7 +261,7 @@ class Checkpointer:
 
     @property
     def _steps(self) -> int:
-        """Steps of the machine of the outermost frame that has made any."""
+        """Step count of the outermost open frame with a nonzero count."""
         return next((frame.steps for frame in self._frames if frame.steps), 0)
 
     def _write(self) -> None:
@@ -268,7 +270,7 @@ class Checkpointer:
         Raises
         ------
         OutputError
-            On all ranks: a rank could not.
+            On all ranks: a rank failed to write.
         """
         began = self._clock()
         name = f"state-{self._next()}"
@@ -276,9 +278,9 @@ class Checkpointer:
         parts: dict[str, Any] = {}
         frames, trouble, size = [], "", 0
         try:
-            # Each state has a folder of its own, so the last whole one stays readable until the new
-            # one is complete.
-            into.mkdir(exist_ok=True)  # not the folder itself: who deleted it does not want it
+            # Each state has its own folder, so the last complete state stays readable until the new
+            # state is complete.
+            into.mkdir(exist_ok=True)  # a deleted checkpoint folder is not created again
             for depth, fields in enumerate(self._states()):
                 frame = self._frames[depth]
                 plain = {}
@@ -310,35 +312,35 @@ class Checkpointer:
 
     @property
     def _whole(self) -> Checkpointer:
-        """The keeper of the whole run, which this one is or is a part of."""
+        """The keeper of the whole run: the outermost enclosing keeper, or this keeper."""
         return self if self._outer is None else self._outer._whole
 
     def _rest(self, took: float) -> float:
-        """Return the time of the next checkpoint; keep other parts from writing before it, too."""
+        """Return the time of the next checkpoint; other parts write none before that time."""
         due = self._clock() + self._pause(took)
         self._whole._rests = max(self._whole._rests, due)
         return due
 
     def _pause(self, took: float) -> float:
-        """Seconds from a checkpoint that took `took` seconds to the next one."""
+        """Return the seconds to wait after a checkpoint whose writing took `took` seconds."""
         if self._every is None:
-            # The interval grows with the cost of writing, so that checkpoints never dominate a run.
+            # The interval grows with the cost of writing: checkpoints never dominate a run.
             return max(EVERY, SHARE * took)
         return PART_SHARE * took if self._outer is not None and not self._every else self._every
 
     def _note(self, step: int, took: float, size: int) -> None:
-        """Note a checkpoint that has been written, here and in the keepers around."""
+        """Record a written checkpoint, here and in the enclosing keepers."""
         self.written.append((step, took, size))
         self._since = self._clock()
         if self._outer is not None:
             self._outer._note(step, took, size)
 
     def _next(self) -> int:
-        """Number of the next state's folder, above that of the one in use."""
+        """Return the number of the next state's folder, above the number of the current state."""
         return max(self._first, 1 + _number(self._state))
 
     def _states(self) -> Iterator[Fields]:
-        """Fields of every open frame; a machine's own fields come with its innermost frame."""
+        """Yield the fields of each open frame; a machine's fields come with its innermost frame."""
         for depth, frame in enumerate(self._frames):
             fields = dict(frame.state())
             machine = frame.machine
@@ -347,7 +349,7 @@ class Checkpointer:
             yield fields
 
     def _written(self, into: Path, key: str, kind: Kind) -> dict[str, Any]:
-        """Write this rank's share of a field; return its entry for the manifest."""
+        """Write this rank's share of a field; return the share's entry for the manifest."""
         rank = self._transport.rank
         value = kind.value
         if not isinstance(value, np.ndarray):
@@ -368,16 +370,16 @@ class Checkpointer:
     def _commit(
         self, name: str, frames: list[dict[str, Any]], parts: dict[str, Any], trouble: str
     ) -> None:
-        """Make what all ranks have written the current checkpoint (collective)."""
+        """Make the state written by all ranks the current checkpoint (collective)."""
         transport = self._transport
-        # Every rank's trouble is known before the manifest is written: a partial state must never
-        # become current.
+        # Errors of all ranks are known before the manifest is written: an incomplete state must
+        # never become current.
         said = transport.gather(json.dumps([trouble, parts]).encode())
         if transport.rank == 0:
             every = [json.loads(text) for text in said]
             trouble = next((text for text, _ in every if text), "")
             trouble = trouble or self._make_current(name, frames, [part for _, part in every])
-            if trouble:  # room for the run that goes on from the one before
+            if trouble:  # free the disk space for a resumed run
                 shutil.rmtree(self.folder / name, ignore_errors=True)
         self._agree(trouble, OutputError)
         self._state = name
@@ -385,24 +387,24 @@ class Checkpointer:
     def _make_current(
         self, name: str, frames: list[dict[str, Any]], parts: list[dict[str, Any]]
     ) -> str:
-        """Write the manifest and delete the older checkpoint; return what went wrong."""
-        # The manifest may only name files that rank 0, too, sees: a folder on a local disk is not
-        # shared by the hosts.
+        """Write the manifest and delete the older checkpoint; return an error message or ""."""
+        # The manifest may only name files visible to rank 0: a folder on a local disk is not shared
+        # by the hosts.
         for file in (file for part in parts for file in files_of(part)):
             path = self.folder / name / file["file"]
             if not path.is_file():
                 return (
-                    f"The checkpoint {path.parent} is not whole: {path.name} is not there. The "
-                    "ranks' hosts have to see one folder."
+                    f"The checkpoint {path.parent} is incomplete: {path.name} is missing. The "
+                    "hosts of all ranks must share this folder."
                 )
         if trouble := self._make_known(self._manifest(name, frames, parts)):
             return trouble
-        # The new manifest is in place: from here on nobody resumes from an older state.
+        # The new manifest is in place: from here on no run resumes from an older state.
         self._delete_below(_number(name))
         return ""
 
     def _make_known(self, manifest: dict[str, Any]) -> str:
-        """Write the manifest; return what went wrong, or an empty text."""
+        """Write the manifest; return an error message, or an empty text."""
         assert self._hold is not None
         try:
             self._hold.write(manifest)
@@ -411,36 +413,36 @@ class Checkpointer:
         return ""
 
     def _lost(self) -> str:
-        """Sentence that says why the folder is no longer this job's; empty while it still is."""
+        """Return why the folder no longer belongs to this job; empty if it still does."""
         if self._hold is None or not self._hold.is_lost:
             return ""
         if any(self.folder.glob(f"{WRITER}*")):
-            return f"The checkpoint {self.folder} is another job's now, which goes on from it."
+            return f"The checkpoint {self.folder} belongs to another job now, which resumed it."
         return f"The checkpoint {self.folder} is gone: it was deleted or moved while the job ran."
 
     def _delete_others(self, name: str | None) -> None:
-        """Delete the folders of all states but `name`: they are old, or were never finished."""
+        """Delete the folders of all states except `name`: old or unfinished states."""
         for path in self.folder.glob("state-*"):
             if path.name != name:
                 shutil.rmtree(path, ignore_errors=True)
 
     def _delete_below(self, number: int) -> None:
-        """Delete states with smaller numbers; those above may be of a job that has taken over."""
+        """Delete states with smaller numbers; larger numbers may belong to a job that took over."""
         for path in self.folder.glob("state-*"):
             if _number(path.name) < number:
                 shutil.rmtree(path, ignore_errors=True)
 
     def begin(self) -> None:
-        """Take the folder, or check what is in it (collective), before anything else is done.
+        """Take over the folder, or check its contents, before any other work (collective).
 
         A run that ends before its first checkpoint leaves a manifest without any state.
 
         Raises
         ------
         FileError
-            On all ranks: it holds something else, or files that are not as they were written.
+            On all ranks: the folder contains something else, or damaged files.
         OutputError
-            On all ranks: it cannot be written.
+            On all ranks: the folder is not writable.
         """
         is_first = self._transport.rank == 0
         if self.found is not None:
@@ -452,21 +454,21 @@ class Checkpointer:
         self._agree(self._make_known(self._manifest(None, [], [])) if is_first else "", OutputError)
 
     def _take_folder(self) -> str:
-        """Create the folder, or check that it is empty; return why it cannot be taken."""
+        """Create the folder, or check that it is empty; return an error message or ""."""
         folder = self.folder
         try:
             folder.mkdir(exist_ok=True)
-            # A folder with other files is not even locked: a lock file would be left in a
+            # A folder with other files is not even locked: a lock file would stay behind in a
             # stranger's folder.
             if (folder / MANIFEST).exists() or not self._others_in(folder):
                 self._hold = FolderLock(folder)
             if (folder / MANIFEST).exists():
                 return (
-                    f"--checkpoint {folder}: a checkpoint is there already: mpinet resume "
-                    f"{quote(str(folder))} goes on from it; or delete the folder."
+                    f"--checkpoint {folder}: the folder already contains a checkpoint. Run mpinet "
+                    f"resume {quote(str(folder))} to continue from it, or delete the folder."
                 )
             if self._others_in(folder):
-                return f"--checkpoint {folder}: the folder is not empty."
+                return f"--checkpoint {folder}: the folder is not empty; name another folder."
             assert self._hold is not None
             self._hold.begin()
         except BlockingIOError:
@@ -477,19 +479,19 @@ class Checkpointer:
 
     @staticmethod
     def _others_in(folder: Path) -> bool:
-        """Tell if a folder holds more than what a killed job may have left."""
+        """Return True if a folder contains more than the possible remains of a killed job."""
         return any(
             path.name != LOCK and not path.name.startswith(WRITER) for path in folder.iterdir()
         )
 
     def _take_again(self) -> str:
-        """Lock the folder that the run resumes from; return what went wrong, or an empty text."""
+        """Lock the folder of the run to resume; return an error message, or an empty text."""
         began = self.found
         assert began is not None
         return self._take_up(lambda found: all(found.get(k) == began.get(k) for k in self.header))
 
     def _take_part(self) -> str:
-        """Lock the folder of a part and read what it holds; return what went wrong."""
+        """Lock the folder of a part and read its manifest; return an error message or ""."""
         try:
             self.folder.mkdir(parents=True, exist_ok=True)
         except OSError as error:
@@ -497,7 +499,7 @@ class Checkpointer:
         return self._take_up(lambda found: True)
 
     def _take_up(self, is_own: Callable[[dict[str, Any]], bool]) -> str:
-        """Lock a folder and read the last manifest in it; return what went wrong."""
+        """Lock a folder and read its last manifest; return an error message, or an empty text."""
         try:
             # The lock comes before reading: another job may be replacing the manifest right now.
             self._hold = FolderLock(self.folder, again=True)
@@ -515,7 +517,8 @@ class Checkpointer:
             return self._unusable(error)
         state = self.found["state"] if self.found else None
         self._delete_others(state)
-        # A job that was thrust aside may still be writing the next number: leave it that folder.
+        # A job that has lost the lock may still be writing the state with the next number: skip
+        # this number.
         self._first = _number(state) + (2 if skips else 1)
         return ""
 
@@ -524,7 +527,7 @@ class Checkpointer:
         return f"The checkpoint {self.folder} cannot be used: {where}{error.strerror}."
 
     def _share_found(self) -> None:
-        """Give all ranks the manifest that rank 0 has found, if there is one (collective)."""
+        """Distribute the manifest found by rank 0, if any, to all ranks (collective)."""
         text = json.dumps([self.found, self._first])
         self.found, self._first = json.loads(self._transport.share(text.encode()))
         if self.found is not None:
@@ -541,7 +544,7 @@ class Checkpointer:
             self._hold.release()
 
     def _agree(self, trouble: str, kind: type[MpinetError]) -> None:
-        """Raise rank 0's error on all ranks, if it has one (collective)."""
+        """Raise rank 0's error, if any, on all ranks (collective)."""
         trouble = self._transport.share(trouble.encode()).decode()
         if trouble:
             raise kind(trouble)
@@ -549,7 +552,7 @@ class Checkpointer:
     def _manifest(
         self, name: str | None, frames: list[dict[str, Any]], parts: list[dict[str, Any]]
     ) -> dict[str, Any]:
-        """Assemble the manifest of a state: its header, frames, and every rank's files."""
+        """Return the manifest of a state: its header, frames, and every rank's files."""
         return {
             "format": FORMAT,
             **self.header,
@@ -561,10 +564,10 @@ class Checkpointer:
         }
 
     def forget(self) -> None:
-        """Delete the checkpoint, on rank 0, as the run has ended."""
+        """Delete the checkpoint on rank 0, at the end of the run."""
         if self._hold is None:
             return
-        if not self._hold.end():  # another job has it now
+        if not self._hold.end():  # another job has taken over the checkpoint
             self._hold.release()
             return
         self._delete_below(self._next() + 1)
@@ -574,10 +577,10 @@ class Checkpointer:
         try:
             self.folder.rmdir()
         except OSError:
-            return  # something else is in it, such as a journal
+            return  # the folder contains other files, such as a journal
 
     def _check(self) -> None:
-        """Check all files that the run resumes from, also its parts', shared among the ranks."""
+        """Check all files of the state to resume from, including parts, divided among the ranks."""
         files, wrong = [], ""
         try:
             if self._transport.rank == 0:
@@ -586,7 +589,7 @@ class Checkpointer:
             wrong = str(error)
         self._agree(wrong, FileError)
         files = json.loads(self._transport.share(json.dumps(files).encode()))
-        # Hashing is shared out: each file is read once by one rank, not by all.
+        # The ranks share the work of hashing: each file is read by one rank.
         for name, file in files[self._transport.rank :: self._transport.size]:
             wrong = wrong or wrong_with(self.folder / name, file)
         gathered = self._transport.gather(wrong.encode())
@@ -595,7 +598,7 @@ class Checkpointer:
         self._agree(sentence, FileError)
 
     def _files(self) -> list[tuple[str, dict[str, Any]]]:
-        """Names of all files below the folder, each with its entry in a manifest."""
+        """Return the names of all files below the folder, each with its entry in a manifest."""
         found = []
         for path in [self.folder, *(p.parent for p in self.folder.rglob(f"{PARTS}/*/{MANIFEST}"))]:
             manifest = read_manifest(path)
@@ -605,22 +608,22 @@ class Checkpointer:
         return found
 
     def _restore(self, frame: Frame, saved: dict[str, Any]) -> None:
-        """Restore a frame if it is the one that was open at this depth."""
+        """Restore a frame if it is the saved frame of this depth."""
         depth = self._depth
-        # A frame before the saved one was finished at that time; the run passes through it again
+        # A frame before the saved frame was already finished; the resumed run passes through it
         # without state.
         if frame.ordinal < saved["ordinal"]:
             return
         if (frame.ordinal, frame.name) != (saved["ordinal"], saved["name"]):
             raise foreign(self.folder)
-        # If a loop inside this one was open, too, it is opened again and counted again.
+        # If a loop inside this frame was also open, the resumed run opens and counts it again.
         deeper = depth + 1 < len(self._pending)
         frame.children = saved["children"] - deeper
         frame.known = dict(saved["known"])
         assert self.found is not None
         written = SavedFields(self.folder, self.found, self._transport)
-        # The fresh frame's own fields say which kinds are expected, so a file can never decide what
-        # it is.
+        # The fields of the fresh frame determine the expected kinds. A file therefore cannot choose
+        # its own kind.
         template = dict(frame.state())
         if frame.machine and any(key.startswith(MACHINE) for key in saved["plain"]):
             template |= {MACHINE + k: v for k, v in machine_state(frame.machine).items()}
@@ -640,7 +643,7 @@ class Checkpointer:
         self._depth += 1
 
     def _plain(self, value: Any, like: Any) -> Any:
-        """Return a value from the manifest; check that it is of the frame's kind."""
+        """Return a value from the manifest, checked against the type of the frame's value."""
         sorts = (Number, str, (list, tuple), dict, type(None))
         alike = any(isinstance(value, sort) and isinstance(like, sort) for sort in sorts)
         if not alike and like is not None and value is not None:
@@ -649,10 +652,10 @@ class Checkpointer:
 
 
 def _number(state: str | None) -> int:
-    """The number in the name of a state's folder; 0 without one."""
+    """Return the number in the name of a state's folder; 0 without a number."""
     number = (state or "").partition("-")[2]
     return int(number) if number.isdecimal() else 0
 
 
 MACHINE = "machine "
-"""Prefix of the names of a machine's own fields among those of its frame."""
+"""Prefix of a machine's own fields among the fields of its frame."""

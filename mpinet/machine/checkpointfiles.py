@@ -1,4 +1,4 @@
-"""The files of a checkpoint: arrays and the manifest, read back whole or refused."""
+"""The files of a checkpoint: arrays and the manifest, read back completely or rejected."""
 
 from __future__ import annotations
 
@@ -26,27 +26,28 @@ from mpinet.base.locks import is_at, lock, locked
 from mpinet.errors import FileError
 
 FORMAT = 1
-"""Number of this format; a manifest with another one is refused."""
+"""Version of the file format; manifests of other versions are rejected."""
 
 MANIFEST = "manifest.json"
 
 LOCK = "lock"
-"""Name of the file that a job locks as long as it uses the folder."""
+"""Name of the file that a job keeps locked while using the folder."""
 
 WRITER = "writer-"
-"""Prefix of a job's private folder: the manifest is written there and renamed into place."""
+"""Prefix of a job's private folder, where the manifest is written before being renamed into
+place.
+"""
 
 AT_ONCE = 1 << 24
-"""Bytes that are written, and hashed in a second thread, at a time."""
+"""Bytes written at a time, and hashed in a second thread."""
 
 
 def write_array(path: Path, array: Array) -> dict[str, Any]:
-    """Write an array to a file and wait for the disk; return the file's name, bytes and sha256."""
+    """Write an array to a file on the disk; return the file's name, bytes and sha256."""
     from concurrent.futures import ThreadPoolExecutor
 
     array = np.ascontiguousarray(array)
-    # The header is written by hand, because NumPy's own writer leaves no room to hash while
-    # writing.
+    # The header is written by hand: NumPy's own writer cannot hash while writing.
     head = io.BytesIO()
     np.lib.format.write_array_header_2_0(head, np.lib.format.header_data_from_array_1_0(array))
     digest, size = sha256(head.getvalue()), head.tell() + array.nbytes
@@ -64,23 +65,23 @@ def write_array(path: Path, array: Array) -> dict[str, Any]:
 
 
 def _put(file: io.FileIO, data: memoryview) -> None:
-    """Write all of `data`: one call of `write` may take only some of it."""
+    """Write all of `data`; a single call of `write` may write only a part."""
     while data:
         data = data[file.write(data) :]
 
 
 def files_of(parts: Mapping[str, Mapping[str, Any]]) -> list[dict[str, Any]]:
-    """Entries of the files in which a rank has written its share of all fields."""
+    """Return the manifest entries of all files written by a rank for its share of the fields."""
     return [part[name] for part in parts.values() for name in ("rows", "keys") if name in part]
 
 
 def wrong_with(path: Path, file: Mapping[str, Any]) -> str:
-    """Return what is wrong with a file of a checkpoint, or an empty text."""
+    """Return a description of the damage to a file of a checkpoint, or an empty text."""
     try:
         size, digest = path.stat().st_size, hash_of_file(path)
     except OSError as error:
         return f"{path.name}: {error.strerror}"
-    # A truncated file is the usual damage; its size says more to the user than a wrong hash.
+    # Truncation is the usual damage. A wrong size helps the user more than a wrong hash.
     if size != file["bytes"]:
         return f"{path.name} has {size} bytes instead of {file['bytes']}"
     return "" if digest == file["sha256"] else f"{path.name} is damaged"
@@ -89,23 +90,24 @@ def wrong_with(path: Path, file: Mapping[str, Any]) -> str:
 class FolderLock:
     """A job's right to write a checkpoint.
 
-    It is the lock of a file, and a folder of the job's own in which its manifests are written. The
-    lock may be lost unnoticed: a file server takes it from a host of which it hears nothing, whose
-    last wishes may reach it an hour later. So who holds the checkpoint next deletes the folders of
-    all before: where a manifest cannot be renamed from, it cannot be made the current one.
+    The right consists of a locked file and a private folder for the job's manifests. The lock may
+    be lost unnoticed: a file server releases the locks of an unreachable host, whose last writes
+    may arrive an hour later. The next owner of the checkpoint therefore deletes the private folders
+    of all previous jobs. A manifest in a deleted folder cannot be renamed, so it cannot become
+    current.
 
     Parameters
     ----------
     folder : Path
-        The checkpoint's.
+        Folder of the checkpoint.
     again : bool
-        Whether an earlier run of the same batch job may be thrust aside: to go on from what it has
-        written, not to begin anew where it may just be deleting all that.
+        True if an earlier run of the same batch job loses its right. Use True to resume from the
+        state of that run; False to begin anew, where that run may just be deleting the checkpoint.
 
     Raises
     ------
     BlockingIOError
-        Another job holds it.
+        Another job uses the checkpoint.
     """
 
     def __init__(self, folder: Path, again: bool = False):
@@ -120,22 +122,22 @@ class FolderLock:
             self._lock = self._taken_over()
 
     def begin(self) -> bool:
-        """Shut out earlier jobs by deleting their folders; return whether there were any.
+        """Exclude earlier jobs by deleting their folders; return True if there were any.
 
         Raises
         ------
         BlockingIOError
-            The checkpoint was taken over by another job just now.
+            Another job has just taken over the checkpoint.
         """
-        # The folder is the right to write: renaming a manifest out of a folder that is gone fails
-        # on any file server.
+        # The folder is the right to write: renaming a manifest out of a deleted folder fails on any
+        # file server.
         self._own.mkdir(exist_ok=True)
         others = [path for path in self._folder.glob(f"{WRITER}*") if path != self._own]
         for path in others:
             _delete(path)
         if self._lock is not None:
             self._sign(self._lock)
-            # Another job may have put its own file into the place of the one that is locked here.
+            # Another job may have replaced the locked file by its own.
             if not is_at(self._folder / LOCK, self._lock):
                 raise BlockingIOError
         return bool(others)
@@ -146,21 +148,21 @@ class FolderLock:
         Raises
         ------
         OSError
-            It cannot be written, or another job has taken the checkpoint over.
+            The folder is not writable, or another job has taken over the checkpoint.
         """
         text = json.dumps(manifest | {"sha256": _digest(manifest)}, indent=1)
         aside = self._own / MANIFEST
-        # The name may be left over from a write that failed on a full disk.
+        # The name may be left over from a failed write on a full disk.
         aside.unlink(missing_ok=True)
         with aside.open("x") as file:
             file.write(text)
             file.flush()
-            os.fsync(file.fileno())  # else a crash could leave the new name with no content
+            os.fsync(file.fileno())  # otherwise a crash could leave an empty file of this name
         aside.replace(self._folder / MANIFEST)
         sync(self._folder)
 
     def end(self) -> bool:
-        """Remove the manifest, so that nobody resumes from it; return whether it was still ours."""
+        """Remove the manifest, which prevents a restart; return True if this job owned it."""
         try:
             (self._folder / MANIFEST).replace(self._own / MANIFEST)
         except OSError:
@@ -173,7 +175,7 @@ class FolderLock:
         return not self._own.is_dir()
 
     def release(self, delete: bool = False) -> None:
-        """Release the checkpoint for other jobs; with `delete`, remove the lock file, too."""
+        """Release the checkpoint for other jobs; with `delete`, also remove the lock file."""
         shutil.rmtree(self._own, ignore_errors=True)
         if delete:
             (self._folder / LOCK).unlink(missing_ok=True)
@@ -181,33 +183,33 @@ class FolderLock:
             self._lock.close()
 
     def _is_over(self, other: Mapping[str, Any]) -> bool:
-        """Tell if the lock's holder must have ended: the batch system has started its job again."""
+        """Return True if the lock's owner has ended: the batch system has restarted its job."""
         job = self._me["job"]
-        # Only a restart of the same batch job proves that the earlier run has ended. Host and
-        # process prove nothing elsewhere.
+        # Only a restart of the same batch job proves the end of the earlier run. Host and process
+        # id prove nothing on other hosts.
         return bool(job) and other.get("job") == job and other.get("run", 0) < self._me["run"]
 
     def _taken_over(self) -> IO[str]:
-        """Replace the other job's lock file by a locked one of this job."""
+        """Replace the other job's lock file by a locked file of this job; return the open file."""
         self._own.mkdir()
         file = (self._own / LOCK).open("a")
         if not lock(file):
             raise OSError(errno.ENOLCK, os.strerror(errno.ENOLCK))
         self._sign(file)
-        # A locked file is moved over the old one in one step; between two steps a third job could
-        # come in.
+        # A locked file replaces the old file in one step; between two steps a third job could take
+        # the lock.
         (self._own / LOCK).replace(self._folder / LOCK)
         return file
 
     def _sign(self, file: IO[str]) -> None:
-        """Write into a lock file who holds it."""
+        """Write the owner's identification into a lock file."""
         file.truncate(0)
         file.write(json.dumps(self._me))
         file.flush()
 
 
 def _this_run() -> dict[str, Any]:
-    """Host, process, batch job and its run count: together they tell this run from all others."""
+    """Return the host, process, batch job and run count, which together identify this run."""
     job = os.environ.get("SLURM_JOB_ID", "")
     return {
         "host": platform.node(),
@@ -218,7 +220,7 @@ def _this_run() -> dict[str, Any]:
 
 
 def holder(folder: Path) -> dict[str, Any]:
-    """Return what the job that holds a checkpoint has written about itself; empty if unreadable."""
+    """Return the identification of the job that owns a checkpoint; empty if unreadable."""
     kinds = {"host": str, "process": int, "job": str, "run": int}
     try:
         found = json.loads(read_text(folder / LOCK))
@@ -231,13 +233,13 @@ def holder(folder: Path) -> dict[str, Any]:
 def _delete(folder: Path) -> None:
     """Delete a folder in which another job may still be writing; retry for 5 seconds.
 
-    It gets another name first: from then on that job finds nothing there, instead of a folder
-    that is still its own and lacks a file.
+    The folder is renamed first. The other job then finds no folder, instead of its own folder with
+    missing files.
     """
     gone = folder.with_name(f"{WRITER}{token_hex(8)}")
     with suppress(FileNotFoundError):
-        # After the rename the other job's writes fail at once, instead of landing in a folder that
-        # is half deleted.
+        # After the renaming, the other job's writes fail at once, instead of landing in a
+        # half-deleted folder.
         folder = folder.rename(gone)
     for tries in range(50, -1, -1):
         try:
@@ -270,7 +272,7 @@ def read_manifest(folder: Path) -> dict[str, Any]:
     Raises
     ------
     FileError
-        There is none, or it is damaged, or of another format.
+        The manifest is missing, damaged, or of another format version.
     """
     path = folder / MANIFEST
     try:
@@ -286,24 +288,24 @@ def read_manifest(folder: Path) -> dict[str, Any]:
         raise FileError(f"The checkpoint {folder} cannot be used: {path.name} is damaged.")
     if manifest.get("format") != FORMAT:
         raise FileError(
-            f"The checkpoint {folder} is of format {manifest.get('format')}; this mpinet knows "
+            f"The checkpoint {folder} has format {manifest.get('format')}; this mpinet reads "
             f"format {FORMAT}."
         )
     if not has_shape(manifest, SHAPE) or (
         manifest["state"] is not None and len(manifest["parts"]) != manifest["ranks"]
     ):
-        raise FileError(f"The checkpoint {folder} cannot be used: {path.name} is of no checkpoint.")
+        raise FileError(f"The checkpoint {folder} cannot be used: {path.name} is damaged.")
     return dict(manifest)
 
 
 Shape = type | list[Any] | dict[str, Any] | Callable[[Any], bool]
-"""Shape of a JSON value: a type; a list of one shape; an object with these keys and perhaps others;
+"""Shape of a JSON value: a type; a list of one shape; an object with these keys, and possibly more;
 or a predicate.
 """
 
 
 def has_shape(value: Any, shape: Shape) -> bool:
-    """Tell if a JSON value has this shape."""
+    """Return True if a JSON value has this shape."""
     if isinstance(shape, type):
         return type(value) is shape
     if isinstance(shape, list):
@@ -319,14 +321,14 @@ def _is_count(value: Any) -> bool:
 
 
 def _is_state(value: Any) -> bool:
-    """Tell if `value` is the name of a state's folder, or None while there is no state."""
+    """Return True if `value` is the name of a state's folder, or None (no state yet)."""
     return value is None or (
         type(value) is str and re.fullmatch(r"state-\d{1,18}", value) is not None
     )
 
 
 def _is_part(value: Any) -> bool:
-    """Tell if `value` lists, for each field, what one rank wrote."""
+    """Return True if `value` lists the files or number written by one rank for each field."""
     return type(value) is dict and all(
         type(part) is dict
         and all(name in FIELD and has_shape(each, FIELD[name]) for name, each in part.items())
@@ -335,7 +337,7 @@ def _is_part(value: Any) -> bool:
 
 
 def _is_name(value: Any) -> bool:
-    """Tell if `value` is the name of a file in the checkpoint's own folder."""
+    """Return True if `value` is the name of a file in the checkpoint's own folder."""
     # A manifest is input: a name with a path could make a resumed run read any file.
     return type(value) is str and value.endswith(".npy") and "/" not in value and "\0" not in value
 
@@ -359,4 +361,4 @@ FRAME: Shape = {
 }
 
 SHAPE: Shape = {"state": _is_state, "ranks": _is_count, "frames": [FRAME], "parts": [_is_part]}
-"""Shape of the keys that every manifest has; its reader checks the others."""
+"""Shape of the keys common to all manifests; the reader checks the other keys."""

@@ -1,6 +1,6 @@
 """State written by any number of ranks, read again by the ranks of a resumed run.
 
-Rows go from the ranks that read them to the ranks that hold them now.
+Rows go from the ranks that read them to the ranks that host them now.
 """
 
 from __future__ import annotations
@@ -25,11 +25,11 @@ class SavedFields:
     Parameters
     ----------
     folder : Path
-        The checkpoint's.
+        Folder of the checkpoint.
     manifest : dict
-        What it says; there is a state.
+        The checkpoint's manifest, with a state.
     transport : Local
-        The ranks that read.
+        The reading ranks.
     """
 
     def __init__(self, folder: Path, manifest: dict[str, Any], transport: Local):
@@ -38,18 +38,18 @@ class SavedFields:
         self._parts: list[dict[str, Any]] = manifest["parts"]
 
     def field(self, frame: Frame, key: str, kind: Kind) -> Any:
-        """A field for this rank, from what all ranks have written (collective).
+        """Return a field for this rank, from the files of all ranks (collective).
 
         Raises
         ------
         FileError
-            A file is no array, or not of this kind.
+            A file is no array, or has another type.
         KeyError
-            Nothing of this name was written.
+            The checkpoint contains no field of this name.
         """
         every = [part[key] for part in self._parts]
-        # Reductions were not made when writing. Each rank's number is in the manifest, and any
-        # number of ranks may read it.
+        # The writing ranks did not reduce. The manifest contains each rank's number, readable by
+        # any number of ranks.
         if isinstance(kind, Largest):
             return max(part["number"] for part in every)
         if isinstance(kind, Total):
@@ -58,7 +58,7 @@ class SavedFields:
             return self._rows(every[:1], kind.value)
         if isinstance(kind, Joined):
             return self._rows(every, kind.value)
-        # This run's ranks share out the files of the ranks before, and send rows on to their hosts.
+        # This run's ranks divide the files among them, and send the rows on to the hosting ranks.
         own = every[self._transport.rank :: self._transport.size]
         rows = self._rows(own, kind.value)
         if isinstance(kind, Located):
@@ -76,23 +76,24 @@ class SavedFields:
         return held_again(self._transport, kind, numbers, rows)
 
     def _total(self, kind: Total, every: list[dict[str, Any]]) -> Any:
-        """Sum of all ranks' counts on rank 0; zero on the others."""
-        # Totals go on as sums over ranks, so one rank takes them over and the others begin at zero.
+        """Return the sum of all ranks' counts on rank 0, and zero on other ranks."""
+        # Totals remain sums over ranks: one rank takes the saved total, and the others start at
+        # zero.
         first = self._transport.rank == 0
         if not isinstance(kind.value, np.ndarray):
             return sum(part["number"] for part in every) if first else 0
         arrays = [self._array(part["rows"]) for part in every] if first else []
         length = max((len(array) for array in arrays), default=len(kind.value))
-        # Arrays of counts by latency, for example, are as long on each rank as it needs them.
+        # Ranks may have arrays of different lengths, for example for counts by latency.
         total = np.zeros((length, *kind.value.shape[1:]), kind.value.dtype)
         for array in arrays:
             total[: len(array)] += array
         return total
 
     def _rows(self, parts: list[dict[str, Any]], like: Array) -> Array:
-        """Rows of all these files, read in order."""
+        """Return the rows of all these files, in order."""
         arrays = [self._array(part["rows"]) for part in parts]
-        # The running program states the type; a file of another type is refused, not converted.
+        # The running program determines the type; files of other types are rejected, not converted.
         if any(a.dtype != like.dtype or a.shape[1:] != like.shape[1:] for a in arrays):
             raise foreign(self._folder)
         return arrays[0] if len(arrays) == 1 else np.concatenate([like[:0], *arrays])
@@ -109,12 +110,12 @@ class SavedFields:
 
 
 def foreign(folder: Path) -> FileError:
-    """Return the error for a run that is not the one in the checkpoint."""
+    """Return the error for a checkpoint that belongs to another run."""
     return FileError(f"The checkpoint {folder} is of another run than its command says.")
 
 
 def rows_at_home(machine: Stepping, kind: Located, rows: Array) -> Array:
-    """Bring rows to the ranks that host their processors now, in order (collective)."""
+    """Send rows to the ranks that host their processors now, and sort them (collective)."""
     nodes = np.ascontiguousarray(kind.node(rows), np.int64)
     away, counts = by_owner(machine, nodes)
     came = machine.transport.exchange(rows[away], counts).records
@@ -127,19 +128,19 @@ def rows_at_home(machine: Stepping, kind: Located, rows: Array) -> Array:
 
 
 def held_again(transport: Local, kind: Numbered, keys: Ints, rows: Array) -> Array:
-    """Bring rows to this rank for the numbers that it holds now (collective).
+    """Send rows to the ranks that hold their numbers now (collective).
 
-    Every number has a rank that looks after it: it gets the row from whoever has read it, and
-    is asked for it by whoever holds it.
+    Every number has a directory rank. The reading rank sends the row to the directory rank, and the
+    holding rank requests it there.
     """
     different = np.array([not np.array_equal(keys, kind.keys)], np.int64)
-    # All ranks must agree on whether to exchange, so the question is a sum.
+    # All ranks must agree whether to exchange, so the decision is a sum over ranks.
     if not transport.sum(different)[0]:
         return rows
     ranks = transport.size
     most = 1 + int(transport.max(np.array([max(keys.max(initial=0), kind.keys.max(initial=0))]))[0])
-    # A directory by number: neither the reader nor the holder knows the other, but both know the
-    # share.
+    # A directory by number: reader and holder do not know each other, but both can compute the
+    # directory rank.
     share = -(-most // ranks)
 
     def dealt(numbers: Ints) -> tuple[Ints, Ints]:
@@ -161,12 +162,11 @@ def held_again(transport: Local, kind: Numbered, keys: Ints, rows: Array) -> Arr
 
 
 def carried(transport: Local, rows: Array, counts: Ints) -> Array:
-    """Send rows to ranks, also to this one; return those received, rank 0's first (collective)."""
-    # Own rows stay here, and are put back between those of the lower and of the higher ranks.
+    """Send rows to ranks, including this rank; return the received rows by rank (collective)."""
+    # Own rows stay here, and go between the rows of the lower and of the higher ranks.
     rank = transport.rank
     begin = int(counts[:rank].sum())
-    # An exchange has no message to oneself; own rows keep their place between lower and higher
-    # ranks.
+    # An exchange has no message to the same rank.
     own = slice(begin, begin + int(counts[rank]))
     away = counts.copy()
     away[rank] = 0
@@ -176,7 +176,7 @@ def carried(transport: Local, rows: Array, counts: Ints) -> Array:
 
 
 def carried_counts(transport: Local, counts: Ints) -> Ints:
-    """Number of rows that every rank sends here, as `counts` go out (collective)."""
+    """Return how many rows each rank sends here, given this rank's own `counts` (collective)."""
     rows = np.repeat(np.arange(transport.size), counts)
     came = carried(transport, np.full(len(rows), transport.rank), counts)
     return np.bincount(came, minlength=transport.size)

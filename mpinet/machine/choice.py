@@ -1,4 +1,4 @@
-"""The mappings by name, and the choice between them by what they would make cross."""
+"""The mappings by name, and the choice of the mapping with the fewest crossing ports."""
 
 from __future__ import annotations
 
@@ -12,40 +12,40 @@ from mpinet.machine.transport import Local
 from mpinet.networks.topology import Topology
 
 CANDIDATES: dict[str, Callable[[Topology], Mapping]] = {"blocks": blocks, "clusters": clustered}
-"""Mappings that `least_crossing` chooses from, by name; the first wins a tie."""
+"""Candidates of `least_crossing`, by name; the first candidate wins a tie."""
 
 MEASURED, RANDOM = "measured", "random"
 
 MAPPINGS = (*CANDIDATES, MEASURED, RANDOM)
-"""All names that `open_mapping` knows."""
+"""All names accepted by `open_mapping`."""
 
-# Fewer crossings do not pay for a rank with far more work than the others: all wait for it in each
-# step.
+# Fewer crossings do not compensate for a rank with far more work than the others: all ranks wait
+# for this rank in each step.
 LONGEST = 1.25
-"""Longest block that a measured choice accepts, in even shares."""
+"""Largest block accepted by a measured choice, as a multiple of an even share."""
 
 SAMPLE = 2**20
-"""Most ports of a rank that are looked at (but never fewer than all of one processor)."""
+"""Largest number of a rank's ports to examine, but at least all ports of one processor."""
 
 
 def open_mapping(name: str, topology: Topology, transport: Local, seed: int = 0) -> Mapping:
-    """The mapping of this name (collective).
+    """Return the mapping of this name (collective).
 
     Parameters
     ----------
     name : str
         One of `MAPPINGS`.
     topology : Topology
-        Whose processors are hosted.
+        The network of the processors.
     transport : Local
-        The ranks that host them.
+        The hosting ranks.
     seed : int
-        For a random mapping.
+        Seed of a random mapping.
 
     Raises
     ------
     UsageError
-        There is no such mapping.
+        The name is unknown.
     """
     if name == RANDOM:
         return scattered(topology, seed)
@@ -57,10 +57,10 @@ def open_mapping(name: str, topology: Topology, transport: Local, seed: int = 0)
 
 
 def least_crossing(topology: Topology, transport: Local) -> Mapping:
-    """Choose the mapping of `CANDIDATES` with the fewest ports between ranks (collective).
+    """Return the mapping of `CANDIDATES` with the fewest ports between ranks (collective).
 
-    It is counted on the processors themselves, a sample where a rank has very many. Mappings by
-    which a rank would host much more than its share are left out.
+    Ports are counted at the processors themselves; a rank with very many processors counts a
+    sample. Mappings that give a rank much more than its share are excluded.
     """
     best, fewest = blocks(topology), np.inf
     if transport.size == 1:
@@ -69,7 +69,7 @@ def least_crossing(topology: Topology, transport: Local) -> Mapping:
         mapping = make(topology)
         placement = Placement(mapping, transport.rank, transport.size)
         crossing = transport.sum(np.array([crossing_ports(topology, placement)]))[0]
-        # Measured by all ranks together, since every rank must choose the same mapping.
+        # All ranks measure together, because every rank must choose the same mapping.
         longest = transport.max(np.array([placement.count]))[0]
         if longest <= LONGEST * -(-topology.size // transport.size) and crossing < fewest:
             best, fewest = mapping, crossing
@@ -77,9 +77,9 @@ def least_crossing(topology: Topology, transport: Local) -> Mapping:
 
 
 def crossing_ports(topology: Topology, placement: Placement) -> int:
-    """Number of ports of this rank's processors that lead to other ranks."""
+    """Return the number of ports of this rank's processors that lead to other ranks."""
     processors = max(SAMPLE // max(topology.ports, 1), 1)
-    # An even sample of the block: neighbouring processors often have alike neighbours.
+    # An even sample of the block: neighbouring processors often have similar neighbours.
     stride = -(-placement.count // processors) or 1
     nodes = placement.hosted(np.arange(placement.first, placement.first + placement.count, stride))
     others = topology.neighbor(nodes[:, np.newaxis], np.arange(topology.ports))

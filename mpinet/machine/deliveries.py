@@ -1,4 +1,4 @@
-"""Endings of a router's messages on one rank: delivered or undeliverable, after how many steps."""
+"""Records of a router's ended messages on one rank: delivered or undeliverable, and latency."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from mpinet.machine.state import Fields, Located, Total, parts_of
 
 @dataclass(frozen=True, eq=False)
 class Delivered:
-    """Messages that ended on this rank, by number."""
+    """Messages delivered on this rank, sorted by number."""
 
     numbers: Ints
     """Number of each message. Shape (k,)."""
@@ -31,24 +31,26 @@ class Delivered:
 
 
 class Deliveries:
-    """Books the messages that end on this rank.
+    """Records the messages that end on this rank.
 
     Parameters
     ----------
     ledger : Ledger
-        The router's, kept up here: delivered, lost, and the most hops of a delivered message.
+        The router's ledger. This class updates the delivered and lost messages, and the largest
+        number of hops of a delivered message.
     carried, payload_words : int
-        64-bit words of every message behind its header; how many of them are the payload.
+        Number of 64-bit words per message after its header, and number of payload words among them.
     keep : bool
-        Whether `delivered` is wanted after the run.
+        True if `delivered` is needed after the run.
     """
 
     def __init__(self, ledger: Any, carried: int, payload_words: int, keep: bool):
         self.rows: Ints = np.zeros((0, hop.WORDS + carried), np.int64)
-        """The rows into which a pass writes the messages that it brings to their end. Shape (room,
-        hop.WORDS + carried)."""
+        """Memory for the rows of the messages ended in a pass. Shape (room, hop.WORDS +
+        carried).
+        """
         self.latency: Ints = np.zeros(64, np.int64)
-        """Number of messages that were delivered here after 0, 1, 2, .. steps."""
+        """Number of messages delivered here after 0, 1, 2, .. steps."""
         self._ledger = ledger
         self._payload = slice(hop.WORDS, hop.WORDS + payload_words)
         self._keep = keep
@@ -60,25 +62,25 @@ class Deliveries:
         self._forgotten = 0
 
     def expect(self, first: int) -> None:
-        """Record the injection step of messages `first` and up."""
-        # One row an injection, not one a message: a birth is found by the message's number.
+        """Record the current step as injection step of the messages from number `first` on."""
+        # One row per injection, not per message: a message's number leads to its injection.
         self._births = with_room(self._births, self._injections + 1)
         self._births[self._injections] = first, self._ledger.step
         self._injections += 1
 
     def forget(self) -> None:
-        """Drop the records; numbering restarts at 0."""
+        """Drop the records of injections; numbering restarts at 0."""
         self._injections = 0
         self._forgotten = len(self._lost)
 
     def reserve(self, live: int) -> None:
-        """Make room for `live` messages to end in the next step."""
+        """Allocate memory for `live` messages to end in the next step."""
         self.rows = with_room(self.rows, live)
         self.latency = with_room(self.latency, self._ledger.step + 2)
 
     def book(self) -> None:
-        """Book the messages that the last pass brought to their end."""
-        # Most steps of sparse traffic end nothing; a kernel call would cost more than the step.
+        """Record the messages ended in the last pass."""
+        # Most steps of sparse traffic end no message; a kernel call would cost more than the step.
         if not self._ledger.ended:
             return
         lost = self._ledger.lost
@@ -95,18 +97,18 @@ class Deliveries:
 
     @property
     def delivered(self) -> Delivered:
-        """The messages that were delivered here (with `keep`)."""
+        """Messages delivered here (with `keep`)."""
         return self._in_order(self._together(self._delivered), self._step_of_each())
 
     def take(self) -> Delivered:
-        """The messages that were delivered here since the last call (with `keep`)."""
+        """Return the messages delivered here since the last call (with `keep`)."""
         ended, steps = self._together(self._delivered), self._step_of_each()
-        # Released before the copy below is made: otherwise twice the memory would be held.
-        self._delivered, self._steps = [], []  # as large as what is made of it
+        # Released before the copy below is made: otherwise both would be in memory.
+        self._delivered, self._steps = [], []  # as large as their copy
         return self._in_order(ended, steps)
 
     def _in_order(self, ended: Ints, steps: Ints) -> Delivered:
-        """Messages that were delivered in these steps, in order of their numbers."""
+        """Return the messages delivered in these steps, sorted by number."""
         order = ended[:, hop.NUMBER].argsort()
         ended = ended[order]
         return Delivered(
@@ -119,18 +121,18 @@ class Deliveries:
 
     @property
     def undeliverable(self) -> Ints:
-        """Rows (number, place) of the messages that could not go on from here, by number."""
+        """Rows (number, place) of the messages that got stuck here, sorted by number."""
         ended = self._together(self._lost)
         ended = ended[np.argsort(ended[:, hop.NUMBER])]
         return hop.high(ended[:, (hop.NUMBER, hop.PLACE)])
 
     @property
     def lost_numbers(self) -> Ints:
-        """The numbers of the expected messages that could not go on from here, in any order."""
+        """Numbers of the messages that got stuck here since the last `forget`, in any order."""
         return hop.high(self._together(self._lost[self._forgotten :])[:, hop.NUMBER])
 
     def state(self) -> Fields:
-        """Fields for a checkpoint; the step of each delivery stands at the end of its row."""
+        """Return the fields for a checkpoint; each delivery's row ends with its step."""
         return {
             "latency": Total(self.latency),
             "ends": Located(
@@ -144,7 +146,7 @@ class Deliveries:
         }
 
     def restore(self, found: Mapping[str, Any]) -> None:
-        """Take over what `state` gave, on any number of ranks."""
+        """Restore the fields of `state`, on any number of ranks."""
         self.latency = found["latency"]
         parts = parts_of(found["ends"], found["ends"][:, -1])
         self._delivered = [np.ascontiguousarray(part[:, :-1]) for part in parts]
@@ -152,12 +154,12 @@ class Deliveries:
         self._lost = [found["gone"]] if len(found["gone"]) else []
 
     def _step_of_each(self) -> Ints:
-        """Steps in which the delivered messages ended, one per message."""
+        """Return the step of each delivered message."""
         lengths = [len(part) for part in self._delivered]
         return np.array(self._steps, np.int64).repeat(lengths)
 
     def _together(self, parts: list[Ints]) -> Ints:
         """Join all parts into one array of rows."""
-        if len(parts) == 1:  # as in every step of a script's
+        if len(parts) == 1:  # the case of scripts
             return parts[0]
         return np.concatenate(parts) if parts else self.rows[:0]

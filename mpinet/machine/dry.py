@@ -1,4 +1,4 @@
-"""A rank without its machine: what it would send is counted, what it receives is made up."""
+"""A rank without other ranks: its messages are counted, and its received records are invented."""
 
 from __future__ import annotations
 
@@ -15,28 +15,28 @@ from mpinet.machine.transport import Local, Received, Room
 
 
 class Dry(Local):
-    """Plays rank r of R on one process: counts what would be sent, receives what it is given.
+    """Plays rank r of R on one process: counts sent messages, receives given records.
 
     Parameters
     ----------
     rank, size : int
-        The rank to play, and of how many.
+        Rank to play, and number of ranks.
     """
 
     def __init__(self, rank: int, size: int) -> None:
         if not 0 <= rank < size:
-            raise TransportError(f"A dry run plays a rank 0..{size - 1}, not {rank}.")
+            raise TransportError(f"A dry run needs a rank 0..{size - 1}, not {rank}.")
         require_memory(8 * size, f"A dry run as one of {size} ranks")
         self.rank = rank
         self.size = size
         self.arrivals: Callable[[Array], Array] | None = None
-        """``arrivals(records)``: what comes in the exchange in which these records leave, of their
-        dtype. None: nothing."""
+        """``arrivals(records)`` returns the records received in the exchange that sends `records`,
+        of the same dtype. None: no records are received.
+        """
         self.messages = self.volume = 0
         self.bytes_sent = 0
         self.making: float = 0.0
-        """Seconds of this process for making arrivals up, which a rank among others does not
-        need."""
+        """Seconds of this process for inventing arrivals; a real rank would not spend this time."""
         self.records_sent = np.zeros(size, np.int64)
 
     def exchange(
@@ -46,14 +46,14 @@ class Dry(Local):
         word: int = 0,
         room: Room | None = None,
     ) -> Received:
-        """Count the records that would leave; return those that were given to be received."""
+        """Count the records that would leave; return the records invented by `arrivals`."""
         self.bytes_sent += records.nbytes
         self.records_sent += counts
-        # What a meeting would send is a formula: the rounds do not depend on the data.
+        # A formula gives a meeting's messages: the rounds do not depend on the data.
         self.messages += rounds(self.size) + int(np.count_nonzero(counts))
         self.volume += volume(self.rank, counts) + records.nbytes
-        # Made-up arrivals cost this process time that a real rank would not spend. Predictions
-        # subtract it.
+        # A real rank would not spend the time for inventing arrivals. Predictions subtract this
+        # time.
         began = time.process_time()
         received = records[:0] if self.arrivals is None else self.arrivals(records)
         self.making += time.process_time() - began

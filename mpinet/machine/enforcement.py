@@ -1,7 +1,7 @@
-"""The port model enforced: what the machine refuses in a step, with processor, port and rule.
+"""Enforcement of the port model: errors of a step, with processor, port and rule.
 
-Senders are checked before anything moves, receivers and busses after it. A check is made by the
-rank that sees the violation; `Machine.checked` raises it on all.
+Senders are checked before anything moves, receivers and busses afterwards. The rank that sees a
+violation makes the check; `Machine.checked` raises the error on all ranks.
 """
 
 from __future__ import annotations
@@ -44,30 +44,31 @@ def carry_checked(
     nodes, ports, payload, listen, word
         As in `Machine.step`.
     exchange : callable
-        The machine's, or its transport's, which meters nothing.
+        The exchange of the machine, or the unmetered exchange of its transport.
 
     Returns
     -------
     sends : Sends
-        What this rank's processors send.
+        Sends of this rank's processors.
     arrivals : Arrivals
-        What has come here, accepted or not.
+        Messages that arrived here, accepted or not.
     order : ndarray of int64 or slice
-        The places of the accepted arrivals, by receiver, then port.
+        Indices of the accepted arrivals, by receiver, then port.
 
     Raises
     ------
     ModelViolation
         On every rank, now or in its next collective.
     """
-    # A violation is raised on all ranks: one rank alone would leave the others in the exchange.
+    # A violation is raised on all ranks: an error on one rank only would leave the others waiting
+    # in the exchange.
     sends = machine.checked(lambda: check_sends(machine, nodes, ports))
     if payload is not None:
         machine.checked(lambda: check_payload(machine, sends, payload))
     arrivals = carry(machine, sends, payload, word, exchange)
     order = in_order(machine, arrivals, listen)
     machine.checked(lambda: check_received(machine, sends, arrivals, order))
-    # On a bus two senders may be on different ranks, so only a gathered list shows the clash.
+    # On a bus two senders may be on different ranks; only a gathered list shows the conflict.
     if not machine.topology.links:
         transmissions = gather_transmissions(machine, sends)
         machine.checked(lambda: check_busses(machine, transmissions))
@@ -80,21 +81,21 @@ def check_sends(machine: Stepping, nodes: Any, ports: Any) -> Sends:
     Raises
     ------
     UsageError
-        Arrays of different lengths.
+        The arrays have different lengths.
     ModelViolation
-        A sender of another rank, an unwired port, a port or processor used too often.
+        A sender belongs to another rank, a port is unwired, or a port or processor sends too often.
     """
     nodes = np.ascontiguousarray(nodes, np.int64)
     ports = np.ascontiguousarray(ports, np.int64)
     if nodes.shape != ports.shape or nodes.ndim != 1:
         raise UsageError(
-            f"Senders and ports must be equally long: {nodes.shape} and {ports.shape} are given."
+            f"Senders and ports must have the same length, not {nodes.shape} and {ports.shape}."
         )
     topology = machine.topology
     targets, arrivals = np.empty_like(nodes), np.empty_like(nodes)
     if len(nodes) == 0:
         return Sends(nodes, ports, targets, arrivals, nodes, 0)
-    # Refused before anything else: rules and mappings are undefined for such numbers.
+    # Rejected first: rules and mappings are undefined for invalid numbers.
     if nodes.min() < 0 or nodes.max() >= topology.size:
         nobody = (nodes < 0) | (nodes >= topology.size)
         raise _sender_violation(machine, FOREIGN, int(nodes[nobody][0]), int(ports[nobody][0]))
@@ -139,10 +140,10 @@ def look_up_sends(
     targets: Ints,
     arrivals: Ints,
 ) -> tuple[int, int]:
-    """Write where every send goes; the first violation's code and place, or (FINE, 0).
+    """Write the target of every send; return the first violation's code and index, or (FINE, 0).
 
-    `used` has a bit for every port of the hosted processors, `sent` a count for each of them;
-    both are all zero before and after.
+    `used` has a bit for every port of the hosted processors, `sent` a count for each processor.
+    Both are all zero before and after the call.
     """
     neighbor, reverse_port = neighbor_rule.call, reverse_rule.call
     words = (params[1] + PORTS_PER_WORD - 1) >> WORD_BITS
@@ -187,11 +188,11 @@ def _sender_violation(machine: Stepping, code: int, node: int, port: int) -> Mod
     if code == FOREIGN:
         return ModelViolation(
             f"Step {step}: processor {node} is not hosted by rank {machine.placement.rank}, which "
-            "let it send; a rank acts for its own processors only."
+            "called its send. A rank may send from its own processors only."
         )
     rule = {
         NO_PORT: f"there are only ports 0..{machine.topology.ports - 1}",
-        UNWIRED: "that port is not wired",
+        UNWIRED: "this port is not wired",
         TWICE: "a channel carries one message per direction in a step",
         TOO_MANY: f"a processor sends at most {machine.model.send} message(s) in a step",
     }[code]
@@ -199,7 +200,7 @@ def _sender_violation(machine: Stepping, code: int, node: int, port: int) -> Mod
 
 
 def _check_transmissions(machine: Stepping, nodes: Ints, ports: Ints, channels: Ints) -> int:
-    """Check how many busses each processor sends on; return the total number of transmissions."""
+    """Check the number of busses used by each processor; return the number of transmissions."""
     order = np.lexsort((channels, nodes))
     starts = np.ones(len(nodes), bool)
     starts[1:] = (np.diff(nodes[order]) != 0) | (np.diff(channels[order]) != 0)
@@ -214,12 +215,12 @@ def _check_transmissions(machine: Stepping, nodes: Ints, ports: Ints, channels: 
 
 
 def check_payload(machine: Stepping, sends: Sends, payload: Array) -> None:
-    """Check that there is a message for every send, and one on all ports of a bus.
+    """Check for one message per send, and for equal messages on all ports of a bus.
 
     Raises
     ------
     UsageError
-        More or fewer messages than sends.
+        There are more or fewer messages than sends.
     ModelViolation
         A processor puts different messages on one bus.
     """
@@ -244,7 +245,7 @@ def check_payload(machine: Stepping, sends: Sends, payload: Array) -> None:
 def require_messages(sends: int, payload: Array) -> None:
     """Raise `UsageError` unless there is a message for every send."""
     if len(payload) != sends:
-        raise UsageError(f"{sends} sends need as many messages, not {len(payload)}.")
+        raise UsageError(f"Give one message per send: sends {sends}, messages {len(payload)}.")
 
 
 def check_received(
@@ -255,19 +256,19 @@ def check_received(
     Parameters
     ----------
     arrivals : Arrivals
-        What came here, accepted or not: a link has carried it in any case.
+        Messages that arrived here, accepted or not: a link has carried all of them.
     order : ndarray of int64 or slice
-        The places of the accepted messages, by receiver.
+        Indices of the accepted messages, by receiver.
 
     Raises
     ------
     ModelViolation
-        A receiver takes too many messages, or a half-duplex link carries two.
+        A receiver accepts too many messages, or a half-duplex link carries two.
     """
     limit = machine.model.receive
     if limit is not None:
         nodes = arrivals.nodes[order]
-        # Arrivals are sorted by receiver: a limit of k is broken where entry i equals entry i - k.
+        # Arrivals are sorted by receiver: a limit of k is violated if entry i equals entry i - k.
         over = np.flatnonzero(nodes[limit:] == nodes[:-limit]) + limit
         if len(over):
             raise ModelViolation(
@@ -288,10 +289,9 @@ def check_received(
 
 
 def gather_transmissions(machine: Stepping, sends: Sends) -> Ints:
-    """Gather the transmissions on busses that have a member here (collective).
+    """Gather the transmissions on busses with a member on this rank (collective).
 
-    A transmission is made known to every rank that hosts a member of its bus, as every member
-    hears it.
+    Every member hears a transmission, so each rank with a member of the bus is informed.
 
     Returns
     -------
@@ -303,7 +303,7 @@ def gather_transmissions(machine: Stepping, sends: Sends) -> Ints:
 
 
 def check_busses(machine: Stepping, transmissions: Ints) -> None:
-    """Check that every bus carries one of the transmissions received here.
+    """Check that every bus carries at most one of the transmissions known here.
 
     Raises
     ------
@@ -320,12 +320,12 @@ def check_busses(machine: Stepping, transmissions: Ints) -> None:
         raise ModelViolation(
             f"Step {machine.next_step}: processor {senders[at + 1]} sends on port {port}: bus "
             f"{channels[at]} carries one transmission in a step, and processor {senders[at]} "
-            "sends on it, too."
+            "also sends on this bus."
         )
 
 
 def _port_on(machine: Stepping, node: int, channel: int) -> int:
-    """The lowest port of a processor on a bus."""
+    """Return the lowest port of a processor on a bus."""
     topology = machine.topology
     wired = [port for port in range(topology.ports) if topology.neighbor(node, port) >= 0]
     return next(port for port in wired if topology.channel(node, port) == channel)

@@ -14,17 +14,17 @@ from mpinet.networks.topology import Topology
 
 
 class Passing(NamedTuple):
-    """A processor, or a link, that is dead in some steps alone."""
+    """A processor or link that is dead in some steps only."""
 
     what: tuple[int, ...]
     """The processor, or the two ends of the link."""
     begin: int
-    """The step at whose begin it dies."""
+    """First step in which the processor or link is dead."""
     end: int | None = None
-    """The step at whose begin it is back; None: it never is."""
+    """First step in which the processor or link works again; None: never."""
 
     def covers(self, step: int) -> bool:
-        """Tell if it is dead in a step."""
+        """Return True if the processor or link is dead in a step."""
         return self.begin <= step and (self.end is None or step < self.end)
 
 
@@ -49,14 +49,14 @@ class Faults:
     links : iterable of (int, int)
         Dead links, each as a pair of neighbours; dead in both directions.
     passing : iterable of Passing
-        Processors and links that are dead in some steps alone.
+        Processors and links that are dead in some steps only.
 
     Raises
     ------
     NodeError
-        A processor that the network does not have.
+        The network has no such processor.
     UsageError
-        A link between processors that are not neighbours, or steps that end before they begin.
+        A link joins processors that are not neighbours, or a range of steps ends before its begin.
     """
 
     dead: Ints
@@ -73,7 +73,7 @@ class Faults:
     ):
         always = [(node,) for node in nodes] + [(u, v) for u, v in links]
         self._passing = list(passing)
-        # Each fault is checked once, in the order given, so that the first wrong word is reported.
+        # Each fault is checked once, in the given order: the first wrong word is reported.
         for what in dict.fromkeys([*always, *(each.what for each in self._passing)]):
             for node in what:
                 topology.require_node(node)
@@ -81,21 +81,21 @@ class Faults:
                 what[0], np.arange(topology.ports)
             ):
                 raise UsageError(
-                    f"{topology.name} has no link {what[0]}-{what[1]} that could be dead."
+                    f"{topology.name} has no link {what[0]}-{what[1]}: name neighbours."
                 )
         for each in self._passing:
             if each.begin < 0 or (each.end is not None and each.end <= each.begin):
                 raise UsageError(
-                    f"Steps {each.begin} to {each.end}: what dies comes back in a later step."
+                    f"Faults in steps {each.begin} to {each.end}: the second step must be later."
                 )
         self._always = always
         self.dead, self.cut = self.at(-1)
         ends = {each.end for each in self._passing if each.end is not None}
         self.changes: list[int] = sorted({each.begin for each in self._passing} | ends)
-        """Steps at whose begin something dies or comes back, ascending."""
+        """Steps before which a processor or link dies or recovers, ascending."""
 
     def at(self, step: int) -> Faulty:
-        """Return what is dead in a step, as `dead` and `cut`; before step 0 what always is."""
+        """Return the faults of a step, as `dead` and `cut`; before step 0 the permanent faults."""
         every = [*self._always, *(each.what for each in self._passing if each.covers(step))]
         ends = {what for what in every if len(what) == 2}
         both = sorted(ends | {(v, u) for u, v in ends})
@@ -104,7 +104,7 @@ class Faults:
 
     @property
     def passing_nodes(self) -> list[int]:
-        """Processors that are dead in some steps alone."""
+        """Processors that are dead in some steps only."""
         return [each.what[0] for each in self._passing if len(each.what) == 1]
 
     def __bool__(self) -> bool:
@@ -113,8 +113,8 @@ class Faults:
 
 @inlined
 def is_dead(node, dead):
-    """Tell if a processor is among the dead ones."""
-    # By halves, in our own words: Numba takes a second to compile NumPy's search into a kernel.
+    """Return True if a processor is among the dead processors."""
+    # A binary search written out: Numba takes a second to compile NumPy's search into a kernel.
     low, high = 0, dead.size
     while low < high:
         middle = (low + high) // 2
@@ -127,7 +127,7 @@ def is_dead(node, dead):
 
 @inlined
 def is_cut(node, other, dead, cut):
-    """Tell if the link from a processor to its neighbour is dead, or the neighbour is."""
+    """Return True if the link from a processor to its neighbour, or the neighbour, is dead."""
     if is_dead(other, dead):
         return True
     # A linear scan: cut links are few, and a sorted search would cost a branch per level.

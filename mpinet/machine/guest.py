@@ -1,7 +1,7 @@
-"""A router that shares its machine: others send in the same steps, and go first.
+"""A router that shares its machine with other sends; these take precedence in each step.
 
-This is how generator programs have messages routed (`process.post`): processors' own sends and the
-messages under way share every step, its ports and its counts.
+Generator programs route messages in this way (`process.post`). The processors' own sends and the
+in-flight messages share every step, its ports and its counts.
 """
 
 from __future__ import annotations
@@ -18,15 +18,15 @@ from mpinet.networks.routing import Routing
 
 
 class GuestRouter(Router):
-    """Routes messages over the channels that others' sends leave free, the oldest first.
+    """Routes messages over the channels left free by other sends, the oldest messages first.
 
-    It steps by `step_behind` alone. The messages that have ended are kept for `take`; whether they
-    are where they were sent to is the caller's to check.
+    Only `step_behind` makes steps. Ended messages are kept for `take`. The caller has to check that
+    they ended at their targets.
 
     Parameters
     ----------
     machine : Machine
-        Moves and counts.
+        The machine that moves and counts messages.
     routing : Routing
         The nodes' decisions.
     """
@@ -35,26 +35,26 @@ class GuestRouter(Router):
         super().__init__(machine, routing, keep=True, checked=False)
         self._arbiter = Arbiter(machine)
         self._granting = self._granting._replace(how=hop.CHOSEN)
-        # The machine moves all that hops, as it moves the others' sends, and meters it.
+        # The machine moves and meters routed messages together with the other sends.
         self._marks = self._marks._replace(loads=self._marks.loads[:0])
         self._leaving = self._leaving._replace(leavers=hop.EVERYBODY)
         self._noted = True
         self._others = np.empty(0, np.int64), np.empty(0, np.int64)
 
     def step_behind(self, nodes: Ints, ports: Ints, payload: Ints, word: int = 0) -> Inbox:
-        """Make one step of the machine in which others' sends go first (collective).
+        """Make one step of the machine in which the given sends take precedence (collective).
 
-        The step is counted, traced and metered as `Machine.step` does it, also where nothing moves.
+        The step is counted, traced and metered as in `Machine.step`, even if nothing moves.
 
         Parameters
         ----------
         nodes, ports, payload, word
-            The others' sends, as for `Machine.step`; a word of 64 bits each.
+            The other sends, as for `Machine.step`; payloads of one 64-bit word each.
 
         Returns
         -------
         Inbox
-            What came of these sends; not the router's messages.
+            Messages received from these sends, without the router's messages.
 
         Raises
         ------
@@ -66,8 +66,7 @@ class GuestRouter(Router):
         self._others = nodes, ports
         _, moves = self._hop(self._granted())
         moves, sends = moves[: self._ledger.moved], len(nodes)
-        # Own sends and routed messages share one exchange; -1 in the number tells them apart on
-        # arrival.
+        # Own sends and routed messages share one exchange; -1 as number marks own sends on arrival.
         rows = np.full((sends + len(moves), hop.WORDS + self._width), -1)
         rows[:sends, hop.PLACE] = payload
         rows[sends:] = self._leaving.rows[: len(moves)]

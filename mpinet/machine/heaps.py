@@ -1,8 +1,8 @@
-"""Heaps of rows that wait, each by an order of its own; skew heaps (Sleator, Tarjan 1986).
+"""Heaps of waiting rows, each with its own order; skew heaps (Sleator, Tarjan 1986).
 
-Rows are linked by their fields `left` and `right`, so that a heap takes no memory of its own; its
-root is the row that comes first. Which that is never depends on the heap's shape. Adding a row, or
-taking the first one out, costs logarithmic time on average.
+The fields `left` and `right` link the rows, so a heap needs no further memory. Its root is the
+first row of the order, independent of the heap's shape. Adding a row or removing the first row
+takes logarithmic time on average.
 """
 
 import numpy as np
@@ -10,10 +10,10 @@ import numpy as np
 from mpinet.compiled import open_part, routine
 
 NONE = -1
-"""Stand-in for a row where there is none."""
+"""Stand-in for a missing row."""
 
 
-# The order of a heap's rows, which `bind` gives: ``before(a, b, rows)``.
+# The order of a heap's rows, supplied by `bind`: ``before(a, b, rows)``.
 before = open_part
 
 
@@ -53,8 +53,8 @@ def pushed(root, at, rows):
 
 @routine
 def listed(root, rows, found):
-    """Write the numbers of all rows of a heap, in no order; return how many there are."""
-    # The list is its own queue of rows to look at: a heap may be as deep as it is large, too deep
+    """Write the numbers of all rows of a heap, in any order; return the number of rows."""
+    # The list is also the queue of rows to visit. The depth of a heap may equal its size, too much
     # for recursion.
     count, looked = 0, 0
     if root != NONE:
@@ -73,7 +73,7 @@ def listed(root, rows, found):
 
 @routine
 def popped(root, rows):
-    """Take the first row out of a heap; return the new root."""
+    """Remove the first row of a heap; return the new root."""
     row = rows[root]
     left, right = np.int64(row.left), np.int64(row.right)
     if left == NONE:

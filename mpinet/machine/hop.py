@@ -1,13 +1,13 @@
-"""The router's loops over messages: one pass moves, one settles arrivals, one merges them in.
+"""The router's loops over messages: one moves messages, one settles arrivals, one merges arrivals.
 
-A message is a row of 64-bit words: [place, number, words..]. Its *place* holds the node where it is
-and the port that it waits for; its *number* holds that number and the hops so far; the words are
-the routing's header, then the payload. A rank's messages are rows of one array, the first in the
-array = the first to be served; between ranks messages travel as the same rows. One stream through
-memory, of three words per message with a one-word header, is most of what makes a hop cheap.
+A message is a row of 64-bit words: [place, number, words..]. Its *place* contains the current node
+and the output port. Its *number* contains the message's number and the hops so far. The words are
+the routing's header, then the payload. A rank's messages are rows of one array, in order of
+service. Between ranks messages travel as the same rows. Hops are cheap mainly because they read one
+sequential stream of memory: three words per message with a one-word header.
 
-The loops stand in one file, though it is long: they share the layout of a row, and a step calls
-them one after the other.
+The loops share one long file because they share the layout of a row, and a step calls them one
+after the other.
 """
 
 from functools import cache
@@ -25,23 +25,24 @@ from mpinet.machine.stepping import PORTS_PER_WORD
 from mpinet.networks.routing import ARRIVED, STUCK, hop_limit
 
 PLACE, NUMBER, WORDS = 0, 1, 2
-"""Columns of a message's row. One that has ended leaves a row, too: instead of the port its place
-holds `DELIVERED_HERE` or `LOST_HERE`, and no header stands before the payload."""
+"""Columns of a message's row. The row of an ended message has `DELIVERED_HERE` or `LOST_HERE` in
+place of the port, and contains no header.
+"""
 
 DELIVERED_HERE, LOST_HERE = 0, 1
 
-# Two halves in one signed word: 39 bits for nodes and message numbers, 24 for ports and hops, which
-# no network here exceeds.
+# Two halves in one signed word: 39 bits for nodes and message numbers, 24 bits for ports and hops,
+# enough for all networks here.
 LOW_BITS = 24
-"""Bits of a word's low half: a port, or hops."""
+"""Number of bits in a word's low half, which contains a port or a hop count."""
 
 HIGH_MOST, LOW_MOST = (1 << 63 - LOW_BITS) - 1, (1 << LOW_BITS) - 1
-"""The largest number in a word's high half (a node, a message's number), and in its low half."""
+"""Largest number in a word's high half (node, message number), and in its low half."""
 
 
 @inlined
 def joined(high_half, low_half):
-    """Join two halves to a word."""
+    """Return the word with these high and low halves."""
     return high_half << LOW_BITS | low_half
 
 
@@ -58,27 +59,27 @@ def low(word):
 
 
 IDEAL, QUEUED, CHOSEN = range(3)
-"""Ways to grant channels: all at once, first come first served, or as `Granting.granted` says."""
+"""Ways to grant channels: to all messages, first come first served, or by `Granting.granted`."""
 
 NOBODY, CROSSING, EVERYBODY = range(3)
-"""Messages that leave the array when they hop: none (there is one rank), those that change rank, or
-all (with the policy ``fifo`` every hop puts a message behind those that wait).
+"""Kinds of hopping messages that leave the array: none (one rank), the messages that change rank,
+or all (policy ``fifo``, in which every hop puts a message behind the waiting messages).
 """
 
 UNWIRED_PORT, ENDLESS = 1, 2
-"""Codes of routing errors: an unwired port was chosen, or the limit of hops is reached."""
+"""Codes of routing errors: choice of an unwired port; hop limit reached."""
 
 SEAL_MASK = (1 << 61) - 1
 
 
 @inlined
 def seal(number, node):
-    """61 bits that show that a message belongs to a node.
+    """Return a 61-bit hash of a message's number and a node.
 
-    They are scrambled, so that the sum over many messages shows it, too: messages that exchange
-    their ends would keep a sum of products.
+    Sums of seals over many messages are compared later. The hash is scrambled because a sum of
+    plain products would not change if two messages swapped their targets.
     """
-    # Each product is cut to its low 61 bits, which wraparound at 64 bits leaves intact: plain
+    # Each product is cut to its low 61 bits. Wraparound at 64 bits does not change these, so plain
     # Python and compiled code agree.
     word = (int(number) + 1) * 0x1E3779B97F4A7C15 & SEAL_MASK
     word = ((word ^ (word >> 29)) + int(node)) * 0x1F58476D1CE4E5B9 & SEAL_MASK
@@ -86,7 +87,7 @@ def seal(number, node):
 
 
 class StepLoops(NamedTuple):
-    """The loops over messages, in the order in which a step makes them."""
+    """The loops over messages, in the order of their calls in a step."""
 
     advance: Kernel
     settle: Kernel
@@ -94,9 +95,9 @@ class StepLoops(NamedTuple):
 
 
 class HopRules(NamedTuple):
-    """The ways of messages: rules of network and routing, with their parameters, and the faults.
+    """Rules of the network and the routing, with their parameters, and the faults.
 
-    `header_words` are those of the routing's header.
+    `header_words` is the length of the routing's header in words.
     """
 
     neighbor: PortRule
@@ -111,8 +112,9 @@ class HopRules(NamedTuple):
 class HostedPart(NamedTuple):
     """The mapping, and this rank's part of it.
 
-    The rule `place` with its parameters, and 1 if it is the identity; the first position here, how
-    many there are, and how positions are split among the ranks.
+    The fields are the rule `place` with its parameters, and a flag for the identity mapping (1).
+    Then come this rank's first position, its number of positions, and the division of positions
+    among ranks.
     """
 
     place: PortRule
@@ -124,17 +126,17 @@ class HostedPart(NamedTuple):
 
 
 class Granting(NamedTuple):
-    """Granting of channels: its kind (`IDEAL`, ..); with `CHOSEN`, a flag per message that hops."""
+    """Granting of channels: its kind (`IDEAL`, ..); with `CHOSEN`, a flag per message."""
 
     how: int
     granted: Flags
 
 
 class Marks(NamedTuple):
-    """Arrays in which a step marks and counts the use of processors and ports.
+    """Arrays for marks and counts of processors and ports during a step.
 
-    The ports used in a step, a bit each; how many messages wait; the load of every channel (empty
-    where it is not metered).
+    The fields are the used ports (one bit each), the number of waiting messages per processor, and
+    the load of every channel (empty if loads are not metered).
     """
 
     used: Counts
@@ -145,8 +147,8 @@ class Marks(NamedTuple):
 class Leaving(NamedTuple):
     """The messages that leave the array.
 
-    Which do (`NOBODY`, ..); room for their rows and for the rank that each goes to, which is not
-    written where all go to one.
+    The fields are the kind of leaving messages, memory for their rows, and memory for their new
+    ranks. The ranks are not written if only one rank is possible.
     """
 
     leavers: int
@@ -156,7 +158,7 @@ class Leaving(NamedTuple):
 
 @kernel
 def seal_all(numbers: Ints, nodes: Ints) -> int:
-    """Sum of the seals of messages that belong to `nodes`."""
+    """Return the sum of the seals of messages and their `nodes`."""
     total = 0
     for i in range(numbers.size):
         total += seal(numbers[i], nodes[i])
@@ -165,12 +167,12 @@ def seal_all(numbers: Ints, nodes: Ints) -> int:
 
 INLINED = False
 HEADER_WORDS = WIDTH = GRANTS = LEAVERS = FAULTY = OBSERVED = NODE_WORDS = 0
-"""Constants that `inlining` replaces. As they stand here, loops over messages call the rules that
-they are given, and read the numbers from their arguments. In a loop with rules compiled in,
-`INLINED` is True: the three stand-ins below are the rules themselves, and the seven numbers
-(words of a header and of a message, how channels are granted, who leaves, whether there are
-faults, whether loads or moves are written down, words of marks per node) are constants, so that
-LLVM drops the branches that they rule out. Their arguments are still passed, and not read.
+"""Constants replaced by `inlining`. Unreplaced, the loops over messages call the rules in their
+arguments and read these numbers from their arguments. In a loop with compiled-in rules, `INLINED`
+is True, and the rules replace the three stand-ins below. The seven numbers are then constants, and
+LLVM drops the excluded branches. They are words of a header, words of a message, kind of granting,
+kind of leaving messages, presence of faults, recording of loads or moves, and words of marks per
+node. The corresponding arguments are still passed, but not read.
 """
 
 
@@ -194,9 +196,10 @@ def hosting_inlined(number, direction, params):
 
 @cache
 def inlining(neighbor: Rule, decide: Rule, place: Rule, **numbers: int) -> StepLoops:
-    """The `LOOPS` with a network, a routing, a mapping and the `numbers` compiled in.
+    """Return the `LOOPS` with a network, a routing, a mapping and the `numbers` compiled in.
 
-    That takes seconds, once for all these, and makes a hop cheaper by a tenth to two thirds.
+    The compilation takes seconds, once for all these, and makes a hop cheaper by a tenth to two
+    thirds.
     """
     # Specialization by partial evaluation: the rules and all constants of a run become part of the
     # loop.
@@ -214,7 +217,7 @@ def inlining(neighbor: Rule, decide: Rule, place: Rule, **numbers: int) -> StepL
 
 @inlined
 def position_of(node, place, contiguous, mapping):
-    """Position of a node, by its mapping's rule, called or compiled in."""
+    """Return the position of a node by the mapping's rule, called or compiled in."""
     if INLINED:
         return hosting_inlined(node, TO_POSITION, mapping)
     return node if contiguous != 0 else place(node, TO_POSITION, mapping)
@@ -222,10 +225,10 @@ def position_of(node, place, contiguous, mapping):
 
 @inlined
 def next_port(decide, node, header, params, faulty, dead, cut, neighbor, wiring):
-    """Port that a message leaves by, or `ARRIVED` or `STUCK`."""
+    """Return the output port of a message at a node, or `ARRIVED` or `STUCK`."""
     if faulty and dead.size > 0 and is_dead(node, dead):
         return STUCK
-    # A static choice: `INLINED` is a constant, so compiled code has one of the two calls.
+    # A static choice: `INLINED` is a constant, so compiled code contains one of the two calls.
     port = wayfinding_inlined(node, header, params) if INLINED else decide(node, header, params)
     if faulty and port >= 0 and is_cut(node, neighbor(node, port, wiring), dead, cut):
         return STUCK
@@ -234,17 +237,17 @@ def next_port(decide, node, header, params, faulty, dead, cut, neighbor, wiring)
 
 @inlined
 def leads(neighbor, node, port, wiring):
-    """Tell if a processor has this port, and the port a link."""
+    """Return True if a processor has this port, and a link at the port."""
     return port < wiring[1] and neighbor(node, port, wiring) >= 0
 
 
 @inlined
 def put(rows, to, node, port, number, header, row, header_words, width):
-    """Put the message of a row, now at a node with a new header, into the row `to`.
+    """Write the message of row `row`, now at a node with a new header, into row `to`.
 
-    A port that is none of any network stays so where it does not fit.
+    A port too large for its half of the word is replaced by `LOW_MOST`, which is also invalid.
     """
-    # Row `to` is never behind `row`, so nothing is overwritten before it is read.
+    # Row `to` is never behind `row`, so each row is read before being overwritten.
     rows[to, PLACE], rows[to, NUMBER] = joined(node, min(port, LOW_MOST)), number
     for j in range(header_words):
         rows[to, WORDS + j] = header[j]
@@ -254,7 +257,7 @@ def put(rows, to, node, port, number, header, row, header_words, width):
 
 @inlined
 def put_away(away, to, node, number, rows, row, width):
-    """Put the message of a row, on its way to a node, into the row `to` of `away`."""
+    """Write the message of row `row`, on its way to a node, into row `to` of `away`."""
     away[to, PLACE], away[to, NUMBER] = joined(node, 0), number
     for j in range(WORDS, WORDS + width):
         away[to, j] = rows[row, j]
@@ -262,7 +265,7 @@ def put_away(away, to, node, number, rows, row, width):
 
 @inlined
 def put_end(ends, to, node, answer, number, rows, row, header_words, width):
-    """Put the message of a row, which has ended at a node, into the row `to` of `ends`."""
+    """Write the message of row `row`, which has ended at a node, into row `to` of `ends`."""
     fate = DELIVERED_HERE if answer == ARRIVED else LOST_HERE
     ends[to, PLACE], ends[to, NUMBER] = joined(node, fate), number
     for j in range(width - header_words):
@@ -270,7 +273,7 @@ def put_end(ends, to, node, answer, number, rows, row, header_words, width):
 
 
 class HopConstants(NamedTuple):
-    """The numbers that loops with rules compiled in have as constants (see `INLINED`)."""
+    """The numbers that are constants in loops with compiled-in rules (see `INLINED`)."""
 
     header_words: int
     width: int
@@ -283,7 +286,7 @@ class HopConstants(NamedTuple):
 
 @inlined
 def form_of(ways, rows, grants, leavers, observed):
-    """Return these numbers, or the constants that are compiled in for them."""
+    """Return a loop's settings (`HopConstants`): arguments, or compiled-in constants."""
     header_words, width = ways.header_words, rows.shape[1] - WORDS
     faulty = ways.dead.size + ways.cut.size > 0
     node_words = (ways.links[1] + PORTS_PER_WORD - 1) // PORTS_PER_WORD
@@ -296,7 +299,7 @@ def form_of(ways, rows, grants, leavers, observed):
 
 @idiom
 def called(ways):
-    """Return the ways with plain functions for their boxed rules, which phases cannot unbox."""
+    """Return `ways` with plain functions as rules, because phases cannot unbox boxed rules."""
     return HopRules(
         ways.neighbor.call, ways.links, ways.decide.call, ways.params, ways.header_words,
         ways.dead, ways.cut,
@@ -305,16 +308,16 @@ def called(ways):
 
 @part
 def takes_channel(m, slot, port, form, granted, marks, touched):
-    """Tell if a message gets the channel that it waits for, and mark the channel as taken."""
+    """Return True if a message gets its channel, and mark the channel as used."""
     if form.grants == IDEAL:
         return True
-    # The arbiter has decided already, for limits that one message cannot see by itself.
+    # The arbiter has already decided, for limits that involve several messages.
     if form.grants == CHOSEN:
         if touched.size > 0:
             touched[m] = slot * form.node_words
         return granted[m]
-    # First come, first served: rows are in order of priority, so the first one to mark a channel
-    # wins it.
+    # First come, first served: rows are in order of priority, so the first message to mark a
+    # channel wins the channel.
     word, bit = slot * form.node_words + (port >> 5), np.uint32(1 << (port & 31))
     is_free = marks.used[word] & bit == 0
     marks.used[word] |= bit
@@ -325,12 +328,12 @@ def takes_channel(m, slot, port, form, granted, marks, touched):
 
 @part
 def stay(m, kept, slot, form, messages, marks, ledger):
-    """Let a message wait at its processor, in the row `kept`."""
-    # `waiting` counts the messages that stay at each processor, for the longest queue.
+    """Keep a message waiting at its processor, in row `kept`."""
+    # `waiting` counts the waiting messages of each processor, for the longest queue.
     marks.waiting[slot] += np.uint32(1)
     if marks.waiting[slot] > ledger.queue_max:
         ledger.queue_max = int(marks.waiting[slot])
-    # Until the first message leaves its place, rows stand where they belong and need no copy.
+    # Until the first message leaves its place, rows are already in place and need no copy.
     if kept != m:
         for j in range(WORDS + form.width):
             messages[kept, j] = messages[m, j]
@@ -338,17 +341,17 @@ def stay(m, kept, slot, form, messages, marks, ledger):
 
 @part
 def note_hop(moved, channel, hop, loads, moves):
-    """Write a hop down, (node, port, next node, message), where loads or moves are wanted."""
+    """Record a hop (node, port, next node, message) if loads or moves are recorded."""
     if loads.size > 0:
         loads[channel] += np.uint32(1)
-    # The array has no rows unless a recording is wanted: one test replaces a flag of its own.
+    # The array has rows only during a recording: no separate flag is needed.
     if moves.shape[0] > 0:
         moves[moved, 0], moves[moved, 1], moves[moved, 2], moves[moved, 3] = hop
 
 
 @part
 def goes_on(row, to, end, node, number, form, ways, rows, ends, header, ledger):
-    """Let the message of a row decide at its new node; return whether it goes on, or has ended."""
+    """Settle a row's message at its new node; return True if it goes on, False if it ended."""
     for j in range(form.header_words):
         header[j] = rows[row, WORDS + j]
     port = next_port(
@@ -358,7 +361,7 @@ def goes_on(row, to, end, node, number, form, ways, rows, ends, header, ledger):
     if port < 0:
         put_end(ends, end, node, port, number, rows, row, form.header_words, form.width)
         return False
-    # Where channels are taken without asking others, `advance` finds unwired ports by itself.
+    # Without an arbiter, `advance` itself finds unwired ports.
     if form.grants == CHOSEN and not leads(ways.neighbor, node, port, ways.links):
         ledger.unwired = 1
     put(rows, to, node, port, number, header, row, form.header_words, form.width)
@@ -378,24 +381,23 @@ def advance(
     moves: Table,
     ledger: Ledger,
 ) -> None:
-    """Make one step of the messages of this rank: every granted message hops.
+    """Make one step of this rank's messages: every granted message hops.
 
-    A message that keeps its place in the order is settled at once; one that leaves becomes a row
-    of `leaving`, and `counts` has how many go to each rank; one that ends becomes a row of `ends`.
-    `moves` gets a record of every hop where it has room for them. The marks `used` and `waiting`
-    and the counts are all zero before; the first two also after.
+    A message that keeps its place in the order is settled at once. A leaving message becomes a row
+    of `leaving`, and `counts` gets the number of leaving messages per rank. An ended message
+    becomes a row of `ends`. `moves` gets a record of every hop if the array has rows. The marks
+    `used` and `waiting` and the counts must be zero before; the marks are zero again afterwards.
     """
     places = HostedPart(
         hosting.place.call, hosting.params, hosting.contiguous, hosting.first, hosting.hosted,
         hosting.split,
     )  # fmt: skip
-    # Numbers first: with compiled-in rules they are constants, and LLVM drops all branches that
-    # they exclude.
+    # With compiled-in rules these numbers are constants, and LLVM drops all excluded branches.
     form = form_of(
         ways, messages, granting.how, leaving.leavers, marks.loads.size + moves.size > 0
     )  # fmt: skip
-    # Marks are wiped after the step. Where messages are few beside processors, that is done word by
-    # word, which takes a note of the word that each message touched.
+    # Marks are reset after the step. If there are few messages per processor, only the touched
+    # words are reset; for this, each message records its word.
     sparse = ledger.live < hosting.hosted // 8
     touched = np.empty(ledger.live if sparse else 0, np.int64)
     header = np.empty(form.header_words, np.int64)
@@ -403,7 +405,7 @@ def advance(
         called(ways), places, form, messages, granting.granted, marks, ends, leaving, counts, moves,
         header, touched, ledger,
     )  # fmt: skip
-    # A loop that was broken off has incomplete notes of what was touched: all marks are wiped.
+    # After an error the records of touched words are incomplete: all marks are reset.
     if ledger.wrong != 0 or form.grants != IDEAL:
         is_whole = ledger.wrong == 0
         wipe(marks.used, marks.waiting, touched, sparse and is_whole, form.node_words)
@@ -414,21 +416,21 @@ def hop_all(
     ways, places, form, messages, granted, marks, ends, leaving, counts, moves, header, touched,
     ledger,
 ):  # fmt: skip
-    """Let every message take its channel and hop, wait, leave the array or end."""
+    """For every message: take its channel and hop, or wait; then go on, leave the array or end."""
     ports, first, behind = ways.links[1], places.first, places.first + places.hosted
-    # Hops are counted in a word's low half, which must not run over into the message's number.
+    # A word's low half counts the hops, and must not overflow into the message's number.
     limit = min(hop_limit(ways.links[0]), LOW_MOST)
-    # Rows are closed up in place: the message of row m goes to row `kept`, which is never behind m.
+    # Rows are compacted in place: the message of row m goes to row `kept`, which is never behind m.
     kept = left = moved = ended = 0
-    # Neighbours of neighbours mostly have one rank, and to find a position's rank takes divisions.
-    # So those that leave are counted by runs: `owner` has the positions start..end-1, and rows
-    # since..left-1 all go to it. The first run, of rank 0, is empty.
+    # Consecutive messages usually go to the same rank, and finding a position's rank takes
+    # divisions. Leaving messages are therefore counted by runs: `owner` has the positions
+    # start..end-1, and rows since..left-1 all go to `owner`. The first run, of rank 0, is empty.
     owner = start = end = since = 0
     ledger.step += 1
     for m in range(ledger.live):
         where, number = messages[m, PLACE], messages[m, NUMBER]
         u, p = high(where), low(where)
-        # Kernels raise nothing: an error is noted in the ledger, and raised by Python on all ranks.
+        # Kernels raise nothing: the ledger records an error, and Python raises it on all ranks.
         if p >= ports:
             ledger.wrong, ledger.wrong_message = UNWIRED_PORT, m
             return
@@ -437,29 +439,28 @@ def hop_all(
             stay(m, kept, slot, form, messages, marks, ledger)
             kept += 1
             continue
-        # The neighbour is looked up once per hop, and its result serves the check, the record and
-        # the owner.
+        # The neighbour is looked up once per hop, for the check, the record and the owner.
         v = wiring_inlined(u, p, ways.links) if INLINED else ways.neighbor(u, p, ways.links)
         if v < 0 or low(number) >= limit:
             ledger.wrong = UNWIRED_PORT if v < 0 else ENDLESS
             ledger.wrong_message = m
             return
-        number += 1  # a hop more
+        number += 1  # one more hop
         if form.observed:
             note_hop(moved, slot * ports + p, (u, p, v, high(number)), marks.loads, moves)
         moved += 1
         if form.leavers != NOBODY:
-            # Ownership is a question of position, not of number: mappings may scatter neighbours
+            # The position, not the number, determines the rank: mappings may scatter neighbours
             # over ranks.
             position = position_of(v, places.place, places.contiguous, places.params)
             if form.leavers == EVERYBODY or position < first or position >= behind:
                 put_away(leaving.rows, left, v, number, messages, m, form.width)
-                if position < start or position >= end:  # not the last one's rank again
+                if position < start or position >= end:  # another rank than the last message's
                     counts[owner] += left - since
                     owner, since = owner_of(position, places.split), left
                     start = start_of(owner, places.split)
                     end = start_of(owner + 1, places.split)
-                if counts.size > 2 or form.leavers == EVERYBODY:  # otherwise all go to one
+                if counts.size > 2 or form.leavers == EVERYBODY:  # otherwise all go to one rank
                     leaving.owners[left] = owner
                 left += 1
                 continue
@@ -492,9 +493,9 @@ def settle(
     ends: Table,
     ledger: Ledger,
 ) -> int:
-    """Let the arrivals in `rows` decide on their next port; return how many go on.
+    """Find the next port of each arrival in `rows`; return the number of arrivals that go on.
 
-    These become the first of the rows, in their order; those that end become rows of `ends`.
+    These become the first rows, in their order. Ended messages become rows of `ends`.
     """
     form = form_of(
         ways, rows, granting.how, NOBODY, False
@@ -505,7 +506,7 @@ def settle(
 
 @sweep
 def settle_all(ways, form, rows, ends, header, ledger):
-    """Let all rows decide, and close up those that go on; return how many these are."""
+    """Settle all rows and compact the ones that go on; return their number."""
     kept = ended = 0
     for r in range(rows.shape[0]):
         node, number = high(rows[r, PLACE]), rows[r, NUMBER]
@@ -519,13 +520,14 @@ def settle_all(ways, form, rows, ends, header, ledger):
 
 @kernel
 def book_ends(ends: Table, births: Table, latency: Ints, ledger: Ledger) -> None:
-    """Book the messages that have ended in this step; `births` has rows (first number, step)."""
+    """Count the messages ended in this step; `births` has rows (first number, step)."""
     total, hops_max, delivered = ledger.arrivals_seal, ledger.hops_max, 0
     for i in range(ledger.ended):
         if low(ends[i, PLACE]) == LOST_HERE:
             continue
         number = high(ends[i, NUMBER])
-        # Batches stand by first number: the message is of the last that begins at or below its own.
+        # Batches are sorted by first number: a message belongs to the last batch that begins at or
+        # below its number.
         batch = births.shape[0] - 1
         while births[batch, 0] > number:
             batch -= 1
@@ -550,17 +552,18 @@ def set_out(
     first_number: int,
     rows: Table,
 ) -> tuple[int, int]:
-    """Make the rows of new messages, with the headers that their sources write.
+    """Make the rows of new messages, with the headers written by their sources.
 
-    Returns the sum of their seals, and how many are done: the next one has a source that is not
-    hosted here, or a target that there is not.
+    Returns the sum of the messages' seals, and the number of finished messages. The first
+    unfinished message, if any, has a source that is not hosted here, or a target that does not
+    exist.
     """
-    # Three passes, each over little: in one the checks alone take a third of the time.
+    # Three short passes: in a single pass the checks alone would take a third of the time.
     place, mapping, contiguous = hosting.place.call, hosting.params, hosting.contiguous
     first, hosted, size = hosting.first, hosting.hosted, mapping[0]
     done = 0
     for i in range(sources.size):
-        # Checked before headers are written: a start rule is undefined for nodes that do not exist.
+        # Checked before headers are written: start rules are undefined for nodes that do not exist.
         if min(sources[i], targets[i]) < 0 or max(sources[i], targets[i]) >= size:
             break
         slot = position_of(sources[i], place, contiguous, mapping) - first
@@ -575,8 +578,8 @@ def set_out(
         write(source, targets[i], header, params)
         for j in range(header_words):
             rows[i, WORDS + j] = header[j]
-    # Sealed at the source, with the target that was asked for: the header is the routing's own and
-    # may hide it.
+    # The seal is computed at the source with the requested target: the header belongs to the
+    # routing and may hide the target.
     seals = 0
     for i in range(done):
         seals += seal(first_number + numbers[i], targets[i])
@@ -585,7 +588,7 @@ def set_out(
 
 @kernel
 def deal(leaving: Table, owners: Shorts, places: Ints, dealt: Table) -> None:
-    """Sort the rows that leave by their new ranks; `places` has where each rank's rows begin."""
+    """Sort the leaving rows by their new ranks; `places` are the first row indices of each rank."""
     for i in range(leaving.shape[0]):
         # A counting sort: one pass, stable, so rows of one rank keep the order of their numbers.
         place = places[owners[i]]
@@ -595,7 +598,7 @@ def deal(leaving: Table, owners: Shorts, places: Ints, dealt: Table) -> None:
 
 
 def dealt(rows: Ints, owners: Shorts, ranks: int) -> tuple[Ints, Ints]:
-    """Return rows in the order of the ranks that they go to, and how many go to each rank."""
+    """Return rows sorted by destination rank, and the number of rows for each rank."""
     counts = np.bincount(owners, minlength=ranks)
     if np.count_nonzero(counts) > 1:
         unsorted, rows = rows, np.empty_like(rows)
@@ -606,8 +609,8 @@ def dealt(rows: Ints, owners: Shorts, ranks: int) -> tuple[Ints, Ints]:
 @kernel
 def merge(messages: Table, residents: int, arrivals: Table) -> None:
     """Merge arrivals into the first `residents` messages, both in ascending number."""
-    # From the back, where there is free room, so that no row is overwritten before it is moved.
-    # When no arrival is left, the residents that remain are in their places.
+    # From the back, where memory is free: each row is moved before being overwritten. After the
+    # last arrival, the remaining residents are already in place.
     columns = WORDS + WIDTH if INLINED else messages.shape[1]
     i, j = residents - 1, arrivals.shape[0] - 1
     for k in range(residents + arrivals.shape[0] - 1, -1, -1):

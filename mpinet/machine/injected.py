@@ -1,9 +1,9 @@
-"""Records of what was injected into a router, for the checks before and after the run.
+"""Records of the messages injected into a router, for the checks before and after the run.
 
-Messages are numbered, and everything about their order follows from the numbers: two of one number
-could both be the first in a queue. Where a message should end is known to its source only, and its
-header is the routing's own affair: a `hop.seal` of its number and its target sets out with the
-source's rank, and one of its number and the place where it ends comes in there.
+The order of messages depends on their numbers alone, so numbers must be unique: two messages of one
+number could both be first in a queue. Only the source's rank knows the target of a message, because
+the header belongs to the routing. The source's rank therefore adds up a `hop.seal` of number and
+target, and the rank of the final node adds up a seal of number and final node. The sums must agree.
 """
 
 from __future__ import annotations
@@ -20,15 +20,15 @@ from mpinet.machine.machine import Machine
 
 DrawnEnds = Callable[[Ints], tuple[Ints, Ints]]
 
-REPEATED = "The messages of an injection have numbers of their own, and {} is given twice."
+REPEATED = "The messages of an injection need different numbers, but {} is given twice."
 
 
 @dataclass(frozen=True, eq=False)
 class Injection:
-    """Messages that were injected together."""
+    """Messages injected together."""
 
     first: int
-    """Number of the first message; the last one has number first + total - 1."""
+    """Number of the first message; the last message has number first + total - 1."""
     total: int
     """Number of messages on all ranks."""
     numbers: Ints = field(default_factory=lambda: np.empty(0, np.int64))
@@ -39,7 +39,7 @@ class Injection:
     """Drawn ends, see `Router.inject_drawn`; None if the targets are given."""
 
     def targets_of(self, numbers: Ints) -> tuple[Ints, Ints]:
-        """Numbers and targets of those of these messages that this rank knows."""
+        """Return the numbers and targets of the given messages, as far as this rank knows them."""
         numbers = numbers[(numbers >= self.first) & (numbers < self.first + self.total)]
         if self.ends is not None:
             return numbers, self.ends(numbers - self.first)[1]
@@ -50,31 +50,31 @@ class Injection:
 
 
 class Injected:
-    """The messages that were injected since the last check.
+    """The messages injected since the last check.
 
     Parameters
     ----------
     machine : Machine
-        Whose ranks they were injected on.
+        The machine whose ranks injected the messages.
     """
 
     def __init__(self, machine: Machine):
         self._machine = machine
         self._injections: list[Injection] = []
         self.seal: int = 0
-        """The seals of this rank's messages together."""
+        """Sum of the seals of this rank's messages."""
 
     def add(self, injection: Injection) -> None:
         """Remember the sources and targets of injected messages."""
         self._injections.append(injection)
 
     def seal_of_lost(self, lost: Ints) -> int:
-        """The seals that some messages set out with, as far as this rank knows (collective).
+        """Return the sum of the seals of lost messages with targets known here (collective).
 
         Parameters
         ----------
         lost : ndarray of int64, shape (k,)
-            The numbers of messages that were lost on this rank.
+            Numbers of the messages lost on this rank.
         """
         # Drawn ends can be drawn again on the losing rank. Given targets are known to the injecting
         # rank only.
@@ -88,37 +88,37 @@ class Injected:
 
 
 def require_numbered(numbers: Ints, total: int) -> None:
-    """Check that numbers ascend within 0..total-1, each once.
+    """Check that numbers are distinct, ascending, and within 0..total-1.
 
     Raises
     ------
     UsageError
-        They do not.
+        The numbers violate one of these conditions.
     """
     if len(numbers) > 1 and (numbers[1:] <= numbers[:-1]).any():
         _require_each_once(numbers)
-        raise UsageError("The messages of an injection are given in ascending number.")
+        raise UsageError("The numbers of an injection's messages must ascend.")
     if len(numbers) and not 0 <= numbers[0] <= numbers[-1] < total:
         wrong = numbers[0] if numbers[0] < 0 else numbers[-1]
         raise UsageError(
-            f"An injection of {total} messages numbers them 0..{total - 1}: there is no {wrong}."
+            f"An injection of {total} messages has numbers 0..{total - 1}, not {wrong}."
         )
 
 
 def require_different(machine: Machine, numbers: Ints, total: int) -> None:
     """Check that no two ranks give a message the same number (collective).
 
-    Every number has a rank that looks after it, to which it is reported.
+    Every number is reported to one rank responsible for it.
 
     Raises
     ------
     UsageError
-        Two do.
+        Two messages have the same number.
     """
     ranks, rank = machine.transport.size, machine.transport.rank
     if ranks == 1:
         return
-    # Each number has one rank that sees all its claims, so no rank ever holds all numbers.
+    # Each number has one rank that sees all its uses. No rank ever holds all numbers.
     share = -(-total // ranks)
     ends = np.searchsorted(numbers, np.arange(ranks + 1) * share)
     counts = np.diff(ends)
@@ -137,12 +137,12 @@ def _require_each_once(numbers: Ints) -> None:
 
 
 def end_error(machine: Machine, source: int, target: int) -> MpinetError:
-    """Sentence that says why a message cannot set out: an end is no node, or is not here."""
+    """Return the error for a message whose source or target is no node, or is not on this rank."""
     size = machine.topology.size
     for node in (source, target):
         if not 0 <= node < size:
             return NodeError(f"There is no node {node}: nodes are 0..{size - 1}.")
     return UsageError(
-        f"Processor {source} is not hosted by rank {machine.placement.rank}, which let it send; a "
-        "rank acts for its own processors only."
+        f"Processor {source} is not hosted by rank {machine.placement.rank}, which called its "
+        "send. A rank may send from its own processors only."
     )

@@ -1,4 +1,4 @@
-"""The books of a router on one rank, and what checkpoints keep of any engine's books."""
+"""The ledger of a router on one rank, and the checkpoint fields of any engine's ledger."""
 
 from __future__ import annotations
 
@@ -25,25 +25,25 @@ class Ledger(Record):
     lost: Annotated[int, Total]
     """Messages of this rank that could not continue."""
     hops_total: Annotated[int, Total]
-    """Hops of all messages together."""
+    """Sum of the hops of all messages."""
     hops_max: Annotated[int, Largest]
-    """Most hops of a delivered message."""
+    """Largest number of hops of a delivered message."""
     queue_max: Annotated[int, Largest]
-    """Most messages that waited at one processor in one step."""
+    """Largest number of messages waiting at one processor in one step."""
     leaving: int
-    """Messages that left their place in the last pass."""
+    """Messages that left the array in the last pass."""
     wrong: int
     """Routing error: `hop.UNWIRED_PORT`, `hop.ENDLESS`, or 0 for none."""
     wrong_message: int
     """Row of the message with the routing error."""
     unwired: Annotated[int, Largest]
-    """1 if a message that needs consent to hop waits for an unwired port, else 0."""
+    """1 if a message waits for an unwired port and the arbiter's consent, else 0."""
     arrivals_seal: Annotated[int, Total]
     """Sum of the seals (`hop.seal`) of the messages delivered on this rank."""
 
 
 def state_of(ledger: Any, record: type[Record]) -> Fields:
-    """Return the fields of an engine's ledger for a checkpoint, by the marks of its record."""
+    """Return the checkpoint fields of an engine's ledger, by the annotations of its record."""
     values = {name: getattr(ledger, name) for name in record.kept}
     return {
         name: values[name] if mark is Same else mark(values[name])
@@ -52,8 +52,8 @@ def state_of(ledger: Any, record: type[Record]) -> Fields:
 
 
 def restore(ledger: Any, record: type[Record], found: Mapping[str, Any]) -> None:
-    """Take over what `state_of` gave, on any number of ranks."""
+    """Restore a ledger from the fields of `state_of`, on any number of ranks."""
     for name, mark in record.kept.items():
-        # Seals are sums modulo 2^61: those of nine ranks or more may together pass 63 bits.
+        # Seals are sums modulo 2^61: the seals of nine or more ranks may together exceed 63 bits.
         value = found[name] % (1 << 63) if mark is Total else found[name]
         setattr(ledger, name, value)

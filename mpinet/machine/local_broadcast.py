@@ -1,8 +1,8 @@
 """Local broadcast: a planned step in which every processor sends its row to all its neighbours.
 
-A rank keeps a row for each of its own processors and for each neighbour of theirs on other ranks.
-Rows for processors of the same rank are not moved; a row goes to another rank once, however many
-processors there receive it.
+A rank keeps a row for each of its own processors and for each neighbour of these on other ranks.
+Rows between processors of the same rank are not moved. A row goes to another rank once, for all its
+receivers there.
 """
 
 from __future__ import annotations
@@ -22,50 +22,50 @@ from mpinet.machine.stepping import Stepping
 Ports = tuple[Ints, Ints]
 
 BYTES_A_PORT = 19
-"""Bytes per wired port while its neighbour's row is looked up."""
+"""Bytes per wired port during the lookup of its neighbour's row."""
 
 
 class LocalBroadcast:
-    """A step in which rows go both ways over many links; made by `Machine.local_broadcast`.
+    """A step with rows in both directions of many links; made by `Machine.local_broadcast`.
 
     Parameters
     ----------
     machine : Machine
-        Has the links.
+        The machine with the links.
     ports : (ndarray of int64, ndarray of int64), optional
         As in `Machine.local_broadcast`.
     """
 
     origins: Counts
-    """Rows that the processors receive, as indices among all rows on this rank. Shape (sends,)."""
+    """Row received by each send, as an index into all rows on this rank. Shape (sends,)."""
 
     def __init__(self, machine: Stepping, ports: Ports | None = None):
         self._machine = machine
         placement = machine.placement
-        # The processors' numbers, and twice where the neighbours of each begin; then these.
+        # 24 bytes per processor (its number and two start indices), plus the ports' bytes.
         wired = machine.topology.most_wired // machine.topology.size if ports is None else 0
         needed = (24 + BYTES_A_PORT * wired) * placement.most
         # Neighbour lists are the largest arrays of a distance computation.
         require_memory(needed, f"A step to all neighbours in {machine.topology.name}")
         if ports is not None:
             _check_both_ends(machine, *ports)
-        # In an all-port machine that nobody watches there is nothing more to check or write down.
+        # An all-port machine without meter and trace has nothing more to check or record.
         unchecked = goes_unchecked(machine)
         self._plan = None if unchecked else Plan(machine, *(ports or _all_wired(machine)))
         starts, neighbors = (
             _all_neighbors(machine) if ports is None else _neighbors_on(machine, *ports)
         )
         self.sends: int = len(neighbors)
-        """Messages of this rank's processors in every such step."""
+        """Number of messages sent by this rank's processors in each step."""
         self.starts: Words = starts.astype(np.uint64)
         """First index in `origins` of each slot's processor. Shape (hosted + 1,)."""
         self._lay_out(starts, neighbors)
 
     def _lay_out(self, starts: Ints, senders: Ints) -> None:
-        """Find the rows that are received, and those that leave this rank.
+        """Find the received rows, and the rows to send to other ranks.
 
-        Links lead both ways: a neighbour on another rank that sends also receives. Rows from other
-        ranks are in the order of positions, by rank, then by slot: the order of the senders.
+        Links lead both ways: a neighbour on another rank both sends and receives. Rows from other
+        ranks are sorted by rank, then by slot, which is the order of the senders.
         """
         machine, count = self._machine, self._machine.placement.count
         rows = machine.slots(senders)
@@ -75,8 +75,8 @@ class LocalBroadcast:
         self.origins = rows.astype(np.uint32)
         self.origins[away] = count + places
         self._rows = count + len(elsewhere)
-        # Links lead both ways, so the places that receive from a rank are those that must send
-        # there.
+        # Links lead both ways, so the processors that receive from a rank must also send to this
+        # rank.
         receivers = np.searchsorted(starts, away, "right") - 1
         owners = machine.placement.owners(senders[away])
         owners, slots = np.divmod(np.unique(owners * count + receivers), max(count, 1))
@@ -84,18 +84,19 @@ class LocalBroadcast:
         self._counts = np.bincount(owners, minlength=machine.transport.size)
 
     def room(self, *shape: int) -> Words:
-        """Allocate rows of zeros, of this shape each, for `__call__`; shape (rows, ..)."""
+        """Allocate zeroed rows of the given shape for `__call__`; shape (rows, ..)."""
         return np.zeros((self._rows, *shape), np.uint64)
 
     def __call__(self, rows: Words, word: int = 0) -> int:
-        """Carry the step out (collective).
+        """Execute the step: send each row to all neighbours (collective).
 
         Parameters
         ----------
         rows : ndarray of uint64, shape (rows, ..)
-            A message of every processor of this rank; what comes from others is written behind.
+            First the messages of this rank's processors; the rows received from other ranks are
+            written after them.
         word : int
-            A number that rides along.
+            A number of this rank to add up over all ranks.
 
         Returns
         -------
@@ -116,7 +117,7 @@ class LocalBroadcast:
 
 
 def _check_both_ends(machine: Stepping, nodes: Ints, ports: Ints) -> None:
-    """Check the sends, and that every one is answered over the same link (collective)."""
+    """Check the sends, and check for an answer to each send over the same link (collective)."""
     sends = machine.checked(lambda: enforcement.check_sends(machine, nodes, ports))
     arrivals = step.carry(machine, sends, None, 0, machine.transport.exchange)
     machine.checked(lambda: _require_answers(machine, sends, arrivals))
@@ -130,7 +131,7 @@ def _require_answers(machine: Stepping, sends: step.Sends, arrivals: step.Arriva
         node, port = divmod(int(silent[0]), width)
         raise ModelViolation(
             f"Step {machine.next_step}: processor {node} receives on port {port}, but does not "
-            "send there: a local broadcast goes over both ends of a link or none."
+            "send there: a local broadcast uses both directions of a link or none."
         )
 
 
@@ -139,7 +140,7 @@ def _all_wired(machine: Stepping) -> Ports:
 
 
 def _all_neighbors(machine: Stepping) -> tuple[Ints, Ints]:
-    """Neighbours of this rank's processors, and where those of each begin."""
+    """Return the start of each local processor's neighbours, and the neighbours."""
     starts = np.empty(machine.placement.count + 1, np.int64)
     neighbors = np.empty(machine.wired_ports, np.int64)
     topology = machine.topology
@@ -148,7 +149,7 @@ def _all_neighbors(machine: Stepping) -> tuple[Ints, Ints]:
 
 
 def _neighbors_on(machine: Stepping, nodes: Ints, ports: Ints) -> tuple[Ints, Ints]:
-    """Neighbours on these ports, by processor, and where those of each begin."""
+    """Return the start of each processor's neighbours, and the neighbours, on the given ports."""
     slots = machine.slots(nodes)
     by_slot = np.argsort(slots, kind="stable")
     ports_of = np.bincount(slots, minlength=machine.placement.count)
@@ -157,7 +158,7 @@ def _neighbors_on(machine: Stepping, nodes: Ints, ports: Ints) -> tuple[Ints, In
 
 
 def _in_a_row(slots: Ints) -> Ints | slice:
-    """Index of these slots: a slice if they follow one another."""
+    """Return an index for these slots: a slice if the slots are consecutive."""
     first = int(slots[0]) if len(slots) else 0
     follow = np.array_equal(slots, np.arange(first, first + len(slots)))
     return slice(first, first + len(slots)) if follow else slots
@@ -167,7 +168,7 @@ def _in_a_row(slots: Ints) -> Ints | slice:
 def list_neighbors(
     neighbor_rule: PortRule, params: Ints, nodes: Ints, starts: Ints, neighbors: Ints
 ) -> None:
-    """Write the neighbours of nodes in the order of the ports, and where each node's begin."""
+    """Write the neighbours of nodes in port order, and the start of each node's neighbours."""
     neighbor, place = neighbor_rule.call, 0
     for i in range(nodes.size):
         starts[i] = place

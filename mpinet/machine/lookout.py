@@ -1,7 +1,7 @@
-"""Watch over ranks that keep others waiting: names them on standard error after a long wait.
+"""Watch for ranks that keep other ranks waiting: report them on standard error after a long wait.
 
-A thread of each rank looks now and then whether its rank waits in a collective, and notes that in
-memory which the ranks of a host share. Collectives themselves do nothing for it.
+A thread of each rank checks regularly whether its rank waits in a collective. The result goes into
+memory shared by the ranks of a host. Collectives themselves need no extra work.
 """
 
 from __future__ import annotations
@@ -18,19 +18,19 @@ import numpy as np
 from numpy.typing import NDArray
 
 PATIENCE = 60.0
-"""Seconds of waiting after which a missing rank is named; then again after twice the time."""
+"""Seconds of waiting before a missing rank is reported; each further report takes twice as long."""
 
 LOOKS = 4
-"""Number of looks within `PATIENCE` seconds."""
+"""Number of checks within `PATIENCE` seconds."""
 
 BEAT, SINCE, PROCESS = 0, 1, 2
-"""Columns of a rank's row: time of its last look, start of its wait (0: none), its process."""
+"""Columns of a rank's row: time of its last check, start of its wait (0: none), process id."""
 
 Board = NDArray[np.float64]
 
 
 def patience() -> float:
-    """Return the seconds of waiting, which tests set by the environment."""
+    """Return the seconds of waiting before a report; tests set it in the environment."""
     try:
         return float(os.environ.get("MPINET_PATIENCE", PATIENCE))
     except ValueError:
@@ -38,22 +38,22 @@ def patience() -> float:
 
 
 class Lookout:
-    """Compares one rank's state with that of the other ranks of its host.
+    """Compares one rank's state with the states of the other ranks of its host.
 
     Parameters
     ----------
     board : ndarray of float64, shape (ranks of the host, 3)
-        The memory that they share.
+        Memory shared by the ranks of the host.
     ranks : list of int
-        Their numbers.
+        Numbers of the ranks of the host.
     own : int
-        This rank's place among them.
+        This rank's index in `ranks`.
     others : bool
-        Whether there are ranks on other hosts.
+        True if there are ranks on other hosts.
     calls : callable
-        How many collectives this rank has begun.
+        Returns the number of collectives begun by this rank.
     where : str
-        The file in whose functions a rank waits.
+        Source file of the functions in which a rank waits.
     """
 
     def __init__(
@@ -73,8 +73,8 @@ class Lookout:
         self._note(0.0)
 
     def start(self) -> None:
-        """Look from now on until the process ends, by a thread that `threading` does not list."""
-        # Not by `threading`: a user's script counts its threads, and must find only its own.
+        """Start checking until the process ends, in a thread invisible to `threading`."""
+        # Not in `threading`: a user's script may count its threads, and must find only its own.
         _thread.start_new_thread(self._look_on, ())
 
     def _look_on(self) -> None:
@@ -83,12 +83,13 @@ class Lookout:
             self.look()
 
     def look(self) -> None:
-        """Note whether this rank waits, and name the missing ranks if that falls to this rank."""
+        """Record whether this rank waits, and report missing ranks if this rank is responsible."""
         since, calls = float(self._board[self._own, SINCE]), self._calls()
-        # Looked at from outside, so that collectives do nothing for it and stay as fast as without.
+        # Checked from outside: collectives need no extra work and stay as fast as without a
+        # lookout.
         if not self._waits():
             since = 0.0
-        # Another collective has begun since: this wait is a new one.
+        # Another collective has begun since the last check: this wait is a new one.
         elif not since or calls != self._seen:
             since, self._next = time.monotonic(), self._patience
         self._seen = calls
@@ -100,9 +101,9 @@ class Lookout:
             self._say(waited)
 
     def _waits(self) -> bool:
-        """Tell if the rank's own thread is in a collective now."""
-        # The rank waits where the innermost frame is in the transport; blocked MPI calls cannot be
-        # interrupted to ask.
+        """Return True if the rank's main thread is in a collective now."""
+        # The rank waits if the innermost Python frame is in the transport. Blocked MPI calls cannot
+        # be interrupted for a check.
         frame: Any = sys._current_frames().get(self._main)
         return frame is not None and frame.f_code.co_filename == self._where
 
@@ -110,15 +111,16 @@ class Lookout:
         self._board[self._own] = time.monotonic(), since, os.getpid()
 
     def missing(self) -> list[int]:
-        """Places of this host's ranks that do not wait, or whose thread does not even look."""
-        # A stopped process does not even beat, while one that computes does: both are missing.
+        """Return the indices of this host's ranks that do not wait, or whose thread is stopped."""
+        # The thread of a stopped process does not check, and a computing process does not wait:
+        # both are missing.
         silent = time.monotonic() - self._board[:, BEAT] > self._patience / 2
         return np.flatnonzero(silent | (self._board[:, SINCE] == 0)).tolist()
 
     def _say(self, seconds: float) -> None:
-        """Name the missing ranks, if this is the first rank of the host that waits."""
+        """Report the missing ranks, if this is the first waiting rank of the host."""
         missing = self.missing()
-        # One voice per host: the first rank that waits speaks for all of them.
+        # One report per host: the first waiting rank reports for all of them.
         if any(place not in missing for place in range(self._own)):
             return
         host = platform.node()
@@ -134,8 +136,7 @@ class Lookout:
         else:
             return
         try:
-            # Unbuffered and without a lock: the main thread may hold Python's stream while it
-            # waits.
+            # Unbuffered and without a lock: the main thread may hold Python's stream while waiting.
             os.write(2, f"mpinet: after {seconds:.0f} s {text}\n".encode())
         except OSError:
             return

@@ -1,4 +1,4 @@
-"""The machine: processors hosted by ranks, and the step, the only thing that moves messages."""
+"""The machine: processors hosted by ranks, and the step, which alone moves messages."""
 
 from __future__ import annotations
 
@@ -26,10 +26,10 @@ from mpinet.machine.swap import Swap, plan_swaps
 @described
 @dataclass
 class Spent:
-    """Steps, messages and seconds of a part of a run (`Machine.spending`)."""
+    """Steps and messages of a part of a run (`Machine.spending`)."""
 
     begun: int
-    """Steps that the machine had made before."""
+    """Number of steps of the machine before the part."""
     steps: int = 0
     """Steps of the part."""
     messages: int = 0
@@ -49,15 +49,15 @@ class Machine(Stepping):
     ports : str or PortModel
         ``"all"``, ``"one"`` or a port model.
     transport : Local, optional
-        How ranks talk. Default: MPI under a launcher, this process alone without one.
+        Communication between ranks. Default: MPI under a launcher, otherwise this process alone.
     mapping : Mapping, optional
-        Which rank hosts which processors (default: contiguous blocks).
+        Assignment of processors to ranks (default: contiguous blocks).
     loads : bool
-        Whether the load of every channel is metered (4 bytes per port and processor).
+        True to meter the load of every channel (4 bytes per port and processor).
     trace : Trace, optional
-        Collects every movement of a message.
+        Recorder of all messages.
     watch : callable
-        Called after every step with the number of steps so far, for progress.
+        Function for progress, called after every step with the number of steps so far.
 
     Examples
     --------
@@ -68,10 +68,10 @@ class Machine(Stepping):
     """
 
     runner: ClassVar[Callable[..., Outcome] | None] = None
-    """Function that `run` calls: `mpinet.process` puts its `run` here when it is imported.
+    """Function called by `run`; importing `mpinet.process` sets it to `mpinet.process.run`.
 
-    Programs stand above the machine, and imports point down only. So the machine knows that a
-    program can be run, as its users expect, and not how; and there is one class of machines.
+    Imports point down only, and programs are above the machine. With this attribute the machine can
+    run programs without importing them.
     """
 
     def _repr_html_(self) -> str | None:
@@ -80,7 +80,7 @@ class Machine(Stepping):
 
     @contextmanager
     def counted_anew(self) -> Iterator[None]:
-        """Count the steps in messages to users from here, within this context."""
+        """Restart the step numbers in messages to users at 1 within this context."""
         before, self._before = self._before, self.meters.steps
         try:
             yield
@@ -96,32 +96,32 @@ class Machine(Stepping):
         word: int = 0,
         numbers: Ints | int = -1,
     ) -> Inbox:
-        """Make one step: send these messages; return what this rank's processors receive.
+        """Make one step: send messages, and return those received by this rank's processors.
 
         Parameters
         ----------
         nodes, ports : array-like of int, shape (k,)
             The sends of this rank's processors: sender and port.
         payload : ndarray, shape (k, ..), optional
-            A message each, of any fixed-size dtype; the same dtype and shape on all ranks, also
-            where there is nothing to send.
+            One message per send, of any fixed-size dtype. All ranks need the same dtype and shape,
+            even ranks without sends.
         listen : (nodes, ports), optional
-            The ports from which this rank's processors accept in this step. Default: from all.
+            The ports on which this rank's processors accept messages in this step. Default: all.
         word : int
             Piggybacked allreduce: `Inbox.total` is the sum of all ranks' `word`.
         numbers : ndarray of int64, shape (k,), or int
-            What a trace calls the messages; -1: nothing.
+            Numbers of the messages in a trace; -1: none.
 
         Returns
         -------
         Inbox
-            By receiving processor, then port: the same for any number of ranks.
+            Received messages by processor, then port, the same for any number of ranks.
 
         Raises
         ------
         ModelViolation
-            If any processor breaks the port model; it names step, processor, port and rule. Every
-            rank raises it: those without an error of their own in this or their next collective.
+            A processor violates the port model. The error names step, processor, port and rule.
+            Every rank raises an error, either now or in its next collective.
 
         Examples
         --------
@@ -129,8 +129,7 @@ class Machine(Stepping):
         >>> machine.step(machine.nodes, [0] * 4, 10 * machine.nodes).payload
         array([30,  0, 10, 20])
         """
-        # Checked, carried and checked again: the sender's side before anything moves, the
-        # receiver's side after.
+        # Checked twice: senders before anything moves, receivers afterwards.
         sends, arrivals, order = enforcement.carry_checked(
             self,
             nodes,
@@ -160,32 +159,33 @@ class Machine(Stepping):
         program : callable
             ``program(node, *arguments, **named)``: a generator function of `mpinet.process.Node`.
         arguments, named
-            What every processor's program gets after its node.
+            Further arguments of every processor's program.
         seed : int
-            For the processors' random numbers.
+            Seed of the processors' random numbers.
         routing : str, optional
-            The routing that brings messages of `Node.route` to their targets.
+            Routing of the messages of `Node.route`.
 
         Returns
         -------
         Outcome
-            Steps, messages, and on rank 0 what every processor has returned.
+            Steps, messages, and on rank 0 the return value of every processor.
 
         Raises
         ------
         UsageError
-            `mpinet.process` has not been imported (``mpinet.Machine`` does), or as it says.
+            `mpinet.process` has not been imported (``mpinet.Machine`` imports it), or
+            `mpinet.process.run` rejects the arguments.
         """
         run = type(self).runner
         if run is None:
-            raise UsageError("Programs run where mpinet.process is imported, as by mpinet.Machine.")
+            raise UsageError("Programs need mpinet.process: import it, or use mpinet.Machine.")
         return run(self, program, arguments, named, seed=seed, routing=routing)
 
     @contextmanager
     def spending(self) -> Iterator[Spent]:
-        """Measure what is spent in it: ``with machine.spending() as spent:`` (collective).
+        """Measure the cost of a context: ``with machine.spending() as spent:`` (collective).
 
-        Steps and messages are known at its end, where the ranks add up theirs.
+        Steps and messages are known at the end of the context, where the ranks add them up.
         """
         spent, sent = Spent(self.steps), self.meters.messages
         yield spent
@@ -193,12 +193,12 @@ class Machine(Stepping):
         spent.messages = self.sum(self.meters.messages - sent)[0]
 
     def plan(self, nodes: Any, ports: Any) -> Plan:
-        """Plan a pattern of sends that repeats: checked once, then cheap to carry out.
+        """Plan a repeated pattern of sends: checked once, then cheap to execute.
 
         Parameters
         ----------
         nodes, ports : array-like of int, shape (k,)
-            The sends of this rank's processors in every such step.
+            The sends of this rank's processors in each of these steps.
 
         Returns
         -------
@@ -223,20 +223,20 @@ class Machine(Stepping):
         return Plan(self, nodes, ports)
 
     def swap(self, port: int, bit: int) -> Swap | None:
-        """Plan an exchange of all processors over one dimension, if it is one (collective).
+        """Plan an exchange of all processors over one dimension, if possible (collective).
 
         Parameters
         ----------
         port : int
-            On which all of this rank's processors send.
+            Port on which all of this rank's processors send.
         bit : int
             The power of two by which the numbers of partners differ.
 
         Returns
         -------
         Swap or None
-            None where the port does not lead there, the pattern does not fit the blocks of
-            processors, or every send has to be recorded: `plan` serves these cases.
+            None if the port does not lead to the partner, the pattern does not fit the blocks of
+            processors, or every send has to be recorded. Use `plan` in these cases.
         """
         return self.swaps([port], [bit])[0]
 
@@ -250,13 +250,13 @@ class Machine(Stepping):
         Parameters
         ----------
         ports : (ndarray of int64, ndarray of int64), optional
-            Processors of this rank and ports that they send and receive on: of a link both
-            ends, or none. Default: all wired ones.
+            Processors of this rank, and the ports on which they send and receive. A link is used in
+            both directions or not at all. Default: all wired ports.
 
         Returns
         -------
         LocalBroadcast
-            Call it with the messages, and room for those from other ranks.
+            Call it with the messages, and room for the messages from other ranks.
 
         Raises
         ------
@@ -271,12 +271,12 @@ class Machine(Stepping):
         Parameters
         ----------
         nodes : ndarray of int64, shape (k,)
-            Processors of this rank, each once.
+            Distinct processors of this rank.
 
         Returns
         -------
         ndarray of int64, shape (m,)
-            Those of this rank's processors that receive one or more, ascending.
+            This rank's processors that receive one or more messages, ascending.
 
         Raises
         ------
@@ -292,11 +292,11 @@ class Machine(Stepping):
 
     @property
     def crossing(self) -> Crossing:
-        """Messages and bytes that crossed between ranks in all steps so far (collective)."""
+        """Messages and bytes sent between ranks in all steps so far (collective)."""
         return Crossing(*self.sum(self.meters.crossed, self.meters.crossed_bytes))
 
     def channel_load(self) -> ChannelLoad:
-        """Load of the busiest channel and mean load, in messages (collective).
+        """Return the load of the busiest channel and the mean load, in messages (collective).
 
         A channel is a direction of a link, a half-duplex link, or a bus.
 
@@ -309,7 +309,7 @@ class Machine(Stepping):
             raise UsageError("This machine does not meter loads: make it with loads=True.")
         if not self.topology.links:
             return self._bus_load()
-        # A half-duplex link is one channel of two ports, whose counts are on two ranks perhaps.
+        # A half-duplex link is one channel with two ports, possibly counted on two ranks.
         loads = self._link_loads() if self.model.half_duplex else self.meters.loads
         ends, carried = self.sum(self.wired_ports, int(self.meters.loads.sum(dtype=np.int64)))
         channels = ends // 2 if self.model.half_duplex else ends
@@ -317,7 +317,7 @@ class Machine(Stepping):
         return ChannelLoad(largest, carried / channels if channels else 0.0)
 
     def _carried(self) -> tuple[Ints, Ints]:
-        """Channels that carried messages from this rank's processors, and how many each."""
+        """Return the used channels of this rank's processors, and the load of each channel."""
         used = np.flatnonzero(self.meters.loads)
         slots, ports = np.divmod(used, self.topology.ports)
         return self.topology.channel(self.nodes[slots], ports), self.meters.loads[used].astype(
@@ -325,9 +325,9 @@ class Machine(Stepping):
         )
 
     def _link_loads(self) -> Ints:
-        """Loads of the links whose lower end is hosted here, both directions together."""
+        """Return the total loads, both ways, of the links whose lower end is hosted here."""
         records = np.stack(self._carried(), axis=1)
-        # Both directions of a link have one number, of its lower end: that end's rank can add them.
+        # Both directions of a link share the number of the lower end, whose rank can add them.
         leaving, counts = step.by_owner(self, records[:, 0] // self.topology.ports)
         received = self.transport.exchange(records[leaving], counts).records
         records = np.concatenate([np.delete(records, leaving, axis=0), received])

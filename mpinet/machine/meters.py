@@ -14,23 +14,25 @@ from mpinet.compiled import kernel
 
 @dataclass
 class Meters:
-    """Counts of one rank; all ranks have the same steps, other counts are summed over the ranks."""
+    """Counts of one rank; steps are equal on all ranks, other counts are summed over the ranks."""
 
     steps: int = 0
-    """Steps that the machine has made."""
+    """Number of steps made by the machine."""
     messages: int = 0
-    """Transmissions by this rank's processors (one on a bus counts once)."""
+    """Transmissions by this rank's processors; a transmission on a bus counts once."""
     loads: NDArray[np.uint32] = field(default_factory=lambda: np.zeros(0, np.uint32))
-    """Messages that left each hosted processor by each port; empty where loads are not metered.
-    Shape (hosted * ports,)."""
+    """Messages sent by each hosted processor on each port; empty if loads are not metered. Shape
+    (hosted * ports,).
+    """
     crossed: int = 0
-    """Messages to processors of other ranks. A row of a `LocalBroadcast` counts once for every rank
-    that it goes to."""
+    """Messages to processors of other ranks. A row of a `LocalBroadcast` counts once per receiving
+    rank.
+    """
     crossed_bytes: int = 0
-    """Bytes that this rank sent for these messages."""
+    """Bytes sent by this rank for these messages."""
 
     def count(self, steps: int, messages: int) -> None:
-        """Count steps made together and messages sent from here: the only place that does."""
+        """Count common steps of all ranks, and messages of this rank; nothing else counts them."""
         self.steps += steps
         self.messages += messages
 
@@ -42,17 +44,17 @@ class Meters:
 
 @dataclass(frozen=True)
 class ChannelLoad:
-    """Load of the machine's channels (links: each direction of its own; busses)."""
+    """Load of the machine's channels: each direction of a link, or a bus."""
 
     max: int
     """Messages over the busiest channel."""
     mean: float
-    """Messages over a channel, on average over all channels."""
+    """Average number of messages per channel."""
 
 
 @dataclass(frozen=True)
 class Crossing:
-    """Messages and bytes that a machine's ranks sent one another."""
+    """Messages and bytes between a machine's ranks."""
 
     messages: int
     """Messages between processors of different ranks."""
@@ -62,7 +64,7 @@ class Crossing:
 
 @kernel
 def count_wired(neighbor_rule: PortRule, nodes: Ints, params: Ints) -> int:
-    """Number of wired ports of these nodes."""
+    """Return the number of wired ports of these nodes."""
     neighbor, wired = neighbor_rule.call, 0
     for i in range(nodes.size):
         for port in range(params[1]):

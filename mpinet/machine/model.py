@@ -1,4 +1,4 @@
-"""The port model: what a processor, a link and a bus may do in one step."""
+"""The port model: limits of a processor, a link and a bus in one step."""
 
 from __future__ import annotations
 
@@ -15,11 +15,11 @@ class PortModel:
     """Limits of one step."""
 
     send: int | None = None
-    """Most transmissions of a processor in a step; None = one on each of its ports."""
+    """Largest number of transmissions of a processor in a step; None = one per port."""
     receive: int | None = None
-    """Most messages that a processor accepts in a step; None = one from each of its ports."""
+    """Largest number of messages accepted by a processor in a step; None = one per port."""
     half_duplex: bool = False
-    """A link carries one message in all, not one in each direction."""
+    """True if a link carries one message in a step, instead of one in each direction."""
 
     @classmethod
     def named(cls, ports: str | PortModel) -> PortModel:
@@ -39,6 +39,6 @@ class PortModel:
         return f"send {self.send or 'all'}, receive {self.receive or 'all'}"
 
     def as_json(self) -> dict[str, Any]:
-        """Return the model as it stands in results."""
+        """Return the model as in results: its ports and its duplex mode."""
         duplex = "half" if self.half_duplex else "full"
         return {"ports": self.name, "duplex": duplex}

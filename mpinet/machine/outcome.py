@@ -11,16 +11,16 @@ from mpinet.base.fielddocs import described
 @described
 @dataclass(frozen=True)
 class Outcome:
-    """Result of a run that every processor ended."""
+    """Result of a run in which every processor's program ended."""
 
     processors: int
     """Number of processors that ran the program."""
     steps: int
     """Steps of the machine."""
     messages: int
-    """Transmissions on the machine (on several ports of one bus: one)."""
+    """Transmissions on the machine; sends on several ports of one bus are one transmission."""
     unreceived: int
-    """Messages that came to a processor and were never received."""
+    """Messages that arrived at a processor and were never received."""
     unreceived_at: list[tuple[int, int]]
     """Lowest processors with unreceived messages, and the number of these messages."""
     values: list[Any]

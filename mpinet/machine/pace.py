@@ -1,11 +1,12 @@
-"""Detection of slow ranks, named to whoever watches a long run.
+"""Detection of slow ranks, for messages to the user during a long run.
 
-Every rank adds up how long it has worked from one collective to the next, not waiting in them. Now
-and then rank 0 asks all ranks, in a collective, for that sum and for how long they had no core. So
-it sees who was slow between two answers. No result depends on that.
+Every rank adds up its working time between collectives, excluding waiting. From time to time rank 0
+collects from all ranks, in a collective, this sum and the time without a core. Comparing two
+collections shows the slow ranks. No result depends on these times.
 
-A rank whose host gives it little of a core is most often kept from it within a collective, where
-the MPI library polls, so that its work looks short. It is known by what the system says.
+A rank whose host gives it little of a core usually loses the core inside a collective, where the
+MPI library polls. Its working time then looks short. The operating system's accounts reveal such a
+rank.
 """
 
 from __future__ import annotations
@@ -19,27 +20,33 @@ import numpy as np
 from mpinet.base.arrays import Ints
 
 ASKS = 5.0
-"""Least seconds between two questions to all ranks."""
+"""Minimum number of seconds between two collections from all ranks."""
 
 PERIOD = 60.0
-"""Seconds over which ranks are compared; the same slow ranks are named again after twice the time.
+"""Seconds over which ranks are compared; the same slow ranks are reported again after twice the
+time.
 """
 
-# Below a factor of two, caches and blocks explain the difference, and a warning would be noise.
+# Below a factor of two, caches and block sizes explain the difference, and a warning would be
+# noise.
 MUCH = 2.0
-"""Least ratio of a slow rank's working time to that of the others, for the same steps."""
+"""Minimum ratio of a slow rank's working time to the other ranks', for the same steps."""
 
 BUSY = 0.5
-"""Least busy share of a slow rank: below it, all ranks wait for something else."""
+"""Minimum busy share of a slow rank; below it, all ranks wait for something else."""
 
 SAMPLE = 0.1
 """Seconds between two readings of the system's accounts."""
 
 KEPT = "/proc/self/schedstat"
-"""Linux's account of a process: nanoseconds on a core, and ready to run without one."""
+"""Linux's account of a process: nanoseconds on a core, and nanoseconds ready to run without a
+core.
+"""
 
 STARVED = 0.25
-"""Least excess of a starved rank's time without a core over the others', as a share of the time."""
+"""Minimum excess of a starved rank's time without a core over the others', as a share of the
+time.
+"""
 
 MICRO = 10**6
 
@@ -55,10 +62,10 @@ class Worked:
         """Microseconds of work, and microseconds without a core."""
 
     def pause(self) -> list[int]:
-        """Note that this rank starts to wait; return microseconds [worked, without a core]."""
+        """Record the start of waiting; return microseconds [worked, without a core]."""
         now = time.perf_counter()
         self._worked += now - self._since
-        # Reading the system's account costs more than an idle step, so it is sampled by time.
+        # Reading the system's account costs more than an idle step, hence the sampling by time.
         if now - self._sampled >= SAMPLE:
             self._sampled = now
             self.told[1] = _without_core()
@@ -66,17 +73,17 @@ class Worked:
         return self.told
 
     def go_on(self) -> None:
-        """Note that this rank works again."""
+        """Record the end of waiting."""
         self._since = time.perf_counter()
 
 
 class Pace:
-    """Compares the working times that ranks report.
+    """Compares the working times reported by ranks.
 
     Parameters
     ----------
     hosts : sequence of str
-        The name of each rank's host.
+        Name of each rank's host.
     """
 
     def __init__(self, hosts: Sequence[str]):
@@ -89,17 +96,21 @@ class Pace:
 
     @property
     def due(self) -> bool:
-        """Tell if the ranks are to be asked again."""
+        """True if it is time to collect from the ranks again."""
         return self._heard is None or time.perf_counter() - self._heard >= ASKS
 
     def hear(self, told: Ints) -> None:
-        """Take the ranks' answers: `Worked.told` of each, shape (ranks, 2)."""
+        """Store the latest report of every rank, and the time of this call.
+
+        Row r of `told` is `Worked.told` of rank r: microseconds of work, and microseconds
+        without a core. Shape (ranks, 2).
+        """
         self._heard, self._told = time.perf_counter(), told
 
     def look(self) -> str:
         """Return a sentence on ranks that were slow for a `PERIOD`; empty without any, or too soon.
 
-        It compares the last answers with those at the end of the period before.
+        The method compares the last reports with the reports at the end of the previous period.
         """
         now, told = self._heard, self._told
         if now is None:
@@ -118,7 +129,7 @@ class Pace:
         slow = slow or starved
         if not slow or (slow == self._said and now < self._next):
             return ""
-        # Exponential back-off: a known slow rank is named again, but ever more rarely.
+        # Exponential back-off: a known slow rank is reported again, but ever more rarely.
         self._pause = 2 * self._pause if slow == self._said else 2 * PERIOD
         self._said, self._next = slow, now + self._pause
         without = float(kept[slow].min()) / seconds
@@ -157,15 +168,15 @@ class Pace:
 
 
 def slow_ranks(worked: np.ndarray, seconds: float) -> list[int]:
-    """Ranks that worked much longer than the others did within the same `seconds`."""
-    # The lower median: with two ranks it is the faster one, so the slower one can stand out.
+    """Return the ranks that worked much longer than the other ranks within the same `seconds`."""
+    # The lower median: with two ranks this is the faster rank, and the slower rank can stand out.
     usual = np.sort(worked)[(len(worked) - 1) // 2]
     slow = (worked >= MUCH * usual) & (worked >= BUSY * seconds)
     return np.flatnonzero(slow).tolist() if len(worked) > 1 else []
 
 
 def starved_ranks(worked: np.ndarray, kept: np.ndarray, seconds: float) -> list[int]:
-    """Ranks with work that ran at most half as long as the others in the last `seconds`."""
+    """Return the ranks that had a core for at most half as long as other ranks."""
     middle = (len(worked) - 1) // 2
     usual, others = np.sort(worked)[middle], np.sort(kept)[middle]
     # Compared with the median rank, because on a busy host all ranks lack a core at times.
@@ -174,7 +185,7 @@ def starved_ranks(worked: np.ndarray, kept: np.ndarray, seconds: float) -> list[
 
 
 def _without_core() -> int:
-    """Microseconds for which this process was ready to run without a core; 0 if unknown."""
+    """Return the microseconds that this process waited for a core; 0 if unknown."""
     try:
         return int(Path(KEPT).read_text().split()[1]) // 1000
     except (OSError, ValueError, IndexError):

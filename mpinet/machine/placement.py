@@ -1,8 +1,8 @@
-"""Hosting: which rank hosts which processors, and in which slots.
+"""Hosting: assignment of processors to ranks and slots.
 
-A *mapping* is a bijection from processors to positions 0..N-1, given as a rule; rank r hosts the
-r-th block of positions, and a processor's *slot* is its place in the block. No rank holds a table
-unless the user's mapping is one.
+A *mapping* is a bijection from processors to positions 0..N-1, given as a rule. Rank r hosts the
+r-th block of positions. A processor's *slot* is its index in the block. No rank holds a table,
+except for mappings given by the user as a table.
 """
 
 from __future__ import annotations
@@ -24,13 +24,13 @@ from mpinet.networks.topology import Topology
 TO_POSITION, TO_NODE = 0, 1
 DIRECTIONS = 2
 
-# A user's order is checked in full up to this size. Beyond, the check would take longer than most
-# runs.
+# A user's order is checked completely up to this size; beyond, the check would take longer than
+# most runs.
 ORDERED = 2**22
-"""Most processors whose places in a user's own order of clusters are checked."""
+"""Number of processors whose positions are checked in a user's own order of clusters."""
 
 UNEVEN = -1
-"""Stand-in for the share of processors per rank if blocks have lengths of their own."""
+"""Stand-in for the number of processors per rank if blocks have different lengths."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -45,7 +45,8 @@ class Mapping:
     """The rule's parameters; params[0] = N."""
     starts: Callable[[int], Ints] | None = None
     """``starts(ranks)``: the first position of every rank's block, then N; shape (ranks + 1,).
-    Default: blocks as even as possible."""
+    Default: blocks of nearly equal length.
+    """
 
     @property
     def contiguous(self) -> bool:
@@ -60,34 +61,34 @@ def in_order(node, direction, params):
 
 
 def blocks(topology: Topology) -> Mapping:
-    """Contiguous blocks of processors (the default)."""
+    """Return the mapping to contiguous blocks of processors (the default)."""
     return Mapping("blocks", in_order, np.array([topology.size, 2], np.int64))
 
 
-# Without it a random mapping would be the very permutation of the traffic, and make all of it
-# local.
+# Without the mask a random mapping would equal the permutation of the traffic, and all messages
+# would stay local.
 APART = 0x6D617070 << 32
-"""Mask that keeps a mapping's random draws apart from those of the traffic."""
+"""Mask that makes a mapping's random draws different from the draws for traffic."""
 
 
 def scattered(topology: Topology, seed: int) -> Mapping:
-    """A random mapping: neighbours are seldom on one rank.
+    """Return a random mapping, in which neighbours are seldom on one rank.
 
-    It is not the permutation that the seed's traffic is.
+    The mapping differs from the permutation pattern of the same seed.
     """
     return Mapping("random", permuted, np.array([topology.size, 2, seed ^ APART], np.int64))
 
 
 def clustered(topology: Topology) -> Mapping:
-    """Blocks that end where clusters of the network end (`Topology.clusters`).
+    """Return a mapping to blocks that end at ends of clusters (`Topology.clusters`).
 
-    The largest clusters that are no larger than a rank's even share stay whole, or else the
-    smallest there are: where these are fewer than ranks, some ranks host nothing. A network without
-    clusters gets even blocks.
+    The largest clusters within a rank's even share stay whole, otherwise the smallest clusters.
+    With fewer clusters than ranks, some ranks host nothing. A network without clusters gets even
+    blocks.
     """
     order = type(topology).cluster_order
     starts = partial(cluster_starts, topology)
-    # Own rules may be no bijection, which would lose processors without any error.
+    # A user's rule may be no bijection, which would lose processors without any error.
     if order is not None and is_own(order.function):
         check_cluster_order(topology, np.arange(min(topology.size, ORDERED)))
     if order is None:
@@ -96,18 +97,17 @@ def clustered(topology: Topology) -> Mapping:
 
 
 def even_starts(size: int, ranks: int) -> Ints:
-    """The first positions of even blocks, the longer ones first, then `size`."""
+    """Return the first positions of even blocks, the longer blocks first, then `size`."""
     share, longer = divmod(size, ranks)
     numbers = np.arange(ranks + 1)
     return numbers * share + np.minimum(numbers, longer)
 
 
 def cluster_starts(topology: Topology, ranks: int) -> Ints:
-    """The ends of clusters nearest to those of even blocks."""
+    """Return the ends of clusters nearest to the ends of even blocks."""
     starts = even_starts(topology.size, ranks)
     share = topology.size // ranks
-    # Boundaries move to the nearest end of a cluster that still fits a share, so balance is lost as
-    # little as possible.
+    # Boundaries move to the nearest end of a cluster that fits a share, for the best balance.
     for rank in range(1, ranks):
         at = int(starts[rank])
         around = topology.clusters(at) if at < topology.size else []
@@ -121,14 +121,14 @@ def cluster_starts(topology: Topology, ranks: int) -> Ints:
 
 
 class Placement:
-    """The processors of one rank among all.
+    """The processors of one rank among all ranks.
 
     Parameters
     ----------
     mapping : Mapping
-        Order in which processors are dealt out.
+        Order of the processors.
     rank, ranks : int
-        This rank, and how many there are (may be more than processors).
+        This rank, and the number of ranks, which may exceed the number of processors.
     """
 
     def __init__(self, mapping: Mapping, rank: int, ranks: int):
@@ -157,38 +157,38 @@ class Placement:
         return self.hosted(np.arange(self.first, self.first + self.count))
 
     def require_room(self) -> None:
-        """Refuse a machine so large that a rank cannot hold one number per processor.
+        """Raise if a rank's memory cannot hold one number per processor.
 
         Raises
         ------
         TooLarge
-            On all ranks alike: what it needs, and what there is.
+            On all ranks: needed and available memory.
         """
         require_memory(8 * self.most, f"A machine of {self.size} processors")
 
     @property
     def most(self) -> int:
-        """Largest number of processors that any rank hosts."""
+        """Largest number of processors hosted by any rank."""
         if self.even:
             return -(-self.size // self.ranks)
         return int(np.diff(self.split[1:]).max())
 
     def hosted(self, positions: Ints) -> Ints:
-        """Processors at any positions."""
+        """Return the processors at any positions."""
         return positions if self.mapping.contiguous else self._map(positions, TO_NODE)
 
     def slots(self, nodes: Ints) -> Ints:
-        """Slots of processors; a number outside 0..count-1 means that another rank hosts it."""
-        # Foreign nodes give numbers outside of the block, so that one subtraction also answers
-        # whether a node is hosted.
+        """Return the slots of processors, outside of 0..count-1 for processors of other ranks."""
+        # Foreign nodes get numbers outside of the block: one subtraction also shows whether a node
+        # is hosted here.
         return self.positions(nodes) - self.first
 
     def positions(self, nodes: Ints) -> Ints:
-        """Positions of any processors."""
+        """Return the positions of any processors."""
         return nodes if self.mapping.contiguous else self._map(nodes, TO_POSITION)
 
     def owners(self, nodes: Ints) -> Ints:
-        """Ranks that host these processors."""
+        """Return the ranks that host these processors."""
         owners = np.empty(len(nodes), np.int64)
         find_owners(self.positions(nodes), self.split, owners)
         return owners
@@ -199,11 +199,12 @@ def owner_of(position, split):
     """Return the rank that hosts a position.
 
     split = (share, number of ranks with one more), or (`UNEVEN`, the blocks' first positions, N).
-    Processors divide these numbers, all below 2^52, faster as floating point, and as exactly.
+    The numbers are below 2^52. Floating point division is therefore exact, and faster than integer
+    division.
     """
     share, longer = split[0], split[1]
     if share == UNEVEN:
-        # Blocks of clusters have any lengths, so that the rank is searched for by halving.
+        # Blocks of clusters have any lengths, hence the binary search.
         rank, ranks = 0, split.size - 2
         while ranks > 1:
             half = ranks >> 1
@@ -218,8 +219,8 @@ def owner_of(position, split):
 
 @inlined
 def start_of(rank, split):
-    """Return the first position that a rank hosts; for `rank` = ranks, the number of positions."""
-    # The sentinel is negative, which no share can be.
+    """Return the first position of a rank's block; for `rank` = ranks, the number of positions."""
+    # Shares are never negative, the sentinel is.
     if split[0] == UNEVEN:
         return split[1 + rank]
     return rank * split[0] + min(rank, split[1])

@@ -1,4 +1,4 @@
-"""Planned steps: a pattern of sends that is checked once and carried out often."""
+"""Planned steps: a pattern of sends, checked once and executed often."""
 
 from __future__ import annotations
 
@@ -13,13 +13,13 @@ from mpinet.machine import enforcement, step
 from mpinet.machine.stepping import Stepping
 
 Places = NDArray[np.signedinteger[Any]]
-"""Slots of processors, or places in an array: numbers of 32 bits where these suffice."""
+"""Slots of processors, or indices of an array, in 32 bits if they fit."""
 
 
 class Plan:
-    """A step whose sends are always the same; made by `Machine.plan` (collective).
+    """A step with always the same sends; made by `Machine.plan` (collective).
 
-    It keeps 14 bytes per message where a rank has fewer than 2^31 processors and messages, and
+    A plan keeps 14 bytes per message if a rank has fewer than 2^31 processors and messages, and
     processors have at most 256 ports.
     """
 
@@ -29,8 +29,7 @@ class Plan:
             machine, nodes, ports, None, None, 0, machine.transport.exchange
         )
         self._transmissions = sends.transmissions
-        # Slots of 32 bits and ports of one byte: plans of ASCEND keep one per dimension, so bytes
-        # count.
+        # Slots of 32 bits and ports of one byte save memory: ASCEND keeps one plan per dimension.
         self._sender_slots = narrow(machine.slots(sends.nodes))
         self._send_ports = sends.ports.astype(np.min_scalar_type(machine.topology.ports))
         self._receiver_slots = narrow(machine.slots(arrivals.nodes[order]))
@@ -38,15 +37,14 @@ class Plan:
         self._lay_out(sends, np.arange(len(arrivals.nodes))[order])
 
     def _lay_out(self, sends: step.Sends, order: Ints) -> None:
-        """Remember where each message is before the step: in the payload, or behind it."""
+        """Find the source of each received message: an index into the payload, or after its end."""
         if self._machine.transport.size == 1:
             self._sources = narrow(order)
             return
         leaving, self._counts = step.by_owner(self._machine, sends.targets)
         self._leaving = narrow(leaving)
         staying = np.delete(np.arange(len(sends.nodes)), leaving)
-        # Received rows stand behind the payload, so one gather builds the result in the receivers'
-        # order.
+        # Received rows follow the payload, so one gather builds the result in the receivers' order.
         behind = len(sends.nodes) + np.arange(len(order) - len(staying))
         self._sources = narrow(np.concatenate([staying, behind])[order])
 
@@ -66,26 +64,26 @@ class Plan:
         return self._receive_ports.astype(np.int64)
 
     def __call__(self, payload: Array, word: int = 0) -> Array:
-        """Carry the step out.
+        """Execute the planned step, and return the received messages.
 
         Parameters
         ----------
         payload : ndarray, shape (k, ..)
             A message for each of the planned sends, in their order.
         word : int
-            A number that rides along (see `total`).
+            A number of this rank; `total` is its sum over all ranks.
 
         Returns
         -------
         ndarray, shape (m, ..)
-            What `nodes` received on `ports`.
+            Messages received by `nodes` on `ports`.
 
         Raises
         ------
         UsageError
-            Not as many messages as sends.
+            The number of messages differs from the number of sends.
         ModelViolation
-            Different messages on one bus.
+            A processor puts different messages on one bus.
         """
         machine = self._machine
         machine.checked(lambda: self._check(payload))
@@ -104,10 +102,9 @@ class Plan:
             enforcement.check_payload(self._machine, self._sends, payload)
 
     def count(self) -> None:
-        """Count one such step, and record its sends if a recording is wanted."""
+        """Count one execution of the step, and record its sends if there is a recording."""
         machine = self._machine
-        # Unobserved plans count one number; the sends in full are rebuilt only when something reads
-        # them.
+        # Unobserved plans count one number. The full sends are rebuilt only if needed.
         if machine.metered or machine.trace is not None:
             step.count(machine, self._sends)
         else:

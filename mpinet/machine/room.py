@@ -1,7 +1,7 @@
-"""Check that a run fits into the memory of its hosts: all ranks ask together, before it begins.
+"""Check that a run fits into the memory of its hosts, on all ranks together, before the run begins.
 
-Every rank tells its host and what is left there; rank 0 adds up by hosts, and all ranks refuse with
-the same sentence, or none does.
+Every rank reports its host and the host's free memory. Rank 0 adds up the needs by host. Then all
+ranks raise the same error, or none does.
 """
 
 from __future__ import annotations
@@ -17,28 +17,28 @@ from mpinet.errors import TooLarge
 from mpinet.machine.transport import Local
 
 MOST_HOSTS = 2**20
-"""Most hosts that are advised."""
+"""Largest number of hosts in an advice."""
 
 MOST_HERE = 256
-"""Most ranks of one host that are advised, unless it runs more already."""
+"""Largest number of ranks per host in an advice, unless the host already runs more ranks."""
 
 
 @dataclass(frozen=True)
 class Need:
-    """Bytes of memory that a run needs."""
+    """Memory needed by a run."""
 
     most: int
-    """Bytes of the rank that needs most."""
+    """Bytes needed by the rank with the largest need."""
     once: int = 0
-    """Bytes among these that only that rank needs, such as the queue at a root."""
+    """Bytes of `most` needed by this rank alone, for example for the queue at a root."""
 
     def of(self, ranks: int) -> int:
-        """Bytes that `ranks` ranks of a host need, the neediest included."""
+        """Return the bytes needed by `ranks` ranks of a host, among them the neediest one."""
         return ranks * self.most - (ranks - 1) * self.once
 
 
 Needs = Callable[[int], Need]
-"""Function from a number of ranks to what a rank of such a run needs."""
+"""Function from the number of ranks to the memory needed per rank."""
 
 
 @dataclass(frozen=True)
@@ -50,51 +50,52 @@ class Host:
     ranks: int
     """Number of ranks on the host."""
     left: int
-    """Bytes that the ranks together can or may still take."""
+    """Bytes still available to all ranks of the host together."""
     process: int | None
-    """Bytes of address space that each of them can still take; None without a limit."""
+    """Bytes of address space still available to each rank; None without a limit."""
 
     def holds(self, need: Need, ranks: int) -> bool:
-        """Tell if the host has room for `ranks` ranks with this need."""
+        """Return True if the host has room for `ranks` ranks with this need."""
         whole = need.of(ranks) <= self.left
         return whole and (self.process is None or need.most <= self.process)
 
     def lacking(self, need: Need) -> float:
-        """Ratio of the bytes needed to the bytes available; above 1, the ranks do not fit."""
+        """Return the ratio of needed to available bytes; above 1, the ranks do not fit."""
         whole = need.of(self.ranks) / max(1, self.left)
         return whole if self.process is None else max(whole, need.most / max(1, self.process))
 
 
 def require_room(transport: Local, needs: Needs, what: str) -> None:
-    """Refuse, on all ranks alike, a run that does not fit into the memory there is (collective).
+    """Raise on every rank if the run needs more memory than is available (collective).
 
-    The user's word goes first (`mpinet.base.memory.allowing`): a limit holds where there is more
-    memory, and with force nothing is refused.
+    The user's settings take precedence (`mpinet.base.memory.allowing`): a memory limit holds even
+    if more memory is free, and with force nothing is raised.
 
     Parameters
     ----------
     transport : Local
         The ranks.
     needs : callable
-        ``needs(ranks)``: the same on all ranks.
+        ``needs(ranks)``, with the same result on all ranks.
     what : str
-        What for: the sentence's subject, in the singular.
+        Subject of the error message, in the singular.
 
     Raises
     ------
     TooLarge
-        A host has too little; tells what is needed, what there is, and what would do.
+        A host has too little memory. The message states the needed memory, the available memory and
+        a sufficient number of ranks or hosts.
     """
     said = allowance()
     if said.force:
         return
-    # Computed on every rank alike from the options, before anything is allocated.
+    # Every rank computes the same need from the options, before any allocation.
     need = needs(transport.size)
     told = json.dumps([platform.node(), memory_left(), address_space_left()])
     gathered = transport.gather(told.encode())
     text = ""
-    # One rank decides for all: hosts report different amounts, and a partial refusal would hang the
-    # others.
+    # One rank decides for all: hosts report different amounts, and an error on some ranks only
+    # would hang the others.
     if transport.rank == 0 or len(gathered) == 1:
         hosts = list(_hosts(map(json.loads, gathered), said.limit))
         worst = max(hosts, key=lambda host: host.lacking(need))
@@ -106,12 +107,12 @@ def require_room(transport: Local, needs: Needs, what: str) -> None:
 
 
 def _hosts(told: Iterable[tuple[str, int, int | None]], limit: int | None) -> Iterable[Host]:
-    """Yield the hosts, from what their ranks have reported."""
+    """Yield the hosts, from the reports of their ranks."""
     by_name: dict[str, list[tuple[int, int | None]]] = {}
     for name, left, process in told:
         by_name.setdefault(name, []).append((left, process))
     for name, ranks in by_name.items():
-        # Ranks of a host measure at different moments; the least report is the safe one.
+        # Ranks of a host measure at different moments; the smallest report is the safe one.
         left = min(left for left, _ in ranks)
         limits = [process for _, process in ranks if process is not None]
         left = left if limit is None else min(left, limit)
@@ -119,7 +120,7 @@ def _hosts(told: Iterable[tuple[str, int, int | None]], limit: int | None) -> It
 
 
 def _refusal(what: str, need: Need, host: Host, hosts: int, limit: int | None, needs: Needs) -> str:
-    """Compose the refusal: what is needed, what there is, and what would do."""
+    """Return the error message: needed memory, available memory and advice."""
     by_process = host.process is not None and host.process * host.ranks < host.left
     needed, there_is = need.of(host.ranks), host.left
     if by_process:
@@ -134,12 +135,12 @@ def _refusal(what: str, need: Need, host: Host, hosts: int, limit: int | None, n
         has = f"{in_units(there_is)} are free{'' if here else f' {where}'}"
     return (
         f"{what} needs about {in_units(needed)} of memory{here}, and {has}: "
-        f"{_advice(host, hosts, needs)}; --force tries it all the same."
+        f"{_advice(host, hosts, needs)}; --force tries it anyway."
     )
 
 
 def _advice(host: Host, hosts: int, needs: Needs) -> str:
-    """Advise a number of ranks on this host, or of hosts, that would do."""
+    """Return advice: a sufficient number of ranks on this host, or of hosts."""
     if hosts == 1:
         for ranks in range(1, max(MOST_HERE, host.ranks) + 1):
             if host.holds(needs(ranks), ranks):
@@ -158,11 +159,11 @@ def _counted(count: int, noun: str) -> str:
 
 
 def _fewest_hosts(host: Host, ranks: int, needs: Needs) -> int | None:
-    """Fewest hosts, up to `MOST_HOSTS`, on which the run fits with `ranks` ranks per host."""
+    """Return the smallest sufficient number of hosts with `ranks` ranks each, or None."""
 
     def enough(count: int) -> bool:
         return host.holds(needs(count * ranks), ranks)
 
-    # By bisection: needs shrink with the number of ranks, but not by a formula.
+    # By bisection: needs decrease with the number of ranks, but without a formula.
     found = bisect_left(range(1, MOST_HOSTS + 1), True, key=enough)
     return found + 1 if found < MOST_HOSTS else None

@@ -1,11 +1,12 @@
 """The router: store-and-forward of numbered messages by the routing's local decisions.
 
-Messages are numbered at injection. With the policy ``oldest`` a channel takes the message with the
-lowest number that waits for it, with ``fifo`` the one that has waited longest at its processor (of
-those that came in the same step, the lowest number). No rank count can change either.
+Messages are numbered at injection. With the policy ``oldest`` a channel takes the waiting message
+with the lowest number. With ``fifo`` a channel takes the message that has waited longest at its
+processor, or the lowest number among messages of the same step. Neither choice depends on the
+number of ranks.
 
-The file is long because one class is: what a router is asked (inject, step, totals) comes first,
-how a step is made of the loops of `hop` comes after it.
+The file is long because it contains one large class. The public methods (inject, step, totals) come
+first, the parts of a step, made of the loops of `hop`, come after them.
 """
 
 from __future__ import annotations
@@ -41,26 +42,25 @@ from mpinet.networks.routing import Routing
 MODES = ("ideal", "queued")
 POLICIES = ("oldest", "fifo")
 
-# Below this, compiling a specialized loop takes longer than it can ever save in a run.
+# With fewer messages, compiling a specialized loop takes longer than the loop can save in a run.
 INLINED_FROM = 1 << 13
-"""Least messages on a rank for which the loop over them is compiled with its rules inlined."""
+"""Number of messages on a rank from which on the loops are compiled with inlined rules."""
 
 NUMBER_BITS = 63 - hop.LOW_BITS
-"""Bits of a message's number in a priority, below the step of its arrival."""
+"""Number of bits of a message's number in a priority, below the step of its arrival."""
 
-# A part of 2^18 messages stays within a few megabytes, while the call per part costs nothing beside
-# it.
+# A part of 2^18 messages needs a few megabytes, and the cost of a call per part is negligible.
 DRAWN_AT_ONCE = 1 << 18
-"""Messages whose ends are drawn at a time, so that injection needs little memory beside them."""
+"""Number of messages whose ends are drawn at a time; it bounds the memory for injection."""
 
 
 class Router:
-    """Routes messages over a machine, all ranks together.
+    """Routes messages over a machine, on all ranks together.
 
     Parameters
     ----------
     machine : Machine
-        Moves and counts. Its port model holds in queued mode.
+        The machine that moves and counts messages. Its port model applies in queued mode.
     routing : Routing
         The nodes' decisions.
     mode : str
@@ -69,20 +69,20 @@ class Router:
     policy : str
         ``"oldest"`` or ``"fifo"``.
     faults : Faults, optional
-        What is dead; a routing that knows how goes around it (`Routing.around`).
+        Dead nodes and links. Routings with a detour avoid them (`Routing.around`).
     payload_words : int
-        64-bit words that every message carries.
+        Number of 64-bit words carried by every message.
     keep : bool
-        Whether `delivered` is wanted after the run.
+        True if `delivered` is needed after the run.
     checked : bool
-        Whether `check_conservation` is wanted after the run: until then arrays that are injected
-        are kept, and must not be changed.
+        True if `check_conservation` is needed after the run. Injected arrays are then kept and must
+        not be changed until the check.
 
     Raises
     ------
     UsageError
-        An unknown mode or policy, a network too large or a port model that the router cannot
-        keep, or faults that a routing which goes around some cannot go around.
+        The mode or policy is unknown, the network is too large, the router cannot observe the port
+        model, or the routing has no detour around these faults.
     """
 
     def __init__(
@@ -114,7 +114,7 @@ class Router:
         self._arbiter = None if ideal else Arbiter.where_needed(machine)
         how = hop.IDEAL if ideal else hop.CHOSEN if self._arbiter else hop.QUEUED
         self._granting = hop.Granting(how, np.empty(0, bool))
-        # With one rank nothing leaves the array, and the loop is compiled without that case.
+        # With one rank nothing leaves the array, and the loop is compiled without this case.
         leavers = hop.CROSSING if machine.transport.size > 1 else hop.NOBODY
         require_memory(
             4 * machine.placement.most, f"A router of {machine.topology.size} processors"
@@ -131,21 +131,20 @@ class Router:
             hop.EVERYBODY if self.fifo else leavers, self._messages, np.empty(0, np.int32)
         )
         self._noted = machine.trace is not None
-        # Generic loops first: specialized ones are compiled in the background and taken when they
-        # are ready.
+        # Generic loops first: specialized loops are compiled in the background and used once ready.
         self._loops = hop.LOOPS
 
     def reserve(self, messages: int) -> None:
-        """Prepare for `count` messages on this rank: memory for them."""
+        """Allocate memory for `messages` messages on this rank."""
         self._reserve(messages)
 
     def require_room(self, total: int) -> None:
-        """Refuse messages, `total` on all ranks together, whose rows do not fit into memory.
+        """Raise if the rows of `total` messages on all ranks together do not fit into memory.
 
         Raises
         ------
         TooLarge
-            They would not even if all ranks had as many.
+            The rows would not fit even if distributed evenly over the ranks.
         """
         share = -(-total // self.machine.transport.size)
         require_memory(8 * (hop.WORDS + self._width) * share, f"A traffic of {total} messages")
@@ -158,41 +157,41 @@ class Router:
         total: int,
         payload: Ints | None = None,
     ) -> int:
-        """Put messages into their sources, on this rank.
+        """Inject messages at their sources on this rank.
 
         Parameters
         ----------
         sources : ndarray of int64, shape (k,)
-            Hosted processors.
+            Source processors, hosted on this rank.
         targets : ndarray of int64, shape (k,)
-            The nodes that the messages go to.
+            Target nodes.
         numbers : ndarray of int64, shape (k,)
-            Their numbers within this injection, of 0..total-1, ascending; every number is given
+            Numbers of the messages within this injection, 0..total-1, ascending. Each number occurs
             once, on one rank.
         total : int
-            Messages injected on all ranks together.
+            Number of messages injected on all ranks together.
         payload : ndarray of int64, shape (k, payload_words), optional
-            What they carry.
+            Payload of the messages.
 
         Returns
         -------
         int
-            What the messages' numbers among all are counted from.
+            Offset between the numbers within this injection and the numbers among all messages.
 
         Raises
         ------
         UsageError
-            On every rank, now or in its next collective: other numbers, or a source that is hosted
-            elsewhere.
+            On every rank, now or in its next collective: wrong numbers, or a source hosted on
+            another rank.
         NodeError
-            Likewise: there is no such source or target.
+            On every rank, now or in its next collective: no such source or target.
         """
         sources, targets, numbers = (
             np.ascontiguousarray(each, np.int64) for each in (sources, targets, numbers)
         )
         self.machine.checked(lambda: require_numbered(numbers, total))
-        # Two messages of one number would have equal priority, and their order could depend on
-        # ranks.
+        # Two messages of one number would have equal priority, and their order could depend on the
+        # number of ranks.
         require_different(self.machine, numbers, total)
         first = self._number(total)
         self._keep_in_mind(Injection(first, total, numbers, targets))
@@ -200,15 +199,15 @@ class Router:
         return first
 
     def inject_drawn(self, numbers: Ints, ends: DrawnEnds, total: int) -> None:
-        """Inject messages on this rank whose sources and targets are drawn a part at a time.
+        """Inject messages on this rank; sources and targets are drawn for a part of them at a time.
 
         Parameters
         ----------
         numbers, total
             As for `inject`.
         ends : callable
-            ``ends(numbers)``: the sources and the targets of these messages. It must give the
-            same on all ranks, so that a number is that of one source.
+            ``ends(numbers)`` returns the sources and targets of these messages, with the same
+            result on all ranks. A number therefore belongs to one source.
         """
         self.machine.checked(lambda: require_numbered(numbers, total))
         first = self._number(total)
@@ -219,7 +218,7 @@ class Router:
             self._set_out(*ends(part), part, first)
 
     def restart(self) -> None:
-        """Restart numbering at 0, while no message is in flight on any rank."""
+        """Restart numbering at 0; no message may be in flight on any rank."""
         self._numbered = 0
         self._recorded_from = self.machine.trace.numbered if self.machine.trace else 0
         self._deliveries.forget()
@@ -227,18 +226,18 @@ class Router:
         self._ledger.arrivals_seal = 0
 
     def _keep_in_mind(self, injection: Injection) -> None:
-        """Remember where messages are to go, if a later check needs it."""
+        """Remember the targets of an injection, if a later check needs them."""
         if self._checked:
             self._sent.add(injection)
 
     def _number(self, total: int) -> int:
-        """Assign numbers to the messages injected now; return the first."""
+        """Reserve `total` message numbers for this injection; return the first."""
         first = self._numbered
         if first + total > hop.HIGH_MOST:
-            raise UsageError(f"A router numbers {hop.HIGH_MOST} messages and no more.")
-        # Memory is checked for the largest injection only; scripts inject a few messages in each of
+            raise UsageError(f"A router numbers at most {hop.HIGH_MOST} messages.")
+        # Memory is checked for the largest injection only: scripts inject a few messages in each of
         # many steps.
-        if total > self._most_injected:  # a script injects in every step
+        if total > self._most_injected:  # scripts inject in every step
             self.require_room(total)
             self._most_injected = total
         self._deliveries.expect(first)
@@ -249,7 +248,7 @@ class Router:
         return first
 
     def _known(self, numbers: Ints) -> Ints:
-        """Numbers of messages in a recording, in which no two are equal."""
+        """Return unique numbers of messages for a recording."""
         return self._recorded_from + numbers
 
     def _set_out(
@@ -260,7 +259,7 @@ class Router:
         first: int,
         payload: Ints | None = None,
     ) -> None:
-        """Append new messages to the others, with the headers that their sources write."""
+        """Append new messages to the others, with the headers written by their sources."""
         begin, end = self.live, self.live + len(sources)
         self._reserve(end)
         rows = self._messages[begin:end]
@@ -280,7 +279,8 @@ class Router:
         if payload is not None:
             behind = hop.WORDS + self.routing.words
             rows[:, behind : behind + self.payload_words] = payload
-        # A new message decides at its source at once, so a message to oneself ends without a hop.
+        # A new message is settled at its source at once: a message to its own source ends without a
+        # hop.
         self._ledger.live += len(self._settled(rows))
         self.injected += len(sources)
 
@@ -291,40 +291,40 @@ class Router:
 
     @property
     def lost(self) -> int:
-        """Number of messages that could not go on from a node on this rank."""
+        """Number of messages that got stuck at a node on this rank."""
         return self._ledger.lost
 
     @property
     def at_their_sources(self) -> Ints:
-        """Nodes of the messages on this rank that have not hopped yet, one per message."""
+        """Nodes of this rank's messages that have not hopped yet, one node per message."""
         rows = self._messages[: self.live]
         waiting = rows[rows[:, hop.NUMBER] & hop.LOW_MOST == 0]
         return waiting[:, hop.PLACE] >> hop.LOW_BITS
 
     def step(self) -> bool:
-        """Make one step of the machine (collective).
+        """Make one step: each message with a granted channel hops (collective).
 
         Returns
         -------
         bool
-            Whether any message moved; a step in which none did is not counted.
+            True if any message moved; a step without movement is not counted.
 
         Raises
         ------
         RoutingError
-            On every rank: a rule chose an unwired port, or led a message on without end.
+            On every rank: a rule chose an unwired port, or a message exceeded the hop limit.
         """
         leaving, counts, moves = self._advance()
         moved = self._ledger.moved
-        # With the policy fifo every hop leaves the array. Rows for this rank come back without an
-        # exchange.
+        # With the policy fifo every hopping message leaves the array. Rows for this rank come back
+        # without an exchange.
         staying, counts[self.machine.transport.rank] = counts[self.machine.transport.rank], 0
         away = len(leaving) - staying
         exchanged = self.machine.exchange(leaving[:away], counts, moved, self._room)
-        # The sum rides on the step's exchange, so termination is detected without a collective of
-        # its own.
+        # The sum is part of the step's exchange, so the end is detected without a further
+        # collective.
         self.machine.transport.moving = exchanged.total
-        # The kernel has counted the step before any rank could know that nothing would move.
+        # The kernel has counted the step before the ranks could know that no message moves.
         if exchanged.total == 0:
             self._ledger.step -= 1
             return False
@@ -333,11 +333,11 @@ class Router:
             senders, ports, receivers, numbers = moves[:moved].T
             self.machine.record(senders, ports, receivers, self._known(numbers))
         arrivals = exchanged.records
-        # Own rows first, then those of other ranks: the merge by number makes the order
-        # unimportant.
+        # Own rows first, then the rows of other ranks: the merge by number makes the order
+        # irrelevant.
         if staying:
             arrivals = np.concatenate([leaving[away:], arrivals])
-        # Each rank sends its rows in ascending number: those of one rank need no sorting.
+        # Each rank sends its rows in ascending number: rows of a single rank need no sorting.
         from_one = np.count_nonzero(exchanged.counts) <= 1
         self._take_in(arrivals, in_order=bool(from_one and not self.fifo))
         return True
@@ -350,7 +350,7 @@ class Router:
         self.check_conservation()
 
     def _state(self) -> Fields:
-        """Fields for a checkpoint, beside what is injected again on resumption."""
+        """Return the fields for a checkpoint, without messages that a resumed run injects again."""
         return {
             "messages": Located(
                 self._messages[: self.live],
@@ -365,14 +365,14 @@ class Router:
         }
 
     def _in_order(self, rows: Ints) -> Ints:
-        """Places of messages in their order on this rank."""
+        """Return the indices that sort this rank's messages."""
         if self.fifo:
-            # The last word is the step of arrival, which the policy fifo serves by.
+            # The last word is the step of arrival, which determines the order in the policy fifo.
             return np.lexsort((rows[:, hop.NUMBER], rows[:, -1]))
         return np.argsort(rows[:, hop.NUMBER], kind="stable")
 
     def _restore(self, found: Mapping[str, Any]) -> None:
-        """Take over what `_state` gave, on any number of ranks."""
+        """Restore the fields of `_state`, on any number of ranks."""
         messages = found["messages"]
         restore(self._ledger, Ledger, found)
         self._ledger.live = len(messages)
@@ -384,14 +384,14 @@ class Router:
             self._ledger.unwired = int(len(self._unwired(messages[:, hop.PLACE])) > 0)
 
     def check_conservation(self) -> None:
-        """Check that injected = delivered + undeliverable + in flight, and where (collective).
+        """Check injected = delivered + undeliverable + in flight, and targets (collective).
 
         Raises
         ------
         ConservationError
-            A message was lost or doubled.
+            A message was lost or duplicated.
         RoutingError
-            Not all that were delivered are where they were sent.
+            A message was delivered at a node other than its target.
         """
         ledger = self._ledger
         injected, delivered, lost, live, sent, arrived = self.machine.sum(
@@ -407,12 +407,11 @@ class Router:
                 f"{injected} messages were injected, but {delivered} delivered, {lost} "
                 f"undeliverable and {live} in flight are {delivered + lost + live}."
             )
-        # In the middle of a run seals of messages in flight are missing, so only numbers can be
+        # In the middle of a run, seals of messages in flight are missing: only counts can be
         # compared.
         if live or not self._checked:
             return
-        # A lost message took its seal with it; what it set out with is subtracted, on the rank that
-        # knows its target.
+        # A lost message never delivers its seal: the rank that knows its target subtracts the seal.
         if lost:
             (gone,) = self.machine.sum(self._sent.seal_of_lost(self._deliveries.lost_numbers))
             sent -= gone
@@ -420,7 +419,7 @@ class Router:
             raise self.delivered_elsewhere()
 
     def delivered_elsewhere(self) -> RoutingError:
-        """Return the error for messages that ended at processors that they were not sent to."""
+        """Return the error for messages that ended at processors other than their targets."""
         return RoutingError(
             f"Routing {self.routing.name} on {self.machine.topology.name} delivered messages "
             "at processors that they were not sent to."
@@ -428,7 +427,7 @@ class Router:
 
     @property
     def totals(self) -> dict[str, int]:
-        """Delivered, undeliverable, hops_total, hops_max, queue_max of all ranks (collective)."""
+        """Counts of all ranks: delivered and undeliverable messages, hops, maxima (collective)."""
         ledger = self._ledger
         delivered, lost, hops = self.machine.sum(ledger.delivered, ledger.lost, ledger.hops_total)
         hops_max, queue_max = self.machine.max(ledger.hops_max, ledger.queue_max)
@@ -451,26 +450,26 @@ class Router:
 
     @property
     def delivered(self) -> Delivered:
-        """Messages that ended on this rank (with `keep`)."""
+        """Messages delivered on this rank (with `keep`)."""
         return self._deliveries.delivered
 
     def take(self) -> Delivered:
-        """Messages that ended on this rank since the last call (with `keep`)."""
+        """Return the messages delivered on this rank since the last call (with `keep`)."""
         return self._deliveries.take()
 
     @property
     def undeliverable(self) -> Ints:
-        """Rows (number, place) of the messages that could not go on, on this rank, by number."""
+        """Rows (number, place) of the undeliverable messages on this rank, by number."""
         return self._deliveries.undeliverable
 
     @property
     def _width(self) -> int:
-        """Words per message: header, payload, and with ``fifo`` the step of its arrival."""
+        """Number of words per message: header, payload, and with ``fifo`` the step of arrival."""
         return self.routing.words + self.payload_words + self.fifo
 
     @cached_property
     def _ways(self) -> hop.HopRules:
-        """Network, routing and faults, in the form that kernels take."""
+        """Network, routing and faults, in the form for kernels."""
         topology, routing = self.machine.topology, self.routing
         return hop.HopRules(
             topology.neighbor.native, topology.params, routing.decide.native, routing.params,
@@ -479,20 +478,20 @@ class Router:
 
     @cached_property
     def _hosting(self) -> hop.HostedPart:
-        """The mapping, in the form that kernels take."""
+        """The mapping, in the form for kernels."""
         return hosting(self.machine)
 
     def _advance(self) -> tuple[Ints, Ints, Ints]:
-        """Move this rank's messages by one hop each, where granted.
+        """Move each granted message of this rank by one hop.
 
         Returns
         -------
         leaving : ndarray of int64, shape (k, ..)
-            The rows of the messages that left their place, by their new ranks, this one last.
+            The rows of the messages that left their place, sorted by new rank, this rank last.
         counts : ndarray of int64, shape (ranks,)
-            How many go to each rank.
+            Number of leaving messages for each rank.
         moves : ndarray of int64, shape (live, 4)
-            A record of every hop, where the machine keeps a trace.
+            A record of every hop, if the machine keeps a trace.
         """
         counts, moves = self._hop(self._granted())
         return self._by_rank(counts), counts, moves
@@ -520,12 +519,12 @@ class Router:
         return counts, moves
 
     def _by_rank(self, counts: Ints) -> Ints:
-        """Sort the rows that leave by rank, this one's last; `counts` has the number for each."""
+        """Sort the leaving rows by rank, this rank last; `counts` is the number for each rank."""
         leaving = self._leaving.rows[: self._ledger.leaving]
         if np.count_nonzero(counts) <= 1:
             return leaving
         own = self.machine.transport.rank
-        # This rank's own rows go to the end: all before them can be sent as they stand.
+        # This rank's own rows go to the end: all rows before them can be sent directly.
         places = np.cumsum(counts) - counts
         places[own + 1 :] -= counts[own]
         places[own] = len(leaving) - counts[own]
@@ -536,7 +535,7 @@ class Router:
     def inlining(self, **settings: int) -> hop.StepLoops:
         """Return the loops over messages with rules and settings compiled in.
 
-        Settings that are given replace the router's own.
+        Given settings replace the router's own.
         """
         own = {
             "HEADER_WORDS": self.routing.words,
@@ -553,29 +552,29 @@ class Router:
         )
 
     def _granted(self) -> hop.Granting:
-        """Return how channels are granted in this step, with flags if processors had to agree."""
+        """Return the way to grant channels in this step, with a flag per message for an arbiter."""
         if self._arbiter is None:
             return self._granting
         waiting = self._messages[: self.live]
         nodes, ports = hop.high(waiting[:, hop.PLACE]), hop.low(waiting[:, hop.PLACE])
-        # The arbiter asks the neighbour rule about all waiting messages, and the rule is undefined
+        # The arbiter applies the neighbour rule to all waiting messages, and the rule is undefined
         # for unwired ports.
         if self._ledger.unwired:
             self._refuse_unwired(waiting[:, hop.PLACE])
         priorities = hop.high(waiting[:, hop.NUMBER])
         if self.fifo:
             self._require_early()
-            # Earlier arrivals first; among those of one step, lower numbers.
+            # Earlier arrivals first; among arrivals of one step, lower numbers.
             priorities |= waiting[:, -1] << NUMBER_BITS
         granted = self._grant(self._arbiter, nodes, ports, priorities)
         return hop.Granting(hop.CHOSEN, granted)
 
     def _grant(self, arbiter: Arbiter, nodes: Ints, ports: Ints, priorities: Ints) -> Flags:
-        """Flags of the messages that hop, after processors have agreed (collective)."""
+        """Return flags of the messages that hop, as agreed by the processors (collective)."""
         return arbiter.grant(nodes, ports, priorities)
 
     def _require_early(self) -> None:
-        """Refuse a step, the same on all ranks, whose number does not fit into a priority."""
+        """Raise on all ranks if the step's number does not fit into a priority."""
         if self._ledger.step > hop.LOW_MOST:
             raise UsageError(
                 f"With the policy fifo, a router whose port model limits processors makes at most "
@@ -589,13 +588,13 @@ class Router:
         self._raise_wrong()
 
     def _unwired(self, places: Ints) -> Ints:
-        """Indices of those places whose message waits for an unwired port."""
+        """Return the indices of the places whose message waits for an unwired port."""
         topology, nodes, ports = self.machine.topology, hop.high(places), hop.low(places)
         there = topology.neighbor(nodes, np.minimum(ports, topology.ports - 1)) >= 0
         return np.flatnonzero(~there | (ports >= topology.ports))
 
     def _settled(self, rows: Ints) -> Ints:
-        """Let new arrivals decide on their next port; return the rows that go on."""
+        """Find the next port of new arrivals; return the rows that go on."""
         going = self._loops.settle(
             self._ways,
             rows,
@@ -609,7 +608,7 @@ class Router:
         return rows[:going]
 
     def _take_in(self, rows: Ints, in_order: bool) -> None:
-        """Merge arrivals, given in order of their numbers or not, into the messages here."""
+        """Merge arrivals, sorted by number if `in_order`, into the messages on this rank."""
         if len(rows) == 0:
             return
         residents = self.live
@@ -619,35 +618,34 @@ class Router:
             arrivals = arrivals[np.argsort(arrivals[:, hop.NUMBER])]
         self._ledger.live += len(arrivals)
         if self.fifo:
-            self._messages[residents : self.live] = arrivals  # behind all that came before
+            self._messages[residents : self.live] = arrivals  # after all earlier messages
         else:
             self._loops.merge(self._messages, residents, arrivals)
 
     def _reserve(self, live: int) -> None:
-        """Reserve memory for `live` messages here, and for all of them to leave or to end.
+        """Allocate memory for `live` messages here, and for all of them to leave or to end.
 
-        Once there are very many, the loops over them have rules compiled in from then on.
+        Once there are very many messages, the loops use compiled-in rules from then on.
         """
         if live >= INLINED_FROM and self._loops is hop.LOOPS:
             inlined = self.inlining()
-            # Loops without native code are slow: until it is there, rules are called by address.
+            # Loops without native code are slow: until it is ready, rules are called by address.
             if all(loop.is_ready for loop in inlined):
                 self._loops = inlined
         self._messages = with_room(self._messages, live)
         leavers, rows, owners = self._leaving
         if leavers != hop.NOBODY and len(rows) < live:
             self._leaving = hop.Leaving(leavers, with_room(rows, live), with_room(owners, live))
-        # In the worst step every message ends or leaves; kernels cannot allocate in the middle of a
-        # loop.
+        # In the worst step every message ends or leaves, and kernels cannot allocate inside a loop.
         self._deliveries.reserve(live)
 
     def _room(self, arrivals: int) -> Ints:
-        """Memory for `arrivals` rows, the same in every step."""
+        """Return memory for `arrivals` rows, the same memory in every step."""
         self._arriving = with_room(self._arriving, arrivals)
         return self._arriving[:arrivals]
 
     def _raise_wrong(self) -> None:
-        """Raise on every rank the routing error that the ledger has noted, if any."""
+        """Raise the routing error recorded in the ledger, if any, on every rank."""
         if self._ledger.wrong:
             self.machine.transport.fail(self._error())
 
@@ -667,17 +665,17 @@ class Router:
 
     @staticmethod
     def _require_fitting(machine: Machine) -> None:
-        """Refuse a network whose nodes and ports do not fit into messages' rows."""
+        """Raise if a network's nodes and ports do not fit into messages' rows."""
         topology = machine.topology
         if topology.size > hop.HIGH_MOST or topology.ports > hop.LOW_MOST:
             raise UsageError(
                 f"The router takes networks of up to {hop.HIGH_MOST} nodes with {hop.LOW_MOST} "
-                f"ports, and {topology.name} has {topology.size} with {topology.ports}."
+                f"ports; {topology.name} has {topology.size} with {topology.ports}."
             )
 
 
 def hosting(machine: Machine) -> hop.HostedPart:
-    """Return a machine's mapping, and this rank's part of it, in the form that kernels take."""
+    """Return a machine's mapping, and this rank's part of it, in the form for kernels."""
     mapping, placement = machine.mapping, machine.placement
     return hop.HostedPart(
         place=mapping.rule.native,

@@ -1,4 +1,4 @@
-"""The machine's side of checkpoints: who is asked at boundaries, and where a journal is."""
+"""The machine's interface to checkpoints: boundaries, parts and the journal."""
 
 from __future__ import annotations
 
@@ -8,26 +8,26 @@ from typing import Any, Protocol
 
 
 class Checkpointing(Protocol):
-    """Keeper of a run's state, as loops see it: `mpinet.machine.checkpoint.Checkpointer`."""
+    """Interface of a run's checkpointer for loops: `mpinet.machine.checkpoint.Checkpointer`."""
 
     @property
     def journal(self) -> Path:
         """Folder of the journal in which each rank records finished work."""
 
     def enter(self, frame: Any) -> None:
-        """Open a frame, which takes up what is saved of it."""
+        """Open a frame, and restore its saved state if any."""
 
     def leave(self, frame: Any) -> None:
         """Close the innermost frame."""
 
     def poll(self) -> None:
-        """Write a checkpoint if one is due or wanted (collective)."""
+        """Write a checkpoint if one is due or requested (collective)."""
 
     def meet(self) -> None:
-        """Meet as ranks that have worked independently (collective)."""
+        """Let ranks meet after independent work (collective)."""
 
     def part(self, name: str, transport: Any) -> AbstractContextManager[None]:
-        """Keep the work done in this context as a part with this name (collective)."""
+        """Checkpoint the work of this context as a part with this name (collective)."""
 
     def drop(self, name: str) -> None:
-        """Delete what is saved of a part."""
+        """Delete the saved state of a part."""

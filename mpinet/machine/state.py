@@ -1,9 +1,9 @@
-"""State of a running program, as data that any number of ranks can hold.
+"""State of a running program, as data for any number of ranks.
 
-A program whose loop can be saved opens a frame for it: the loop's arrays and numbers by name, each
-with whose it is. Between two steps the frame has a boundary, and there `mpinet.machine.checkpoint`
-may write all open frames down. A run that goes on opens the same frames, which then begin with what
-was written. Without checkpoints a frame does nothing.
+A program opens a frame for a loop that can be saved. The frame contains the loop's arrays and
+numbers by name, each with its distribution over the ranks. Between two steps the frame has a
+boundary, where `mpinet.machine.checkpoint` may write all open frames. A resumed run opens the same
+frames, which then start with the saved values. Without checkpoints a frame does nothing.
 """
 
 from __future__ import annotations
@@ -27,13 +27,14 @@ T = TypeVar("T")
 
 @dataclass(frozen=True, eq=False)
 class Numbered:
-    """Array with a row for every number that this rank holds, such as a processor or an element."""
+    """Array with a row for every number held by this rank, such as a processor or an element."""
 
     value: Array
     """The rows. Shape (k, ..)."""
     keys: Ints
-    """Their numbers, all different, also on other ranks. Which rank has which may differ when the
-    run goes on. Shape (k,)."""
+    """Numbers of the rows, unique over all ranks. A resumed run may distribute them differently.
+    Shape (k,).
+    """
 
 
 @dataclass(frozen=True, eq=False)
@@ -43,23 +44,24 @@ class Located:
     value: Any
     """The rows. Type: ndarray, shape (k, ..)."""
     node: Callable[[Array], Ints] = lambda rows: rows[:, 0] if rows.ndim > 1 else rows
-    """``node(rows)``: the processors that they are at, shape (k,). Default: the first column."""
-    # Saved rows come back in any order of ranks; a program that relies on an order has to state it.
+    """``node(rows)`` returns the rows' processors, shape (k,). Default: the first column."""
+    # Saved rows come back in any order of ranks; programs that rely on an order must state it.
     order: Callable[[Array], Ints] | None = None
-    """``order(rows)``: the places of the rows in order, shape (k,). Default: by processor, those of
-    one as they were."""
+    """``order(rows)`` returns the indices that sort the rows, shape (k,). Default: by processor, in
+    the previous order for each processor.
+    """
 
 
 @dataclass(frozen=True, eq=False)
 class Total:
-    """A count of this rank, or an array of counts, that is summed over all ranks."""
+    """A count of this rank, or an array of counts, to be summed over all ranks."""
 
     value: Any
 
 
 @dataclass(frozen=True, eq=False)
 class Largest:
-    """A number of this rank, of which the largest over all ranks is kept."""
+    """A number of this rank; the largest number of all ranks is saved."""
 
     value: int
 
@@ -85,18 +87,18 @@ Fields = Mapping[str, Any]
 
 
 class Frame:
-    """A loop that can be saved; a context manager, within which the loop runs.
+    """A loop whose state can be saved; a context manager around the loop.
 
     Parameters
     ----------
     ranks : Machine or Local
-        The machine that it steps, or if it steps none, the ranks.
+        The loop's machine; without a machine, the ranks.
     name : str
-        What it is called in checkpoints.
+        Name of the loop in checkpoints.
     state : callable
-        ``state()``: what the loop keeps, as `Fields`; the same names and kinds at all times.
+        ``state()`` returns the loop's state as `Fields`, always with the same names and kinds.
     restore : callable
-        ``restore(found)``: take these values for it, by the same names.
+        ``restore(found)`` sets the loop's state from fields of the same names.
     """
 
     def __init__(
@@ -111,8 +113,8 @@ class Frame:
         self.name = name
         self.state, self.restore = state, restore
         self.ordinal = self.children = 0
-        # Values that are computed once and are expensive, or random: a resumed run must not compute
-        # others.
+        # Values computed once that are expensive or random: a resumed run must not compute other
+        # values.
         self.known: dict[str, Any] = {}
         self._keeper: Checkpointing | None = transport.keeper
 
@@ -133,37 +135,37 @@ class Frame:
 
     @property
     def steps(self) -> int:
-        """Number of steps that the frame's machine has made."""
+        """Number of steps made by the frame's machine."""
         return self.machine.steps if self.machine else 0
 
     def boundary(self) -> None:
-        """Mark a boundary between steps: write a checkpoint if one is due or wanted (collective).
+        """Mark a boundary between steps: write a checkpoint if due or requested (collective).
 
-        Since the ranks' last collective nothing may have been decided that others do not know.
+        All decisions since the ranks' last collective must be known to all ranks.
 
         Raises
         ------
         Suspended
-            It was wanted in order to end the run.
+            The request was to end the run after the checkpoint.
         """
         # Without checkpoints a boundary is one comparison, cheap enough for every step.
         if self._keeper is not None:
             self._keeper.poll()
 
     def meeting(self) -> None:
-        """Mark a boundary at which ranks that have worked independently meet (collective)."""
+        """Mark a boundary at which ranks meet after independent work (collective)."""
         if self._keeper is not None:
             self._keeper.meet()
 
     def once(self, name: str, compute: Callable[[], T]) -> T:
-        """Return what `compute` gives; a run that resumes later takes the saved value.
+        """Return the result of `compute`; a resumed run returns the saved value.
 
         Parameters
         ----------
         name : str
-            What it is called.
+            Name of the value.
         compute : callable
-            Gives a number, a text, None or a list of these, the same on all ranks.
+            Returns a number, a text, None or a list of these, the same on all ranks.
         """
         if name not in self.known:
             self.known[name] = compute()
@@ -172,28 +174,28 @@ class Frame:
 
 
 class StatePart(Protocol):
-    """An object with state of its own that a checkpoint keeps."""
+    """An object with its own state in a checkpoint."""
 
     def state(self) -> Fields:
-        """Fields for a checkpoint, under names that no other part of the loop uses."""
+        """Return fields for a checkpoint, with names unique in the loop."""
 
     def restore(self, found: Mapping[str, Any]) -> None:
-        """Take over what `state` gave, on any number of ranks; other names may stand beside."""
+        """Restore the fields of `state`, on any number of ranks, and ignore other fields."""
 
 
 class Collected:
-    """Array of rows that come a few at a time; a `StatePart` of a loop.
+    """Growing array of rows; a `StatePart` of a loop.
 
     Parameters
     ----------
     name : str
-        What it is called in checkpoints.
+        Name of the array in checkpoints.
     most : int
-        How many rows there is room for at first.
+        Initial capacity in rows.
     width : int
-        Numbers of a row.
+        Numbers per row.
     node : callable, optional
-        As of `Located`.
+        As for `Located`.
     """
 
     def __init__(
@@ -218,11 +220,11 @@ class Collected:
         self._rows[before : self._count] = rows
 
     def state(self) -> Fields:
-        """Fields for a checkpoint."""
+        """Return the rows as a field for a checkpoint."""
         return {self._name: Located(self.rows, self._node)}
 
     def restore(self, found: Mapping[str, Any]) -> None:
-        """Take over what `state` gave, on any number of ranks."""
+        """Restore the rows saved by `state`, on any number of ranks."""
         self._count = 0
         self.add(found[self._name])
 
@@ -235,9 +237,9 @@ class State(Frame):
     ranks, name
         As for `Frame`.
     parts : StatePart
-        Objects of the program's whose own state belongs to the loop's.
+        Objects of the program with their own state, saved with the loop.
     fields : Kind, or a number, text or list
-        What every attribute is at first; later ones are of the same kind.
+        Initial value of every attribute; later values must be of the same kind.
 
     Examples
     --------
@@ -282,7 +284,7 @@ class State(Frame):
 
 
 def machine_state(machine: Stepping) -> Fields:
-    """Fields of a machine itself: its meters and its recording."""
+    """Return the checkpoint fields of a machine itself: its meters and its recording."""
     meters, trace = machine.meters, machine.trace
     fields: dict[str, Any] = {
         "steps": meters.steps,
@@ -305,7 +307,7 @@ def _by_step(rows: Array) -> Ints:
 
 
 def restore_machine(machine: Stepping, found: Mapping[str, Any]) -> None:
-    """Restore a machine from what `machine_state` gave."""
+    """Restore a machine from the fields of `machine_state`."""
     meters, trace = machine.meters, machine.trace
     meters.steps, meters.messages = found["steps"], found["messages"]
     meters.crossed, meters.crossed_bytes = found["crossed"], found["crossed_bytes"]
@@ -313,13 +315,13 @@ def restore_machine(machine: Stepping, found: Mapping[str, Any]) -> None:
         meters.loads[:] = found["loads"].reshape(-1)
     if trace is not None:
         trace.idle, trace.numbered = found["idle"], found["numbered"]
-        # Rows were sent to the ranks that host their senders now; they are entered step by step as
-        # before.
+        # Rows were sent to the ranks that host their senders now. They are entered step by step
+        # again.
         trace.moves = traces.Spill(traces.RECORD)
         for rows in parts_of(found["moves"], found["moves"]["step"]):
             trace.moves.add(rows)
 
 
 def parts_of(rows: Array, steps: Ints) -> list[Array]:
-    """Split rows that ascend by step into one part per step."""
+    """Split rows in ascending order of steps into one part per step."""
     return np.split(rows, np.flatnonzero(np.diff(steps)) + 1) if len(rows) else []

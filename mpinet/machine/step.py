@@ -1,6 +1,6 @@
-"""One step: the sends, their way to the receivers' ranks, and the order in which they are received.
+"""One step: the sends, their transport to the receivers' ranks, and the order of reception.
 
-What a step must not do is in `mpinet.machine.enforcement`.
+`mpinet.machine.enforcement` checks the rules of a step.
 """
 
 from __future__ import annotations
@@ -27,15 +27,15 @@ class Sends:
     nodes: Ints
     """Sender of each message. Shape (k,)."""
     ports: Ints
-    """Port that each message leaves by. Shape (k,)."""
+    """Output port of each message. Shape (k,)."""
     targets: Ints
     """Receiver of each message. Shape (k,)."""
     arrivals: Ints
-    """Port that each message comes in by. Shape (k,)."""
+    """Input port of each message at its receiver. Shape (k,)."""
     channels: Ints
-    """The busses (none in a network of links). Shape (k,) or (0,)."""
+    """Bus of each message; empty in a network of links. Shape (k,) or (0,)."""
     transmissions: int
-    """Messages put on channels: sends on several ports of one bus are one."""
+    """Number of messages on channels; sends on several ports of one bus are one."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -45,20 +45,20 @@ class Arrivals:
     nodes: Ints
     """Receiver of each message. Shape (k,)."""
     ports: Ints
-    """Port that each message came in by. Shape (k,)."""
+    """Input port of each message. Shape (k,)."""
     payload: Array
     """The messages. Shape (k, ..)."""
     total: int
-    """The sum of all ranks' words."""
+    """Sum of all ranks' words."""
 
 
 def carry(
     machine: Stepping, sends: Sends, payload: Array | None, word: int, exchange: Carrier
 ) -> Arrivals:
-    """Bring every message to its receiver's rank, by the machine's exchange or its transport's."""
+    """Bring every message to its receiver's rank, by the given exchange."""
     if payload is None:
         payload = np.empty((len(sends.nodes), 0), np.uint8)
-    # One rank needs no records: the arrays of the sends are those of the arrivals.
+    # One rank needs no records: the arrays of the sends are also the arrays of the arrivals.
     if machine.transport.size == 1:
         return Arrivals(sends.targets, sends.arrivals, payload, word)
     leaving, counts = by_owner(machine, sends.targets)
@@ -89,16 +89,16 @@ def record_type(payload: np.dtype[Any], shape: tuple[int, ...]) -> np.dtype[Any]
 
 
 def by_owner(machine: Stepping, nodes: Ints) -> tuple[Ints, Ints]:
-    """Places of the nodes hosted elsewhere, rank 0's first, and their number for each rank.
+    """Return the indices of nodes hosted elsewhere, sorted by rank, and their number per rank.
 
     Returns
     -------
     places : ndarray of int64, shape (k,)
-        Places in `nodes`, by rank, within a rank in order.
+        Indices into `nodes`, by rank, in order within a rank.
     counts : ndarray of int64, shape (ranks,)
-        How many belong to each rank; none to this one.
+        Number of nodes of each rank; 0 for this rank.
     """
-    # Idle ranks take part in every step, so the empty case has to cost nothing.
+    # Idle ranks take part in every step, so the empty case must cost nothing.
     if len(nodes) == 0:
         return nodes, np.zeros(machine.transport.size, np.int64)
     owners = machine.placement.owners(nodes)
@@ -108,10 +108,10 @@ def by_owner(machine: Stepping, nodes: Ints) -> tuple[Ints, Ints]:
 
 
 def in_order(machine: Stepping, arrivals: Arrivals, listen: tuple[Any, Any] | None) -> Ints | slice:
-    """Places of the accepted arrivals by receiver, then port."""
+    """Return the indices of the accepted arrivals, sorted by receiver, then port."""
     order: Ints | slice = slice(None)
-    # Programs that walk nodes and ports in order produce sorted arrivals; a linear test saves the
-    # sort.
+    # Programs that iterate over nodes and ports in order produce sorted arrivals; a linear test
+    # saves the sort.
     if not ascend_in_pairs(arrivals.nodes, arrivals.ports):
         order = _sorted_places(machine, arrivals)
     if listen is None:
@@ -123,12 +123,12 @@ def in_order(machine: Stepping, arrivals: Arrivals, listen: tuple[Any, Any] | No
 
 
 def _keys(machine: Stepping, arrivals: Arrivals) -> Ints:
-    """Keys of the arrivals, which ascend by receiver, then port."""
+    """Return keys of the arrivals, ascending by receiver, then port."""
     return arrivals.nodes * machine.topology.ports + arrivals.ports
 
 
 def _sorted_places(machine: Stepping, arrivals: Arrivals) -> Ints:
-    """Places that sort the arrivals: by counting if there are at least as many as processors."""
+    """Return the indices that sort the arrivals, by counting sort if there are many arrivals."""
     placement, count = machine.placement, len(arrivals.nodes)
     # Counting sort touches a counter per processor. With few arrivals a comparison sort is cheaper.
     if count < placement.count or not machine.mapping.contiguous:
@@ -141,7 +141,7 @@ def _sorted_places(machine: Stepping, arrivals: Arrivals) -> Ints:
 
 @kernel
 def ascend(numbers: Ints) -> bool:
-    """Tell if each number is at least the one before it."""
+    """Return True if each number is at least its predecessor."""
     for i in range(1, numbers.size):
         if numbers[i] < numbers[i - 1]:
             return False
@@ -150,7 +150,7 @@ def ascend(numbers: Ints) -> bool:
 
 @kernel
 def ascend_in_pairs(nodes: Ints, ports: Ints) -> bool:
-    """Tell if each pair (node, port) is at least the one before it."""
+    """Return True if each pair (node, port) is at least its predecessor."""
     for i in range(1, nodes.size):
         if nodes[i] < nodes[i - 1] or (nodes[i] == nodes[i - 1] and ports[i] < ports[i - 1]):
             return False
@@ -160,7 +160,7 @@ def ascend_in_pairs(nodes: Ints, ports: Ints) -> bool:
 @kernel
 def sort_by_count(numbers: Ints, first: int, count: int, places: Ints, ordered: Ints) -> None:
     """Write the places in the order of their numbers, first .. first + count - 1; stable."""
-    # Stable, so sorting by port first and node second gives the order of pairs.
+    # Stable: sorting by port first and node second gives the order of pairs.
     ends = np.zeros(count + 1, np.int64)
     for i in range(numbers.size):
         ends[numbers[i] - first + 1] += 1
@@ -173,14 +173,14 @@ def sort_by_count(numbers: Ints, first: int, count: int, places: Ints, ordered: 
 
 
 def first_of_transmission(sends: Sends) -> Ints:
-    """Places of the sends, one per transmission."""
+    """Return the indices of the sends, one per transmission."""
     if len(sends.channels) == 0:
         return np.arange(len(sends.nodes))
     return first_of_each(sends.nodes, sends.channels)
 
 
 def first_of_each(first: Ints, second: Ints) -> Ints:
-    """Places where a pair of numbers stands for the first time, ascending."""
+    """Return the indices of the first occurrence of each pair of numbers, ascending."""
     # On a bus several sends of one processor are one transmission, and metered once.
     order = np.lexsort((second, first))
     new = np.ones(len(order), bool)
@@ -199,17 +199,17 @@ def count(machine: Stepping, sends: Sends, numbers: Ints | int = -1) -> None:
 
 
 def gather_claims(machine: Stepping, claims: Ints) -> Ints:
-    """Gather the claims on channels that concern this rank: its own and its fellow members'.
+    """Gather the claims on channels relevant to this rank: its own and the other members' claims.
 
     Parameters
     ----------
     claims : ndarray of int64, shape (k, c)
-        Rows that begin with a hosted processor and the channel that it claims, all different.
+        Distinct rows that begin with a hosted processor and its claimed channel.
 
     Returns
     -------
     ndarray of int64, shape (m, c)
-        These rows, then those received from other ranks (collective).
+        These rows, then the rows received from other ranks (collective).
     """
     if machine.transport.size == 1:
         return claims
@@ -220,7 +220,7 @@ def gather_claims(machine: Stepping, claims: Ints) -> Ints:
     row, port = row[same], port[same]
     owners = machine.placement.owners(fellows[row, port])
     away = owners != machine.transport.rank
-    # A claim goes to a rank once, however many members of the bus it hosts.
+    # A claim goes to a rank once, however many members of the bus the rank hosts.
     outgoing = np.unique(owners[away] * len(claims) + row[away])
     counts = np.bincount(outgoing // max(len(claims), 1), minlength=machine.transport.size)
     received = machine.transport.exchange(claims[outgoing % max(len(claims), 1)], counts).records

@@ -1,6 +1,6 @@
-"""The part of a machine that the parts of its steps use, and what a step brings.
+"""The part of a machine used by the modules for its steps, and the result of a step.
 
-`Machine` is made of these parts, so that they cannot import it.
+`Machine` imports these modules, so they cannot import `Machine`.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from mpinet.machine.trace import Trace
 from mpinet.machine.transport import Local, Received, Room, world
 from mpinet.networks.topology import NetworkLike, Topology
 
-# 32 ports a word: a bit for each port of 10^8 processors fits where a byte would not.
+# 32 ports per word: with 10^8 processors there is memory for a bit per port, but not for a byte.
 WORD_BITS = 5
 PORTS_PER_WORD = 1 << WORD_BITS
 """Ports per word in a set of ports (`Stepping.used_ports`)."""
@@ -35,25 +35,25 @@ T = TypeVar("T")
 @described
 @dataclass(frozen=True, eq=False)
 class Inbox:
-    """Messages that this rank's processors received in a step, by processor, then port."""
+    """Messages received by this rank's processors in a step, by processor, then port."""
 
     nodes: Ints
     """Receiver of each message. Shape (k,)."""
     ports: Ints
-    """Port that each message came in by. Shape (k,)."""
+    """Input port of each message. Shape (k,)."""
     payload: Array
     """The messages. Shape (k, ..)."""
     total: int = 0
-    """Sum over all ranks of the word that each gave to `Machine.step`."""
+    """Sum over all ranks of the argument `word` of `Machine.step`."""
 
     def __len__(self) -> int:
         return len(self.nodes)
 
 
 class Stepping:
-    """The part of a machine that its steps use; see `Machine` for the parameters.
+    """The part of a machine used by its steps; see `Machine` for the parameters.
 
-    `Machine` adds the steps themselves, which are made by modules that need this class.
+    `Machine` adds the steps themselves, which are in modules that need this class.
     """
 
     def __init__(
@@ -71,9 +71,9 @@ class Stepping:
         self.topology: Topology = open_topology(topology)
         topology = self.topology
         self.model = PortModel.named(ports)
-        # A bus carries one transmission in any case; half duplex would mean nothing there.
+        # A bus carries one transmission in any case; half duplex has no meaning there.
         if self.model.half_duplex and not topology.links:
-            raise UsageError(f"{topology.name} has busses: half duplex is a property of links.")
+            raise UsageError(f"{topology.name} has busses; half duplex applies to links only.")
         self.transport = transport or world()
         self.mapping = mapping or blocks(topology)
         self.placement = Placement(self.mapping, self.transport.rank, self.transport.size)
@@ -94,7 +94,7 @@ class Stepping:
 
     @property
     def steps(self) -> int:
-        """Number of steps that the machine has made."""
+        """Number of steps made by the machine."""
         return self.meters.steps
 
     @property
@@ -103,7 +103,7 @@ class Stepping:
         return self.meters.steps - self._before + 1
 
     def slots(self, nodes: Ints) -> Ints:
-        """Slots of `nodes` on this rank, in the shape of the argument."""
+        """Return the slots of `nodes` on this rank, in the shape of the argument."""
         return self.placement.slots(nodes)
 
     def step(self, nodes: Any, ports: Any) -> Inbox:
@@ -111,11 +111,11 @@ class Stepping:
         raise NotImplementedError
 
     def checked(self, check: Callable[[], T]) -> T:
-        """Run a check without collectives; its error is raised on every rank, in its next one."""
+        """Run a check without collectives; other ranks raise its error in their next one."""
         try:
             return check()
-        # The other ranks are about to enter a collective. They must meet this error there instead
-        # of waiting for ever.
+        # The other ranks are about to enter a collective. They must receive this error there
+        # instead of waiting forever.
         except MpinetError as error:
             self.transport.fail(error)
             raise
@@ -128,30 +128,30 @@ class Stepping:
         room: Room | None = None,
     ) -> Received:
         """Bring a step's messages to their receivers' ranks, and meter them (`Local.exchange`)."""
-        # Metered at the only door between ranks, so that plans, beeps and routers cannot forget it.
+        # Metered at the only gate between ranks: plans, beeps and routers cannot forget the meters.
         self.meters.cross(records)
         return self.transport.exchange(records, counts, word, room)
 
     def count(self, messages: int, steps: int = 1) -> None:
-        """Count one step or more, and the messages that this rank's processors sent in them."""
+        """Count one step or more, and the messages of this rank's processors in these steps."""
         self.meters.count(steps, messages)
         self._watch(self.steps)
 
     def record(self, senders: Ints, ports: Ints, receivers: Ints, numbers: Ints | int = -1) -> None:
-        """Record the last step's movements, if a recording is wanted."""
+        """Record the last step's messages, if there is a recording."""
         trace = self.trace
         if trace is not None:
             self.checked(lambda: trace.add(self.steps, senders, ports, receivers, numbers))
 
     def sum(self, *numbers: int) -> list[int]:
-        """Sum numbers over all ranks (collective)."""
-        # A rank alone skips the array: this is called in every step of some programs.
+        """Return the sum of each number over all ranks (collective)."""
+        # A single rank skips the array: some programs call this method in every step.
         if self.transport.size == 1:
             return list(map(int, numbers))
         return [int(total) for total in self.transport.sum(np.array(numbers, np.int64))]
 
     def max(self, *numbers: int) -> list[int]:
-        """Take the largest of each number over all ranks (collective)."""
+        """Return the maximum of each number over all ranks (collective)."""
         if self.transport.size == 1:
             return list(map(int, numbers))
         return [int(largest) for largest in self.transport.max(np.array(numbers, np.int64))]
@@ -163,16 +163,16 @@ class Stepping:
 
     @cached_property
     def used_ports(self) -> NDArray[np.uint32]:
-        """Scratch of the step: a bit for every port of the hosted processors, all zero."""
+        """Scratch memory of the step: a bit for every port of the hosted processors, all zero."""
         words = -(-self.topology.ports // PORTS_PER_WORD)
         return np.zeros(self.placement.count * words, np.uint32)
 
     @cached_property
     def received(self) -> Flags:
-        """Scratch of beeps: a flag for every hosted processor, all false."""
+        """Scratch memory of beeps: a flag for every hosted processor, all false."""
         return np.zeros(self.placement.count, np.bool_)
 
     @cached_property
     def sent(self) -> NDArray[np.uint32]:
-        """Scratch of the step: a count for every hosted processor, all zero."""
+        """Scratch memory of the step: a count for every hosted processor, all zero."""
         return np.zeros(self.placement.count, np.uint32)

@@ -1,7 +1,7 @@
-"""Planned exchanges of all processors with those whose numbers differ in one bit.
+"""Planned exchanges between all pairs of processors whose numbers differ in one given bit.
 
-In such a step every processor sends one message and receives one. Nothing is kept for any
-processor, and what stays on the rank is not copied.
+In each exchange every processor sends one message and receives one. No data is stored per
+processor, and messages within a rank are not copied.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ class Swap:
     Parameters
     ----------
     machine : Machine
-        Has the processors, in contiguous blocks.
+        The machine, with processors in contiguous blocks.
     bit : int
         The power of two by which the numbers of partners differ.
     """
@@ -39,7 +39,7 @@ class Swap:
             self._counts[placement.rank ^ bit // placement.count] = placement.count
 
     def __call__(self, payload: Array) -> Array:
-        """Carry the step out.
+        """Execute the exchange, and return the received messages.
 
         Parameters
         ----------
@@ -49,13 +49,13 @@ class Swap:
         Returns
         -------
         ndarray, shape (hosted,) or (g, 2, bit)
-            What the processors received, in their order. In the second shape it is a view of
-            `payload`, in which the halves of every pair of runs are exchanged.
+            The received messages, in the order of the processors. The second shape is a view of
+            `payload` with the halves of every pair of runs exchanged.
 
         Raises
         ------
         UsageError
-            Not as many messages as processors.
+            The number of messages differs from the number of processors.
         """
         machine, count = self._machine, self._machine.placement.count
         machine.checked(lambda: self._require_messages(payload))
@@ -63,13 +63,15 @@ class Swap:
         if self._crosses:
             received = machine.exchange(payload, self._counts).records
             # A dry run receives nothing; its own payload has the right shape.
-            return received if len(received) == count else payload  # nothing comes in a dry run
+            return received if len(received) == count else payload  # dry runs receive nothing
         return payload.reshape(-1, 2, self._bit)[:, ::-1]
 
     def _require_messages(self, payload: Array) -> None:
         count = self._machine.placement.count
         if payload.shape != (count,):
-            raise UsageError(f"{count} processors send a message each, not {payload.shape}.")
+            raise UsageError(
+                f"A swap needs {count} messages, one per processor, not {payload.shape}."
+            )
 
 
 def plan_swaps(machine: Stepping, ports: Sequence[int], bits: Sequence[int]) -> list[Swap | None]:
@@ -79,13 +81,13 @@ def plan_swaps(machine: Stepping, ports: Sequence[int], bits: Sequence[int]) -> 
     if not (plain and unobserved and machine.mapping.contiguous):
         return [None] * len(bits)
     pairs = list(zip(ports, bits, strict=True))
-    # All ranks must agree: a swap on some ranks and a plan on others would never meet.
+    # All ranks must agree: a swap on some ranks and a plan on other ranks would never meet.
     obstacles = machine.sum(*(int(not _fits(machine, port, bit)) for port, bit in pairs))
     return [None if any_ else Swap(machine, bit) for any_, bit in zip(obstacles, bits, strict=True)]
 
 
 def _fits(machine: Stepping, port: int, bit: int) -> bool:
-    """Tell if a swap can bring all of this rank's rows to their partners behind the port."""
+    """Return True if a swap can bring all of this rank's rows to the partners behind the port."""
     return _fits_blocks(machine, bit) and bool(
         leads_across(
             machine.topology.neighbor.native,
@@ -99,7 +101,7 @@ def _fits(machine: Stepping, port: int, bit: int) -> bool:
 
 
 def _fits_blocks(machine: Stepping, bit: int) -> bool:
-    """Tell if the partners of this rank's processors are all on it, or all on one other rank."""
+    """Return True if this rank's partners are all on this rank, or all on one other rank."""
     first, count = machine.placement.first, machine.placement.count
     if bit < count or count == 0:
         return first % (2 * bit) == 0 == count % (2 * bit)
@@ -111,7 +113,7 @@ def _fits_blocks(machine: Stepping, bit: int) -> bool:
 def leads_across(
     neighbor_rule: PortRule, params: Ints, first: int, count: int, port: int, bit: int
 ) -> bool:
-    """Tell if the port leads each of these nodes to the one whose number differs in the bit."""
+    """Return True if the port leads each node to the node whose number differs in the bit."""
     neighbor = neighbor_rule.call
     if port < 0 or port >= params[1]:
         return False

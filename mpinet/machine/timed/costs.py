@@ -20,31 +20,33 @@ class Costs:
     Raises
     ------
     UsageError
-        One of them is out of range.
+        A parameter is out of range.
     """
 
     overhead: int = 0
     """CPU time of a message."""
     overhead_byte: int = 0
-    """CPU time of each byte of a message but the first."""
+    """CPU time of each byte of a message except the first."""
     gap: int = 0
     """NIC time of a message."""
     gap_byte: int = 0
-    """NIC time of each byte of a message but the first."""
+    """NIC time of each byte of a message except the first."""
     eager: int | None = None
-    """Bytes of the largest message whose sender does not wait for its receiver; None: all."""
+    """Bytes of the largest eager message, whose sender does not wait for its receiver; None: no
+    limit.
+    """
     latencies: tuple[int, ...] = (1,)
-    """Latency of a link, by class; the last one serves all further classes."""
+    """Latency of a link, by class; the last number is for all further classes."""
     byte_times: tuple[int, ...] = (0,)
-    """Time per byte of a link, by class; the last one serves all further classes."""
+    """Time per byte of a link, by class; the last number is for all further classes."""
     flat: int = 0
-    """Latency between any two processors, where there is no network."""
+    """Latency between any two processors, if there is no network."""
     mode: str = "cut"
-    """Way in which messages cross several links: ``"cut"``, ``"store"`` or ``"ideal"``."""
+    """Switching of messages over several links: ``"cut"``, ``"store"`` or ``"ideal"``."""
     half_duplex: bool = False
-    """True if the two directions of a link share it."""
+    """True if the two directions of a link share its bandwidth."""
     ticks: int = 1
-    """Ticks of a unit of time."""
+    """Ticks per unit of time."""
 
     @classmethod
     def exact(
@@ -57,7 +59,7 @@ class Costs:
         half_duplex: bool = False,
         **times: Fraction,
     ) -> Costs:
-        """Return costs that are given in units, in the longest tick that divides all of them.
+        """Return costs given in units of time, in the longest tick that divides all of them.
 
         Examples
         --------
@@ -66,7 +68,7 @@ class Costs:
         ((750,), (1,), 300)
         """
         given = [*times.values(), *latencies, *byte_times]
-        # Whole ticks instead of floating point: sums are associative, so results do not depend on
+        # Integer ticks instead of floating point: sums are associative, so results do not depend on
         # the order of ranks.
         ticks = lcm(*(time.denominator for time in given))
         return cls(
@@ -107,7 +109,7 @@ class Costs:
             raise UsageError("Links have a latency and a time per byte, of one class at least.")
 
     def too_long(self, what: str) -> str:
-        """Return the sentence on what takes longer than any run may."""
+        """Return the error message for an action `what` that exceeds the largest time of a run."""
         if self.ticks == 1:
             return f"{what} takes longer than 2^60 units of time: take a larger unit."
         return (
@@ -116,26 +118,26 @@ class Costs:
         )
 
     def lookahead(self, flat: bool, answers: bool) -> int:
-        """Return the least time in which what happens at one place reaches another.
+        """Return the lookahead: the least time until an event at one place affects another place.
 
         Parameters
         ----------
         flat : bool
-            Whether there is no network.
+            True if there is no network.
         answers : bool
-            Whether any sender waits for its receiver.
+            True if any sender waits for its receiver.
 
         Raises
         ------
         UsageError
-            It is 0.
+            The lookahead is 0.
         """
         if not flat:
             return min(self.latencies)
-        # An answer of a rendezvous takes the latency alone, so the overhead may not widen the
-        # window then.
+        # An answer of a rendezvous takes the latency alone: the overhead must not widen the window
+        # then.
         least = self.flat if answers else self.flat + self.overhead
         if least == 0:
             what = "a latency" if answers else "a latency or an overhead"
-            raise UsageError(f"--flat 0: {what} of 1 or more has to part two processors.")
+            raise UsageError(f"--flat 0: there must be {what} of 1 or more between two processors.")
         return least

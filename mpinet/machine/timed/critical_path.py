@@ -1,10 +1,10 @@
-"""The critical path of a run in time: the chain of moments, each the reason of the next.
+"""The critical path of a run in time: a chain of moments, each the cause of the next.
 
-It is followed from the end of the run back to its begin. A moment has a reason that was just in
-time: of a begin the last requirement, or whoever left the CPU or the NIC; of a crossing the
-message's own coming, or the message that left the link. So the time of the run is the sum over the
-chain of what its pieces take, each a number of parameters: how much a parameter would bring is how
-often it stands there.
+The path is followed from the end of the run back to its begin. Each moment has a cause that ended
+at exactly this time. The cause of a begin is the last fulfilled requirement, or the operation that
+freed the CPU or the NIC. The cause of a crossing is the arrival of the message, or the message that
+left the link. The run time is therefore the sum of the costs of all pieces, each a multiple of
+parameters. The count of a parameter on the path is the time saved per unit of this parameter.
 """
 
 from __future__ import annotations
@@ -35,10 +35,12 @@ from mpinet.networks.routing import Routing, path
 from mpinet.networks.topology import Topology
 
 KINDS = ("cpu", "nic", "latency", "bandwidth", "waiting")
-"""Kinds of time on a critical path; waiting is for a link that others keep busy."""
+"""Kinds of time on a critical path; waiting is time for links busy with other messages."""
 
 Moment = tuple[Callable[..., Any], tuple[int, ...]] | None
-"""The moment before: what to ask about it; None: the begin of the run."""
+"""The previous moment: a function that continues the path, and its arguments; None: the run's
+begin.
+"""
 
 
 @dataclass(frozen=True)
@@ -52,11 +54,11 @@ class CriticalPiece:
     kind: str
     """One of `KINDS`."""
     row: int
-    """The operation, by its row in the program: of a message the send."""
+    """The operation's row in the program; for a message the row of its send."""
     link: tuple[int, int] | None = None
-    """Node and port, where a link takes the time."""
+    """Node and port of the link, if a link takes the time."""
     behind: int | None = None
-    """The send of the message that is on the link meanwhile, where another waits."""
+    """Row of the send of the message that occupies the link, for a piece of waiting."""
 
 
 class Chain:
@@ -65,15 +67,15 @@ class Chain:
     Parameters
     ----------
     moments : Moments
-        What happened when.
+        Recorded times of the run.
     program : Program
-        The program, its processors those of the network.
+        The program, with the processors of the network.
     costs : Costs
-        What processors and links take.
+        Costs of processors and links.
     topology, routing : Topology, Routing, optional
         The network; None: there is none.
     processor, time : int
-        Where and when the run ends.
+        Processor and time at the end of the run.
     """
 
     def __init__(
@@ -93,12 +95,12 @@ class Chain:
         self.pieces: list[CriticalPiece] = []
         """The path, from the begin of the run to its end."""
         self.counts: Counter[str] = Counter()
-        """Number of times that each parameter occurs on the path, by name: overhead, overhead_byte,
-        gap, gap_byte, flat, ``latency K`` and ``time_byte K`` of class K. Also the time of
-        calcs."""
+        """Number of occurrences of each parameter on the path, by name: overhead, overhead_byte,
+        gap, gap_byte, flat, ``latency K`` and ``time_byte K`` of class K. Also the time of calcs.
+        """
         self._now, self._since, self._waits = time, -1, -1
-        # Each moment is a function and its arguments: paths have millions of moments, too many for
-        # recursion.
+        # Each moment is a function and its arguments: recursion would be too deep
+        # for paths of millions of moments.
         moment = self._last(processor) if time else None
         while moment is not None:
             ask, about = moment
@@ -115,7 +117,7 @@ class Chain:
         counts: dict[str, int],
         link: tuple[int, int] | None = None,
     ) -> None:
-        """Go back by a piece of the path."""
+        """Follow the path back by a piece of the path."""
         end, self._now = self._now, self._now - time
         self.counts.update(counts)
         # From `_since` on the message was ready, but other messages used the link. This part counts
@@ -140,13 +142,13 @@ class Chain:
         return self._costs.latencies[min(kind, len(self._costs.latencies) - 1)]
 
     def _pass(self, note: list[int], send: int) -> None:
-        """Go back by the latency of a link."""
+        """Follow the path back by the latency of a link."""
         kind = self._kind(note[NODE], note[PLACE])
         link = (note[NODE], note[PLACE])
         self._spend(self._latency(kind), "latency", send, {f"latency {kind}": 1}, link)
 
     def _further(self, send: int) -> int:
-        """Return the NIC time of a message's further bytes."""
+        """Return the NIC time of a message's bytes after the first."""
         return (self._size(send) - 1) * self._costs.gap_byte
 
     def _back(self, send: int) -> tuple[int, dict[str, int]]:
@@ -173,10 +175,10 @@ class Chain:
     # ------------------------------------------------------------------------------- operations
 
     def _last(self, node: int) -> Moment:
-        """Find what the processor that is done last did last."""
+        """Return the last moment of the processor that ends last."""
         moments, time = self._moments, self._now
-        # Several things may end at the last moment. Any is a critical path; a fixed order makes the
-        # answer reproducible.
+        # Several activities may end at the last moment. Any of them is on a critical path; a fixed
+        # order makes the answer reproducible.
         for note in moments.taken_in.at(node, time):
             return self._taken, (self._send_of(note),)
         for note in moments.cpus.at(node, time):
@@ -187,7 +189,7 @@ class Chain:
         raise AssertionError(f"nothing ends at processor {node} at {time}")
 
     def _done_at(self, row: int) -> int | None:
-        """Return when an operation was done; None: never."""
+        """Return the end time of an operation; None: it never ended."""
         program, moments = self._program, self._moments
         if program.kind[row] == RECV:
             note = moments.matched.one(row)
@@ -199,13 +201,13 @@ class Chain:
         return None if met is None else max(note[END], met[BEGIN] + self._back(row)[0])
 
     def _done(self, row: int) -> Moment:
-        """Go back from when an operation was done."""
+        """Follow the path back from the end of an operation."""
         program, moments, time = self._program, self._moments, self._now
         if program.kind[row] == RECV:
             note = moments.matched.one(row, END, time)
             assert note is not None
             send = self._send_of(note)
-            # A receive ends with its message, or at once when the message came first: these are
+            # A receive ends with its message, or at once if the message came first: these are
             # different predecessors.
             if moments.taken.one(send, END, time) is not None:
                 return self._taken, (send,)
@@ -222,7 +224,7 @@ class Chain:
         return self._required, (self._row_of(note),)
 
     def _computed(self, row: int, begin: int) -> Moment:
-        """Go back by the CPU time of a calc or a send."""
+        """Follow the path back by the CPU time of a calc or a send."""
         amount = int(self._program.amount[row])
         if self._program.kind[row] == CALC:
             self._spend(self._now - begin, "cpu", row, {"calc": amount})
@@ -232,10 +234,13 @@ class Chain:
         return self._began, (row,)
 
     def _began(self, row: int) -> Moment:
-        """Go back from when a calc or send began: it was released, or a CPU or NIC became free."""
+        """Follow the path back from the begin of a calc or send.
+
+        The previous moment is its release, or the time when a CPU or NIC became free.
+        """
         program, node = self._program, self._owner(row)
-        # Requirements before resources: if both became true now, the dependency is the reason that
-        # the user can change.
+        # Requirements before resources: if both were fulfilled now, the user can change the
+        # dependency.
         required = self._required(row)
         if required is not None or self._now == 0:
             return required
@@ -245,27 +250,27 @@ class Chain:
         for note in self._moments.sending.at(node, self._now):
             if note[BEGIN] < self._now:
                 return self._left_nic(note, self._row_of(note), self._began)
-        # It began twice (docs/reference/time.md), and notes do not tell which time was released by
-        # what.
+        # The operation began twice (docs/reference/time.md), and the records do not show the cause
+        # of each release.
         earlier = [time for _, time in self._needs(row) if time < self._now]
         time = max(earlier, default=0)
         self._spend(self._now - time, "waiting", row, {"twice": self._now - time})
         return self._required(row)
 
     def _started(self, row: int) -> Moment:
-        """Go back from when an operation began, which a receive does when it is released."""
+        """Follow the path back from the begin of an operation; a receive begins at its release."""
         return (self._required if self._program.kind[row] == RECV else self._began), (row,)
 
     def _required(self, row: int) -> Moment:
-        """Return the first requirement that was met just now; None: there is none."""
+        """Return the first requirement fulfilled at the current time; None if there is none."""
         for moment, time in self._needs(row):
-            # Any requirement met at this very time is tight. The first in program order is taken.
+            # Any requirement fulfilled at this time is tight. The first in program order is taken.
             if time == self._now:
                 return moment
         return None
 
     def _needs(self, row: int) -> list[tuple[Moment, int]]:
-        """Return what an operation requires, and when each was met."""
+        """Return an operation's requirements, each with the time of its fulfilment."""
         program, moments = self._program, self._moments
         first, found = int(program.first[self._owner(row)]), list[tuple[Moment, int]]()
         for need in program.needs[program.needs_first[row] : program.needs_first[row + 1]].tolist():
@@ -283,7 +288,7 @@ class Chain:
         return found
 
     def _left_cpu(self, node: int, cpu: int) -> Moment:
-        """Return what left a CPU just now; None: nothing did."""
+        """Return the activity that freed a CPU at the current time; None if there is none."""
         for note in self._moments.cpus.at(node, self._now):
             if note[WHAT] >> NOTE_BITS == cpu and note[BEGIN] < self._now:
                 return self._computed, (self._row_of(note), note[BEGIN])
@@ -293,7 +298,7 @@ class Chain:
         return None
 
     def _left_nic(self, note: list[int], send: int, ask: Callable[[int], Moment]) -> Moment:
-        """Go back by the NIC time of a message that was before."""
+        """Follow the path back by the NIC time of the previous message."""
         parts = {"gap": 1, "gap_byte": self._size(send) - 1}
         self._spend(self._now - note[BEGIN], "nic", send, parts)
         return ask, (send,)
@@ -301,11 +306,14 @@ class Chain:
     # --------------------------------------------------------------------------------- messages
 
     def _taken(self, send: int) -> Moment:
-        """Go back from when a message was in: it took CPU and NIC, or its last byte came late."""
+        """Follow the path back from the end of a message's reception.
+
+        The path continues by CPU and NIC time, or by the arrival of the last byte.
+        """
         costs, more = self._costs, self._size(send) - 1
         note = self._moments.taken.one(send, END, self._now)
         assert note is not None
-        # The same maximum as in the kernel decides which parameter the bytes are charged to.
+        # The same maximum as in the kernel determines the parameter charged for the bytes.
         each = max(costs.overhead_byte, costs.gap_byte)
         if note[BEGIN] + costs.overhead + more * each != self._now:
             self._spend(costs.overhead, "cpu", send, {"overhead": 1})
@@ -319,7 +327,7 @@ class Chain:
         return self._taking, (send,)
 
     def _taking(self, send: int) -> Moment:
-        """Go back from when a message was begun to be taken in."""
+        """Follow the path back from the begin of a message's reception."""
         note = self._moments.taken.one(send, BEGIN, self._now)
         assert note is not None
         if note[READY] == self._now:
@@ -333,11 +341,11 @@ class Chain:
         raise AssertionError(f"nothing kept a message of {note[SOURCE]} at {self._now}")
 
     def _takes_links(self, send: int) -> bool:
-        """Return whether a message goes over links: to another processor of a network."""
+        """Return True if a message uses links: to another processor of a network."""
         return self._topology is not None and self._owner(send) != self._program.peer[send]
 
     def _reached(self, send: int) -> Moment:
-        """Go back from when the first byte of a message came."""
+        """Follow the path back from the arrival of the first byte of a message."""
         if not self._takes_links(send):
             if self._owner(send) != self._program.peer[send]:
                 self._spend(self._costs.flat, "latency", send, {"flat": 1})
@@ -345,7 +353,7 @@ class Chain:
         return self._over(send, self._moments.last_hop(send) + 1)
 
     def _come(self, send: int) -> Moment:
-        """Go back from when the last byte of a message came."""
+        """Follow the path back from the arrival of the last byte of a message."""
         if not self._takes_links(send):
             parts = {"gap_byte": self._size(send) - 1}
             self._spend(self._further(send), "bandwidth", send, parts)
@@ -353,32 +361,32 @@ class Chain:
         return self._behind(send, self._moments.last_hop(send) + 1)
 
     def _entered(self, send: int) -> Moment:
-        """Go back from when a message entered the network."""
+        """Follow the path back from the entry of a message into the network."""
         self._spend(self._costs.overhead, "cpu", send, {"overhead": 1})
         return self._began, (send,)
 
     def _injected(self, send: int) -> Moment:
-        """Go back from when the last byte of a message left the NIC."""
+        """Follow the path back from the departure of a message's last byte from the NIC."""
         parts = {"gap_byte": self._size(send) - 1}
         self._spend(self._further(send), "nic", send, parts)
         return self._entered, (send,)
 
     def _note_of(self, send: int, hop: int, word: int) -> list[int]:
-        """Return the crossing of which a time is now."""
+        """Return the record of the crossing with one of its times equal to the current time."""
         key = self._moments.crossing(send, hop)
         note = self._moments.crossed.one(key, word, self._now)
         assert note is not None
         return note
 
     def _earlier(self, send: int, hop: int) -> None:
-        """Go back by the latency of a hop, of which a time was just that earlier."""
+        """Follow the path back by the latency of a hop."""
         key = self._moments.crossing(send, hop)
         note = self._moments.crossed.one(key)
         assert note is not None
         self._pass(note, send)
 
     def _over(self, send: int, hop: int) -> Moment:
-        """Go back from when a message was ready for a hop."""
+        """Follow the path back from the time when a message was ready for a hop."""
         store = self._costs.mode == "store"
         if hop == 0:
             return (self._injected if store else self._entered), (send,)
@@ -386,14 +394,14 @@ class Chain:
         return (self._through if store else self._crossing), (send, hop - 1)
 
     def _behind(self, send: int, hop: int) -> Moment:
-        """Go back from when the last byte of a message was there for a hop."""
+        """Follow the path back from the time when a message's last byte was ready for a hop."""
         if hop == 0:
             return self._injected, (send,)
         self._earlier(send, hop - 1)
         return self._through, (send, hop - 1)
 
     def _through(self, send: int, hop: int) -> Moment:
-        """Go back from when a link was free again."""
+        """Follow the path back from the time when a link became free."""
         note, size = self._note_of(send, hop, END), self._size(send)
         kind = self._kind(note[NODE], note[PLACE])
         times = self._costs.byte_times
@@ -405,7 +413,10 @@ class Chain:
         return self._crossing, (send, hop)
 
     def _crossing(self, send: int, hop: int) -> Moment:
-        """Go back from when a message entered a link: it came just then, or another one left."""
+        """Follow the path back from a message's entry into a link.
+
+        The previous moment is the message's arrival, or the departure of another message.
+        """
         note = self._note_of(send, hop, BEGIN)
         if note[READY] == self._now:
             return self._over, (send, hop)
@@ -414,8 +425,7 @@ class Chain:
             self._busy = (note[NODE], note[PLACE])
         self._since = min(self._since, note[READY])
         order = _order(note)
-        # The predecessor on a server is the last of those served earlier, by the server's own
-        # order.
+        # The predecessor on a server is the last message served earlier, by the server's own order.
         before = [
             other
             for other in self._moments.through.of(self._now).tolist()
@@ -425,7 +435,7 @@ class Chain:
         return self._through, (self._send_of(other), other[WHAT] >> NOTE_BITS)
 
     def _is_same(self, one: list[int], other: list[int]) -> bool:
-        """Return whether two crossings are over one server."""
+        """Return True if two crossings use the same server."""
         topology = self._topology
         assert topology is not None
         if (one[NODE], one[PLACE]) == (other[NODE], other[PLACE]):
@@ -437,5 +447,5 @@ class Chain:
 
 
 def _order(note: list[int]) -> tuple[int, ...]:
-    """Return the order in which a link serves messages."""
+    """Return the key by which a link orders messages."""
     return note[READY], note[SOURCE], note[INDEX], note[WHAT] >> NOTE_BITS

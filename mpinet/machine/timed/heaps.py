@@ -1,27 +1,28 @@
-"""The heaps of the timed machine: what waits for a CPU, a server or its end, and by which order."""
+"""The heaps of the timed machine, for CPUs, servers and ends of operations, with their orders."""
 
 from mpinet.compiled import inlined
 from mpinet.machine.heaps import popped, pushed
 
 
 @inlined
-# Total orders on purpose: pops must not depend on insertion order, rank count or the heap's shape.
+# Total orders are essential: pops must not depend on insertion order, number of ranks or the heap's
+# shape.
 def issued_first(a, b, operations):
-    """Operations by when they were issued, then by their numbers."""
+    """Order operations by issue time, then by number."""
     one, other = operations[a], operations[b]
     return (one.turn, one.number) < (other.turn, other.number)
 
 
 @inlined
 def sent_first(a, b, messages):
-    """Messages by when they were sent, then by source and number."""
+    """Order messages by send time, then by source and number."""
     one, other = messages[a], messages[b]
     return (one.sent, one.source, one.index) < (other.sent, other.source, other.index)
 
 
 @inlined
 def ready_first(a, b, messages):
-    """Messages by when they are ready, then by source, number and hop."""
+    """Order messages by ready time, then by source, number and hop."""
     one, other = messages[a], messages[b]
     # The hop is part of the key: an operation that began twice has two messages of one source and
     # number.
@@ -31,7 +32,7 @@ def ready_first(a, b, messages):
 
 @inlined
 def ended_first(a, b, messages):
-    """Ends of operations by their time, then by the operations' rows."""
+    """Order ends of operations by time, then by the operations' rows."""
     one, other = messages[a], messages[b]
     return (one.ready, one.index) < (other.ready, other.index)
 

@@ -1,9 +1,9 @@
-"""Records of the timed machine: all that a rank holds of a run, as kernels and Python read it.
+"""Records of the timed machine: the whole state of a run on a rank, for kernels and Python.
 
-A rank has *operations*, those of a processor side by side, and *messages*, which are anywhere on
-their way. Both are rows of arrays, and stand in heaps and lists by the numbers of their rows. A
-*server* is what messages pass one after the other: a direction of a link, a half-duplex link, a
-bus. Time is in whole units; what they are only people know.
+A rank has *operations*, grouped by processor, and *messages*, anywhere on their way. Both are rows
+of arrays. Heaps and lists contain the numbers of these rows. A *server* is passed by one message
+after the other: a direction of a link, a half-duplex link, or a bus. Time is an integer number of
+ticks.
 """
 
 from typing import Annotated, NamedTuple, get_args
@@ -15,26 +15,26 @@ from mpinet.base.records import Record, Short, Word32
 from mpinet.machine.heaps import NONE as NONE
 from mpinet.machine.state import Largest, Same, Total
 
-# One below 2^62: the sum of two times, and the negated time that a maximum over ranks takes, still
-# fit into 64 bits.
+# Below 2^62: the sum of two times, and the negated time in a maximum over ranks, still fit into 64
+# bits.
 NEVER = (1 << 62) - 1
-"""A time that does not come."""
+"""Time of an event that never happens."""
 
 LATEST = 1 << 60
-"""Times from which on a run is refused: what is added to one in an event stays below 2^62."""
+"""Time from which on a run is rejected; additions within an event stay below 2^62."""
 
 CALC, SEND, RECV = range(3)
 KINDS = ("calc", "send", "recv")
 
-# A statement is read at each release of its operation: one word with all flags keeps it within half
-# a line of the cache.
+# A statement is read at each release of its operation: one word with all flags keeps the statement
+# within half a cache line.
 KIND_BITS, HAS_STARTERS, CPU_SHIFT = 3, 4, 3
-"""Layout of `Statement.what`: the kind, whether others wait for its begin, its CPU."""
+"""Layout of `Statement.what`: the kind, a flag for followers of its begin, its CPU."""
 
-# Far below any count that decrements of an operation released twice can reach, so that done never
-# turns into ready again.
+# Far below any count of an operation released twice, so that a finished operation never becomes
+# ready again.
 DONE_WITH = -(1 << 30)
-"""Requirements that an operation lacks, or less, which is done."""
+"""Largest value of `Operation.missing` for a finished operation."""
 
 ANY = -1
 """Any source."""
@@ -44,7 +44,7 @@ ANY_TAG = (1 << 32) - 1
 
 ANY_SOURCES, ANY_TAGS = 2, 1
 PATTERNS = 4
-"""Kinds of receives, by what they leave open: a number below 4, made of these two bits."""
+"""Number of kinds of receives; the bits `ANY_SOURCES` and `ANY_TAGS` stand for their wildcards."""
 
 MODES = get_args(Mode)
 CUT, STORE, IDEAL = range(3)
@@ -53,80 +53,86 @@ FULL, HALF, BUS = range(3)
 """Kinds of servers: a direction of a link, a link, a bus."""
 
 # A bucket is a linked list, whose next element is known only after a load. The ring of recent
-# entries gives addresses that can be prefetched.
+# entries gives addresses for prefetching.
 RECENT = 8
-"""Processors that a bucket remembers of those that it got last."""
+"""Number of recently entered processors remembered per bucket."""
 
 AHEAD = 16
-"""Processors or servers whose rows are asked for before they are read."""
+"""Number of processors or servers by which prefetches run ahead."""
 
 # A radix heap with base 256: eight levels cover 63-bit window numbers, and an item moves down at
 # most eight times.
 DIGIT_BITS, DIGITS = 8, 256
-"""Bits of a digit of a window's number in a calendar, and how many digits there are."""
+"""Bits of a digit of a window's number in a calendar, and number of different digits."""
 
 BUCKETS = 64 // DIGIT_BITS * DIGITS
-"""Buckets of a calendar, for each place and digit."""
+"""Number of buckets of a calendar, one per place and digit."""
 
-# Sixteen words are two lines of the cache: a block is read as one stream, and the pointer to the
-# block before costs 1/16 of the memory.
+# Sixteen words are two cache lines: a block is read as one stream, and the pointer to the previous
+# block costs 1/16 of the memory.
 CELLS = 16
-"""Words of a block of requests in a calendar: where the block before begins, then the requests."""
+"""Words of a block of requests in a calendar: the index of the previous block, then the
+requests.
+"""
 
-# Message and server share one word, so that the stream of requests is sorted to servers without a
-# look at any message.
+# Message and server share one word: requests are sorted to servers without access to messages.
 REQUEST_BITS = 32
-"""Bits of a request's word for its message; above them is its server."""
+"""Number of low bits of a request's word for its message; the bits above are its server."""
 
 # A bit per server instead of a byte: the marks of a million servers fit into the second-level
 # cache.
 MARK_BITS, MARKS = 6, 64
-"""Bits of a server's number for its place in a word of marks, and how many marks a word has."""
+"""Bits of a server's number for its place in a word of marks, and number of marks per word."""
 
 PROCESSORS, REQUESTS = range(2)
-"""The two calendars: of processors by their alarms, of messages by when they ask for a server."""
+"""The two calendars: processors by alarm, messages by the time of their request for a server."""
 
 ARRIVAL, REQUEST, ANSWER = range(3)
-"""Kinds of rows for other ranks: a message for a processor, for a server; a receiver's answer."""
+"""Kinds of rows for other ranks: a message for a processor; a message for a server; a receiver's
+answer.
+"""
 
-# Rows between ranks have one fixed width, whatever their kind: one exchange carries all three kinds
-# in their order.
+# Rows between ranks of all three kinds have one fixed width: one exchange carries them in their
+# order.
 ROW_WORDS = 12
-"""Words of a row for another rank, before the header's."""
+"""Words of a row for another rank, before the header's words."""
 
 BEGAN, TAKEN, POSTED, MATCHED, CROSSED = range(5)
-"""Kinds of notes: a calc or send began, a message was taken in, a receive was posted, and matched,
-a message crossed a link."""
+"""Kinds of notes: a calc or send began; a message was received; a receive was posted; a receive was
+matched; a message crossed a link.
+"""
 
 NOTE_KINDS, NOTE_BITS = 7, 3
-"""Bits of a note's first word for its kind; above them the CPU, of a crossing the hop's number."""
+"""Mask and number of bits of a note's first word for its kind; the bits above are the CPU, or for a
+crossing the number of the hop.
+"""
 
 NOTE = (WHAT, NODE, PLACE, SOURCE, INDEX, READY, BEGIN, END) = tuple(range(8))
 """Words of a note.
 
-Its kind; the processor or node; the operation's number, or the port; the message, by its source and
-the number of its send; when the message was there, when it or the operation began, and when it was
-through: when the CPU was free again, the receive done, the link free.
+They are: the note's kind; the processor or node; the operation's number, or the port; the message's
+source; the number of its send. Three times follow: when the message was ready, the begin, and the
+end. The end is when the CPU or link became free, or the receive ended.
 """
 
 ROWS, NOTES = 1, 2
 """Requests in `WindowLedger.wants_room`: for free rows and lists, and for rows for notes."""
 
 TOO_LATE, UNWIRED, ASTRAY, ENDLESS, STALLED = range(1, 6)
-"""Errors, as `WindowLedger.wrong` holds them; 0 is none."""
+"""Errors in `WindowLedger.wrong`; 0 means none."""
 
 
 class TimedConstants(Record):
     """Constants of a run."""
 
-    nodes: int  # of the network; 0: there is none
+    nodes: int  # of the network; 0: no network
     ports: int
     rank: int
     ranks: int
-    first_position: int  # of the processors of this rank, in the mapping's order
-    cpus: int  # of a processor
-    # Times of processors: CPU per message and further byte, NIC per message and further byte; the
-    # largest eager message.
+    first_position: int  # of this rank's processors, in the mapping's order
+    cpus: int  # per processor
+    # Times of processors: CPU per message and further byte, NIC per message and further byte. Then
+    # the size of the largest eager message.
     overhead: int
     overhead_byte: int
     gap: int
@@ -134,56 +140,54 @@ class TimedConstants(Record):
     eager: int
     # The network.
     mode: int
-    apart: int  # latency between any two processors, where there is no network
+    apart: int  # latency between any two processors without a network
     window: int
     serving: int  # FULL, HALF or BUS
-    first_bus: int  # of this rank's
-    busses_each: int  # of a rank
+    first_bus: int  # of this rank
+    busses_each: int  # per rank
     hops_most: int
     classes: int
-    span: int  # operations of a processor that have rows at one time
-    patterns: int  # a bit for each kind of receive that the program has
-    lists: int  # how many kinds that are
-    sends_most: int  # of a processor
+    span: int  # largest number of a processor's operations with rows at a time
+    patterns: int  # a bit for each kind of receive in the program
+    lists: int  # number of these kinds
+    sends_most: int  # per processor
     receives_most: int
-    numbered: bool  # whether the header's last word is the message's number
-    noted: bool  # whether notes are taken of all that happens
-    notes_most: int  # that a processor takes at once, but for the messages that come
-    # Guards against livelock: a scheduler error would otherwise spin in one window for ever.
-    idle_most: int  # turns of processors, one after another, in which nothing happens
+    numbered: bool  # True if the header's last word is the message's number
+    noted: bool  # True if notes of all events are written
+    notes_most: int  # of a processor at a time, except for arriving messages
+    # Guards against livelock: a scheduler error could otherwise loop in one window forever.
+    idle_most: int  # largest number of consecutive turns of processors without event
 
 
 class WindowLedger(Record):
-    """Counts of a rank, and notes on its last window."""
+    """Counts of a rank, and records of its last window."""
 
-    begun: int  # processors whose operations without requirements have been released
-    window: Annotated[int, Same]  # the number of the window at hand
+    begun: int  # processors with released initial operations
+    window: Annotated[int, Same]  # number of the current window
     ended: Annotated[int, Same]
     messages: Annotated[int, Total]
     hops: Annotated[int, Total]
     waits: Annotated[int, Total]
     events: Annotated[int, Total]
     unmatched: Annotated[int, Total]
-    done: Annotated[int, Total]  # operations
+    done: Annotated[int, Total]  # finished operations
     turns: Annotated[int, Largest]  # numbers given to posted receives and unexpected messages
-    free: int  # rows of messages, the first so many in `TimedState.free`
-    entries: int  # of the table of lists
-    answers: int  # the first of the messages that are answers of this rank for itself
+    free: int  # free rows of messages, at the start of `TimedState.free`
+    entries: int  # in the table of lists
+    answers: int  # first of the messages that are answers from this rank to itself
     # The pool of blocks is a free list inside `TimedState.cells`: no allocation happens within a
     # window.
-    blocks: int  # the first free block of `TimedState.cells`; the others follow
+    blocks: int  # first free block of `TimedState.cells`, linked to the others
     away: int  # rows for other ranks
-    served: (
-        int  # servers with requests in the window at hand, the first so many in `TimedState.active`
-    )
-    notes: int  # taken since they were last fetched
-    clones: int  # rows of operations that are released twice, given away
-    next: int  # the least window in which this rank has something to do; `NEVER`: none
+    served: int  # servers with requests in this window, at the start of `TimedState.active`
+    notes: int  # notes since they were last fetched
+    clones: int  # rows left for operations that are released twice
+    next: int  # first window with an event on this rank; `NEVER`: none
     wants_room: int
-    idle: int  # turns of processors since something happened
-    # A window has two halves. On shared servers the kernel returns between them, and this flag says
-    # where to go on.
-    passed: int  # whether the processors' part of the window is done
+    idle: int  # turns of processors since the last event
+    # A window has two halves. With shared servers the kernel returns between them, and this flag
+    # shows where to continue.
+    passed: int  # 1 after the processors' half of the window
     wrong: int
     wrong_node: int
     wrong_source: int
@@ -191,33 +195,33 @@ class WindowLedger(Record):
 
 
 class Statement(Record):
-    """An operation as its program says it, for all processors that follow one script.
+    """An operation of a program, shared by all processors with the same script.
 
-    Those of a script stand side by side, and one is behind the last.
+    The statements of a script are consecutive, and there is one more after the last script.
     """
 
     amount: int  # time of a calc, bytes of a message
     tag: Word32
-    peer: Short  # the other processor, or how far off it is
-    way: Short  # 0: `peer` is a processor; else 1 more than its row of `TimedState.ways`
+    peer: Short  # other processor, or its distance
+    way: Short  # 0: `peer` is a processor; else its row of `TimedState.ways` plus 1
     what: Short
     needs: Short  # its first row of `TimedState.needs`
     followers: Short  # its first row of `TimedState.followers`
 
 
 class Operation(Record):
-    """An operation of a processor; the rows behind all of them are for those released twice.
+    """An operation of a processor; the last rows are for operations released twice.
 
-    Its children are those of a heap of operations that are ready; `left` is also the next of a
-    list of posted receives.
+    `left` and `right` are the children in a heap of ready operations. `left` is also the next
+    element in a list of posted receives.
     """
 
-    # The heap key first: comparisons of the priority queue read `turn` far more often than any
-    # other field.
-    turn: int  # when it was issued; of a receive: its place among those posted
-    event: int  # when it began; of a receive: when it was matched
-    number: Short  # among the processor's
-    missing: Short  # requirements that are not met; `DONE_WITH` or less: it is done
+    # The heap key comes first: comparisons of the priority queue read `turn` far more often than
+    # other fields.
+    turn: int  # issue time; for a receive: its place among the posted receives
+    event: int  # begin; for a receive: time of its match
+    number: Short  # index among the processor's operations
+    missing: Short  # unfulfilled requirements; `DONE_WITH` or less: finished
     left: Short
     right: Short
 
@@ -225,26 +229,26 @@ class Operation(Record):
 class TimedProcessor(Record):
     """A processor of this rank."""
 
-    # One alarm per processor, not one event per cause: the event list has at most one entry a
+    # One alarm per processor, not one event per cause: the event list has at most one entry per
     # processor.
-    alarm: int  # when it looks at what it has to do
+    alarm: int  # time of its next events
     out_free: int
     in_free: int
     end: int
     number: Short
     script: Short  # its first statement
-    count: Short  # of its statements
+    count: Short  # number of its statements
     first: Short  # row of its first operation
-    coming: Short  # heap of messages whose first byte is still to come
-    ended: Short  # heap of operations' ends to come: messages that stand for them
-    bucket: Short  # of the calendar; `NONE`: it has no alarm
+    coming: Short  # heap of messages whose first byte is still in flight
+    ended: Short  # heap of future ends of operations, each stored as a message
+    bucket: Short  # bucket of the calendar; `NONE`: no alarm
     next: Short
     before: Short
-    further: Short  # one further on in its bucket's list, as it was: to be asked for early
+    further: Short  # processor further in its bucket's list, for prefetching; may be outdated
 
 
 class Cpu(Record):
-    """A CPU: until when it is busy, with which operation; what waits for it, a heap for each."""
+    """A CPU: the end of its busy time, its operation, and heaps of waiting items."""
 
     free: int
     running: Short
@@ -254,26 +258,27 @@ class Cpu(Record):
 
 
 class TimedMessage(Record):
-    """A message on its way or taken in; also the end of an operation that is still to come.
+    """A message in flight or received; also the future end of an operation.
 
-    `ready` is when its first byte is there for what comes next, `tail` when its last one is. Of
-    one taken in these are its place among the unexpected, and the time at which it is in. Of an
-    end `ready` is its time, `target` the processor, and `index` the operation's number.
+    `ready` is the time when its first byte is ready for its next stage, `tail` when its last byte
+    is. For a received message `ready` is its place among the unexpected messages, and `tail` the
+    end of its reception. For the end of an operation `ready` is the time, `target` the processor,
+    and `index` the operation's number.
     """
 
-    # What links need stands first, in one line of the cache: in most of their lives messages pass
-    # links. `left` is also the next of a list of answers.
+    # The fields for links come first, in one cache line, because messages spend most of the time on
+    # links. `left` is also the next element of a list of answers.
     ready: int
     tail: int
-    length: int  # bytes
+    length: int  # in bytes
     left: Short
     right: Short
-    node: Short  # where it asks for the port, or is
+    node: Short  # current node, where the message requests the port
     port: Short
     hop: Short
     target: Short
     source: Short
-    index: Short  # of the send among the source's operations
+    index: Short  # index of the send among the source's operations
     tag: Word32
     sent: int
     cpu: Short
@@ -285,26 +290,26 @@ TRAVELS, COMES, WAITS, UNEXPECTED, ENDS = range(1, 6)
 
 
 class Server(Record):
-    """A server: until when it is busy, and what it carried.
+    """A server: the time when it is free, its total busy time, and the bytes it carried.
 
-    `line` is a heap of the requests in this window but for the first that was found, and `beyond`
-    the node behind a link of one direction, once somebody has gone there.
+    `line` is a heap of the requests in this window, except the first one found. `beyond` is the
+    node behind a unidirectional link, known after its first use.
     """
 
     free: int
     busy: int
     carried: int
     line: Short
-    # The neighbour rule may take several divisions; a link of one direction leads to one node for
-    # ever.
+    # The neighbour rule may take several divisions, and a unidirectional link always leads to the
+    # same node.
     beyond: Short
 
 
 class Entry(Record):
     """The list of a receiver for a source and a tag: posted receives, or unexpected messages."""
 
-    # Keys and list ends in one record of 24 bytes: most look-ups of the hash table touch one line
-    # of the cache.
+    # Keys and list ends in one record of 24 bytes: most look-ups of the hash table use one cache
+    # line.
     tag: Word32
     source: Short
     slot: Short  # `NONE`: the entry is empty
@@ -323,7 +328,7 @@ Entries = Annotated[Array, Entry]
 
 
 class PricedRoutes(NamedTuple):
-    """Rules by which messages find their ways, and what links cost, by their class."""
+    """Rules for the ways of messages, and the costs of links by class."""
 
     neighbor: PortRule
     channel: PortRule
@@ -343,21 +348,22 @@ class BlockMapping(NamedTuple):
     place: PortRule
     params: Ints
     split: Ints
-    in_order: int  # whether positions are the processors' numbers
+    in_order: int  # 1 if positions are the processors' numbers
 
 
 class TimedState(NamedTuple):
     """The state of a rank.
 
-    `needs` has the statements' requirements, `followers` those that wait for them: numbers of
-    operations of the same processor, twice, and 1 more where it is the begin that matters. `ways`
-    says how processors are counted for peers that are so far off: stride and radix of a digit.
-    `headers` belongs to `messages`; `links` to unexpected ones: of each of their lists the message
-    before and the one behind. `numbers` has each processor's first operation in the whole program.
-    `marks` has a bit for each server, whether a request in this window was found: apart from the
-    servers, for it is looked for in no order. `active` has the first request of each. `heads` has
-    for each bucket of the two calendars the first processor, and where in `cells` the last request
-    stands; `recent` the processors that each bucket got last, in turn, behind their count.
+    `needs` contains the statements' requirements, `followers` the operations waiting for them. Both
+    are twice the number of an operation of the same processor, plus 1 if its begin is required.
+    `ways` contains the stride and radix of a digit, for peers given as a distance. `headers` has
+    the headers of `messages`. `links` has, for unexpected messages, the previous and the next
+    message in each of their lists. `numbers` is each processor's first operation in the whole
+    program. `marks` has a bit for each server with a request in this window, separate from the
+    servers because the order of access is random. `active` has the first request of each of these
+    servers. `heads` has, for each bucket of the two calendars, the first processor, and the index
+    in `cells` of the last request. `recent` has a count for each bucket, then the last processors
+    entered, in turn.
     """
 
     statements: Statements
@@ -374,7 +380,7 @@ class TimedState(NamedTuple):
     free: Shorts
     entries: Entries
     servers: Servers
-    # Kept apart from `servers`: requests come in no order, and a bit set has a far smaller
+    # Separate from `servers`: requests come in random order, and a bit set has a far smaller
     # footprint than records.
     marks: Ints
     active: Ints

@@ -1,8 +1,8 @@
 """MPI's matching: queues of posted receives and of unexpected messages, by source and tag.
 
 A receive with a wildcard is in a queue of its own pattern. An unexpected message is in a queue of
-each pattern that the program has. So the earliest match is always the head of a queue. Queues are
-found in a hash table with open addressing, in which deletions leave no marks.
+each pattern in the program. The earliest match is therefore always the head of a queue. A hash
+table with open addressing contains the queues; deletions leave no marks.
 """
 
 import numpy as np
@@ -10,16 +10,16 @@ import numpy as np
 from mpinet.compiled import inlined, phase, routine
 from mpinet.machine.timed.layout import ANY, ANY_SOURCES, ANY_TAG, ANY_TAGS, NONE, PATTERNS
 
-# The hash stays within 32-bit words because plain Python has no wraparound: both forms must give
-# the same table.
+# The hash uses 32-bit words because plain Python has no wraparound: both forms must give the same
+# table.
 LOW_32 = (1 << 32) - 1
 
 
 @inlined
 def place_of_hash(slot, source, tag, mask):
-    """Return the place at which the search for a list begins; 32-bit arithmetic."""
-    # Multipliers after xxHash32. Slots, sources and tags are small consecutive numbers, which a
-    # weaker hash would pile up.
+    """Return the first index of the search for a list, computed in 32-bit arithmetic."""
+    # Multipliers after xxHash32. Slots, sources and tags are small consecutive numbers: a weaker
+    # hash would cause collisions.
     word = (slot * 0x9E3779B1 & LOW_32) + (source * 0x85EBCA77 & LOW_32) + (tag * 0x42B2AE3D)
     word = (word ^ word >> 15) & LOW_32
     word = word * 0x2C1B3C6D & LOW_32
@@ -28,11 +28,11 @@ def place_of_hash(slot, source, tag, mask):
 
 @routine
 def place_of(slot, source, tag, entries):
-    """Return the place of a list, or the empty one where it would be."""
+    """Return the index of a list, or of the empty entry for the list."""
     mask = entries.size - 1
     at = place_of_hash(slot, source, tag, mask)
-    # Linear probing: neighbouring entries share a line of the cache, so a longer probe sequence
-    # rarely costs a second miss.
+    # Linear probing: neighbouring entries share a cache line, so a longer probe sequence rarely
+    # costs a second miss.
     while True:
         entry = entries[at]
         if entry.slot == NONE:
@@ -44,7 +44,7 @@ def place_of(slot, source, tag, entries):
 
 @routine
 def make_list(at, slot, source, tag, row, posted, entries, ledger):
-    """Make a list of one row at an empty place."""
+    """Make a list of one row at an empty entry."""
     entry = entries[at]
     entry.slot, entry.source, entry.tag = slot, source, tag
     entry.head = entry.tail = row
@@ -54,9 +54,9 @@ def make_list(at, slot, source, tag, row, posted, entries, ledger):
 
 @routine
 def drop_list(at, entries, ledger):
-    """Empty a place; lists behind it that were put off by it move forward."""
-    # Deletion by backward shift (Knuth, volume 3, algorithm R). Tombstones would pile up, for lists
-    # come and go with each message.
+    """Empty an entry, and move displaced lists behind it forward."""
+    # Deletion by backward shift (Knuth, volume 3, algorithm R). Tombstones would accumulate,
+    # because each message creates and deletes lists.
     mask = entries.size - 1
     hole = here = at
     while True:
@@ -80,20 +80,20 @@ def drop_list(at, entries, ledger):
 
 @phase
 def take_unexpected(slot, row, source, tag, state, rules, ledger):
-    """Return the earliest unexpected message that fits a receive, taken out, or post the receive.
+    """Remove and return the earliest unexpected message for a receive, or post the receive.
 
-    Then the answer is `NONE`.
+    The function returns `NONE` if it posts the receive.
     """
     operation, entries = state.operations[row], state.entries
     at = place_of(slot, source, tag, entries)
     entry = entries[at]
-    # A list holds either posted receives or unexpected messages, never both: one would have been
-    # matched with the other.
+    # A list contains either posted receives or unexpected messages, never both: they would have
+    # been matched with each other.
     if entry.slot != NONE and entry.posted == 0:
         m = np.int64(entry.head)
         remove_unexpected(slot, m, state, rules, ledger)
         return m
-    # MPI's matching order is the order of posting. The turn is needed only to compare heads of
+    # MPI's matching order is the order of posting. The turn is needed only for comparing heads of
     # different lists.
     ledger.turns += 1
     operation.turn, operation.left = ledger.turns, NONE
@@ -107,16 +107,16 @@ def take_unexpected(slot, row, source, tag, state, rules, ledger):
 
 @phase
 def take_posted(slot, m, state, rules, ledger):
-    """Return the earliest posted receive that fits a message, taken out, or keep the message.
+    """Remove and return the earliest posted receive for a message, or keep the message.
 
-    Then the answer is `NONE`.
+    The function returns `NONE` if it keeps the message.
     """
     message, entries = state.messages[m], state.entries
     found, place, turn = np.int64(NONE), NONE, np.int64(0)
     # A message can match a receive with or without wildcards. Each list is in posting order, so the
     # earliest match is a head.
     for pattern in range(PATTERNS):
-        # Programs without wildcards, the usual ones, pay for one look-up instead of four.
+        # Most programs have no wildcards and need one look-up instead of four.
         if rules.patterns >> pattern & 1:
             source = ANY if pattern & ANY_SOURCES else np.int64(message.source)
             tag = ANY_TAG if pattern & ANY_TAGS else np.int64(message.tag)
@@ -139,10 +139,10 @@ def take_posted(slot, m, state, rules, ledger):
 
 @routine
 def add_unexpected(slot, m, state, rules, ledger):
-    """Put an unexpected message behind the others, in its list of each kind."""
+    """Append an unexpected message to its list of each kind."""
     message, entries, links = state.messages[m], state.entries, state.links
-    # An unexpected message enters a list per pattern in use. A later receive then finds the
-    # earliest message without a search.
+    # An unexpected message enters a list per used pattern. A later receive then finds the earliest
+    # message without a search.
     which = 0
     for pattern in range(PATTERNS):
         if rules.patterns >> pattern & 1:
@@ -163,7 +163,7 @@ def add_unexpected(slot, m, state, rules, ledger):
 
 @routine
 def remove_unexpected(slot, m, state, rules, ledger):
-    """Take an unexpected message out of all its lists."""
+    """Remove an unexpected message from all its lists."""
     message, entries, links = state.messages[m], state.entries, state.links
     which = 0
     for pattern in range(PATTERNS):
@@ -175,8 +175,8 @@ def remove_unexpected(slot, m, state, rules, ledger):
                 links[ahead, which + 1] = behind
             if behind != NONE:
                 links[behind, which] = ahead
-            # Only the ends of a list are in its entry. A message in the middle is unlinked without
-            # a look-up.
+            # An entry contains only the ends of its list. Removing a message in the middle needs no
+            # look-up.
             if ahead == NONE or behind == NONE:
                 at = place_of(slot, source, tag, entries)
                 entry = entries[at]

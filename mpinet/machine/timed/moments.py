@@ -1,4 +1,4 @@
-"""Notes of a run in time, put in order, to be asked what happened when; and times of processors."""
+"""Sorted notes of a run in time, for searches by time; and accounts of processors' times."""
 
 from __future__ import annotations
 
@@ -14,21 +14,21 @@ from mpinet.machine.transport import Local
 
 
 class NoteTable:
-    """Notes in the order of a key, and of a time among those with one key.
+    """Notes sorted by key, then by time.
 
     Parameters
     ----------
     notes : ndarray of int64, shape (n, 8)
-        The notes, in an order that does not depend on ranks.
+        The notes, in an order independent of ranks.
     keys : ndarray of int64, shape (n,)
-        Their keys.
+        Keys of the notes.
     times : ndarray of int64, shape (n,), optional
-        Their times; default: when they began.
+        Times of the notes; default: their begins.
     """
 
     def __init__(self, notes: Ints, keys: Ints, times: Ints | None = None):
         times = notes[:, BEGIN] if times is None else times
-        # Sorted once, then searched by bisection: the critical path asks for single notes, in no
+        # Sorted once, then searched by bisection: the critical path needs single notes, in random
         # order. Sorting is stable, so ties keep the order of the notes.
         order = np.lexsort((times, keys))
         self.keys, self.notes, self._times = keys[order], notes[order], times[order]
@@ -46,7 +46,7 @@ class NoteTable:
         return found
 
     def one(self, key: int, word: int = BEGIN, value: int | None = None) -> list[int] | None:
-        """Return the first note with a key in which a word has a value; None if there is none."""
+        """Return the first note with a key and a value of a word; None if there is none."""
         found = self.of(key)
         if value is not None:
             found = found[found[:, word] == value]
@@ -61,23 +61,23 @@ class Moments:
     notes : ndarray of int64, shape (n, 8)
         Notes of all ranks, in any order.
     program : Program
-        The program, its processors those of the network.
+        The program, with the processors of the network.
     costs : Costs
-        What processors and links take.
+        Costs of processors and links.
     """
 
     began: NoteTable
     """Begins of calcs and sends, by the operation's row."""
     posted: NoteTable
-    """Receives when they were posted, by the operation's row."""
+    """Posts of receives, by the operation's row."""
     matched: NoteTable
-    """Receives when they were matched, by the operation's row."""
+    """Matches of receives, by the operation's row."""
     met: NoteTable
-    """Messages that were matched, by the row of the send."""
+    """Matches of messages, by the row of the send."""
     cpus: NoteTable
-    """Operations by the time at which their CPU was free again."""
+    """Operations by the time at which their CPU became free."""
     taken_in: NoteTable
-    """Messages by the time at which the receiver's CPU was free again."""
+    """Messages by the time at which the receiver's CPU became free."""
 
     def __init__(self, notes: Ints, program: Program, costs: Costs):
         kinds = notes[:, WHAT] & layout.NOTE_KINDS
@@ -108,13 +108,13 @@ class Moments:
             NoteTable(matched, sends(matched)),
         )
         self.taken: NoteTable = NoteTable(taken, sends(taken))
-        """Messages taken in, by the row of the send."""
+        """Received messages, by the row of the send."""
         hops = crossed[:, WHAT] >> NOTE_BITS
         self._most = int(hops.max(initial=0)) + 1
         self.crossed: NoteTable = NoteTable(crossed, sends(crossed) * self._most + hops)
         """Crossings of links, by `crossing`."""
         self.through: NoteTable = NoteTable(crossed, crossed[:, END])
-        """Crossings of links, by the time at which the link was free again."""
+        """Crossings of links, by the time at which the link became free."""
         began, taken = self.began.notes, self.taken.notes
         self.cpus, self.taken_in = ended(began, began[:, END]), ended(taken, taken[:, END])
         sent = began[program.kind[operations(began)] == layout.SEND]
@@ -124,12 +124,12 @@ class Moments:
             return found
 
         self.sending: NoteTable = ended(sent, nic_ends(sent, program.amount[operations(sent)]))
-        """Sends by the time at which the NIC of the sender was free again."""
+        """Sends by the time at which the NIC of the sender became free."""
         self.receiving: NoteTable = ended(taken, nic_ends(taken, program.amount[sends(taken)]))
-        """Messages by the time at which the NIC of the receiver was free again."""
+        """Messages by the time at which the NIC of the receiver became free."""
 
     def crossing(self, send: int, hop: int) -> int:
-        """Return the key of a crossing in `crossed`."""
+        """Return the key in `crossed` for a message's crossing of the link of its `hop`."""
         return send * self._most + hop
 
     def last_hop(self, send: int) -> int:
@@ -139,7 +139,7 @@ class Moments:
 
 
 def gathered(transport: Local, notes: Ints) -> Ints:
-    """Return all ranks' notes on rank 0, none elsewhere (collective)."""
+    """Return all ranks' notes on rank 0, none on other ranks (collective)."""
     every = transport.gather(np.ascontiguousarray(notes).tobytes())
     return np.frombuffer(b"".join(every), np.int64).reshape(-1, len(layout.NOTE))
 
@@ -154,9 +154,9 @@ def accounts(transport: Local, notes: Ints, program: Program, ends: Ints) -> dic
     notes : ndarray of int64, shape (n, 8)
         Notes of this rank.
     program : Program
-        The program, its processors those of the network.
+        The program, with the processors of the network.
     ends : ndarray of int64, shape (processors,)
-        When each is done; its CPUs waited when they did nothing else before.
+        End time of each processor. Its CPUs wait whenever they are idle before this time.
 
     Raises
     ------

@@ -1,4 +1,4 @@
-"""The dependency graph of a program as records that kernels read: each operation's successors."""
+"""The dependency graph of a program as records for kernels: each operation's successors."""
 
 from __future__ import annotations
 
@@ -16,16 +16,17 @@ class Connected(NamedTuple):
     """Scripts of a rank's processors."""
 
     statements: Array
-    """A row for each operation, and one behind the last. Type: ndarray of Statement."""
+    """A row for each operation, and one more at the end. Type: ndarray of Statement."""
     needs: Shorts
     """Required operations, as in `Program.needs`."""
     followers: Shorts
-    """Operations that wait for each operation: twice the number at the processor, plus 1 if it
-    waits for the begin."""
+    """Operations that wait for each operation: twice the index at the processor, plus 1 for waiting
+    for the begin.
+    """
 
 
 def connected(part: Scripted) -> Connected:
-    """Make the records of a rank's part of a program."""
+    """Return the statements, requirements and followers for a rank's part of a program."""
     scripts = part.scripts
     needs = scripts.needs.astype(np.int32)
     followers, statements = np.empty_like(needs), Statement.array(scripts.operations + 1)
@@ -50,7 +51,7 @@ def connect(
     statements: Statements,
     followers: Shorts,
 ) -> None:
-    """Write the statements, and list for each those that wait for it.
+    """Write operations as statements, and list the operations that wait for each.
 
     Parameters are scripts (see `Program`), `needs` in 32 bits.
     """
@@ -60,7 +61,7 @@ def connect(
             statement = statements[row]
             statement.amount, statement.peer, statement.way = amount[row], peer[row], way[row]
             statement.tag = tag[row]
-            # An or, not an assignment: an earlier row may have set this row's flag already.
+            # An or, not an assignment: an earlier row may already have set this row's flag.
             statement.what |= np.int32(kind[row]) | cpu[row] << CPU_SHIFT
             statement.needs = needs_first[row]
             for at in range(needs_first[row], needs_first[row + 1]):
@@ -80,6 +81,6 @@ def connect(
                 needed = statements[first[slot] + (needs[at] >> 1)]
                 followers[needed.followers] = (row - first[slot]) << 1 | needs[at] & 1
                 needed.followers += 1
-    for row in range(rows, 0, -1):  # each has gone to where the one behind it begins
+    for row in range(rows, 0, -1):  # each index has advanced to the begin of the next row
         statements[row].followers = statements[row - 1].followers
     statements[0].followers = 0

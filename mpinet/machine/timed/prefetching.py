@@ -1,7 +1,7 @@
-"""Prefetching of processors, servers and messages that are needed soon.
+"""Prefetching of processors, servers and messages needed soon.
 
-They do not fit into a core's cache, and each is found by a chain of dependent loads. Many chains
-are followed side by side, so that their misses overlap. No result depends on it.
+These do not fit into a core's cache, and each is found by a chain of dependent loads. Many chains
+are followed in parallel, so their cache misses overlap. No result depends on the prefetching.
 """
 
 import numpy as np
@@ -14,14 +14,13 @@ from mpinet.machine.timed.processor import peer_of
 
 @phase
 def fetch_processors(head, state, rules):
-    """Ask for what the next processors of a bucket need.
+    """Prefetch the data of the next processors of a bucket.
 
-    These are their CPUs, the first message that comes and the receive that waits for it, the first
-    operation that ends.
+    These are their CPUs, the first arriving message and its posted receive, and the first operation
+    to end.
     """
     processors, messages, cpus = state.processors, state.messages, state.cpus
-    # The list itself must be walked, one dependent load a step. `further` was recorded to break
-    # that chain.
+    # Walking the list takes one dependent load per step. The recorded `further` breaks this chain.
     count, slot = 0, head
     while slot != NONE and count < AHEAD:
         processor = processors[slot]
@@ -31,15 +30,15 @@ def fetch_processors(head, state, rules):
         prefetch(messages, np.int64(processor.ended))
         count += 1
         slot = np.int64(processor.next)
-    # Two levels of indirection, so two passes: the first pass's data have come when the second one
-    # reads them.
+    # Two levels of indirection, hence two passes: the first pass's data have arrived when the
+    # second pass reads them.
     for stage in range(2):
         slot = head
         for _ in range(count):
             processor = processors[slot]
             if processor.coming != NONE:
-                # Hash places are computed without reading the table: the address of an entry is
-                # known before its line is.
+                # Hash indices are computed without reading the table: the address of an entry is
+                # known before its cache line.
                 at = place_expected(slot, np.int64(processor.coming), state)
                 if stage == 0:
                     prefetch(state.entries, at)
@@ -59,7 +58,7 @@ def fetch_processors(head, state, rules):
 
 @routine
 def fetch_lists(slot, state, rules):
-    """Ask for the lists of the receives that a processor posts first, which require nothing."""
+    """Prefetch the lists of a processor's first receives, which have no requirements."""
     script = np.int64(state.processors[slot].script)
     for number in range(min(np.int64(state.processors[slot].count), rules.span)):
         said, behind = state.statements[script + number], state.statements[script + number + 1]
@@ -70,7 +69,7 @@ def fetch_lists(slot, state, rules):
 
 @routine
 def fetch_followers(slot, number, state):
-    """Ask for the lists of the receives that wait for an operation of a processor."""
+    """Prefetch the lists of the receives that wait for an operation of a processor."""
     at = state.processors[slot].script + number
     for place in range(state.statements[at].followers, state.statements[at + 1].followers):
         follower = np.int64(state.followers[place]) >> 1
@@ -79,7 +78,7 @@ def fetch_followers(slot, number, state):
 
 @phase
 def fetch_list(slot, said, state):
-    """Ask for the list of a statement, if it is a receive."""
+    """Prefetch the list of a statement, if it is a receive."""
     if said.what & KIND_BITS == RECV:
         source, tag = peer_of(slot, said, state), np.int64(said.tag)
         prefetch(state.entries, place_of_hash(slot, source, tag, state.entries.size - 1))
@@ -87,7 +86,7 @@ def fetch_list(slot, said, state):
 
 @phase
 def place_expected(slot, m, state):
-    """Return where the search for the receives begins that a message may be for."""
+    """Return the index at which the search for a message's posted receives begins."""
     message = state.messages[m]
     return place_of_hash(
         slot, np.int64(message.source), np.int64(message.tag), state.entries.size - 1

@@ -1,7 +1,7 @@
 """The processors' part of a window, event by event: ends first, then begins in order of issue.
 
-A processor is a logical process: its CPUs, NICs and queues of events are its own. Inside a window
-it needs nothing of any other.
+A processor is a logical process with its own CPUs, NICs and event queues. Inside a window it needs
+no data of other processors.
 """
 
 import numpy as np
@@ -45,16 +45,15 @@ from mpinet.machine.timed.sending import answer, class_of, free_message, inject,
 from mpinet.networks.routing import ARRIVED
 
 DONE, BEGUN = range(2)
-"""Kinds of requirements, the lowest bit of a requirement's row: an operation is done, or has begun.
-"""
+"""Kinds of requirements, the lowest bit of a requirement: an operation is done, or has begun."""
 
 MESSAGE = 2
-"""Beside CALC and SEND: what may begin on a CPU."""
+"""A third kind of activity on a CPU, in addition to CALC and SEND: reception of a message."""
 
 
 @phase
 def work(slot, until, routes, hosting, state, rules, ledger):
-    """Let a processor do all that it does before `until`, and set its alarm for what follows."""
+    """Process all events of a processor before `until`, and set its alarm for the next event."""
     while True:
         # Event-driven within the window: local events may cause further local events before its
         # end, without any exchange.
@@ -64,18 +63,18 @@ def work(slot, until, routes, hosting, state, rules, ledger):
         events = ledger.events
         play_events(slot, time, routes, hosting, state, rules, ledger)
         require_progress(events, rules, ledger)
-    # One alarm stands for all pending events of the processor; the calendar never holds more than
-    # that.
+    # One alarm stands for all pending events of the processor; the calendar has one entry per
+    # processor.
     if time < NEVER and ledger.wrong == 0:
         set_alarm(slot, time, state, rules, ledger)
 
 
 @inlined
 def require_progress(events, rules, ledger):
-    """Count a turn in which no event is added to so many; too many in a row are an error."""
+    """Count consecutive turns without a new event; too many of them are an error."""
     if ledger.wrong == 0:
-        # Progress is an event, not a turn. A turn without one is legal, for example when a message
-        # waits for a busy NIC.
+        # Progress is an event, not a turn. A turn without an event is legal, for example if a
+        # message waits for a busy NIC.
         ledger.idle = 0 if ledger.events != events else ledger.idle + 1
         if ledger.idle > rules.idle_most:
             ledger.wrong = STALLED
@@ -83,7 +82,7 @@ def require_progress(events, rules, ledger):
 
 @phase
 def next_time(slot, state, rules):
-    """Return when something ends, comes or may begin at a processor; `NEVER` if nothing does."""
+    """Return the time of the next end, arrival or possible begin at a processor; else `NEVER`."""
     processor = state.processors[slot]
     # The minimum over the processor's own queues. A global event list would be larger, and would
     # serialize the ranks.
@@ -94,8 +93,7 @@ def next_time(slot, state, rules):
         time = min(time, state.messages[processor.coming].ready)
     for c in range(slot * rules.cpus, (slot + 1) * rules.cpus):
         cpu = state.cpus[c]
-        # A calc needs the CPU alone; sends and messages need the NIC as well, hence the maxima
-        # below.
+        # A calc needs the CPU alone; sends and messages also need the NIC, hence the maxima below.
         if cpu.running != NONE or cpu.calc != NONE:
             time = min(time, cpu.free)
         if cpu.send != NONE:
@@ -107,15 +105,16 @@ def next_time(slot, state, rules):
 
 @phase
 def play_events(slot, time, routes, hosting, state, rules, ledger):
-    """Let a processor do all that it does at a time."""
+    """Process all events of a processor at a time."""
     processor = state.processors[slot]
-    # One event at a time, for each can change what comes next. Ends precede begins at the same
-    # time, as docs/reference/time.md states.
+    # One event at a time, because each can change the next one. Ends precede begins at the same
+    # time, as stated in docs/reference/time.md.
     while ledger.wrong == 0:
-        # Messages are moved first: one that comes now competes with operations released now.
+        # Messages are moved first: a message that arrives now competes with operations released
+        # now.
         receive_coming(slot, time, state, rules)
-        # An end may release operations that were issued earlier than all ready ones. So all ends of
-        # this time come before any begin.
+        # An end may release operations issued earlier than all ready operations. Therefore all ends
+        # of this time come before any begin.
         number = first_ended(slot, time, state, rules, ledger)
         if number != NONE:
             satisfy(slot, number, DONE, time, routes, hosting, state, rules, ledger)
@@ -141,19 +140,19 @@ def play_events(slot, time, routes, hosting, state, rules, ledger):
         # operation.
         if cpu.free > processor.end:
             processor.end = cpu.free
-        # Refused here, before the time enters any sum: 2^60 leaves two bits of headroom.
+        # Rejected here, before the time enters any sum: 2^60 leaves two bits of headroom.
         if cpu.free > LATEST:
             ledger.wrong = TOO_LATE
 
 
 @phase
 def receive_coming(slot, time, state, rules):
-    """Put messages whose first byte has come into the line of their CPU."""
+    """Move messages whose first byte has arrived to the heap of their CPU."""
     processor, messages = state.processors[slot], state.messages
     while processor.coming != NONE and messages[processor.coming].ready <= time:
         m = np.int64(processor.coming)
-        # In flight the order is that of arrival. Waiting messages compete with operations by issue
-        # time, which is when they were sent.
+        # In flight, messages are ordered by arrival. Waiting messages compete with operations by
+        # issue time, which is the time of the send.
         processor.coming = ready_popped(m, messages)
         messages[m].state = WAITS
         cpu = state.cpus[slot * rules.cpus + messages[m].cpu]
@@ -162,13 +161,13 @@ def receive_coming(slot, time, state, rules):
 
 @phase
 def first_ended(slot, time, state, rules, ledger):
-    """Return the number of the first operation that has ended, and forget its end; else `NONE`.
+    """Return the number of the first operation that has ended, and remove its end; else `NONE`.
 
-    The first is the one that ended first; of several, the one with the lowest number.
+    The first operation is the one with the earliest end, then with the lowest number.
     """
     processor = state.processors[slot]
-    # Ends are in two places, the heap and the CPUs. Local operations would double the heap's
-    # traffic if they were pushed.
+    # Ends are in two places, the heap and the CPUs. Pushing ends of local operations would double
+    # the heap's traffic.
     found, when, of_cpu = np.int64(NONE), time + 1, NONE
     m = np.int64(processor.ended)
     if m != NONE and state.messages[m].ready <= time:
@@ -186,8 +185,7 @@ def first_ended(slot, time, state, rules, ledger):
         state.cpus[of_cpu].running = NONE
     else:
         processor.ended = ended_popped(m, state.messages)
-        # An end is stored in a message's row, so that heaps and checkpoints need no second record
-        # type.
+        # An end is stored in a message's row: heaps and checkpoints need no second record type.
         free_message(m, state, ledger)
     operation = state.operations[row_of(slot, found, state, rules)]
     # An operation that was released twice ends twice; only the first end counts.
@@ -199,9 +197,9 @@ def first_ended(slot, time, state, rules, ledger):
 
 @phase
 def first_ready(slot, time, state, rules):
-    """Return the CPU and the kind of what begins first at a time; the kind is `NONE` if none may.
+    """Return CPU and kind of the first activity to begin at a time; the kind is `NONE` if none may.
 
-    It is what was issued first; a message goes before an operation.
+    The first activity is the one issued first. At equal times messages precede operations.
     """
     processor, operations, messages = state.processors[slot], state.operations, state.messages
     # A linear scan over the CPUs: a processor has few of them, and the heads of their heaps are the
@@ -211,12 +209,12 @@ def first_ready(slot, time, state, rules):
         cpu = state.cpus[c]
         if cpu.free > time:
             continue
-        # The receiving NIC is shared by all CPUs of a processor; the sending one below likewise.
+        # All CPUs of a processor share the receiving NIC, and the sending NIC below.
         if cpu.message != NONE and processor.in_free <= time:
             m = np.int64(cpu.message)
             sent = messages[m].sent
-            # Ties are settled by kind, then by source or number: otherwise the result would depend
-            # on the order of the CPUs.
+            # Kind, then source or number break ties: otherwise the result would depend on the order
+            # of the CPUs.
             better = kind == NONE or sent < turn or (sent == turn and kind != MESSAGE)
             if not better and sent == turn:
                 one, other = messages[m], messages[row]
@@ -243,7 +241,7 @@ def first_ready(slot, time, state, rules):
 
 @phase
 def begin_calc(slot, c, row, time, routes, hosting, state, rules, ledger):
-    """Begin to compute."""
+    """Begin a calc."""
     # Begins are announced before the CPU is taken: a receive that waits for this begin is posted at
     # the same time.
     number = np.int64(state.operations[row].number)
@@ -257,7 +255,7 @@ def begin_calc(slot, c, row, time, routes, hosting, state, rules, ledger):
 
 @phase
 def send_message(slot, c, row, time, routes, hosting, state, rules, ledger):
-    """Begin to send."""
+    """Begin a send."""
     number = np.int64(state.operations[row].number)
     note_begin(slot, number, time, routes, hosting, state, rules, ledger)
     said, cpu, processor = statement_of(slot, number, state), state.cpus[c], state.processors[slot]
@@ -265,7 +263,7 @@ def send_message(slot, c, row, time, routes, hosting, state, rules, ledger):
     more = said.amount - 1
     cpu.free = time + rules.overhead + more * rules.overhead_byte
     processor.out_free = time + rules.gap + more * rules.gap_byte
-    # A rendezvous send stays open until its match is known; then `end_matched` gives its end.
+    # A rendezvous send stays open until its match is known; `end_matched` then sets its end.
     if said.amount <= rules.eager:
         cpu.running = number
     if rules.noted:
@@ -275,21 +273,21 @@ def send_message(slot, c, row, time, routes, hosting, state, rules, ledger):
     message = state.messages[m]
     message.sent, message.length, message.tag = time, said.amount, said.tag
     message.source, message.index = processor.number, number
-    # A message may come before its receive is posted, so the CPU that takes it in can follow from
-    # the message alone.
+    # A message may arrive before its receive is posted, so the message alone must determine the
+    # receiving CPU.
     message.target, message.cpu = peer_of(slot, said, state), said.what >> CPU_SHIFT
     inject(slot, m, time + rules.overhead, routes, hosting, state, rules, ledger)
 
 
 @phase
 def take_in(slot, c, m, time, routes, hosting, state, rules, ledger):
-    """Take in a message that has come; match it with a receive, if one is posted."""
+    """Begin the reception of an arrived message; match it with a posted receive, if any."""
     message, processor = state.messages[m], state.processors[slot]
     more = message.length - 1
-    # CPU and NIC work side by side on the bytes, so the slower of both rates counts.
+    # CPU and NIC process the bytes in parallel, so the slower of both rates counts.
     taken = time + rules.overhead + more * max(rules.overhead_byte, rules.gap_byte)
-    # The last byte may still be on its way. The CPU then waits for it and needs its overhead after
-    # that.
+    # The last byte may still be in flight. The CPU then waits for the last byte and needs its
+    # overhead afterwards.
     message.tail = max(taken, message.tail + rules.overhead)
     state.cpus[c].free = message.tail
     if rules.noted:
@@ -300,7 +298,7 @@ def take_in(slot, c, m, time, routes, hosting, state, rules, ledger):
     processor.in_free = time + rules.gap + more * rules.gap_byte
     row = take_posted(slot, m, state, rules, ledger)
     if row == NONE:
-        # MPI's unexpected queue: its order is the order of arrival, which `turns` numbers.
+        # MPI's unexpected queue: its order is the order of arrival, numbered by `turns`.
         message.state = UNEXPECTED
         ledger.turns += 1
         message.ready = ledger.turns
@@ -310,13 +308,13 @@ def take_in(slot, c, m, time, routes, hosting, state, rules, ledger):
 
 @routine
 def post(slot, row, time, routes, hosting, state, rules, ledger):
-    """Post a receive; match it with an unexpected message, if one fits."""
+    """Post a receive; match it with an unexpected message, if any."""
     number = np.int64(state.operations[row].number)
     said = statement_of(slot, number, state)
     if rules.noted:
         note_operation(POSTED, slot, number, time, time, state, ledger)
     source, tag = peer_of(slot, said, state), np.int64(said.tag)
-    # Posting costs no processor time, so a match with a waiting message is at `time` itself.
+    # Posting takes no processor time, so the match with a waiting message is at `time` itself.
     m = take_unexpected(slot, row, source, tag, state, rules, ledger)
     if m != NONE:
         match(slot, row, m, time, routes, hosting, state, rules, ledger)
@@ -324,14 +322,13 @@ def post(slot, row, time, routes, hosting, state, rules, ledger):
 
 @routine
 def match(slot, row, m, time, routes, hosting, state, rules, ledger):
-    """Give a message to a receive: both ends know when the receive, and the send, are done."""
+    """Match a message with a receive, and determine the ends of the receive and of the send."""
     number, message = np.int64(state.operations[row].number), state.messages[m]
-    # The row of the number, not `row`: a receive released twice runs in a row of its own.
+    # The row of the number, not `row`: a receive released twice runs in its own row.
     state.operations[row_of(slot, number, state, rules)].event = time
-    # Only rendezvous sends wait for the match; eager ones have ended with their CPU time.
+    # Only rendezvous sends wait for the match; eager sends have ended with their CPU time.
     if message.length > rules.eager:
-        # No network lies between a processor and itself, and this processor is the one that works
-        # now.
+        # A message to the same processor uses no network, and the sender is this processor.
         if rules.nodes > 0 and message.source == message.target:
             end_send(slot, m, time, state, rules, ledger)
         else:
@@ -352,9 +349,9 @@ def match(slot, row, m, time, routes, hosting, state, rules, ledger):
 
 @routine
 def end_send(slot, m, time, state, rules, ledger):
-    """Let the send of a message to oneself end, which was matched at once."""
+    """End the send of a message to the same processor, after its match."""
     message, row = state.messages[m], new_message(state, ledger)
-    # The send's CPU time may exceed the match: a send never ends before its own overhead.
+    # The send's CPU time may end after the match: a send never ends before its own overhead.
     began = state.operations[row_of(slot, np.int64(message.index), state, rules)].event
     sent = began + rules.overhead + (message.length - 1) * rules.overhead_byte
     state.messages[row].ready = max(sent, time)
@@ -364,12 +361,12 @@ def end_send(slot, m, time, state, rules, ledger):
 
 @routine
 def end_matched(slot, m, state, rules):
-    """Let the sender know that its message was matched: then its send ends."""
+    """End a rendezvous send at its sender, after the answer about its match."""
     word = state.messages[m]
     began = state.operations[row_of(slot, np.int64(word.index), state, rules)].event
-    # An operation that began once more since the match is as it was then.
+    # If the operation has begun again since the match, use the earlier begin.
     began = began if began <= word.tail else word.sent
-    # Recomputed from the begin instead of stored: an open send then needs no field of its own.
+    # Recomputed from the begin instead of stored: an open send then needs no further field.
     sent = began + rules.overhead + (word.length - 1) * rules.overhead_byte
     word.ready = max(sent, word.ready)
     add_end(slot, m, state)
@@ -377,10 +374,10 @@ def end_matched(slot, m, state, rules):
 
 @routine
 def add_end(slot, m, state):
-    """Put the end of an operation, which `m` stands for, among those to come."""
+    """Add the end of an operation, represented by message row `m`, to the future ends."""
     processor, message = state.processors[slot], state.messages[m]
     message.state, message.target = ENDS, processor.number
-    # Future ends are a heap, not a queue: the tails of messages do not come in the order of their
+    # Future ends are a heap, not a queue: tails of messages do not arrive in the order of their
     # matches.
     processor.ended = ended_pushed(np.int64(processor.ended), m, state.messages)
     if message.ready > processor.end:
@@ -392,11 +389,11 @@ def way_back(m, routes, state, rules, ledger):
     """Return the sum of the latencies on the way from a message's receiver to its sender."""
     message, header = state.messages[m], state.headers[m]
     node, target = np.int64(message.target), np.int64(message.source)
-    # The message has arrived, so its header is free to route the answer in the other direction.
+    # The message has arrived, so its header is free for routing the answer in the other direction.
     header[:] = 0
     routes.start(node, target, header, routes.params)
     total, hops = np.int64(0), 0
-    # The answer's path is walked at once: it uses no link time, so no event is needed per hop.
+    # The answer's path is followed at once: the answer uses no link time, so no hop needs an event.
     while True:
         port = routes.decide(node, header, routes.params)
         if port < 0 or port >= rules.ports or hops > rules.hops_most:
@@ -412,25 +409,25 @@ def way_back(m, routes, state, rules, ledger):
 
 @inlined
 def row_of(slot, number, state, rules):
-    """Return the row that has an operation's state; it has another where it is released twice."""
+    """Return the row with an operation's state (an operation released twice has another row)."""
     # Rows are a ring of `span` operations per processor. A program of millions of operations needs
-    # few of them at a time.
+    # few rows at a time.
     place = number if number < rules.span else number % rules.span
     return np.int64(state.processors[slot].first) + place
 
 
 @inlined
 def statement_of(slot, number, state):
-    """Return what the program says of an operation."""
+    """Return the program's statement of an operation: kind, amount, peer and tag."""
     return state.statements[state.processors[slot].script + number]
 
 
 @inlined
 def peer_of(slot, said, state):
-    """Return the other processor of a statement; its digit is so far off from this one's."""
+    """Return the other processor of a statement, given as a number or as a distance of a digit."""
     peer, way = np.int64(said.peer), np.int64(said.way)
-    # Stored programs name their peers. Scripted ones compute them, so that all processors share one
-    # statement.
+    # Stored programs name the peers. Scripted programs compute the peers, and all processors share
+    # one statement.
     if way == 0:
         return peer
     own, stride, radix = (
@@ -438,15 +435,15 @@ def peer_of(slot, said, state):
         state.ways[way, 0],
         state.ways[way, 1],
     )
-    # One digit of a mixed-radix number: neighbours in a grid and partners of butterflies are both
-    # of this form.
+    # One digit of a mixed-radix number: neighbours in a grid and partners of butterflies both have
+    # this form.
     digit = own // stride % radix
     return own + ((digit + peer) % radix - digit) * stride
 
 
 @routine
 def note_operation(kind, slot, number, time, end, state, ledger):
-    """Take a note of an operation."""
+    """Record an event of an operation in a row of `notes` (see `layout.NOTE`)."""
     what = kind | (statement_of(slot, number, state).what >> CPU_SHIFT) << NOTE_BITS
     node = state.processors[slot].number
     note(what, node, number, NONE, NONE, time, time, end, state, ledger)
@@ -454,8 +451,8 @@ def note_operation(kind, slot, number, time, end, state, ledger):
 
 @routine
 def note_begin(slot, number, time, routes, hosting, state, rules, ledger):
-    """Note that an operation begins; release what waits for that."""
-    # Released followers take their issue time from this, so it is set before they are met.
+    """Record the begin of an operation; release operations that wait for this begin."""
+    # Set before followers are released, because their issue time is derived from it.
     state.operations[row_of(slot, number, state, rules)].event = time
     if statement_of(slot, number, state).what & HAS_STARTERS:
         satisfy(slot, number, BEGUN, time, routes, hosting, state, rules, ledger)
@@ -463,10 +460,10 @@ def note_begin(slot, number, time, routes, hosting, state, rules, ledger):
 
 @routine
 def satisfy(slot, cause, wanted, time, routes, hosting, state, rules, ledger):
-    """Meet the requirements that an operation is done, or has begun; release what lacks none.
+    """Fulfil requirements on an operation's end or begin; release the ready operations.
 
-    A receive that is released begins at once, which may release others before it is posted. The
-    operations in whose midst that happens are kept in their own fields, as a stack.
+    A released receive begins at once, and may release further operations before being posted. A
+    stack in the operations' own fields contains the interrupted operations.
     """
     operations, followers, statements = state.operations, state.followers, state.statements
     # Depth-first, without recursion: a chain of receives may be as long as the program, and kernels
@@ -475,8 +472,8 @@ def satisfy(slot, cause, wanted, time, routes, hosting, state, rules, ledger):
     at = np.int64(statements[script + cause].followers)
     last = np.int64(statements[script + cause + 1].followers)
     while True:
-        # All followers of this begin are met. The receive itself is posted last, as the reference
-        # does on return.
+        # All followers of this begin are processed. The receive itself is posted last, as the
+        # reference does on return.
         if at == last:
             if owner == cause:
                 return
@@ -493,20 +490,20 @@ def satisfy(slot, cause, wanted, time, routes, hosting, state, rules, ledger):
         number = follower >> 1
         row, said = row_of(slot, number, state, rules), statements[script + number]
         operation = operations[row]
-        # The ring of rows is reused: this follower takes over the row of an operation that is done.
-        if operation.number != number:  # the one that had the row is done with
+        # The ring of rows is reused: this follower takes over the row of a finished operation.
+        if operation.number != number:  # the row's previous operation is done
             begin_row(row, number, said.needs, statements[script + number + 1].needs, state)
         operation.missing -= 1
         if operation.missing != 0:
             continue
-        # Calcs and sends need a CPU and wait in its heap. A receive needs none, and begins in the
+        # Calcs and sends need a CPU and wait in its heap. A receive needs no CPU, and begins in the
         # middle of this loop.
         if said.what & KIND_BITS != RECV:
             make_ready(slot, number, row, state, rules)
             continue
         operation.event = time
         if said.what & HAS_STARTERS:
-            # A receive is in no heap, so its links are free: they hold the return address of the
+            # A receive is in no heap, so its links are free: they store the return address of the
             # explicit stack.
             operation.left, operation.right = owner, at
             owner, at = number, np.int64(said.followers)
@@ -517,18 +514,18 @@ def satisfy(slot, cause, wanted, time, routes, hosting, state, rules, ledger):
 
 @inlined
 def begin_row(row, number, first, last, state):
-    """Let a row be an operation's, whose requirements are from `first` to before `last`."""
+    """Assign a row to an operation, whose requirements are `first` to `last` - 1."""
     operation = state.operations[row]
     operation.number, operation.missing = number, last - first
 
 
 @routine
 def make_ready(slot, number, row, state, rules):
-    """Put a released operation into the line for its CPU."""
+    """Put a released operation into the heap of its CPU."""
     operations, statements, turn = state.operations, state.statements, np.int64(0)
     at = np.int64(state.processors[slot].script) + number
-    # Issue time is the latest event among the requirements. Recomputed here, since a requirement
-    # may have begun again.
+    # Issue time is the latest event among the requirements, recomputed because a requirement may
+    # have begun again.
     for place in range(statements[at].needs, statements[at + 1].needs):
         needed = np.int64(state.needs[place]) >> 1
         turn = max(turn, operations[row_of(slot, needed, state, rules)].event)
@@ -543,16 +540,16 @@ def make_ready(slot, number, row, state, rules):
 
 @routine
 def release_all(slot, routes, hosting, state, rules, ledger):
-    """Release what requires nothing, at time 0, of the operations that have rows then.
+    """Release at time 0 the operations without requirements that have rows then.
 
-    An operation whose requirements are met by receives that begin meanwhile is released by them,
-    and when it is its turn once more, as the reference has it: a row behind all others stands for
-    it then.
+    A receive that starts in this loop may release an operation further on. This operation is then
+    released a second time when the loop reaches it, as stated in docs/reference/time.md. Its second
+    release gets a separate row at the end.
     """
     processor, statements, time = state.processors[slot], state.statements, np.int64(0)
     script, first = np.int64(processor.script), np.int64(processor.first)
     count = min(np.int64(processor.count), rules.span)
-    # All rows are initialized before any is released: a release may reach operations further on.
+    # All rows are initialized before any release: a release may reach operations further on.
     for number in range(count):
         said, behind = statements[script + number], statements[script + number + 1]
         begin_row(first + number, number, said.needs, behind.needs, state)
@@ -561,8 +558,8 @@ def release_all(slot, routes, hosting, state, rules, ledger):
         if state.operations[row].missing != 0:
             continue
         own = row
-        # It has requirements, yet none is missing: a receive of this loop has released it before
-        # its turn.
+        # The operation has requirements, yet none is missing: a receive of this loop has already
+        # released it.
         if said.needs != statements[script + number + 1].needs:
             own = copied(number, state, ledger)
         if said.what & KIND_BITS == RECV:
@@ -570,14 +567,14 @@ def release_all(slot, routes, hosting, state, rules, ledger):
             post(slot, own, time, routes, hosting, state, rules, ledger)
         else:
             make_ready(slot, number, own, state, rules)
-    # The calendar learns of the processor once, after all its operations of time 0 are known.
+    # The calendar gets the processor once, after all its operations of time 0 are known.
     set_alarm(slot, time, state, rules, ledger)
 
 
 @routine
 def copied(number, state, ledger):
-    """Return a row that stands for an operation that is released once more."""
-    # Spare rows are counted in advance from the marked requirements, so that this cannot run out.
+    """Return a new row for the second release of an operation."""
+    # The marked requirements determine the number of spare rows in advance: they cannot run out.
     clone = state.operations.size - ledger.clones
     ledger.clones -= 1
     state.operations[clone].number = number

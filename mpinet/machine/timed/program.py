@@ -1,4 +1,4 @@
-"""A program of messages: what every processor sends, receives and computes, in which order.
+"""A program of messages: the sends, receives and calcs of every processor, with their dependencies.
 
 Programs come from files (`mpinet.programs.messages`) or from a `Builder`, and are the same on all
 ranks.
@@ -17,22 +17,24 @@ from mpinet.errors import UsageError
 from mpinet.machine.timed.layout import ANY, ANY_TAG, CALC, KINDS, RECV, SEND
 
 MOST_AMOUNT = 1 << 48
-"""Most bytes of a message, and most units of time of a calc."""
+"""Largest number of bytes of a message, and of units of time of a calc."""
 
 MOST_ROWS = (1 << 30) - 1
-"""Most operations, and requirements: their numbers have 32 bits, one of which is a mark."""
+"""Largest number of operations, and of requirements: their numbers have 32 bits, one bit for a
+mark.
+"""
 
 
 @dataclass(frozen=True, eq=False)
 class Program:
-    """A program of messages; operations are rows, those of a processor side by side."""
+    """A program of messages; operations are rows, grouped by processor."""
 
     first: Ints
     """Each processor's first row, then the number of rows. Shape (processors + 1,)."""
     kind: NDArray[np.int8]
     """`CALC`, `SEND` or `RECV`. Shape (rows,)."""
     amount: Ints
-    """The time of a calc, the bytes of a message. Shape (rows,)."""
+    """Time of a calc, or bytes of a message. Shape (rows,)."""
     peer: Shorts
     """Other processor of each operation; `ANY` for a receive from any. Shape (rows,)."""
     cpu: Shorts
@@ -43,20 +45,21 @@ class Program:
     """Each row's first requirement in `needs`. Shape (rows + 1,)."""
     needs: Ints
     """Required operations of each row, by their numbers at the processor: twice the number, plus 1
-    if a begun operation is enough."""
+    if a begun operation is enough.
+    """
     lines: Ints
-    """The line of the file or script in which each operation stands; 0: unknown. Shape (rows,)."""
+    """Line of each operation in its file or script; 0: unknown. Shape (rows,)."""
     name: str = "program"
-    """Origin of the program, for sentences: a file's name or the generator's."""
+    """Origin of the program, for messages: a file's name or the generator's."""
 
     @property
     def processors(self) -> int:
-        """Number of processors that it is for."""
+        """Number of processors of the program."""
         return len(self.first) - 1
 
     @property
     def operations(self) -> int:
-        """Number of its operations."""
+        """Number of operations of the program."""
         return len(self.kind)
 
     @property
@@ -76,18 +79,18 @@ class Program:
         return found
 
     def owners_of(self, rows: Ints | int) -> Ints:
-        """Return the processors of some operations, by their rows; of one, a number."""
+        """Return the processors of the operations in these rows; an int for a single row."""
         found: Ints = np.searchsorted(self.first, rows, "right") - 1
         return found
 
     @property
     def largest(self) -> int:
-        """Bytes of its largest message; 0 without any."""
+        """Bytes of the largest message; 0 without messages."""
         return int(self.amount[self.kind == SEND].max(initial=0))
 
     @property
     def sha256(self) -> str:
-        """Hash of all that its processors do."""
+        """Hash of all operations."""
         found = sha256()
         for each in (self.first, self.kind, self.amount, self.peer, self.cpu, self.tag):
             found.update(each.tobytes())
@@ -96,12 +99,12 @@ class Program:
         return found.hexdigest()
 
     def starts(self, processors: Ints) -> Ints:
-        """Return the row of the first operation of each of some processors."""
+        """Return the row of each given processor's first operation."""
         found: Ints = self.first[processors]
         return found
 
     def part(self, processors: Ints) -> Program:
-        """Return the operations of some processors, in their order, as a program of these alone."""
+        """Return the operations of the given processors, in their order, as a separate program."""
         if len(processors) == self.processors and np.array_equal(
             processors, np.arange(self.processors)
         ):
@@ -119,19 +122,19 @@ class Program:
 
 
 def ranges(first: Ints, counts: Ints) -> Ints:
-    """Return the numbers of several ranges, one range behind the other."""
+    """Return the numbers of several ranges, one range after the other."""
     ends = np.cumsum(counts)
     total = int(ends[-1]) if len(ends) else 0
     return np.arange(total) + np.repeat(first - (ends - counts), counts)
 
 
 def receive_kinds(program: Program, way: Shorts | int = 0) -> tuple[int, int]:
-    """Return a bit for each kind of receive, by what it leaves open, and how many kinds there are.
+    """Return a bit for each kind of receive, by its wildcards, and the number of kinds.
 
     Parameters
     ----------
     program : Program
-        Operations; of scripts with the rows' `way` (see `Scripted`), which no open source has.
+        Operations, for scripts with the rows' `way` (see `Scripted`), which is 0 for open sources.
     """
     receives = program.kind == RECV
     open_source = ((program.peer == ANY) & (np.asarray(way) == 0))[receives]
@@ -140,12 +143,12 @@ def receive_kinds(program: Program, way: Shorts | int = 0) -> tuple[int, int]:
 
 
 class Builder:
-    """A program that is written down operation by operation.
+    """Builds a program operation by operation.
 
     Parameters
     ----------
     processors : int
-        How many processors the program is for.
+        Number of processors of the program.
 
     Examples
     --------
@@ -164,7 +167,7 @@ class Builder:
         self._needs: list[list[list[int]]] = [[] for _ in range(processors)]
 
     def calc(self, processor: int, time: int, *, cpu: int = 0, after: object = ()) -> int:
-        """Let a processor compute; return the operation's number among the processor's."""
+        """Add a calc of a processor; return the operation's index at the processor."""
         if time < 0:
             raise UsageError(f"A calc takes 0 units of time or more, not {time}.")
         return self._add(processor, CALC, time, ANY, 0, cpu, after)
@@ -172,7 +175,7 @@ class Builder:
     def send(
         self, processor: int, to: int, size: int, *, tag: int = 0, cpu: int = 0, after: object = ()
     ) -> int:
-        """Let a processor send `size` bytes to another; return the operation's number."""
+        """Add a send of `size` bytes to another processor; return the operation's index."""
         self._require(to)
         return self._add(processor, SEND, size, to, tag, cpu, after)
 
@@ -186,14 +189,14 @@ class Builder:
         cpu: int = 0,
         after: object = (),
     ) -> int:
-        """Let a processor receive `size` bytes; a source or tag of None stands for any."""
+        """Add a receive of `size` bytes; a source or tag of None stands for any."""
         if source is not None:
             self._require(source)
         peer, word = ANY if source is None else source, ANY_TAG if tag is None else tag
         return self._add(processor, RECV, size, peer, word, cpu, after)
 
     def after(self, processor: int, operation: int, earlier: int, *, begun: bool = False) -> None:
-        """Let an operation wait until an earlier one is done, or has begun."""
+        """Let an operation wait for the end, or begin, of another operation of the processor."""
         count = len(self._rows[processor])
         if not (0 <= operation < count and 0 <= earlier < count):
             raise UsageError(f"Processor {processor} has operations 0..{count - 1}.")

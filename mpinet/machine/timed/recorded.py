@@ -1,4 +1,4 @@
-"""Recordings of runs in time, made of the notes: crossings of links, and what processors did."""
+"""Recordings of runs in time, made from notes: crossings of links, and activities of processors."""
 
 from __future__ import annotations
 
@@ -14,29 +14,29 @@ from mpinet.machine.timed.moments import Moments
 from mpinet.machine.timed.run import TimedRun
 
 Place = tuple[str, int]
-"""File and line of an operation, and what stands there; '' and 0 where nothing is known."""
+"""Source file and line of an operation; '' and 0 if unknown."""
 
 NICS = ("NIC out", "NIC in")
-"""Names of the times that NICs take, among the calls."""
+"""Names of the activities of NICs, among the calls."""
 
 
 def record(trace: traces.Trace, run: TimedRun, place_of: Callable[[int], Place]) -> int:
-    """Write a run that is over into this rank's trace; return when the last of it ended.
+    """Write a finished run into this rank's trace; return the time of the last event.
 
     Parameters
     ----------
     trace : Trace
-        An empty one; what its limits leave out is left out.
+        An empty trace; its limits apply.
     run : TimedRun
         The run, with notes.
     place_of : callable
-        ``place_of(row)``: where an operation of the program stands.
+        ``place_of(row)`` returns the source file and line of an operation of the program.
     """
     notes, limits = run.notes, trace.limits
     trace.moves = traces.Spill(traces.TIMED)
     moves = (_flights if run.routing is None else _crossings)(run, notes)
-    # Limits are applied to the notes at the end: the kernel notes everything, for the critical path
-    # needs it.
+    # Limits are applied to the notes at the end: the kernel notes all events, because the critical
+    # path needs them.
     moves = moves[(moves["step"] >= limits.first) & (moves["step"] <= limits.last)]
     if limits.nodes is not None:
         near = np.isin(moves["sender"], limits.nodes) | np.isin(moves["receiver"], limits.nodes)
@@ -47,13 +47,13 @@ def record(trace: traces.Trace, run: TimedRun, place_of: Callable[[int], Place])
 
 
 def _sends(run: TimedRun, notes: Ints) -> Ints:
-    """Return the rows of the sends that notes are about."""
+    """Return, for each note, the row of its message's send."""
     rows: Ints = run.whole.first[notes[:, SOURCE]] + notes[:, INDEX]
     return rows
 
 
 def _crossings(run: TimedRun, notes: Ints) -> traces.Records:
-    """Return the movements over links, each until its last byte is at the next node."""
+    """Return the messages over links, each until the arrival of its last byte at the next node."""
     notes = notes[notes[:, WHAT] & layout.NOTE_KINDS == layout.CROSSED]
     moves = np.zeros(len(notes), traces.TIMED)
     topology, nodes, ports = run.machine.topology, notes[:, NODE].copy(), notes[:, PLACE].copy()
@@ -68,14 +68,14 @@ def _crossings(run: TimedRun, notes: Ints) -> traces.Records:
 
 
 def _flights(run: TimedRun, notes: Ints) -> traces.Records:
-    """Return the movements where there is no network, as of a complete graph's."""
+    """Return the messages of a machine without a network, as in a complete graph."""
     notes = notes[notes[:, WHAT] & layout.NOTE_KINDS == layout.TAKEN]
     notes = notes[notes[:, SOURCE] != notes[:, NODE]]
     moves = np.zeros(len(notes), traces.TIMED)
     sends, size = _sends(run, notes), run.machine.topology.size
     moves["sender"], moves["receiver"] = notes[:, SOURCE], notes[:, NODE]
-    # A complete graph's port numbering, so that pictures and players need no case for flat
-    # machines.
+    # The port numbering of a complete graph: pictures and players then need no special case for
+    # flat machines.
     moves["port"] = (notes[:, NODE] - notes[:, SOURCE] - 1) % size
     moves["message"] = sends
     moves["begin"] = notes[:, layout.READY] - run.costs.flat
@@ -87,7 +87,7 @@ def _flights(run: TimedRun, notes: Ints) -> traces.Records:
 def _note_calls(
     trace: traces.Trace, run: TimedRun, notes: Ints, place_of: Callable[[int], Place]
 ) -> int:
-    """Note what CPUs and NICs did, by when it ended; return when the last of them did."""
+    """Record the activities of CPUs and NICs, by end time; return the time of the last end."""
     program, costs = run.whole, run.costs
     moments = Moments(notes, program, costs)
     found: list[tuple[int, int, int, str, int]] = []
@@ -110,12 +110,12 @@ def _note_calls(
 
 
 def _on_cpu(kind: str, note: list[int]) -> str:
-    """Return what a CPU does; the first CPU is not named."""
+    """Return the name of a CPU's activity; the first CPU is not named."""
     cpu = note[WHAT] >> NOTE_BITS
     return f"{kind} cpu {cpu}" if cpu else kind
 
 
 def _nic(run: TimedRun, note: list[int], send: int) -> tuple[int, int, int]:
-    """Return until when a message keeps a NIC, whose, and since when."""
+    """Return the end time, processor and begin time of a message's use of a NIC."""
     more = int(run.whole.amount[send]) - 1
     return note[BEGIN] + run.costs.gap + more * run.costs.gap_byte, note[NODE], note[BEGIN]

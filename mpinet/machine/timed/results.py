@@ -1,4 +1,4 @@
-"""The results of a run in time, put together from all ranks."""
+"""The results of a run in time, combined from all ranks."""
 
 from __future__ import annotations
 
@@ -19,22 +19,22 @@ if TYPE_CHECKING:
     from mpinet.machine.timed.run import TimedRun
 
 SHOWN_STUCK = 10
-"""Operations that are explained of those that never end."""
+"""Largest number of stuck operations to explain."""
 
 SHOWN_LINKS = 10
-"""Busiest links that are listed."""
+"""Number of busiest links to list."""
 
 HALF = 32
-"""Bits of the lower half of a time; sums of halves fit into 64 bits on all ranks together."""
+"""Number of bits of the lower half of a time; sums of halves over all ranks fit into 64 bits."""
 
 Row = dict[str, Any]
 
 
 def result_of(run: TimedRun) -> Row:
-    """Return the result of a run that is over (collective); the same on all ranks.
+    """Return the result of a finished run, the same on all ranks (collective).
 
-    Fields are those of docs/reference/time.md: time, ends, messages, hops, waits, busy, busiest,
-    most_bytes, unmatched, stuck, first_stuck, stuck_operations, busiest_links.
+    The fields are explained in docs/reference/time.md: time, ends, messages, hops, waits, busy,
+    busiest, most_bytes, unmatched, stuck, first_stuck, stuck_operations, busiest_links.
     """
     transport, ledger, state = run.machine.transport, run.ledger, run.state
     busy, carried = state.servers["busy"], state.servers["carried"]
@@ -68,23 +68,23 @@ def _total(run: TimedRun, times: Ints) -> int:
     Raises
     ------
     TooLarge
-        On every rank: the sum is longer than 2^62 ticks, which a rank's part of it may not be.
+        On every rank: the sum exceeds 2^62 ticks, the limit of the sum on one rank.
     """
-    # Sums of two halves: the total over all ranks may pass 64 bits although each rank's own part
-    # does not.
+    # Sums of two halves: the total over all ranks may exceed 64 bits although each rank's sum does
+    # not.
     halves = np.array([(times >> HALF).sum(), (times & (1 << HALF) - 1).sum()], np.int64)
     high, low = (int(half) for half in run.machine.transport.sum(halves))
     if (high << HALF) + low > layout.NEVER:
         raise TooLarge(
-            run.costs.too_long("All that waits for links, or keeps links busy, together")
+            run.costs.too_long("The sum of all waiting times, or of all busy times, of links")
         )
     return (high << HALF) + low
 
 
 def _ends(run: TimedRun) -> Ints:
-    """Return when each processor of the program is done (collective)."""
-    # Each rank fills its own places and zeros elsewhere: one sum gathers all without any index on
-    # the wire.
+    """Return the end time of each processor of the program (collective)."""
+    # Each rank fills its own entries and leaves zeros elsewhere: one sum gathers all entries
+    # without sending indices.
     ends = np.zeros(run.program.processors, np.int64)
     nodes = run.machine.nodes
     mine = np.flatnonzero(nodes < len(ends))
@@ -94,18 +94,19 @@ def _ends(run: TimedRun) -> Ints:
 
 
 def _shared(transport: Local, rows: list[Any], least: int) -> list[Any]:
-    """Return the first of all ranks' rows, in their order, on every rank (collective)."""
+    """Return the first `least` rows of all ranks, sorted, on every rank (collective)."""
     gathered = transport.gather(json.dumps(rows).encode())
-    # A rank sends only its own first rows: the first `least` rows of all ranks are among them.
+    # A rank sends only its own first rows, because the first `least` rows of all ranks are among
+    # them.
     every = sorted(tuple(row) for text in gathered for row in json.loads(text))
     chosen: list[Any] = json.loads(transport.share(json.dumps(every[:least]).encode()))
     return chosen
 
 
 def _stuck(run: TimedRun) -> tuple[int, list[Row]]:
-    """Return how many operations never ended, and what the first ones wait for (collective).
+    """Return the number of stuck operations, and the reasons of the first ones (collective).
 
-    A processor that is stuck has an operation that is not done among those that have rows.
+    A stuck processor has an unfinished operation among its operations with rows.
     """
     machine, state = run.machine, run.state
     open_rows = np.flatnonzero(
@@ -130,24 +131,24 @@ def stuck_of(
     sends: str = "",
     count: int | None = None,
 ) -> tuple[int, list[Row]]:
-    """Return how many operations never ended, and what the first ones wait for (collective).
+    """Return the number of stuck operations, and the reasons of the first ones (collective).
 
     Parameters
     ----------
     machine : Machine
-        Where the program was played.
+        The machine that played the program.
     program : Program or Scripted
         The program.
     part : Program
-        The operations of some of this rank's processors, the first ones that are stuck among them.
+        The operations of some of this rank's processors, including the first stuck ones.
     nodes : ndarray of int64
         These processors.
     missing : ndarray of int64
-        What each of the operations lacks at the end, as of `Operation`.
+        Number of unfulfilled requirements of each operation at the end, as in `Operation`.
     sends : str
-        What a send waits for that has begun; default: the receive of its message.
+        Reason for sends that have begun but not ended; default: the receive of the message.
     count : int, optional
-        How many operations of this rank never ended; default: those of the part.
+        Number of stuck operations of this rank; default: the number in `part`.
     """
     rows = np.flatnonzero(missing > layout.DONE_WITH)
     mine = len(rows) if count is None else count
@@ -171,10 +172,10 @@ def stuck_of(
 def _waits_for(
     program: Program | Scripted, part: Program, nodes: Ints, missing: Ints, row: int, sends: str
 ) -> tuple[int, str, str, int]:
-    """Return the line and kind of an operation that never ended, what it waits for and its line."""
+    """Return line and kind of a stuck operation, and the cause and its line."""
     kind = layout.KINDS[int(part.kind[row])]
     line, slot = int(part.lines[row]), int(part.owners_of(row))
-    # Something it requires is not done: that is the cause, not the operation's own message.
+    # An unfinished requirement is the cause, not the operation's own message.
     if missing[row] > 0:
         needs = part.needs[part.needs_first[row] : part.needs_first[row + 1]]
         for need in needs.tolist():
@@ -193,7 +194,7 @@ def _waits_for(
 
 
 def other_end(program: Program | Scripted, part: Program, row: int, mine: int) -> int:
-    """Return the line of the first operation of the peer that could be the other end; 0: none."""
+    """Return the line of the peer's first operation that fits as other end; 0: none."""
     tag, theirs = int(part.tag[row]), program.part(np.array([part.peer[row]], np.int64))
     wanted = layout.SEND if part.kind[row] == layout.RECV else layout.RECV
     peers = (theirs.kind == wanted) & np.isin(theirs.peer, [mine, layout.ANY])
@@ -203,14 +204,14 @@ def other_end(program: Program | Scripted, part: Program, row: int, mine: int) -
 
 
 def _busiest(run: TimedRun, busy: Ints, carried: Ints) -> list[Row]:
-    """Return the links that were busy for longest, the lowest first among equals (collective)."""
+    """Return the links with the longest busy times, the lowest first among equals (collective)."""
     ports, rules = run.machine.topology.ports, run.rules
     places = np.arange(len(busy))
     if rules.serving == layout.BUS:
         names = np.stack([rules.first_bus + places, np.full(len(busy), -1)])
     else:
         names = np.stack([run.machine.nodes[places // ports], places % ports])
-    # By names, not by places here: those depend on the mapping.
+    # Sorted by names, not by indices on this rank, which depend on the mapping.
     chosen = np.lexsort((names[1], names[0], -busy))[:SHOWN_LINKS]
     mine = [
         (-int(busy[i]), int(names[0, i]), int(names[1, i]), int(carried[i]))

@@ -1,6 +1,7 @@
 """A run of a program of messages in time, on all ranks together, window by window.
 
-After each window ranks exchange rows and agree on the next one: the minimum over their calendars.
+After each window the ranks exchange rows and agree on the next window: the minimum over their
+calendars.
 """
 
 from __future__ import annotations
@@ -28,41 +29,45 @@ from mpinet.machine.timed.scripted import Scripted, hosted, require_fitting, sto
 from mpinet.machine.timed.windows import advance, move_lists, take_rows
 from mpinet.networks.routing import Routing, hop_limit
 
-# Short enough for checkpoints, progress and signals, long enough that the call itself costs
-# nothing.
+# Short enough for checkpoints, progress and signals, long enough to make the cost of the call
+# negligible.
 AT_ONCE = 1 << 20
-"""Events after which a run on one rank comes back from the kernel, some tenths of a second."""
+"""Number of events after which a run on one rank returns from the kernel, a few tenths of a
+second.
+"""
 
 SPARE_ROWS = 16
 
 IDLE_LEAST, IDLE_EACH = 1000, 4
-"""Turns of a rank's processors in a row without an event: so many may be, and more for each message
-and CPU, as a message that comes and a calculation that ends cause a turn each."""
+"""Largest number of consecutive turns without an event on a rank: a constant, plus a number per
+message and CPU. The arrival of a message and the end of a calc cause a turn each.
+"""
 
 
 class TimedRun:
-    """A program of messages, played in time on a machine or, where `flat`, without a network.
+    """A program of messages, played in time on a machine, or without a network if `flat`.
 
     Parameters
     ----------
     machine : Machine
-        The processors, and the ranks that host them; where `flat`, their links do not matter.
+        The processors and their ranks; if `flat`, their links are ignored.
     program : Program or Scripted
-        What the first processors do; the others have nothing to do. With notes it is stored whole.
+        Operations of the first processors; other processors are idle. With notes the program is
+        stored whole.
     costs : Costs
-        What processors and links take.
+        Costs of processors and links.
     routing : Routing or None
-        How messages find their ways; None: there is no network, and every two processors are
-        `costs.flat` apart.
+        Routing of the messages; None: there is no network, and the latency between any two
+        processors is `costs.flat`.
     noted : bool
-        Whether notes are taken of all that happens (`notes`).
+        True to record notes of all events (`notes`).
 
     Raises
     ------
     UsageError
-        The program does not fit the machine, or the costs do not fit each other.
+        The program does not fit the machine, or the costs are inconsistent.
     TooLarge
-        It does not fit into memory.
+        The run does not fit into memory.
     """
 
     def __init__(
@@ -79,7 +84,7 @@ class TimedRun:
         # Zero is a valid row and a valid block, so empty lists need another mark.
         self.ledger.answers = self.ledger.blocks = layout.NONE
         self.program = program
-        # Notes name operations by their rows in the stored program, which scripts do not have.
+        # Notes name operations by their rows in the stored program. Scripts have no such rows.
         if noted:
             self.program = self.whole
         self.noted = noted
@@ -94,20 +99,20 @@ class TimedRun:
         self._next = 0
 
     def run(self) -> TimedRun:
-        """Play to the end (collective).
+        """Play the program to its end (collective).
 
         Raises
         ------
         RoutingError
             On every rank: the routing does not lead a message to its receiver.
         TooLarge
-            Times outgrow 64 bits.
+            Times exceed 64 bits.
         Stalled
-            Processors have too many turns in a row in which nothing happens.
+            Processors have too many consecutive turns without an event.
         """
         with Frame(self.machine, "timed", lambda: fields_of(self), self._restore) as frame:
-            # The boundary follows each window: between windows no event is half done, and nothing
-            # is in flight between ranks.
+            # The boundary follows each window: between windows no event is unfinished, and no
+            # message is in flight between ranks.
             while not self.ledger.ended:
                 self._advance()
                 frame.boundary()
@@ -118,14 +123,14 @@ class TimedRun:
 
     @cached_property
     def whole(self) -> Program:
-        """The program with every processor's operations, to be asked about them."""
+        """The program with every processor's operations, for look-ups."""
         return stored(self.program)
 
     def missing(self, slot: int) -> Ints:
-        """Return what each operation of a processor lacks, in their order, as of `Operation`.
+        """Return each operation's number of unfulfilled requirements, at one processor.
 
-        Of those without a row the ones before that which has it are done, the ones behind have not
-        begun, and lack all that they require.
+        An operation without a row is done if it precedes the operation in its row. Otherwise it has
+        not begun, and lacks all its requirements.
         """
         processor, part = self._state.processors[slot], self.part
         first, count = int(processor["first"]), int(processor["count"])
@@ -138,33 +143,32 @@ class TimedRun:
         return found
 
     def make_room(self, messages: int, posted: int) -> None:
-        """Make room for messages, and for lists of posted receives."""
+        """Allocate memory for messages, and for lists of posted receives."""
         while self.ledger.free < messages:
             self._grow(messages)
         # The table is doubled at once: restored lists are entered without the kernel's own checks.
         self._put(entries=self._longer_table(2 * (posted + int(self.rules.lists) * messages)))
 
     def take_notes(self, notes: Ints) -> None:
-        """Take over the notes of a run that goes on."""
+        """Take over the notes of a resumed run."""
         self._fetched = [notes]
 
     def take_in(self, rows: Ints) -> None:
-        """Take in rows from before, some of which may be for other ranks (collective)."""
+        """Process rows of saved messages in flight, some of them for other ranks (collective)."""
         self._take(rows)
         if self.rules.ranks > 1:
             self._exchange()
         self._next = self._agreed()
 
     def _make_rules(self) -> None:
-        """Write the constants of the run into the record that kernels read."""
+        """Write the constants of the run into the record for kernels."""
         machine, costs, program, part = self.machine, self.costs, self.program, self.part.scripts
         topology, transport, flat = machine.topology, machine.transport, self.routing is None
         eager = MOST_AMOUNT if costs.eager is None else costs.eager
         counts = np.diff(part.first)
         sends = part.kind == layout.SEND
         receives = part.kind == layout.RECV
-        # A single message must not outgrow the clock; sums are checked event by event in the
-        # kernel.
+        # A single message must not exceed the largest time; the kernel checks sums event by event.
         most_byte = max(costs.gap_byte, costs.overhead_byte, *costs.byte_times)
         if program.largest * most_byte > layout.LATEST:
             raise TooLarge(costs.too_long(f"{program.name}: a message of {program.largest} bytes"))
@@ -188,13 +192,13 @@ class TimedRun:
         rules.eager = eager
         rules.mode = layout.MODES.index(costs.mode)
         rules.apart = costs.flat
-        # The lookahead: within this time no processor or link can affect another. It is the
-        # window's width.
+        # The lookahead, which is the window's width: within this time no processor or link can
+        # affect another.
         rules.window = costs.lookahead(flat, program.largest > eager)
         rules.serving = serving
         rules.first_bus = transport.rank * busses_each
         rules.busses_each = busses_each
-        # The same limit as the router's, so that both engines refuse the same routings.
+        # The same limit as the router's: both engines reject the same routings.
         rules.hops_most = hop_limit(topology.size)
         rules.classes = max(len(costs.latencies), len(costs.byte_times))
         rules.span = self.part.span
@@ -203,7 +207,8 @@ class TimedRun:
         rules.receives_most = _most(receives, part.first, counts)
         rules.numbered = self.routing is not None and self.routing.numbered
         rules.noted = self.noted
-        # Of an operation at most two, a receive's; twice, where it is released twice.
+        # At most two notes per operation (a receive's), and twice as many for an operation released
+        # twice.
         rules.notes_most = 4 * int(counts.max(initial=0))
 
     def _make_state(self) -> None:
@@ -211,8 +216,8 @@ class TimedRun:
         rules, part, machine = self.rules, self.part, self.machine
         scripts, count = part.scripts, machine.placement.count
         rows = int(part.rows.sum())
-        # A requirement on a begin can release an operation a second time. Each such mark may need
-        # one spare row.
+        # A requirement on a begin can release an operation a second time. Each of these marks may
+        # need one spare row.
         marks = np.concatenate([[0], np.cumsum(scripts.needs & 1)])[scripts.needs_first]
         spare = self.ledger.clones = int(np.diff(marks[scripts.first])[part.which].sum())
         servers = 0
@@ -228,7 +233,8 @@ class TimedRun:
             * count
             + layout.Server.dtype.itemsize * servers
         )
-        # Asked before the first allocation: an error in a size ends in a sentence, not in swapping.
+        # Checked before the first allocation: a wrong size causes an error message instead of
+        # swapping.
         require_memory(needed, f"{self.program.name} in time")
         statements, needs, followers = connected(part)
         self._state = layout.TimedState(
@@ -253,12 +259,12 @@ class TimedRun:
             self._state.cpus[name] = layout.NONE
         for name in ("line", "beyond"):
             self._state.servers[name] = layout.NONE
-        # Messages start small and double. How many are in flight depends on the program, and cannot
-        # be told beforehand.
+        # Memory for messages starts small and doubles. The number of messages in flight depends on
+        # the program, and is not known in advance.
         self._grow(1)
 
     def _processors(self, count: int) -> Any:
-        """Return the processors, each with the places of its statements and operations."""
+        """Return the processors, each with the indices of its statements and operations."""
         processors, first = layout.TimedProcessor.array(count), self.part.scripts.first
         processors["number"] = self.machine.nodes
         processors["alarm"] = layout.NEVER
@@ -277,10 +283,10 @@ class TimedRun:
         return numbers
 
     def _make_routes(self) -> None:
-        """Put together the rules of network, routing and mapping as kernels call them."""
+        """Combine the rules of network, routing and mapping in the form for kernels."""
         topology, mapping = self.machine.topology, self.machine.mapping
         routing = self.routing or topology.routing()
-        # Links of one direction never ask for their channel; any rule of that form fills the place.
+        # Unidirectional links need no channel rule; any rule of this form fills the place.
         half = self.rules.serving != layout.FULL
         classes = int(self.rules.classes)
         self._routes = layout.PricedRoutes(
@@ -303,13 +309,13 @@ class TimedRun:
         )
 
     def _advance(self) -> None:
-        """Go on by some windows; with several ranks by one (collective)."""
+        """Advance by some windows; with several ranks by one window (collective)."""
         ledger, before = self.ledger, self.ledger.hops
         self._call()
         if self.rules.ranks > 1:
-            # Shared servers: the kernel has stopped between processors and servers, and waits for
+            # Shared servers: the kernel has stopped between processors and servers, and needs the
             # requests of other ranks.
-            if ledger.passed:  # requests of other ranks come in between
+            if ledger.passed:  # exchange of requests in the middle of a window
                 self._exchange()
                 self._call()
             self._exchange()
@@ -318,15 +324,15 @@ class TimedRun:
         self.machine.count(ledger.hops - before, 1)
 
     def _agreed(self) -> int:
-        """Return the next window in which there is something to do on any rank (collective)."""
+        """Return the next window with an event on any rank (collective)."""
         if self.rules.ranks == 1:
             return int(self.ledger.next)
-        # The minimum as the negated maximum of negated numbers: meetings carry maxima and sums
+        # The minimum, as the negated maximum of negated numbers: meetings reduce with max and sum
         # only.
         return -int(self.machine.transport.max(np.array([-self.ledger.next], np.int64))[0])
 
     def _call(self) -> None:
-        """Call the kernel, making room as often as it asks for some."""
+        """Call the kernel, and enlarge the memory as often as the kernel requests it."""
         ledger = self.ledger
         while True:
             ledger.wants_room = 0
@@ -338,45 +344,45 @@ class TimedRun:
             if not ledger.wants_room:
                 return
             # The kernel resumes in the middle of a window, so this window must be passed again.
-            self._next = int(ledger.window)  # one rank alone has gone on since it was called
+            self._next = int(ledger.window)  # a single rank may have advanced by several windows
             if ledger.wants_room == layout.NOTES:
                 self._fetch()
             else:
                 self._grow(int(self.rules.sends_most + self.rules.receives_most))
 
     def _fetch(self) -> None:
-        """Set aside the notes that the kernel has taken, and make room for as many as may come."""
+        """Store the notes written by the kernel, and allocate memory for the next notes."""
         notes, taken, width = self._state.notes, self.ledger.notes, len(layout.NOTE)
         self.ledger.notes = 0
         if taken:
             self._fetched.append(notes[:taken].copy())
         least = int(self.rules.notes_most) + len(self._state.messages)
         kept = sum(map(len, self._fetched))
-        # Twice the kept notes: they are joined into one array at the end.
-        require_memory(8 * width * (4 * least + 2 * kept), "The notes of what happens")
+        # Twice the kept notes, because they are joined into one array at the end.
+        require_memory(8 * width * (4 * least + 2 * kept), "The notes of all events")
         if len(notes) < least:
             self._state = self._state._replace(notes=np.empty((4 * least, width), np.int64))
 
     @property
     def notes(self) -> Ints:
-        """Notes of what has happened at this rank's processors and links; see `layout.NOTE`."""
+        """Notes of all events at this rank's processors and links; see `layout.NOTE`."""
         taken = self._state.notes[: self.ledger.notes]
         return np.concatenate([*self._fetched, taken])
 
     def _exchange(self) -> None:
-        """Hand rows over to other ranks, and take theirs in (collective)."""
+        """Send rows to other ranks, and process the received rows (collective)."""
         ledger, state = self.ledger, self._state
         owners, rows = state.owners[: ledger.away], state.rows[: ledger.away]
         rows, counts = hop.dealt(rows, owners, self.machine.transport.size)
         ledger.away = 0
         came = self.machine.exchange(rows, counts).records
-        # Room comes before `take_rows`, which cannot stop halfway through the rows of a window.
+        # Memory first, because `take_rows` cannot stop halfway through the rows of a window.
         while ledger.free < len(came):
             self._grow(len(came))
         self._take(came)
 
     def _take(self, rows: Ints) -> None:
-        """Take in rows, for which there is room."""
+        """Process received rows; there must be memory for them."""
         take_rows(
             np.ascontiguousarray(rows), self._routes, self._hosting, self.rules, self._state,
             self.ledger.record,
@@ -384,13 +390,13 @@ class TimedRun:
         self._require_right()
 
     def _grow(self, least: int) -> None:
-        """Make room for messages, if fewer rows than these are free, and for all lists."""
+        """Enlarge the memory for messages, if fewer than `least` rows are free, and for lists."""
         rules, ledger = self.rules, self.ledger
         if ledger.free < least:
             self._add_rows()
         posted = ledger.entries + int(rules.receives_most)
         alive = len(self._state.messages) - ledger.free
-        # More than `has_room` asks for, so that the next few lists do not make the table grow
+        # More than required by `has_room`: the next few lists then do not make the table grow
         # again.
         lists = max(3 * posted, posted + int(rules.lists) * alive + 1)
         self._put(entries=self._longer_table(lists))
@@ -400,9 +406,9 @@ class TimedRun:
         self._state = self._state._replace(**arrays)
 
     def _add_rows(self) -> None:
-        """Double the rows for messages; at first they are few.
+        """Double the rows for messages; initially there are few.
 
-        One array is replaced after the other, as they may fill the memory.
+        The arrays are replaced one after the other, because together they may fill the memory.
         """
         rules, ledger, before = self.rules, self.ledger, len(self._state.messages)
         margin = int(rules.sends_most + rules.receives_most) + SPARE_ROWS
@@ -411,11 +417,11 @@ class TimedRun:
         # Each message can produce a row for another rank and an answer within one window.
         remote, total = 2 if rules.ranks > 1 else 0, before + more
         row = layout.TimedMessage.dtype.itemsize + 8 * (words + self._state.links.shape[1])
-        require_memory((row + remote * 8 * words) * total, "The messages under way")
+        require_memory((row + remote * 8 * words) * total, "The messages in flight")
         self._put(messages=longer(self._state.messages, total))
         rules.idle_most = IDLE_LEAST + IDLE_EACH * (total + len(self._state.cpus))
         free = longer(self._state.free, total)
-        # Descending, so that the lowest rows are taken first and stay dense in memory.
+        # Descending: the lowest rows are taken first and stay dense in memory.
         free[ledger.free : ledger.free + more] = np.arange(total - 1, before - 1, -1)
         self._put(free=free)
         ledger.free += more
@@ -427,10 +433,10 @@ class TimedRun:
         self._put(cells=self._longer_cells(total), active=np.empty(total, np.int64))
 
     def _longer_cells(self, messages: int) -> Ints:
-        """Return blocks for so many requests, and one that is not full in each bucket."""
+        """Return blocks for `messages` requests, plus one incomplete block per bucket."""
         old, ledger = self._state.cells, self.ledger
-        # Every bucket may hold one block that is not full: without these spare blocks the free list
-        # could run dry.
+        # Every bucket may have one incomplete block: without these spare blocks the free list could
+        # become empty.
         words = layout.CELLS * (messages // (layout.CELLS - 1) + layout.BUCKETS + 1)
         cells = np.empty(words, np.int64)
         cells[: len(old)] = old
@@ -440,7 +446,7 @@ class TimedRun:
         return cells
 
     def _longer_table(self, least: int) -> Any:
-        """Return the table of lists, with as many places at least."""
+        """Return the table of lists, with at least `least` entries."""
         old = self._state.entries
         size = 1 << max(4, (least - 1).bit_length())
         if size <= len(old):
@@ -453,7 +459,7 @@ class TimedRun:
         return new
 
     def _require_right(self) -> None:
-        """Raise the error that the kernel has noted, on every rank."""
+        """Raise the error recorded by the kernel on every rank."""
         # A kernel cannot raise. The error of one rank becomes the error of all at the next meeting.
         if self.ledger.wrong:
             self.machine.transport.fail(self._error())
@@ -473,7 +479,7 @@ class TimedRun:
         node = ledger.wrong_node
         return RoutingError(
             {
-                layout.UNWIRED: f"{who} chose a port of node {node} that is unwired, for {whose}.",
+                layout.UNWIRED: f"{who} chose an unwired port of node {node} for {whose}.",
                 layout.ASTRAY: f"{who} stopped at node {node} with {whose}.",
                 layout.ENDLESS: f"{who} does not come to an end with {whose}: it is at {node}.",
             }[ledger.wrong]
@@ -486,11 +492,11 @@ class TimedRun:
 
 
 def _most(chosen: Any, first: Ints, counts: Ints) -> int:
-    """Return how many of the chosen operations the processor with the most of them has."""
+    """Return the largest number of chosen operations of any processor."""
     sums = np.concatenate([[0], np.cumsum(chosen)])
     return int((sums[first[1:]] - sums[first[:-1]]).max(initial=0)) if len(counts) else 0
 
 
 def _by_class(costs: tuple[int, ...], classes: int) -> Ints:
-    """Return what each class of links takes; the last serves all further ones."""
+    """Return the cost of each class of links; the last given cost is for all further classes."""
     return np.array([costs[min(kind, len(costs) - 1)] for kind in range(classes)], np.int64)

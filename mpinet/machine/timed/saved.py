@@ -1,19 +1,25 @@
-"""Checkpoints of a run in time, between two windows, from which any number of ranks can go on.
+"""Checkpoints of a run in time, between two windows, for a restart on any number of ranks.
 
-Every item belongs to one processor or link and is named by that, never by its place in a rank's
-memory:
+Every item belongs to one processor or link. Items are named by processor or link, never by a place
+in a rank's memory.
 
-* a processor: until when its NICs are busy, its alarm and its end; a CPU: until when it is busy,
-  and with the end of which operation;
-* an operation: when it began or was matched, the requirements that it lacks, whether it is done.
-  Those that wait for a CPU or are posted stand in rows of their own, with their turns; a second
-  row of one that is released twice is marked;
-* a message on its way, come, waiting or unexpected, and an end that is still to come, at the
-  processor or node where it is;
-* a server: until when it is busy, and what it carried;
-* notes, at their nodes; counts, as sums over the ranks, and the largest turn.
+Processor
+    The end of its NICs' busy times, its alarm and its end. For each CPU the end of its busy time,
+    and the operation that ends then.
+Operation
+    The time of its begin or match, its number of unfulfilled requirements, and whether it is done.
+    Operations that wait for a CPU or are posted have further rows with their turns. The second row
+    of an operation released twice is marked.
+Message, or future end of an operation
+    Its state (in flight, arrived, waiting or unexpected), at the current processor or node.
+Server
+    The end of its busy time, and its load.
+Recorded notes
+    At their nodes.
+Counts
+    Sums over the ranks, and the largest turn.
 
-Of heaps and lists only the members are kept, as their order follows from these.
+For heaps and lists only the members are saved, because the members determine the order.
 """
 
 from __future__ import annotations
@@ -62,27 +68,28 @@ from mpinet.machine.timed.scripted import Scripted
 from mpinet.machine.timed.sending import CPU_PLACE
 
 TIMES = ("alarm", "out_free", "in_free", "end")
-"""Kept fields of a processor."""
+"""Saved fields of a processor."""
 
 OPERATION = ("event", "missing", "number")
-"""Kept fields of an operation."""
+"""Saved fields of an operation."""
 
 SERVER = ("free", "busy", "carried")
-"""Kept fields of a server."""
+"""Saved fields of a server."""
 
-# A slot means nothing on other ranks: in the file the processor's number stands for it.
+# A slot means nothing on other ranks: the file contains the processor's number instead.
 AT, SLOT, ROW, TURN = range(4)
-"""Columns of a pending operation: processor, its place here, the operation's row, its turn. In
-checkpoints the second one says whether it is a second row, the third one is its number."""
+"""Columns of a pending operation: processor, its slot on this rank, the operation's row, its turn.
+In checkpoints the second column is 1 for a second row, and the third is the operation's number.
+"""
 
 MESSAGE = tuple(name for name in TimedMessage.dtype.names if name not in ("left", "right"))  # type: ignore[union-attr]
-"""Kept fields of a message, behind the node where it is; then the words of its header."""
+"""Saved fields of a message, after its current node; the words of its header follow."""
 
 STATE_WORD, READY_WORD = (1 + MESSAGE.index(name) for name in ("state", "ready"))
 
 
 class Run(Protocol):
-    """A `TimedRun`, as far as its checkpoints use it."""
+    """The part of a `TimedRun` used by its checkpoints."""
 
     machine: Machine
     ledger: Any
@@ -97,20 +104,20 @@ class Run(Protocol):
 
     @property
     def notes(self) -> Ints:
-        """The notes taken so far."""
+        """The notes written so far."""
 
     def make_room(self, messages: int, posted: int) -> None:
-        """Make room for messages, and for lists of posted receives."""
+        """Allocate memory for messages, and for lists of posted receives."""
 
     def take_notes(self, notes: Ints) -> None:
-        """Take over the notes of a run that goes on."""
+        """Take over the notes of a resumed run."""
 
     def take_in(self, rows: Ints) -> None:
-        """Take in rows from before (collective)."""
+        """Process rows of saved messages in flight (collective)."""
 
 
 def fields_of(run: Run) -> Fields:
-    """Return what a checkpoint keeps of a run between two windows."""
+    """Return the checkpoint fields of a run between two windows."""
     state, ledger, nodes = run.state, run.ledger, run.machine.nodes
     hosted, rows = len(nodes), run.part.rows
     # Heaps are saved as sets. Their orders are total, so any shape gives the same pops after a
@@ -140,11 +147,11 @@ def fields_of(run: Run) -> Fields:
 
 
 def _servers(run: Run) -> tuple[Ints, Ints]:
-    """Return what is kept of the servers, a row for each processor or bus, and their keys."""
+    """Return the saved fields of the servers, a row for each processor or bus, and their keys."""
     servers, rules = columns(run.state.servers, SERVER, np.int64), run.rules
     if rules.serving == layout.BUS:
         keys = int(rules.first_bus) + np.arange(len(servers))
-        # Busses are dealt evenly, so the last rank may own numbers that no bus has.
+        # Busses are dealt evenly, so the last rank may own numbers without a bus.
         there = keys < (run.machine.topology.busses or 0)
         return servers[there], keys[there]
     hosted = len(run.machine.nodes)
@@ -163,12 +170,12 @@ def _pending(run: Run) -> Ints:
 
 
 def _messages(run: Run) -> Ints:
-    """Return the messages and ends that are somewhere, each behind its node."""
+    """Return the messages and future ends, each row after its node."""
     state = run.state
     alive = np.flatnonzero(state.messages["state"])
     messages = state.messages[alive]
-    # A message in flight belongs to the node that holds it, any other one to its receiver: both are
-    # found again by the mapping.
+    # A message in flight belongs to its current node, any other message to its receiver. The
+    # mapping finds both again.
     at = np.where(messages["state"] == TRAVELS, messages["node"], messages["target"])
     words = columns(messages, MESSAGE, np.int64)
     return np.concatenate([at[:, np.newaxis], words, state.headers[alive]], axis=1)
@@ -201,7 +208,7 @@ def note_pending(rules: TimedConstants, state: TimedState, rows: Table) -> int:
 
 
 def restore(run: Run, found: Mapping[str, Any]) -> None:
-    """Restore a run that has not begun from the fields that `fields_of` gave (collective)."""
+    """Restore a run that has not begun from the fields of `fields_of` (collective)."""
     state, ledger, machine = run.state, run.ledger, run.machine
     ledger.window, ledger.begun = found["window"], len(state.processors)
     put_columns(state.operations[: int(run.part.rows.sum())], OPERATION, found["operations"])
@@ -211,11 +218,11 @@ def restore(run: Run, found: Mapping[str, Any]) -> None:
     servers = found["servers"].reshape(-1, len(SERVER))
     put_columns(state.servers[: len(servers)], SERVER, servers)
     pending, sent = found["pending"], found["sent"]
-    # Posting order is a list order, and rows come sorted by processor: stable sorting by turn
-    # restores it.
+    # Posting order is a list order, and rows are sorted by processor: stable sorting by turn
+    # restores the order.
     pending = pending[np.argsort(pending[:, TURN], kind="stable")]
-    # For unexpected messages the field holds their turn; the order among all others does not
-    # matter.
+    # For unexpected messages the field contains their turn; the order of other messages is
+    # irrelevant.
     order = np.where(sent[:, STATE_WORD] == UNEXPECTED, sent[:, READY_WORD], 0)
     sent = sent[np.argsort(order, kind="stable")]
     travels = sent[:, STATE_WORD] == TRAVELS
@@ -226,12 +233,11 @@ def restore(run: Run, found: Mapping[str, Any]) -> None:
         np.ascontiguousarray(found["processors"][:, 0]), pending, slots[0], rows, slots[1],
         run.rules, run.state, ledger.record,
     )  # fmt: skip
-    # Only now: to enter unexpected messages has counted them once more.
+    # Only now, because entering unexpected messages has counted them again.
     restore_ledger(ledger, WindowLedger, found)
     if run.noted:
         run.take_notes(found["notes"])
-    # Messages in flight go through the door for rows of other ranks: it finds their server, here or
-    # elsewhere.
+    # Messages in flight enter like rows from other ranks, which finds their server on any rank.
     run.take_in(_rows(run, sent[travels]))
 
 
@@ -247,7 +253,7 @@ def _taken(run: Run, sent: Ints) -> Ints:
 
 
 def _rows(run: Run, sent: Ints) -> Ints:
-    """Return messages on their way as rows that come from other ranks."""
+    """Return messages in flight in the form of rows from other ranks."""
     words = {name: sent[:, 1 + column] for column, name in enumerate(MESSAGE)}
     names = ("sent", "length", "ready", "tail", "tag", "source", "index", "target", "node", "port")
     columns = [
@@ -268,7 +274,7 @@ def put_back(
     state: TimedState,
     ledger: WindowLedger,
 ) -> None:
-    """Put alarms, pending operations and messages where they were; lists in order of turns."""
+    """Restore alarms, pending operations and messages; lists in order of turns."""
     operations, messages, entries = state.operations, state.messages, state.entries
     for slot in range(alarms.size):
         if alarms[slot] < NEVER:
@@ -277,7 +283,7 @@ def put_back(
         slot, number = pending_at[i], pending[i, ROW]
         row = row_of(slot, number, state, rules)
         if pending[i, SLOT] == 1:
-            # Second releases have spare rows. Their places differ from run to run, only their
+            # Second releases have spare rows. Their indices differ from run to run, only their
             # number counts.
             row = np.int64(copied(number, state, ledger))
         operation, said = operations[row], statement_of(slot, number, state)

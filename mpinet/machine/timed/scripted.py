@@ -1,8 +1,9 @@
-"""Programs whose processors follow scripts that they share, and how many rows that takes.
+"""Programs whose processors share scripts, and the number of rows for their operations.
 
-A halo exchange of 10^7 processors is a few statements, and who is which neighbour is arithmetic: a
-peer is said as a digit of the processor's number that is so far off. What a rank plays is of this
-kind, too: of a program that is stored whole, every processor has a script of its own.
+A halo exchange of 10^7 processors is a few statements, and arithmetic determines the neighbours. A
+peer is given as the distance of a digit from the same digit of the processor's number. A rank's
+part of a program has this form as well. If the program is stored whole, every processor has its own
+script.
 """
 
 from __future__ import annotations
@@ -19,12 +20,12 @@ from mpinet.errors import UsageError
 from mpinet.machine.timed.program import MOST_ROWS, Program
 from mpinet.networks.topology import Topology
 
-# The search below is quadratic in the script; longer scripts get a row per operation instead.
+# The search in `_span` is quadratic in the script; longer scripts get a row per operation instead.
 MOST_LOOKED_AT = 1 << 12
-"""Statements of the scripts for which it is found out which operations need rows at one time."""
+"""Largest number of statements for which the distance between reusable rows is computed."""
 
 BYTES_A_ROW = 60
-"""Bytes that an operation of a stored program takes, with a requirement."""
+"""Bytes per operation of a stored program, with one requirement."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -32,27 +33,32 @@ class Scripted:
     """A program whose processors share scripts."""
 
     scripts: Program
-    """A script in the place of each processor. Where a row's `way` is not 0, `peer` is how far off
-    the other processor is."""
+    """The scripts, in place of processors. If a row's `way` is not 0, `peer` is the distance of the
+    other processor.
+    """
     way: Shorts
-    """The row of `ways` by which each statement's peer is found; 0: `peer` is its number. Shape
-    (rows,)."""
+    """The row of `ways` that determines each statement's peer; 0: `peer` is its number. Shape
+    (rows,).
+    """
     ways: Table
-    """Stride and radix of a digit of processors' numbers: the peer's is `peer` more, modulo the
-    radix. The first row is not used. Shape (k, 2)."""
+    """Stride and radix of a digit of processor numbers: the peer's digit is larger by `peer`,
+    modulo the radix. The first row is unused. Shape (k, 2).
+    """
     which: Shorts
     """The script of each processor. Shape (processors,)."""
     span: int = MOST_ROWS
-    """Operations of a processor that have rows at one time, at most: those behind take theirs."""
+    """Largest number of a processor's operations with rows at a time; later operations reuse these
+    rows.
+    """
 
     @property
     def name(self) -> str:
-        """Name of what it was made by."""
+        """Origin of the program, for messages."""
         return self.scripts.name
 
     @property
     def processors(self) -> int:
-        """Number of processors that it is for."""
+        """Number of processors of the program."""
         return len(self.which)
 
     @property
@@ -68,12 +74,12 @@ class Scripted:
 
     @property
     def largest(self) -> int:
-        """Bytes of its largest message; 0 without any."""
+        """Bytes of the largest message; 0 without messages."""
         return self.scripts.largest
 
     @property
     def sha256(self) -> str:
-        """Hash of all that its processors do, as they share it."""
+        """Hash of the scripts and of their assignment to processors."""
         found = sha256(self.scripts.sha256.encode())
         for each in (self.way, self.ways, self.which):
             found.update(each.tobytes())
@@ -86,13 +92,13 @@ class Scripted:
 
     @property
     def rows(self) -> Ints:
-        """Operations of each processor that have rows at one time, shape (processors,)."""
+        """Number of each processor's operations with rows at a time, shape (processors,)."""
         return np.minimum(self.counts, self.span)
 
     def starts(self, nodes: Ints) -> Ints:
-        """Return the number of each of some processors' first operation in the whole program."""
+        """Return the number of each given processor's first operation in the whole program."""
         counts = np.diff(self.scripts.first)
-        # The usual case needs no prefix sums over all processors, of which there may be 10^8.
+        # The usual case needs no prefix sums over all processors, possibly 10^8.
         if np.all(counts == counts[0]):
             return nodes * counts[0]
         ends = np.cumsum(counts[self.which])
@@ -100,13 +106,13 @@ class Scripted:
         return found
 
     def hosted(self, nodes: Ints) -> Scripted:
-        """Return what some processors do, in their order."""
+        """Return the scripts of the given processors, in their order."""
         return replace(self, which=self.which[nodes])
 
     def part(self, nodes: Ints) -> Program:
-        """Return the operations of some processors, in their order, as a program of these alone."""
-        # Storing turns arithmetic into rows: ten million processors fit as a script, and may not
-        # fit as a program.
+        """Return the operations of the given processors, in their order, as a separate program."""
+        # Storing turns arithmetic into rows: ten million processors fit into memory as a script,
+        # but perhaps not as a program.
         require_memory(BYTES_A_ROW * int(self.counts[nodes].sum()), f"The program {self.name}")
         part = self.scripts.part(self.which[nodes].astype(np.int64))
         rows = np.flatnonzero(way := self._ways_of(nodes))
@@ -120,7 +126,7 @@ class Scripted:
         )  # fmt: skip
 
     def _ways_of(self, nodes: Ints) -> Ints:
-        """Return the ways of all operations of some processors."""
+        """Return the ways of all operations of the given processors."""
         first = self.scripts.first
         lines = [self.way[begin:end] for begin, end in pairwise(first.tolist())]
         found: Ints = np.concatenate([self.way[:0], *[lines[one] for one in self.which[nodes]]])
@@ -132,7 +138,7 @@ class Scripted:
 
 
 def shared(scripts: Program, way: Shorts, ways: Table, which: Shorts) -> Scripted:
-    """Return a program of scripts, with rows for as few operations at one time as they allow."""
+    """Return a program of scripts, with the smallest possible number of rows per processor."""
     if scripts.operations > MOST_LOOKED_AT:
         return Scripted(scripts, way, ways, which)
     spans = [_span(scripts, *ends) for ends in pairwise(scripts.first.tolist())]
@@ -140,16 +146,16 @@ def shared(scripts: Program, way: Shorts, ways: Table, which: Shorts) -> Scripte
 
 
 def require_fitting(program: Program | Scripted, topology: Topology) -> None:
-    """Raise `UsageError` if a program is for more processors than there are."""
+    """Raise `UsageError` if a program has more processors than the network."""
     if program.processors > topology.hosts:
         raise UsageError(
-            f"{program.name} is for {program.processors} processors, and {topology.name} has "
+            f"{program.name} needs {program.processors} processors, but {topology.name} has "
             f"{topology.hosts}."
         )
 
 
 def hosted(program: Program | Scripted, nodes: Ints) -> Scripted:
-    """Return what some processors of a program do, as scripts."""
+    """Return a program's operations for the given processors, as scripts."""
     if isinstance(program, Scripted):
         return program.hosted(nodes)
     part = program.part(nodes)
@@ -163,11 +169,12 @@ def stored(program: Program | Scripted) -> Program:
 
 
 def _span(scripts: Program, begin: int, end: int) -> int:
-    """Return how far apart two operations of a script are that never need rows at one time.
+    """Return the least distance of operations of a script that never need rows simultaneously.
 
-    An operation needs its row from when a requirement of it is met until it is done and those that
-    wait for it are released. All of this is over as soon as something begins that waits for it and
-    for all else that these wait for.
+    An operation needs its row from the first fulfilment of a requirement until its own end and the
+    release of its followers. The row is free once the operation and all other requirements of its
+    followers are done. Any operation with these among its (indirect) requirements may reuse the
+    row.
     """
     count, marked = end - begin, False
     needs: list[list[int]] = []
@@ -175,9 +182,9 @@ def _span(scripts: Program, begin: int, end: int) -> int:
         words = scripts.needs[scripts.needs_first[row] : scripts.needs_first[row + 1]].tolist()
         marked |= any(word & 1 or word >> 1 >= row - begin for word in words)
         needs.append([word >> 1 for word in words])
-    if marked:  # by begins alone little is over, and after later ones nothing is known
+    if marked:  # requirements on begins, or on later operations, prove no end
         return count
-    # Sets of operations as big integers: inclusion is one operation on words, whatever the script's
+    # Sets of operations as big integers: inclusion is one operation on integers, for scripts of any
     # length.
     before, over = [0] * count, [1 << number for number in range(count)]
     for number, mine in enumerate(needs):
@@ -185,8 +192,8 @@ def _span(scripts: Program, begin: int, end: int) -> int:
         for need in mine:
             before[number] |= before[need] | 1 << need
             over[need] |= together
-    # The least distance wins: rows of operations this far apart are never alive together, so they
-    # can share.
+    # The least distance wins: operations this far apart never need rows at the same time, so they
+    # can share a row.
     for apart in range(1, count):
         if all(
             needs[number]

@@ -1,7 +1,7 @@
 """Messages in flight: injection, the queues of links, the next hop, other ranks, delivery, answers.
 
-A message that has crossed a link is ready for the next one a latency later at the earliest, which
-is in a later window. So within a window servers (links and busses) are independent, and each serves
+After crossing a link, a message is ready for the next link at least one latency later, hence in a
+later window. Within a window servers (links and busses) are therefore independent, and each serves
 its queue in order of arrival.
 """
 
@@ -52,20 +52,20 @@ from mpinet.machine.timed.layout import (
 from mpinet.networks.routing import ARRIVED
 
 CPU_PLACE = 2
-"""Bits of a row's first word below the CPU: its kind."""
+"""Number of bits of a row's first word below the CPU, for its kind."""
 
 
 @routine
 def new_message(state, ledger):
     """Take a free row for a message."""
-    # A stack of free rows: the row freed last is reused first, while it is still in the cache.
+    # A stack of free rows: the last freed row is reused first, while it is still in the cache.
     ledger.free -= 1
     return np.int64(state.free[ledger.free])
 
 
 @routine
 def free_message(m, state, ledger):
-    """Return a message's row to the free ones."""
+    """Return a message's row to the free rows."""
     state.messages[m].state = 0
     state.free[ledger.free] = m
     ledger.free += 1
@@ -73,7 +73,7 @@ def free_message(m, state, ledger):
 
 @routine
 def note(what, node, place, source, index, ready, begin, end, state, ledger):
-    """Take a note; see `layout.NOTE`."""
+    """Record an event of the run in a row of `notes` (see `layout.NOTE`)."""
     row = state.notes[ledger.notes]
     row[WHAT], row[NODE], row[PLACE], row[SOURCE], row[INDEX] = what, node, place, source, index
     row[READY], row[BEGIN], row[END] = ready, begin, end
@@ -82,9 +82,9 @@ def note(what, node, place, source, index, ready, begin, end, state, ledger):
 
 @routine
 def note_error(what, message, rules, ledger):
-    """Note a routing's first error."""
-    # The first error in the order of events is reported. Later ones may be consequences, and would
-    # depend on the window's order.
+    """Record a routing's first error."""
+    # The first error in the order of events is reported. Later errors may be consequences, and
+    # would depend on the window's order.
     if ledger.wrong == 0:
         ledger.wrong, ledger.wrong_node = what, message.node
         ledger.wrong_source, ledger.wrong_target = message.source, message.target
@@ -92,12 +92,12 @@ def note_error(what, message, rules, ledger):
 
 @phase
 def inject(slot, m, time, routes, hosting, state, rules, ledger):
-    """Let a message enter the network, or go to the receiver where there is none."""
+    """Put a message into the network, or directly into the receiver's queue without a network."""
     message = state.messages[m]
     more = (message.length - 1) * rules.gap_byte
     message.hop = 0
-    # A flat machine and a message to oneself take no links: the message goes straight to the
-    # receiver's queue.
+    # Messages of a flat machine, and messages to the same processor, take no links: they go
+    # straight to the receiver's queue.
     if rules.nodes == 0 or message.source == message.target:
         message.ready = time + (rules.apart if rules.nodes == 0 else 0)
         message.tail = message.ready + more
@@ -111,7 +111,7 @@ def inject(slot, m, time, routes, hosting, state, rules, ledger):
     message.ready = time + more if rules.mode == STORE else time
     message.node = source
     header = state.headers[m]
-    # The row has been used before: a start rule may write only some words of the header.
+    # The row has been used before, and a start rule may write only some words of the header.
     header[:] = 0
     if rules.numbered:
         header[routes.header_words - 1] = state.numbers[slot] + message.index
@@ -121,12 +121,11 @@ def inject(slot, m, time, routes, hosting, state, rules, ledger):
 
 @phase
 def onward(m, slot, routes, hosting, state, rules, ledger):
-    """Let the node where a message is decide: it asks for a server, or has arrived."""
+    """Route a message at its current node: request the next server, or deliver the message."""
     message = state.messages[m]
     node = np.int64(message.node)
     port = routes.decide(node, state.headers[m], routes.params)
-    # The routing decides by its header alone. A routing that stops elsewhere must not count as a
-    # delivery.
+    # The routing decides by its header alone. A stop at another node must not count as a delivery.
     if port == ARRIVED and node == message.target:
         arrive(m, slot, hosting, state, rules, ledger)
         return
@@ -134,8 +133,7 @@ def onward(m, slot, routes, hosting, state, rules, ledger):
         note_error(ASTRAY, message, rules, ledger)
         return
     if port >= rules.ports or (
-        # For shared servers the channel rule is asked next, and it is undefined for a port that is
-        # not wired.
+        # For shared servers the channel rule is called next, which is undefined for unwired ports.
         rules.serving != FULL and routes.neighbor(node, port, routes.wired) < 0
     ):
         note_error(UNWIRED, message, rules, ledger)
@@ -150,7 +148,7 @@ def onward(m, slot, routes, hosting, state, rules, ledger):
 
 @inlined
 def class_of(node, port, routes, rules):
-    """Return the class of a link, as far as costs tell it from others."""
+    """Return the class of a link, limited to the number of classes with different costs."""
     if rules.classes == 1:
         return np.int64(0)
     return min(routes.link_class(node, port, routes.wired), rules.classes - 1)
@@ -158,10 +156,10 @@ def class_of(node, port, routes, rules):
 
 @phase
 def ask(m, routes, hosting, state, rules, ledger):
-    """Put a message in line for its server, here or on the rank that has it."""
+    """Put a message into the queue of its server, on this rank or the server's rank."""
     message = state.messages[m]
     node, port = np.int64(message.node), np.int64(message.port)
-    # Both ends of a half-duplex link, and all members of a bus, have to come to the same server.
+    # Both ends of a half-duplex link, and all members of a bus, must reach the same server.
     if rules.serving != FULL:
         channel = routes.channel(node, port, routes.wired)
         node, port = channel // rules.ports, channel % rules.ports
@@ -171,8 +169,8 @@ def ask(m, routes, hosting, state, rules, ledger):
         position = position_of(node, hosting.place, hosting.in_order, hosting.params)
         owner = owner_of(position, hosting.split) if rules.ranks > 1 else rules.rank
         server = (position - rules.first_position) * rules.ports + port
-    # The request is for a later window by the lookahead, so it may wait for the exchange at the
-    # window's end.
+    # Because of the lookahead, the request is for a later window and may wait for the exchange at
+    # the window's end.
     if owner != rules.rank:
         send_to_rank(m, REQUEST, owner, state, ledger)
         return
@@ -181,7 +179,7 @@ def ask(m, routes, hosting, state, rules, ledger):
 
 @routine
 def arrive(m, here, hosting, state, rules, ledger):
-    """Let a message come to its receiver; `here` is the processor that looks again by itself."""
+    """Put a message into its receiver's queue; `here` is the processor at work, if any."""
     message = state.messages[m]
     target = np.int64(message.target)
     position = position_of(target, hosting.place, hosting.in_order, hosting.params)
@@ -194,21 +192,20 @@ def arrive(m, here, hosting, state, rules, ledger):
     message.state = COMES
     processor = state.processors[slot]
     processor.coming = ready_pushed(np.int64(processor.coming), m, state.messages)
-    # The processor that works now looks at its queue after each event anyway. An alarm would put it
-    # into the calendar while it runs.
+    # The processor at work checks its queue after each event anyway. An alarm would put it into the
+    # calendar while it works.
     if slot != here:
         set_alarm(slot, message.ready, state, rules, ledger)
 
 
 @routine
 def answer(m, slot, time, back, hosting, state, rules, ledger):
-    """Tell the sender that its message was matched at `time`; `back` later it knows.
+    """Send an answer about a message matched at `time`; it takes time `back` to reach the sender.
 
-    The word goes out at the end of the window, also to processors of this rank: these may be behind
-    this one or ahead of it until then.
+    Answers go out at the end of the window, even to processors of this rank, which may have already
+    worked in this window or not.
     """
-    # The acknowledgement of a rendezvous takes latency alone: it occupies no link, no CPU and no
-    # NIC.
+    # The answer of a rendezvous takes latency alone: it occupies no link, no CPU and no NIC.
     message, row = state.messages[m], new_message(state, ledger)
     word = state.messages[row]
     word.sent, word.length, word.source, word.index = (
@@ -222,17 +219,17 @@ def answer(m, slot, time, back, hosting, state, rules, ledger):
     if owner != rules.rank:
         send_to_rank(row, ANSWER, owner, state, ledger)
         return
-    # Held back until the window ends. A sender on this rank must not learn earlier than one on
-    # another rank.
+    # Held back until the window ends: a sender on this rank must not learn of the match earlier
+    # than a sender on another rank.
     word.left = ledger.answers
     ledger.answers = row
 
 
 @routine
 def send_to_rank(m, kind, owner, state, ledger):
-    """Make a message a row for another rank."""
+    """Convert a message to a row for another rank."""
     message, row = state.messages[m], state.rows[ledger.away]
-    # Fields become words, because the words of the header follow them in the same row.
+    # Fields become words, because the words of the header follow in the same row.
     row[0] = kind | np.int64(message.cpu) << CPU_PLACE
     row[1], row[2], row[3], row[4] = message.sent, message.length, message.ready, message.tail
     row[5], row[6], row[7], row[8] = message.tag, message.source, message.index, message.target
@@ -241,17 +238,16 @@ def send_to_rank(m, kind, owner, state, ledger):
         row[ROW_WORDS + word] = state.headers[m, word]
     state.owners[ledger.away] = owner
     ledger.away += 1
-    # The receiver's rank takes a row of its own, so rows here count only messages that this rank
-    # hosts.
+    # The receiver's rank uses its own row, so rows here count only messages on this rank.
     free_message(m, state, ledger)
 
 
 @phase
 def fetch_request(i, state):
-    """Ask for what the first request of one of the servers needs."""
+    """Prefetch the data for the first request of a server."""
     word = state.active[i]
     m = word & REQUEST_MASK
-    # Three independent addresses from one word: all three misses are served in parallel.
+    # Three independent addresses from one word: all three cache misses overlap.
     prefetch(state.servers, word >> REQUEST_BITS)
     prefetch(state.messages, m)
     prefetch(state.headers, m)
@@ -259,7 +255,7 @@ def fetch_request(i, state):
 
 @phase
 def serve(routes, hosting, state, rules, ledger):
-    """Serve all requests of the window at hand."""
+    """Serve all requests of the current window."""
     # Requests are grouped by server first: within a window servers are independent, and each is
     # then read and written once.
     gather(state, ledger)
@@ -269,11 +265,10 @@ def serve(routes, hosting, state, rules, ledger):
         if i + AHEAD < ledger.served:
             fetch_request(i + AHEAD, state)
         m, number = state.active[i] & REQUEST_MASK, state.active[i] >> REQUEST_BITS
-        # Whole words are wiped: each server with a mark in the word is served in this window as
-        # well.
+        # Whole words are reset: each server with a mark in the word is also served in this window.
         state.marks[number >> MARK_BITS] = 0
         server, rest = state.servers[number], np.int64(NONE)
-        # Most servers have one request a window. Only the others pay for a heap.
+        # Most servers have one request per window. Only the others need a heap.
         if server.line != NONE:
             m = ready_pushed(np.int64(server.line), m, state.messages)
             rest, server.line = ready_popped(m, state.messages), NONE
@@ -286,7 +281,7 @@ def serve(routes, hosting, state, rules, ledger):
 
 @phase
 def gather(state, ledger):
-    """List the first request of each server in this window; put the others into its line."""
+    """List the first request of each server in this window; put further requests into its heap."""
     bucket = ledger.window & DIGITS - 1
     at, ledger.served = state.heads[REQUESTS, bucket], 0
     state.heads[REQUESTS, bucket] = NONE
@@ -303,8 +298,7 @@ def gather(state, ledger):
                 state.active[ledger.served] = word
                 ledger.served += 1
             else:
-                # Conflicting requests go into the server's own heap, whose order is the time when
-                # each was ready.
+                # Conflicting requests go into the server's own heap, ordered by ready time.
                 server, m = state.servers[number], word & REQUEST_MASK
                 server.line = ready_pushed(np.int64(server.line), m, state.messages)
         at = before_block(block, state, ledger)
@@ -312,12 +306,12 @@ def gather(state, ledger):
 
 @phase
 def cross(m, server, routes, hosting, state, rules, ledger):
-    """Let a message pass its server, and go on."""
+    """Let a message cross its server, and route it at the next node."""
     message = state.messages[m]
     node, port = np.int64(message.node), np.int64(message.port)
     beyond = np.int64(server.beyond)
-    # Cached for links of one direction. A shared server is entered from several nodes, so its far
-    # end differs by request.
+    # Cached for unidirectional links. A shared server has several entry nodes, and its far end
+    # differs by request.
     if beyond == NONE or rules.serving != FULL:
         server.beyond = beyond = routes.neighbor(node, port, routes.wired)
         if beyond < 0:
@@ -330,7 +324,7 @@ def cross(m, server, routes, hosting, state, rules, ledger):
     begin = message.ready if rules.mode == IDEAL else max(message.ready, server.free)
     through = begin + busy
     if rules.mode != STORE:
-        # Cut-through cannot end before the last byte has come in: a fast link behind a slow one
+        # Cut-through cannot end before the last byte has arrived: a fast link behind a slow link
         # waits for bytes.
         through = max(through, message.tail)
     ledger.waits += begin - message.ready
@@ -338,8 +332,8 @@ def cross(m, server, routes, hosting, state, rules, ledger):
     server.free = through
     server.busy += busy
     server.carried += message.length
-    # Checked at each event, before any sum could pass 2^63: wrapped times would reorder events
-    # silently.
+    # Checked at each event, before any sum could exceed 2^63: times that wrap around would reorder
+    # events silently.
     if through > LATEST or server.busy > LATEST or ledger.waits > NEVER:
         ledger.wrong = TOO_LATE
         return
@@ -348,8 +342,7 @@ def cross(m, server, routes, hosting, state, rules, ledger):
             CROSSED | message.hop << NOTE_BITS, node, port, message.source, message.index,
             message.ready, begin, through, state, ledger,
         )  # fmt: skip
-    # Never sooner than one latency, the lookahead: whatever follows from this crossing is in a
-    # later window.
+    # At least one latency, the lookahead: all consequences of this crossing are in a later window.
     message.tail = through + latency
     message.ready = (through if rules.mode == STORE else begin) + latency
     message.node = beyond

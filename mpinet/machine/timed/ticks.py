@@ -1,7 +1,7 @@
-"""Ticks: the whole numbers in which runs count time.
+"""Ticks: the integer unit of time in runs.
 
-A tick is the longest time of which the unit and all costs are multiples. A unit has a whole number
-of ticks, 1 where all costs are whole units. Costs, programs and results are in ticks during a run.
+A tick is the longest time that divides the unit of time and all costs. A unit is an integer number
+of ticks, 1 if all costs are integer units. Costs, programs and results are in ticks during a run.
 """
 
 from __future__ import annotations
@@ -29,12 +29,12 @@ Played = TypeVar("Played", bound=Program | Scripted)
 
 
 def slower(program: Played, factor: int) -> Played:
-    """Return a program whose calcs take so many times as long.
+    """Return a program whose calcs take `factor` times as long.
 
     Raises
     ------
     TooLarge
-        A calc would take longer than any run.
+        A calc would exceed the largest time of a run.
     """
     if factor == 1:
         return program
@@ -51,7 +51,7 @@ def slower(program: Played, factor: int) -> Played:
 
 
 def with_times(found: Mapping[str, Any], change: Callable[[Any], Any]) -> dict[str, Any]:
-    """Return a result, or an object in it, with all its times changed."""
+    """Return a result, or a nested object of a result, with all its times changed."""
 
     def changed(value: Any, is_time: bool) -> Any:
         if isinstance(value, dict):
@@ -64,14 +64,14 @@ def with_times(found: Mapping[str, Any], change: Callable[[Any], Any]) -> dict[s
 
 
 def in_units(found: Mapping[str, Any], ticks: int) -> dict[str, Any]:
-    """Return a result whose times are in units.
+    """Return a result with times in units.
 
     Parameters
     ----------
     found : dict
         The result, in ticks.
     ticks : int
-        Ticks of a unit.
+        Ticks per unit.
 
     Examples
     --------
@@ -84,5 +84,5 @@ def in_units(found: Mapping[str, Any], ticks: int) -> dict[str, Any]:
 
 
 def units_of(time: int, ticks: int) -> int | Fraction:
-    """Return a number of ticks in units: a whole number where the number is whole."""
+    """Return a number of ticks in units, as an int if possible."""
     return Fraction(time, ticks) if time % ticks else time // ticks

@@ -1,7 +1,7 @@
-"""Switch allocators of nodes that `DETAILED` describes: separable, iSLIP, wavefront, by age.
+"""Switch allocators of detailed nodes (`DETAILED`): separable, iSLIP, wavefront, by age.
 
-Inputs and outputs may have several flits granted a step. `switch_allocation` has the policies for
-one flit of an input and an output: there limits are stamps, and nothing is counted.
+Inputs and outputs may get several grants in a step. `switch_allocation` has the policies for one
+flit per input and output: there limits are stamps instead of counts.
 """
 
 import numpy as np
@@ -18,15 +18,17 @@ from mpinet.machine.traffic.layout import (
 from mpinet.machine.traffic.places import rank_of_lane
 
 BY_AGE, BY_LANE, BY_CHANNEL, BY_INPUT, BY_OUTPUT = range(5)
-"""Orders of bids: by the policy's keys; by how far a bid is behind the lane whose turn it is at its
-output, behind the virtual channel whose turn it is at its input, then the same for the input at the
-output, and for the output at the input."""
+"""Orders of bids. `BY_AGE` uses the policy's keys. The others use the distance from the item with
+the turn: of a bid's lane at its output (`BY_LANE`), of its virtual channel at its input
+(`BY_CHANNEL`), of its input at its output (`BY_INPUT`), and of its output at its input
+(`BY_OUTPUT`).
+"""
 
 LATER = 2
-"""`Bid.granted` of a message while those of another priority are granted."""
+"""`Bid.granted` of a message that must wait for the grants of another priority."""
 
 ASKED, PICKED = range(2)
-"""Stages of a bid in `Bid.next`, in policies of two phases."""
+"""Stages of a bid in `Bid.next`, in policies with two phases."""
 
 
 @routine
@@ -38,12 +40,12 @@ def allocate(first, last, granted, slot, now, given):
     limit(slot, now, rules, state, scratch, leads)
     for b in range(first, last):
         each = bids[b]
-        # Fields are shared between policies, so each step begins with known values.
+        # Policies share fields, so each step begins with known values.
         each.next, each.granted = ASKED, 0
         if rules.keeps and outputs[slot * (ports + 1) + each.out].keeper == each.lane:
             each.granted, chosen[granted] = 1, b
             granted += 1
-    # Strict priority: a lower rank sees only what the higher ones have left of outputs and inputs.
+    # Strict priority: a low priority gets the outputs and inputs left by the higher ones.
     for rank in range(rules.priorities):
         if rules.priorities > 1:
             put_off(first, last, rank, rules, bids)
@@ -53,7 +55,7 @@ def allocate(first, last, granted, slot, now, given):
 
 @part
 def put_off(first, last, rank, rules, bids):
-    """Mark the bids of all priorities but one to be granted later."""
+    """Mark the bids of all priorities except `rank` as waiting."""
     for b in range(first, last):
         if bids[b].granted != 1:
             is_next = rank_of_lane(np.int64(bids[b].lane), rules) == rank
@@ -62,7 +64,7 @@ def put_off(first, last, rank, rules, bids):
 
 @routine
 def by_policy(first, last, granted, slot, now, given):
-    """Grant bids that are not to be granted later; return the number of grants so far."""
+    """Grant bids that need not wait, by the policy; return the number of grants so far."""
     rules, state, bidding, _, leads = given
     bids, chosen, outputs = bidding.bids, bidding.chosen, state.outputs
     ports, policy = rules.ports, rules.policy
@@ -75,7 +77,7 @@ def by_policy(first, last, granted, slot, now, given):
             out = (now + i) % (ports + 1)
             before = granted
             granted = granted_all(first, last, out, ASKED, BY_LANE, granted, slot, given)
-            # A port on a bus passes its turn on when it has won the bus: see `keep_winners`.
+            # A port on a bus advances its turn after winning the bus: see `keep_winners`.
             if granted > before and (leads.size == 0 or out == ports):
                 outputs[slot * (ports + 1) + out].pointer = behind(
                     np.int64(bids[chosen[granted - 1]].lane), rules.lanes
@@ -98,12 +100,12 @@ def by_policy(first, last, granted, slot, now, given):
             granted = inputs_first(first, last, granted, slot, given)
         else:
             granted = outputs_first(first, last, granted, slot, given)
-        # iSLIP moves its pointers for grants of the first iteration alone, which keeps them
+        # iSLIP advances its pointers only for grants of the first iteration, which keeps them
         # desynchronized (McKeown 1999).
         if i == 0 or policy != ISLIP:
             counted = granted
         if granted == before:
-            break  # All further rounds would be like this one.
+            break  # Further rounds would change nothing.
     if policy == INPUT_FIRST:
         pass_turns(begun, counted, slot, BY_CHANNEL, BY_INPUT, given)
     else:
@@ -113,7 +115,7 @@ def by_policy(first, last, granted, slot, now, given):
 
 @part
 def sort_grants(begin, end, chosen):
-    """Sort the grants of a node by lane: so they go into the queues behind its outputs."""
+    """Sort the grants of a node by lane, the order in which flits enter the output queues."""
     for i in range(begin + 1, end):
         b, j = chosen[i], i
         while j > begin and chosen[j - 1] > b:
@@ -124,12 +126,12 @@ def sort_grants(begin, end, chosen):
 
 @part
 def limit(slot, now, rules, state, scratch, leads):
-    """Write how many bids each output and input of a node may still have granted in this step."""
+    """Write the number of grants still possible at each output and input of a node in this step."""
     outputs, sides, ports = state.outputs, state.sides, rules.ports
     room_out, room_in = scratch.room_out, scratch.room_in
     room_in[:] = rules.inputs
     for o in range(ports + 1):
-        # Flits in the output's queue, told from the step in which it will be empty.
+        # Flits in the output's queue, derived from the step in which the queue will be empty.
         waiting = max(np.int64(0), sides[slot * (ports + 1) + o].busy - now)
         room_out[o] = min(rules.at_once, rules.queue + 1 - waiting)
     room_out[ports] = 1 if rules.one_eject else rules.lanes
@@ -142,19 +144,19 @@ def limit(slot, now, rules, state, scratch, leads):
 
 @part
 def lead(leads, slot, out, ports):
-    """Return the output that a bid takes: all ports of a node on one bus count as the lowest."""
+    """Return the output used by a bid: the lowest port of the node on the same bus."""
     return np.int64(leads[slot * ports + out]) if leads.size > 0 and out < ports else np.int64(out)
 
 
 @part
 def behind(place, count):
-    """Return the next place in a round of so many."""
+    """Return the place after `place` in a cycle of `count` places."""
     return place + 1 if place + 1 < count else 0
 
 
 @part
 def of_input(first, last, port, bids, vcs):
-    """Return the first bid of an input port, and the one behind its last."""
+    """Return the first bid of an input port, and the bid after its last."""
     low = first
     while low < last and bids[low].lane < port * vcs:
         low += 1
@@ -166,13 +168,13 @@ def of_input(first, last, port, bids, vcs):
 
 @part
 def round_to(place, turn, count):
-    """Places from the one whose turn it is to another, round a circle."""
+    """Return the distance of a place from the place with the turn, on a circle."""
     return place - turn if place >= turn else place - turn + count
 
 
 @routine
 def keys_of(order, each, slot, rules, state):
-    """Return the two keys by which a bid is granted earlier than those with greater ones."""
+    """Return the two keys of a bid in an order; lower keys are granted first."""
     at, many = slot * (rules.ports + 1), rules.ports + 1
     lane, out = np.int64(each.lane), np.int64(each.out)
     port = lane // rules.vcs
@@ -194,7 +196,7 @@ def keys_of(order, each, slot, rules, state):
 
 @routine
 def best_of(first, last, out, stage, order, slot, given):
-    """Return the first bid in an order of those for an output (`NONE`: any) that limits allow.
+    """Return the first bid of an order for an output (`NONE`: any) within the limits.
 
     In the stage `ASKED` no channel is picked twice.
     """
@@ -224,7 +226,7 @@ def best_of(first, last, out, stage, order, slot, given):
 
 @routine
 def take(b, granted, slot, given):
-    """Grant a bid."""
+    """Grant a bid, and reduce the free capacity of its input and output."""
     rules, _, bidding, scratch, leads = given
     each = bidding.bids[b]
     each.granted, bidding.chosen[granted] = 1, b
@@ -237,7 +239,7 @@ def take(b, granted, slot, given):
 
 @routine
 def granted_all(first, last, out, stage, order, granted, slot, given):
-    """Grant bids in a stage for an output (`NONE`: any), in an order, while limits allow.
+    """Grant bids of a stage for an output (`NONE`: any), in an order, within the limits.
 
     Return the number of grants so far.
     """
@@ -250,7 +252,7 @@ def granted_all(first, last, out, stage, order, granted, slot, given):
 
 @routine
 def inputs_first(first, last, granted, slot, given):
-    """Let each input pick bids, then each output grant some of these; return the number."""
+    """Let inputs pick bids, then outputs grant some of them; return the number of grants."""
     rules, _, bidding, scratch, _ = given
     bids, ports = bidding.bids, rules.ports
     for b in range(first, last):
@@ -269,7 +271,7 @@ def inputs_first(first, last, granted, slot, given):
 
 @routine
 def outputs_first(first, last, granted, slot, given):
-    """Let each output pick bids, then each input have some of these granted; return the number."""
+    """Let outputs pick bids, then inputs accept some of them; return the number of grants."""
     rules, _, bidding, scratch, _ = given
     bids, ports = bidding.bids, rules.ports
     for b in range(first, last):
@@ -282,7 +284,8 @@ def outputs_first(first, last, granted, slot, given):
             bids[b].next = PICKED
             if out < ports:
                 scratch.picked_vcs[out * rules.vcs + bids[b].vc] = slot
-    # Picks are proposals of this round. What inputs reject may be picked again in the next one.
+    # Picks are proposals of this round. A pick rejected by its input may be picked again in the
+    # next round.
     scratch.picked_vcs[:] = NONE
     for port in range(ports + 1):
         low, high = of_input(first, last, port, bids, rules.vcs)
@@ -292,21 +295,20 @@ def outputs_first(first, last, granted, slot, given):
 
 @routine
 def pass_turns(begin, end, slot, input_order, output_order, given):
-    """Let the turn pass to what is behind the last bid granted, at each input and each output.
+    """Advance the turn of each input and each output to the place after its last grant.
 
     Parameters
     ----------
     begin, end
-        The grants that count, in `Bidding.chosen`.
+        The grants to consider, in `Bidding.chosen`.
     input_order, output_order
-        The orders by which one is last; `NONE`: outputs have no turns.
+        The orders that determine the last grant; `NONE`: outputs have no turns.
     """
     rules, state, bidding, _, _ = given
     bids, chosen, ports = bidding.bids, bidding.chosen, rules.ports
     for i in range(begin, end):
         mine = bids[chosen[i]]
-        # Two bits: last of its input, last of its output. A grant that is followed by another loses
-        # its bit.
+        # Two bits: last of its input, last of its output. A grant with a later grant loses its bit.
         mine.next = 3
         for j in range(begin, end):
             other = bids[chosen[j]]
@@ -338,6 +340,6 @@ def pass_turns(begin, end, slot, input_order, output_order, given):
 
 @routine
 def is_later(order, one, other, slot, rules, state):
-    """Tell if a bid is behind another in an order."""
+    """Return True if a bid comes after another bid in an order."""
     mine, its = keys_of(order, one, slot, rules, state), keys_of(order, other, slot, rules, state)
     return mine[0] > its[0] or (mine[0] == its[0] and mine[1] > its[1])

@@ -1,4 +1,4 @@
-"""Phase 4 of a step, the end of link traversal: flits enter buffers, and credits channels."""
+"""Phase 4 of a step, the end of link traversal: flits enter buffers, credits return to channels."""
 
 import numpy as np
 
@@ -33,13 +33,13 @@ from mpinet.networks.routing import STUCK
 
 @sweep
 def arrive(routes, rules, state, wires, books, scratch, ledger):
-    """Phase 4: let flits and credits arrive that can be used from the next step on."""
+    """Phase 4: process the arrival of flits and credits usable from the next step on."""
     lanes, ring, occupied, nodes, channels, messages, due = (
         state.lanes, state.ring, state.occupied, state.nodes, state.channels, state.messages,
         state.due,
     )  # fmt: skip
     if UNLIMITED:
-        # Messages that arrive in one step are a list, chained by `Message.left`.
+        # `Message.left` links the messages that arrive in one step.
         header = scratch.header
         row = ledger.now % due.size
         m = np.int64(due[row])
@@ -50,7 +50,7 @@ def arrive(routes, rules, state, wires, books, scratch, ledger):
             m = following
         return
     row = ledger.now % rules.delay
-    # `note_end` has counted the step: this row is the next one, and `leave` fills it anew.
+    # `note_end` has counted the step: this row is the next one, and `leave` fills it again.
     flits, credits, wire = wires.flits, wires.credits, wires.counts[row]
     flits_max = ledger.node_flits_max
     for i in range(wire.flits):
@@ -58,7 +58,7 @@ def arrive(routes, rules, state, wires, books, scratch, ledger):
             fetch_arrival(flits[row, i + SOON], rules, state)
         flit = flits[row, i]
         m, slot = np.int64(flit.message) >> 1, np.int64(flit.slot)
-        # The step in which a head comes is its age for the policy fifo; body flits have none.
+        # The arrival step of a head is its age for the policy fifo; body flits have no age.
         if flit.message & 1:
             messages[m].came = ledger.now
         put_in(m, np.int64(flit.lane), slot, rules, lanes, ring, occupied, nodes)
@@ -66,7 +66,7 @@ def arrive(routes, rules, state, wires, books, scratch, ledger):
     for i in range(wire.credits):
         if AHEAD and i + SOON < wire.credits:
             prefetch(channels, np.int64(credits[row, i + SOON]))
-        # Credits arrive after flits of the same step. Neither reads what the other writes.
+        # Credits are processed after flits of the same step. The two loops share no data.
         channels[credits[row, i]].credit += 1
     ledger.inside += wire.flits
     ledger.node_flits_max = flits_max
@@ -75,11 +75,11 @@ def arrive(routes, rules, state, wires, books, scratch, ledger):
 
 @part
 def join(m, slot, header, routes, rules, state, books, ledger):
-    """Queue a message, arrived or just born, for its next channel, or finish it at its target."""
+    """Queue a message, arrived or newly born, for its next channel, or finish it at its target."""
     message, messages = state.messages[m], state.messages
     message.came = ledger.now
-    # With unlimited queues routing comes on arrival: the output queue is chosen before the message
-    # waits.
+    # With unlimited queues a message is routed on arrival: the output queue is chosen before the
+    # message waits.
     out = port_on(m, slot, header, routes, rules, state, ledger)
     if ledger.wrong != 0:
         return
@@ -91,7 +91,7 @@ def join(m, slot, header, routes, rules, state, books, ledger):
     last = ledger.now + message.length - 1
     if message.hops == 0:
         enter(state.nodes[slot], message, rules, ledger)
-    # A stored message has come whole: its last flit is here already.
+    # A stored message has arrived completely, including its last flit.
     elif rules.switching == SAF:
         last = ledger.now
     finish(message, last, out == STUCK, rules, state.bounds, books, ledger)
@@ -108,16 +108,16 @@ def take_in(
     books: Books,
     ledger: TrafficLedger,
 ) -> None:
-    """Take in the flits and credits that other ranks have sent: they arrive, or are under way.
+    """Process flits and credits received from other ranks: each arrives, or is in flight.
 
-    Words of one rank come in the order in which they were sent: a message's flits behind its head.
+    Words of one rank are in the order of sending: a message's flits after its head.
     """
     messages, headers, lanes, channels = (
         state.messages, state.headers, state.lanes, state.channels
     )  # fmt: skip
     header, routes = np.empty(routes.header_words, np.int64), called(routes)
     i = m = 0
-    # A byte stream with heads and their records: words of one rank must be read in order, and
+    # A stream of words with heads and their records: words of one rank must be read in order, and
     # cannot be sorted.
     while i < words.shape[0]:
         to, kind = words[i, 0] >> KIND_BITS, words[i, 0] & (1 << KIND_BITS) - 1
@@ -171,4 +171,4 @@ def take_in(
 
 
 take_in_unlimited = take_in.bind("take_in_unlimited", UNLIMITED=True)
-"""`take_in` for unlimited queues."""
+"""Variant of `take_in` for unlimited queues."""

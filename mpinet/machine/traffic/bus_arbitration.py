@@ -1,7 +1,7 @@
-"""Arbitration of busses under open-loop traffic: the claim that each bus grants in a step.
+"""Arbitration of busses under open-loop traffic: the claim granted by each bus in a step.
 
-A bus carries one flit per step. Every rank that hosts a member of a bus learns all claims on it and
-comes to the same decision, so that their copies of the bus's state stay equal.
+A bus carries one flit per step. Every rank with a member of a bus knows all claims on the bus and
+reaches the same decision. The ranks' copies of the bus's state therefore stay equal.
 """
 
 from __future__ import annotations
@@ -34,8 +34,8 @@ def make_busses(machine: Machine) -> HostedBusses:
     rows["number"] = numbers
     rows["claimant"] = NONE
     return HostedBusses(
-        # One place more than there are ports: kernels recognize busses by a size above 0, which
-        # must hold on a rank without processors, too.
+        # One entry more than ports: kernels recognize networks of busses by a size above 0, even on
+        # a rank without processors.
         np.append(of_ports.ravel(), np.int32(NONE)),
         leads.ravel(),
         rows,
@@ -55,7 +55,7 @@ def settle(machine: Machine, busses: HostedBusses, claimed: int) -> None:
     order = np.lexsort((second_key, first_key, bus))
     numbers, first = np.unique(bus[order], return_index=True)
     taken, rows = order[first], busses.rows
-    # Claims concern busses with members here alone, so every number is found.
+    # All claims concern busses with members here, so every number is found.
     here = np.searchsorted(rows["number"], numbers)
     rows["won"] = NONE
     rows["won"][here] = rows["claimant"][here] = claimant[taken]

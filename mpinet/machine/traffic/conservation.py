@@ -1,4 +1,4 @@
-"""Checks at the end of a run of open-loop traffic: nothing is lost, no channel is overfull."""
+"""Checks at the end of a run of open-loop traffic: no message is lost, no channel is overfull."""
 
 from __future__ import annotations
 
@@ -13,17 +13,17 @@ from mpinet.machine.machine import Machine
 from mpinet.machine.traffic.layout import TrafficConstants, TrafficLedger, TrafficState
 
 FATES = ("done", "lost", "cut", "withdrawn")
-"""Fates of a message, as the ledger calls them."""
+"""Fates of a message, as named in the ledger."""
 
 
 def account(machine: Machine, ledger: TrafficLedger, left: Sequence[int]) -> dict[str, list[int]]:
-    """Return what became of all messages, and of their flits, on all ranks (collective).
+    """Return the number of messages and flits by fate, over all ranks (collective).
 
     Parameters
     ----------
     left : sequence of int
-        Messages on this rank that are not done, and their flits: at their sources, or with their
-        tails in lanes.
+        Unfinished messages on this rank, and their flits: at their sources, or with their tails in
+        lanes.
 
     Returns
     -------
@@ -34,15 +34,15 @@ def account(machine: Machine, ledger: TrafficLedger, left: Sequence[int]) -> dic
     Raises
     ------
     ConservationError
-        A message was lost or doubled.
+        A message was lost or duplicated.
     """
     names = ("born", *FATES)
     mine = [getattr(ledger, name) for name in (*names, *(f"{name}_flits" for name in names))]
     found = machine.sum(*mine, *left)
     messages, flits, left = found[: len(names)], found[len(names) : -2], found[-2:]
     for what, (born, *ends), rest in (("messages", messages, left[0]), ("flits", flits, left[1])):
-        # Checked after every run: a lost or doubled flit would make all averages wrong without any
-        # other sign.
+        # Checked after every run: a lost or duplicated flit would make all averages wrong without
+        # any other sign.
         if born != sum(ends) + rest:
             done, lost, cut, withdrawn = ends
             raise ConservationError(
@@ -65,13 +65,13 @@ def check_channels(
     carried, most
         Flits of each channel of this rank in the window, and the window's steps.
     surplus, size
-        What credits and flits are above the buffers, channels with credits outside of 0..size, and
-        the size of a buffer in flits.
+        Excess of credits and flits over the buffers, number of channels with credits outside of
+        0..size, and the size of a buffer in flits.
 
     Raises
     ------
     ConservationError
-        A channel carried more than a flit a step, or credits do not agree with buffers.
+        A channel carried more than one flit per step, or credits do not agree with buffers.
     """
     # Credits plus buffered flits are constant per channel when nothing is on a wire; any leak shows
     # here.
@@ -81,13 +81,13 @@ def check_channels(
     if outside or above:
         raise ConservationError(
             f"Credits and flits in buffers are {above} more than the buffers hold, and "
-            f"{outside} virtual channels have credits that are not in 0..{size}."
+            f"{outside} virtual channels have credits outside of 0..{size}."
         )
 
 
 @kernel
 def count_tails(rules: TrafficConstants, state: TrafficState, found: Ints) -> None:
-    """Add the messages that have entered and whose tail is on this rank, and their flits."""
+    """Add the number of messages in the network with their tail on this rank, and their flits."""
     lanes, ring, messages = state.lanes, state.ring, state.messages
     for row in range(lanes.size):
         lane = lanes[row]
@@ -97,7 +97,7 @@ def count_tails(rules: TrafficConstants, state: TrafficState, found: Ints) -> No
             continue
         sent, place = np.int64(lane.sent), np.int64(lane.first)
         for _ in range(lane.filled):
-            # A message counts where its tail is, so one that stretches over several ranks counts
+            # A message counts at its tail, so a message that stretches over several ranks counts
             # once.
             sent += 1
             length = messages[ring[row * rules.buffer + place]].length

@@ -1,4 +1,4 @@
-"""Counts of messages that are born, enter the network and are finished; notes of rules' errors."""
+"""Counts of births, entries into the network and ends of messages; records of rules' errors."""
 
 import numpy as np
 
@@ -11,7 +11,7 @@ from mpinet.machine.traffic.sources import rank_of
 
 @part
 def complain(ledger, what, node, port, number):
-    """Note which error a rule made, where, and with which message."""
+    """Record an error of a rule, with its node, port and message."""
     # A kernel cannot raise: the step ends, and Python raises on all ranks in the same collective.
     ledger.wrong, ledger.wrong_node, ledger.wrong_port = what, node, port
     ledger.wrong_number = number
@@ -19,15 +19,15 @@ def complain(ledger, what, node, port, number):
 
 @part
 def book_birth(length, rules, ledger):
-    """Count a message that is generated; of a phase it is among the open ones already."""
+    """Count a generated message; in a phase the message is already among the open messages."""
     ledger.born += 1
     ledger.born_flits += length
     ledger.backlog += length
     if rules.warmup <= ledger.now < rules.window_end:
         ledger.generated += 1
         ledger.generated_flits += length
-        # With a batch, all messages of the phase were added to `open` at its beginning. Adding them
-        # again would count them twice.
+        # With a batch, `open` has included all messages of the phase since its beginning. Adding
+        # them here would count them twice.
         ledger.open += rules.batch == 0
 
 
@@ -46,14 +46,14 @@ def enter(node, message, rules, ledger):
 def finish(message, step, lost, rules, bounds, books, ledger):
     """Count a message whose last flit is taken in `step`, and add it to the latencies.
 
-    `lost` says that the routing knew no way, so that a dead end drained it; `bounds` are those of
-    priorities (`State.bounds`).
+    `lost` is True if the routing found no way and a dead end drained the message. `bounds` are the
+    bounds of priorities (`State.bounds`).
     """
     born, asked, kind = message.born, np.int64(message.born), np.int64(0)
-    # Latencies of replies are kept apart from requests, and the round trip is measured from the
+    # Latencies of replies are separate from latencies of requests. The round trip starts at the
     # request's birth.
     if rules.replying:
-        # A reply has its request's number, and 1 more.
+        # A reply has its request's number plus 1.
         kind = message.number & 1
         if kind == 1:
             asked = (message.number >> 1) // rules.nodes
@@ -74,7 +74,7 @@ def finish(message, step, lost, rules, bounds, books, ledger):
         return
     ledger.done += 1
     ledger.done_flits += message.length
-    # The seal is a sum, so that it is the same in whatever order ranks finish messages.
+    # The seal is a sum: it does not depend on the order in which ranks finish messages.
     word = draw32(step, born, message.source, message.entered + message.hops)
     ledger.seal = (ledger.seal + word) & SEAL_MASK
     if rules.warmup <= step < rules.window_end:
@@ -91,7 +91,8 @@ def finish(message, step, lost, rules, bounds, books, ledger):
     latencies[kind, step - born] += 1
     if rules.replying and kind == 1:
         latencies[ROUND, step - asked] += 1
-    # Of the parts that begin at floor(i * steps / parts), the last that has begun at the birth.
+    # Parts begin at floor(i * steps / parts). The message belongs to the last part begun at its
+    # birth.
     steps, parts = rules.window_end - rules.warmup, batches.shape[0]
     part = ((asked - rules.warmup + 1) * parts - 1) // steps
     batches[part, 0] += 1
@@ -100,16 +101,16 @@ def finish(message, step, lost, rules, bounds, books, ledger):
 
 @part
 def answer(m, node, lost, rules, messages, ledger):
-    """Turn a request that its target has taken into a reply, which waits there; return whether.
+    """Turn a request taken by its target into a reply that waits there; return True if done.
 
-    The processor needs `Rules.service` steps for it. Replies wait in the order of their births,
-    then of their numbers. A reply that is taken lets its target send another request.
+    The processor needs `Rules.service` steps for the reply. Replies wait in order of their births,
+    then of their numbers. A processor that takes a reply may send another request.
     """
     message = messages[m]
     if message.number & 1:
         node.unanswered -= not lost
         return False
-    # After the close nothing new is born, or the drain phase would never end.
+    # After the close no message is born, or the drain phase would never end.
     if lost or ledger.closed >= 0:
         return False
     measured = rules.warmup <= message.born < rules.window_end
@@ -122,7 +123,7 @@ def answer(m, node, lost, rules, messages, ledger):
         before = np.int64(node.posted_last)
         last = messages[before]
         if last.born == message.born and last.number > message.number:
-            # Of several requests taken in one step the last in line is not always the youngest.
+            # If a step takes several requests, the last reply in line is not always the youngest.
             before, after = np.int64(NONE), np.int64(node.posted)
             while messages[after].born < message.born or messages[after].number < message.number:
                 before, after = after, np.int64(messages[after].left)

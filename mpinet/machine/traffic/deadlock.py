@@ -11,14 +11,15 @@ from mpinet.machine.machine import Machine
 from mpinet.machine.traffic import layout
 
 ROW = 8
-"""Words that describe a lane: its number, the lane that its front flit waits for, the channel that
-leads to it (node, port, virtual channel), and its front message (source, target, birth)."""
+"""Words per lane: its number, the lane that its front flit waits for, the channel leading to the
+lane (node, port, virtual channel), and its front message (source, target, birth).
+"""
 
 
 def waiting_cycle(
     machine: Machine, state: layout.TrafficState, rules: layout.TrafficConstants
 ) -> list[dict[str, Any]]:
-    """Find the cycle that the lowest lane with a flit leads to (collective).
+    """Return the cycle of waiting channels reached from the lowest nonempty lane (collective).
 
     The lowest lane by node and then lane is the same for any number of ranks.
     """
@@ -26,8 +27,8 @@ def waiting_cycle(
     of = {int(row[0]): row for row in every}
     lane = min(of)
     seen: dict[int, None] = {}
-    # Each blocked lane waits for one other, so the walk ends in the cycle. It is the same on any
-    # rank count.
+    # Each blocked lane waits for one other lane, so the walk ends in the cycle, the same on any
+    # number of ranks.
     while lane not in seen:
         seen[lane] = None
         lane = int(of[lane][1])
@@ -35,18 +36,18 @@ def waiting_cycle(
     ring = [of[each] for each in order[order.index(lane) :]]
     names = ("node", "port", "vc", "source", "target", "born")
     channels = [dict(zip(names, row[2:].tolist(), strict=True)) for row in ring]
-    # A cycle has no begin: the least channel is put first, so that the report is unique.
+    # A cycle has no begin: the least channel comes first, which makes the report unique.
     first = min(range(len(ring)), key=lambda i: tuple(ring[i][2:5]))
     return channels[first:] + channels[:first]
 
 
 def _waits(machine: Machine, state: layout.TrafficState, rules: layout.TrafficConstants) -> Ints:
-    """Rows of `ROW` words, one for each lane of an input port that holds a flit."""
+    """Return a row of `ROW` words for each lane of an input port that contains a flit."""
     topology, vcs, count = machine.topology, rules.vcs, rules.lanes
     slots, numbers = np.divmod(np.arange(len(state.lanes)), count)
     rows = np.flatnonzero((numbers < topology.ports * vcs) & (state.lanes["filled"] > 0))
     nodes, numbers, lanes = state.nodes["number"][slots[rows]], numbers[rows], state.lanes[rows]
-    # A waiting head has no channel yet; the lowest of its class stands for those that it waits for.
+    # A waiting head has no channel yet; the lowest channel of its class represents all of them.
     of_class = lanes["group"] * rules.vcs_of_class
     vc = np.where(lanes["sent"] > 0, lanes["vc"], of_class)
     out = lanes["out"].astype(np.int64)

@@ -1,8 +1,8 @@
-"""Links and nodes that die at a step, and come back: what they cut is taken out between two steps.
+"""Links and nodes that fail in a step, and recover: cut messages are removed between two steps.
 
-Nothing here is part of a step. What dies is known from the begin on all ranks: a call of the kernel
-ends before the step of a change, all ranks find together which messages are cut, and each takes
-their flits out of its lanes and off its wires. docs/reference/traffic.md says what is cut.
+Nothing here is part of a step. All ranks know all faults from the start. A call of the kernel ends
+before the step of a change. Then all ranks together find the cut messages, and each rank removes
+their flits from its lanes and wires. docs/reference/traffic.md defines which messages are cut.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ from mpinet.machine.traffic.sources import is_among, length_of
 from mpinet.networks.routing import Routing
 
 NUMBER, BORN, LENGTH = range(3)
-"""Columns of a message that is cut, as ranks tell each other of it."""
+"""Columns of a cut message, in the form exchanged between ranks."""
 
 
 class Failing:
@@ -44,36 +44,37 @@ class Failing:
     Parameters
     ----------
     machine : Machine
-        The nodes of this rank, and the ranks.
+        The machine, with this rank's nodes.
     faults : Faults
-        What dies, and when.
+        Dead nodes and links, with their steps.
     routing : Routing
-        The routing that knows of no faults.
+        The routing without faults.
 
     Raises
     ------
     UsageError
-        The routing has other rules, or no way at all, around what is dead in some steps.
+        For the faults of some steps, the routing needs different rules, or has no detour.
     """
 
     def __init__(self, machine: Machine, faults: Faults, routing: Routing):
         self._machine, self.faults, self._steps = machine, faults, faults.changes
         self._adaptive = routing.adaptive
-        # One before all changes and one after each: making them takes as long as a run's set-up.
+        # One routing before all changes and one after each: making them takes as long as a run's
+        # set-up.
         self._routings = [routing.around(*faults.at(step)) for step in (-1, *self._steps)]
-        # Headers were written by the old rules. New rules could not read those of messages in
-        # flight.
+        # The old rules wrote the headers of messages in flight; different rules could not read
+        # them.
         first = self._routings[0]
         for made in self._routings[1:]:
             if made.decide is not first.decide or made.start is not first.start:
                 raise UsageError(
-                    f"Routing {routing.name} writes other headers around what is dead, and those "
-                    "of messages under way cannot be written anew: give --faults without steps."
+                    f"Routing {routing.name} uses other headers around faults, but cannot change "
+                    "the headers of messages in flight: give --faults without steps."
                 )
         self.rewind(0)
 
     def rewind(self, now: int) -> None:
-        """Stand where steps up to `now` have been made: its own change is still to come."""
+        """Reset to the state after the steps before `now`; a change at `now` is pending."""
         self._done = int(np.searchsorted(self._steps, now))
 
     @property
@@ -82,7 +83,7 @@ class Failing:
         return self._steps[self._done] if self._done < len(self._steps) else 1 << 62
 
     def routing(self, step: int) -> Routing:
-        """Return the routing around what is dead in a step."""
+        """Return the routing around the faults of a step."""
         return self._routings[int(np.searchsorted(self._steps, step, "right"))]
 
     def change(
@@ -94,39 +95,39 @@ class Failing:
         busses: HostedBusses,
         ledger: Any,
     ) -> Ints:
-        """Take out what is cut at the begin of the next change's step (collective).
+        """Apply the next change: remove the cut messages before its step (collective).
 
         Parameters
         ----------
         rules, sources, state, wires, busses
-            The run's, as kernels take them.
+            Objects of the run, in the form for kernels.
         ledger : TrafficLedger
-            Counts, as Python reads it.
+            Counts, in the form for Python.
 
         Returns
         -------
         ndarray of int64, shape (k, 2)
-            Messages whose tails had not left this rank's slots: the processor's place, the number.
+            Cut messages whose tails had not left this rank's injection slots: rows (slot of the
+            processor, number).
         """
         step = self.next
         self._done += 1
         before, after = self.faults.at(step - 1), self.faults.at(step)
         slots = self._slots(np.setdiff1d(after.dead, before.dead))
         back = self._slots(np.setdiff1d(before.dead, after.dead))
-        # A node that comes back sends nothing for the time when it was dead.
+        # A recovered node sends nothing for the steps in which it was dead.
         skip_births(back, sources.trace, state, step)
         down = self._channels(after) - self._channels(before)
-        # Found before anything is removed: an empty lane's message is known only through the lanes
-        # around it.
+        # Found before any removal: only the neighbouring lanes show the message of an empty lane.
         fronts = np.full(len(state.lanes), NONE, np.int64)
         note_fronts(rules, state, wires, step, fronts)
         doomed = _cut(rules, state, fronts, slots, self._flags(down, 0))
         doomed = np.concatenate([doomed, _left_by(rules, wires, self._flags(down, 1))])
         messages = state.messages[np.unique(doomed)]
         rows = np.stack([messages[name] for name in ("number", "born", "length")], axis=1)
-        # A message in several ranks' lanes is named by each of them; it is cut once.
+        # Every rank with flits of a message reports the message; it is cut once.
         every = np.unique(self._machine.transport.everywhere(rows.astype(np.int64)), axis=0)
-        # All ranks know the list. One counts it, because totals are sums over ranks.
+        # All ranks have the list. One rank counts it, because totals are sums over ranks.
         if self._machine.transport.rank == 0:
             _count(rules, every, ledger)
         drain(rules, state, self._flags(down, 0), self._adaptive)
@@ -134,15 +135,14 @@ class Failing:
         self._free_busses(rules, state, busses, fronts, numbers)
         kept = _in_slots(rules, state, fronts, numbers)
         most = int(state.lanes["filled"].sum() + wires.counts["flits"].sum())
-        # Credits of removed flits return at once: links of dead messages must not leak buffer
-        # places.
+        # Credits of removed flits return at once: cut messages must not leak buffer places.
         credits = np.empty((most, 2), np.int64)
         told = take_out(rules, state, wires, ledger.record, fronts, numbers, credits)
         credits = self._machine.transport.everywhere(credits[:told])
         mine = credits[credits[:, 0] == self._machine.transport.rank, 1]
         np.add.at(state.channels["credit"], mine, 1)
         _give_back(state, ledger, numbers)
-        # The variant with priorities is compiled apart, as the step's kernels are.
+        # The variant with priorities is a separate kernel, as for steps.
         quiet = silence_detailed if rules.priorities > 1 else silence
         quiet(slots, rules, sources.trace, state, ledger.record)
         return kept
@@ -155,7 +155,7 @@ class Failing:
         fronts: Ints,
         numbers: Ints,
     ) -> None:
-        """Free the busses that messages of these numbers keep, on all their members' ranks."""
+        """Free the busses kept by messages of these numbers, on the ranks of all members."""
         if self._machine.topology.links:
             return
         rows = np.flatnonzero(fronts != NONE)
@@ -166,13 +166,13 @@ class Failing:
         busses.rows["until"][np.isin(busses.rows["claimant"], gone)] = 0
 
     def _slots(self, nodes: Ints) -> Ints:
-        """Return the slots of those of these nodes that this rank hosts."""
+        """Return the slots of the nodes hosted on this rank."""
         slots = self._machine.slots(np.ascontiguousarray(nodes, np.int64))
         mine = slots[(slots >= 0) & (slots < self._machine.placement.count)]
         return np.ascontiguousarray(mine, np.int64)
 
     def _channels(self, dead: Faulty) -> set[tuple[int, int]]:
-        """Return the channels that are dead: (node, port) of both ends of every dead link."""
+        """Return the dead channels: (node, port) of both ends of every dead link."""
         topology = self._machine.topology
         ports = np.arange(topology.ports)
         ends = {(u, v) for u, v in dead.cut.tolist()}
@@ -186,7 +186,7 @@ class Failing:
         }
 
     def _flags(self, channels: set[tuple[int, int]], end: int) -> Ints:
-        """Return 1 for each port of this rank's nodes at the begin, or end, of these channels."""
+        """Return a flag per port of this rank: 1 if a channel begins (with `end`: ends) there."""
         topology = self._machine.topology
         flags = np.zeros(self._machine.placement.count * topology.ports, np.int64)
         if channels:
@@ -203,9 +203,9 @@ class Failing:
 def _cut(
     rules: TrafficConstants, state: TrafficState, fronts: Ints, slots: Ints, down: Ints
 ) -> Ints:
-    """Return the places of messages in dead nodes, and of those that stand across dead links.
+    """Return the rows of messages inside dead nodes, and of messages across dead links.
 
-    `down` flags the ports at which channels that have died begin.
+    `down` flags the ports at which newly dead channels begin.
     """
     count, ports = int(rules.lanes), int(rules.ports)
     rows = (slots[:, np.newaxis] * count + np.arange(count)).ravel()
@@ -214,8 +214,8 @@ def _cut(
     behind = (state.lanes["first"][rows, np.newaxis] + seats) % max(1, int(rules.buffer))
     held = state.ring.reshape(len(state.lanes), -1)[rows[:, np.newaxis], behind]
     inside = held[seats < state.lanes["filled"][rows, np.newaxis]]
-    # A message whose head has passed the link and whose tail has not: it can neither go on nor
-    # back.
+    # The head has passed the link and the tail has not: the message cannot move in either
+    # direction.
     crossing = np.flatnonzero((state.lanes["sent"] > 0) & (state.lanes["out"] < ports))
     out = crossing // count * ports + state.lanes["out"][crossing]
     across = fronts[crossing[down[out] > 0]] if len(down) else crossing[:0]
@@ -223,7 +223,7 @@ def _cut(
 
 
 def _left_by(rules: TrafficConstants, wires: Wires, ends: Ints) -> Ints:
-    """Return the places of messages with flits under way over channels that end at these ports."""
+    """Return the rows of messages with flits in flight over channels that end at these ports."""
     made = wires.counts["flits"]
     flits = np.concatenate([row[:many] for row, many in zip(wires.flits, made, strict=True)])
     slots, at = np.divmod(flits["lane"].astype(np.int64), int(rules.lanes))
@@ -233,7 +233,7 @@ def _left_by(rules: TrafficConstants, wires: Wires, ends: Ints) -> Ints:
 
 
 def _in_slots(rules: TrafficConstants, state: TrafficState, fronts: Ints, numbers: Ints) -> Ints:
-    """Return place and number of the messages in slots, of those that have these numbers."""
+    """Return (slot, number) of each message of these numbers in an injection slot."""
     slots, lanes = np.divmod(np.arange(len(fronts)), int(rules.lanes))
     rows = np.flatnonzero((lanes >= rules.ports * rules.vcs) & (fronts != NONE))
     held = state.messages["number"][fronts[rows]].astype(np.int64)
@@ -241,7 +241,7 @@ def _in_slots(rules: TrafficConstants, state: TrafficState, fronts: Ints, number
 
 
 def _count(rules: TrafficConstants, cut: Table, ledger: Any) -> None:
-    """Count messages that are cut, each once; a reply is measured as its request is."""
+    """Count each cut message once; a reply is measured by the birth of its request."""
     born = cut[:, BORN]
     if rules.replying:
         born = np.where(cut[:, NUMBER] & 1, (cut[:, NUMBER] >> 1) // int(rules.nodes), born)
@@ -268,10 +268,10 @@ def _give_back(state: TrafficState, ledger: Any, numbers: Ints) -> None:
 def note_fronts(
     rules: TrafficConstants, state: TrafficState, wires: Wires, now: int, fronts: Ints
 ) -> None:
-    """Write the place of each lane's front message, also of one that is ahead of its flits."""
+    """Write the row of each lane's front message, even if none of its flits is there now."""
     lanes, links, channels, ring = state.lanes, state.links, state.channels, state.ring
     arriving = np.full(lanes.size if rules.delay > 1 else 0, NONE, np.int32)
-    # From the latest arrival to the earliest, so that the flit that arrives first is written last.
+    # From the latest arrival to the earliest: the flit that arrives first is written last.
     for ahead in range(rules.delay - 1, 0, -1):
         row = (now + ahead) % rules.delay
         for i in range(wires.counts[row].flits):
@@ -291,7 +291,7 @@ def note_fronts(
 
 @kernel
 def drain(rules: TrafficConstants, state: TrafficState, down: Ints, adaptive: bool) -> None:
-    """Let heads that wait for a channel that has died be drained, or, with a choice, ask again."""
+    """Drain heads that wait for a dead channel; with an adaptive routing, let them choose again."""
     lanes, ports = state.lanes, rules.ports
     for row in range(lanes.size):
         lane = lanes[row]
@@ -313,10 +313,10 @@ def take_out(
     numbers: Ints,
     credits: Table,
 ) -> int:
-    """Take out all flits of messages of these numbers, ascending; write the credits they give.
+    """Remove all flits of the messages with these numbers; return the number of credits.
 
-    A credit is the rank and the place of the channel behind the lane that the flit was in, or was
-    on its way to. Returns how many there are.
+    A row of `credits` is a rank, and the index of one of that rank's channels: the channel to
+    the lane that a removed flit was in, or on its way to. `numbers` ascend.
     """
     nodes, lanes, ring, channels, outputs, links, messages = (
         state.nodes, state.lanes, state.ring, state.channels, state.outputs, state.links,
@@ -378,7 +378,7 @@ def take_out(
 
 @part
 def cut_waiting(born, length, rules, ledger):
-    """Count a message that waited at a source that has died; it is measured by step `born`."""
+    """Count a cut message that waited at a dead source; its birth in step `born` is measured."""
     ledger.cut += 1
     ledger.cut_flits += length
     ledger.backlog -= length
@@ -393,9 +393,10 @@ def cut_waiting(born, length, rules, ledger):
 def silence(
     slots: Ints, rules: TrafficConstants, trace: Table, state: TrafficState, ledger: TrafficLedger
 ) -> None:
-    """Count what waits at the sources of nodes that have died as cut; messages in slots are.
+    """Count the messages waiting at newly dead sources as cut, except messages in slots.
 
-    Of a phase these nodes generate no more, whether they come back in it or not.
+    Messages in slots are already counted. In the current phase these nodes generate no more
+    messages, even if they recover.
     """
     messages, last = state.messages, rules.priorities - 1
     for slot in slots:
@@ -405,8 +406,8 @@ def silence(
         if rules.batch > 0 and ledger.phase > 0 and node.number < rules.hosts:
             ledger.open -= rules.batch - node.made
             node.made = rules.batch
-        # Messages that were only counted are drawn one by one: their lengths and births enter the
-        # account.
+        # Messages that were only counted are drawn one by one: the account needs their lengths and
+        # births.
         while node.queued > 0:
             if rules.traced:
                 node.queued -= 1
@@ -429,12 +430,12 @@ def silence(
 
 
 silence_detailed = silence.bind("silence_detailed", DETAILED=True)
-"""`silence` where messages may have priorities."""
+"""Variant of `silence` for messages with priorities."""
 
 
 @kernel
 def skip_births(slots: Ints, trace: Table, state: TrafficState, now: int) -> None:
-    """Pass over the rows of a trace that were to be born while these nodes were dead."""
+    """Skip the rows of a trace with births in the steps in which these nodes were dead."""
     for slot in slots:
         node = state.nodes[slot]
         while node.next_born < node.end and trace[node.next_born, 0] < now:

@@ -1,6 +1,6 @@
 """Phase 1 of a step: sources generate messages, which enter injection channels (slots) or queues.
 
-Messages that have no slot yet wait in source queues without limit, as open-loop traffic demands.
+Messages without a slot wait in unlimited source queues, as required for open-loop traffic.
 """
 
 import numpy as np
@@ -27,8 +27,8 @@ def withdraw(rules, state, ledger):
     nodes, lanes, queues, occupied, messages, free = (
         state.nodes, state.lanes, state.queues, state.occupied, state.messages, state.free
     )  # fmt: skip
-    # What never entered the network is taken back: it says nothing of the network, and conservation
-    # counts it apart.
+    # Messages that never entered the network are withdrawn: they are no measure of the network, and
+    # conservation counts them separately.
     network_lanes = rules.ports * rules.vcs
     for slot in range(nodes.size):
         node, base = nodes[slot], slot * rules.lanes
@@ -44,8 +44,8 @@ def withdraw(rules, state, ledger):
         if UNLIMITED:
             for at in range(network_lanes):
                 queue = queues[base + at]
-                # Unlimited queues mix messages at their source with those in transit; the queue is
-                # rebuilt of the latter.
+                # Unlimited queues mix messages at their source with messages in transit; the queue
+                # is rebuilt from the latter.
                 kept, rest = np.int64(NONE), np.int64(queue.root)
                 while rest != NONE:
                     m = rest
@@ -72,15 +72,15 @@ def withdraw(rules, state, ledger):
 
 @sweep
 def generate(begin, end, routes, rules, sources, state, books, scratch, ledger):
-    """Phase 1: generate messages and let them take slots of their sources, or unlimited queues.
+    """Phase 1: generate messages, and put them into slots of their sources or unlimited queues.
 
-    The sources are those of the nodes `begin` to `end`, without the last.
+    The function handles the sources of nodes `begin` to `end` - 1.
     """
     nodes, lines, occupied, lanes, messages, headers = (
         state.nodes, state.lines, state.occupied, state.lanes, state.messages, state.headers
     )  # fmt: skip
-    # Groups are unpacked before the loop: this loop visits every node in every step, most often to
-    # do nothing.
+    # Groups are unpacked before the loop: this loop visits every node in every step, usually
+    # without any work.
     trace, target_of, pattern, start = (
         sources.trace, sources.target, sources.params, routes.start
     )  # fmt: skip
@@ -88,9 +88,9 @@ def generate(begin, end, routes, rules, sources, state, books, scratch, ledger):
     t, hosts, vcs, network_lanes = ledger.now, rules.hosts, rules.vcs, rules.ports * rules.vcs
     traced, faulty, header = rules.traced, dead.size > 0, scratch.header
     replying, outstanding = rules.replying, rules.outstanding
-    # Messages of each priority have so many slots; those of the last wait at the node itself.
+    # Number of slots per priority; messages of the last priority wait at the node itself.
     last, share = rules.priorities - 1, vcs // rules.priorities
-    # Closed sources draw nothing more, so that the drain phase costs no random words.
+    # Closed sources draw nothing: the drain phase costs no random words.
     if ledger.closed >= 0:
         return
     queue_max = ledger.source_queue_max
@@ -98,9 +98,9 @@ def generate(begin, end, routes, rules, sources, state, books, scratch, ledger):
         node = nodes[slot]
         if node.number >= hosts or (faulty and is_among(node.number, dead)):
             continue
-        # The backlog that the last step left: this loop visits every node anyway.
+        # The backlog after the previous step: this loop visits every node anyway.
         queue_max = max(queue_max, np.int64(node.waiting))
-        # At most one birth a node and step by chance; a trace may hold several.
+        # At most one random birth per node and step; a trace may contain several.
         births = 0
         if traced:
             while node.next_born < node.end and trace[node.next_born, 0] == t:
@@ -115,8 +115,8 @@ def generate(begin, end, routes, rules, sources, state, books, scratch, ledger):
             node.queued += births
             node.waiting += births
         k = 0
-        # Slots are the injection channels: as many messages of a source compete for the network as
-        # a link has virtual channels.
+        # Slots are the injection channels: a source has as many messages competing for the network
+        # as a link has virtual channels.
         while UNLIMITED or k < vcs:
             reply = earlier = False
             rank = last
@@ -125,11 +125,11 @@ def generate(begin, end, routes, rules, sources, state, books, scratch, ledger):
                 earlier = lines[slot * last + rank].queued > 0
                 if not earlier:
                     k, rank = (rank + 1) * share, last
-            # A reply goes before new requests. Otherwise a source at its limit could keep the
-            # replies back that others wait for.
+            # Replies precede new requests. Otherwise a source at its limit could delay the replies
+            # that other sources wait for.
             if replying:
                 reply = node.posted != NONE and messages[node.posted].born <= t
-            # A source with so many requests under way waits for a reply.
+            # A source with its largest number of unanswered requests waits for a reply.
             if not (reply or earlier) and (node.queued == 0 or 0 < outstanding <= node.unanswered):
                 break
             at = network_lanes + k
@@ -151,11 +151,11 @@ def generate(begin, end, routes, rules, sources, state, books, scratch, ledger):
                 else:
                     draw_message(node, given)
                 if replying:
-                    # Even numbers are requests, odd ones replies: both keep an order by age, and a
-                    # reply finds its request.
+                    # Even numbers are requests, odd numbers are replies: both are ordered by age,
+                    # and a reply finds its request.
                     message.number *= 2
                     node.unanswered += 1
-            # Headers are rows that were used before; a start rule need not write all words.
+            # Rows of headers are reused, and a start rule need not write all words.
             header[:] = 0
             if rules.numbered:
                 header[header.size - 1] = message.number
@@ -167,14 +167,14 @@ def generate(begin, end, routes, rules, sources, state, books, scratch, ledger):
             else:
                 lane = lanes[slot * rules.lanes + at]
                 lane.incoming, lane.sent, lane.out = m, 0, UNDECIDED
-                # A message passes the source's router, too, before its head can bid.
+                # A message also passes the source's router before its head can bid.
                 lane.came = t + rules.router_delay
     ledger.source_queue_max = queue_max
 
 
 @part
 def is_born(node, t, rules):
-    """Tell if a source without a trace generates a message in step `t`; move on its bursts."""
+    """Return True if a source without a trace generates a message in step `t`; update its burst."""
     if rules.bursty:
         node.on = turned(node.on != 0, node, t, rules)
     return (
@@ -186,8 +186,8 @@ def is_born(node, t, rules):
 
 @part
 def book_drawn(node, slot, t, rules, state, books, ledger):
-    """Book the message that a source generates; return 1, or 0 if it waits in a line of `lines`."""
-    # The length is drawn at birth for the counts alone. It is drawn again, with the same result,
+    """Count a message generated by a source; return 1, or 0 if it waits in a queue of `lines`."""
+    # At birth the length is drawn for the counts only. It is drawn again, with the same result,
     # when the message takes a slot.
     length, births = length_of(node, t, rules), 1
     book_birth(length, rules, ledger)
@@ -208,10 +208,10 @@ def book_drawn(node, slot, t, rules, state, books, ledger):
 
 @part
 def draw_message(line, given):
-    """Fill in a message record with the first message in a line of a source."""
+    """Fill in a message record with the first message in a queue of a source."""
     node, message, trace, target_of, pattern, rank, bounds, rules = given
-    # A trace's messages are numbered by row, drawn ones by step and node: both orders are by birth
-    # on any ranks.
+    # A trace's messages are numbered by row, random messages by step and node: both orders are by
+    # birth on any number of ranks.
     if rules.traced:
         line.queued -= 1
         row = node.next_taken
@@ -229,7 +229,7 @@ def draw_message(line, given):
 
 @part
 def taken_first(line, node, rank, bounds, rules):
-    """Take the first message out of a line of a source; return the step in which it was born."""
+    """Remove the first message from a queue of a source; return the step of its birth."""
     born = np.int64(line.first_born)
     line.queued -= 1
     node.taken += 1
@@ -240,11 +240,11 @@ def taken_first(line, node, rank, bounds, rules):
 
 @part
 def following(node, born, rank, bounds, rules):
-    """Step of birth of the next message after that of step `born`, of the same priority."""
+    """Return the birth step of the next message after step `born`, of the same priority."""
     while True:
         born = following_birth(born, node, rules)
-        # Births of all priorities are one stream of draws; a priority's own next birth is found by
-        # skipping the others'.
+        # Births of all priorities are one stream of draws. Skipping the other priorities' births
+        # leads to the next birth of this priority.
         if not DETAILED or rules.priorities == 1:
             return born
         if rank_of(rules.seed, node.number, born, bounds) == rank:
@@ -253,8 +253,8 @@ def following(node, born, rank, bounds, rules):
 
 @part
 def begin_phase(routes, rules, nodes, begun, ledger):
-    """Begin a phase: every processor may generate its messages of it."""
-    # A barrier between phases: all ranks begin in the same step, since they see the same count of
+    """Begin a phase, in which every processor may generate its batch of messages."""
+    # A barrier between phases: all ranks begin in the same step, because they see the same count of
     # open messages.
     begun[ledger.phase] = ledger.now
     ledger.phase += 1
@@ -262,7 +262,7 @@ def begin_phase(routes, rules, nodes, begun, ledger):
     for slot in range(nodes.size):
         node = nodes[slot]
         if node.number < rules.hosts:
-            # One that is dead now, and comes back in this phase, has no part in it.
+            # A node that is dead now takes no part in this phase, even after a recovery.
             is_out = faulty and is_among(node.number, routes.dead)
             node.made = rules.batch if is_out else 0
             ledger.open += rules.batch - node.made

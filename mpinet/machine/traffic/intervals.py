@@ -1,4 +1,4 @@
-"""Intervals of a window: flits generated and accepted, and those of each channel."""
+"""Intervals of a window: generated and accepted flits, and flits of each channel."""
 
 from __future__ import annotations
 
@@ -16,20 +16,20 @@ from mpinet.machine.traffic.parameters import MOST_INTERVALS, Window
 COLUMNS = ("begin", "steps", "generated_flits", "accepted_flits", "backlog", "loads_sum")
 
 MOST_LISTED = 4096
-"""Most ports of a network of whose channels the flits of every interval are listed."""
+"""Largest number of ports of a network for which every interval lists the flits of each channel."""
 
 
 class Intervals:
-    """Counts of a run by intervals of its window; a collective at the end of each.
+    """Counts of a run by intervals of its window, with a collective at the end of each.
 
     Parameters
     ----------
     machine : Machine
-        The processors, and the ranks that host them.
+        The processors and their ranks.
     window : Window
-        The window, with the steps of an interval; the last one may be shorter.
+        The window, with the steps of an interval; the last interval may be shorter.
     loads : ndarray of uint32
-        Flits over each channel of this rank so far, which the run counts on.
+        Flits over each channel of this rank so far, updated by the run.
     """
 
     def __init__(self, machine: Machine, window: Window, loads: Counts):
@@ -42,14 +42,14 @@ class Intervals:
 
     @property
     def next(self) -> int:
-        """Step before which the interval at hand ends; far away behind the last one."""
+        """First step after the current interval; a very large number after the last interval."""
         window, count = self._window, len(self.rows)
         if count * window.interval >= window.steps or count >= MOST_INTERVALS:
             return 1 << 62
         return window.warmup + min((count + 1) * window.interval, window.steps)
 
     def note(self, ledger: TrafficLedger) -> None:
-        """Note the intervals that have ended, the last one with all that there is (collective)."""
+        """Record the intervals that have ended (collective)."""
         while ledger.now >= self.next:
             end, window = self.next, self._window
             begin = window.warmup + len(self.rows) * window.interval
@@ -58,7 +58,7 @@ class Intervals:
             made = self._loads - self._before
             sums = np.array([*(totals - self._totals), ledger.backlog, int(made.sum())], np.int64)
             places = self._machine.nodes[:, np.newaxis] * ports + np.arange(ports)
-            # Of the busiest channels the lowest: one number for how many flits, and where.
+            # The lowest of the busiest channels: one number for its flits and its place.
             keys = made.astype(np.int64) << 40 | ((1 << 40) - 1 - places.ravel())
             busiest = int(transport.max(np.array([keys.max(initial=0)], np.int64))[0])
             most, place = busiest >> 40, (1 << 40) - 1 - (busiest & (1 << 40) - 1)
@@ -68,7 +68,10 @@ class Intervals:
             self._before, self._totals = self._loads.copy(), totals
 
     def _list(self, made: Counts, places: Ints) -> None:
-        """Add the flits of every channel of all ranks, where they are few."""
+        """Append a row with the flits of every channel in the interval that has ended (collective).
+
+        Networks with more than `MOST_LISTED` ports get no such rows.
+        """
         if self.channels.shape[1]:
             flits = np.zeros((1, self.channels.shape[1]), np.int64)
             flits[0, places] = made
@@ -84,9 +87,9 @@ class Intervals:
         }
 
     def restore(self, found: Mapping[str, Any]) -> None:
-        """Take up the counts from the fields that `fields` gave, on any number of ranks.
+        """Restore the counts from the fields of `fields`, on any number of ranks.
 
-        What earlier intervals had is counted on rank 0, as the ledger's totals are.
+        Rank 0 counts the flits of earlier intervals, as for the ledger's totals.
         """
         self.rows, self.channels = found["intervals"], found["interval_channels"]
         self._before = found["interval_loads"].reshape(-1).astype(np.uint32)
@@ -94,7 +97,7 @@ class Intervals:
             self._totals = self.rows[:, 2:4].sum(axis=0)
 
     def results(self) -> list[dict[str, Any]]:
-        """Return the intervals that have ended, with rates by processor, channel and step."""
+        """Return the finished intervals, with rates per processor, channel and step."""
         topology, found = self._machine.topology, []
         for number, row in enumerate(self.rows.tolist()):
             each: dict[str, Any] = dict(zip(COLUMNS, row, strict=False))

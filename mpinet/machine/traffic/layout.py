@@ -1,14 +1,15 @@
-"""Records of a machine under open-loop traffic: its whole state, as kernels and Python read it.
+"""Records of a machine under open-loop traffic: its whole state, for kernels and Python.
 
 A node has *lanes*, in the order of their numbers: V for each input port (V: the virtual channels of
-a link), then the V slots of its processor. The same numbers count the virtual channels of its
-outputs, so that one table of links leads from a channel to the lane behind it, and back. With
-unlimited queues V is 1, and lane p is the queue of output port p. Node s of this rank (its *slot*
-s) has the rows s * lanes .. (s + 1) * lanes - 1 of `TrafficState.lanes`, `TrafficState.queues` and
-`TrafficState.channels`.
+a link), then the V slots of its processor. The virtual channels of its outputs have the same
+numbers. A single table of links therefore leads from a channel to the lane behind it, and back.
+With unlimited queues V is 1, and lane p is the queue of output port p. Node s of this rank (its
+*slot* s) has the rows s * lanes .. (s + 1) * lanes - 1 of `TrafficState.lanes`,
+`TrafficState.queues` and `TrafficState.channels`.
 
-A field's annotation says whether a checkpoint keeps it, and how: ``Same`` on all ranks, ``Total``
-or ``Largest`` over the ranks, or `KEPT` at its processor. Fields without one are computed again.
+A field's annotation determines its treatment in a checkpoint: ``Same`` on all ranks, ``Total`` or
+``Largest`` over the ranks, or `KEPT` at its processor. Fields without annotation are computed
+again.
 """
 
 from typing import Annotated, NamedTuple, get_args
@@ -32,7 +33,7 @@ from mpinet.machine.state import Largest, Same, Total
 UNDECIDED = -2
 
 FIXED = -2
-"""`Lane.vc` of a head that has one way on, and is not asked about it again."""
+"""`Lane.vc` of a head with a single way, for which the routing is not called again."""
 
 SWITCHINGS = get_args(Switching)
 SAF, VCT, WORMHOLE = range(3)
@@ -41,93 +42,96 @@ POLICIES = get_args(Policy)
 OLDEST, FIFO, ROTATING, INPUT_FIRST, OUTPUT_FIRST, ISLIP, WAVEFRONT = range(7)
 
 UNWIRED_PORT, ENDLESS, NO_CLASS, ELSEWHERE, NOT_OFFERED = range(1, 6)
-"""Errors of a rule, as `TrafficLedger.wrong` holds them; 0 is none."""
+"""Errors of a rule, stored in `TrafficLedger.wrong`; 0 means no error."""
 
 DRAINED = -3
-"""Class of a message that cannot reach its target: its node takes it out, as lost."""
+"""Class of a message that cannot reach its target and is removed by its node as lost."""
 
 HEAD, BODY, CREDIT = range(3)
 KIND_BITS, PLACE_BITS = 2, 32
-"""Kinds of words for another rank, and the lowest bits that hold them; those above have the lane or
-channel, and the highest the steps under way. Behind a head's word follows its message."""
+"""Kinds of words for other ranks, and the number of low bits for the kind. The next bits contain
+the lane or channel, the highest bits the steps in flight. The message follows the word of its head.
+"""
 
 GENERATE_STREAM, TARGET_STREAM, FLITS_STREAM, SPOT_STREAM, BURST_STREAM = range(16, 21)
 """Streams of the random draws."""
 
 MIX_STREAM = 23
-"""Stream of the draws by which a mix takes the first of its patterns."""
+"""Stream of the draws that choose the pattern of a mix."""
 
 MESSAGE_WORDS = 7
-"""Words of a message behind its head's word: `switch_traversal.send_flit` writes them, then the
-header."""
+"""Words of a message after its head's word; `switch_traversal.send_flit` writes these words, then
+the header.
+"""
 
 ROUND = 2
 """Row of `Books.latencies` for round trips: from a request's birth to the end of its reply."""
 
 SENT, CAME = range(2)
-"""Fates of a program's message: its tail has left its source, or its target has taken it."""
+"""Events of a program's message: its tail has left its source; its target has taken its tail."""
 
-# Two bits short of a word: a mask shifted by a lane's number never reaches the sign bit, which
-# plain Python does not have.
+# Two bits fewer than a word: a mask shifted by a lane's number never reaches the sign bit, which
+# integers of plain Python do not have.
 LANES_PER_WORD = 62
 
-# One tile's lanes, channels and bids stay in the second-level cache from bidding to leaving.
+# The lanes, channels and bids of one tile stay in the second-level cache from bidding to leaving.
 TILE = 64
-"""Nodes that go through bids, grants and leaving together, so that their records stay in the cache
-from one to the next. On busses, where grants depend on other ranks, all nodes do."""
+"""Number of nodes processed together in bidding, granting and leaving, with all their records in
+the cache. With busses, grants depend on other ranks, and all nodes form one tile.
+"""
 
 KEPT = "kept"
 
 ADAPTIVE = Switch(False)
-"""Replaced by true in `advance_adaptive`: nodes choose among candidates."""
+"""True in `advance_adaptive`: nodes choose among candidates."""
 
 UNLIMITED = Switch(False)
-"""Replaced by true in `advance_unlimited`: queues have no limit."""
+"""True in `advance_unlimited`: queues have no limit."""
 
 DETAILED = Switch(False)
-"""Replaced by true in `advance_detailed`: nodes have what `Side` says of their ports."""
+"""True in `advance_detailed`: ports of nodes have the fields of `Side`."""
 
 AHEAD = Switch(False)
-"""Replaced by true in `advance_ahead`: records that are needed soon are prefetched."""
+"""True in `advance_ahead`: records needed soon are prefetched."""
 
 
 class TrafficConstants(Record):
     """Constants of a run."""
 
-    # The network, and this rank's part of it.
+    # The network, and this rank's part of the network.
     nodes: int
     ports: int
     hosts: int
     hops_most: int
     rank: int
     ranks: int
-    margin: int  # most messages that a step can add
+    margin: int  # largest number of messages added in a step
     # Buffers and switches.
     vcs: int
     vcs_of_class: int
     classes: int
-    classed: bool  # whether a rule gives channels their classes; without one there is class 0
-    lanes: int  # of a node
-    words: int  # of its bits in `TrafficState.occupied`
+    classed: bool  # True if a rule assigns classes to channels; otherwise all have class 0
+    lanes: int  # per node
+    words: int  # per node in `TrafficState.occupied`
     buffer: int
     switching: int
     policy: int
     one_input: bool
     one_eject: bool
-    keeps: bool  # whether messages that have begun keep outputs and inputs
-    # Where `DETAILED` is true: most grants of an input port and of an output, flits that an
-    # output's queue holds, rounds of the policy, whether rings keep a bubble.
+    keeps: bool  # True if messages in transit keep their outputs and inputs
+    # If `DETAILED`: largest number of grants per input port and per output, capacity of an output's
+    # queue in flits, rounds of the policy, True if rings keep a bubble.
     inputs: int
     at_once: int
     queue: int
     iterations: int
     bubble: bool
-    delay: int  # most steps that a flit is under way
-    # The longest flight: after so many steps without a move the wires are empty, and only a
+    delay: int  # longest flight of a flit in steps
+    # The longest flight: after this number of steps without a move the wires are empty, and only a
     # deadlock can hold flits.
-    quiet: int  # steps without a move after which nothing can be under way
+    quiet: int  # steps without a move after which no flit can be in flight
     router_delay: int
-    # The window in steps; the messages generated; `.._below`: probabilities in units of 2^-32.
+    # The window in steps; the generated messages; `.._below`: probabilities in units of 2^-32.
     warmup: int
     window_end: int
     limit: int
@@ -140,36 +144,36 @@ class TrafficConstants(Record):
     on_below: int
     off_below: int
     traced: bool
-    numbered: bool  # whether the header's last word is the message's number
-    # What `choose` is told, and how many words of it come before the candidates' credits.
+    numbered: bool  # True if the header's last word is the message's number
+    # Information for `choose`: its kind, and the number of words before the candidates' credits.
     sees: int
     told: int
-    eager: bool  # whether `choose` takes an only candidate as soon as that has room
-    # The closed loop: requests that are answered, those of a source under way at most (0: any
-    # number), and messages of a source in a phase (0: no phases).
+    eager: bool  # True if an only candidate is taken once it has room
+    # The closed loop: replies to requests, largest number of unanswered requests per source (0: no
+    # limit), and messages per source in a phase (0: no phases).
     replying: bool
     reply_flits: int
     service: int
     outstanding: int
     batch: int
     phases: int
-    programmed: bool  # whether messages are those of a program (`operations.play`)
-    priorities: int  # ranks of messages, each of which goes before the next; 1 but where `DETAILED`
+    programmed: bool  # True for messages of a program (`operations.play`)
+    priorities: int  # priority levels (0 is served first); 1 unless `DETAILED`
 
 
 class TrafficLedger(Record):
-    """Counts of a rank, and notes on its last step."""
+    """Counts of a rank, and records of its last step."""
 
-    now: Annotated[int, Same]  # steps made
-    closed: Annotated[int, Same]  # the step in which sources closed; -1: they have not
+    now: Annotated[int, Same]  # number of steps so far
+    closed: Annotated[int, Same]  # step in which sources closed; -1: still open
     ended: Annotated[int, Same]
-    quiet: Annotated[int, Same]  # steps since something moved on any rank
-    # Known one step late on purpose: it rides on the step's exchange instead of costing a
-    # collective of its own.
+    quiet: Annotated[int, Same]  # steps since the last move on any rank
+    # Deliberately known one step late: the count is part of the step's exchange, and needs no
+    # further collective.
     open_everywhere: Annotated[int, Same]  # `open` of all ranks, at the end of the last step
-    phase: Annotated[int, Same]  # phases begun
-    # Messages of the window that are not done (of a phase also those that are still to come), flits
-    # in lanes of links, flits not entered.
+    phase: Annotated[int, Same]  # number of phases begun
+    # Unfinished messages of the window (of a phase including messages not generated yet), flits in
+    # lanes of links, flits waiting at sources.
     open: Annotated[int, Total]
     inside: Annotated[int, Total]
     backlog: Annotated[int, Total]
@@ -181,8 +185,8 @@ class TrafficLedger(Record):
     withdrawn: Annotated[int, Total]
     done: Annotated[int, Total]
     lost: Annotated[int, Total]
-    cut: Annotated[int, Total]  # by what died under them
-    # Their flits.
+    cut: Annotated[int, Total]  # by faults
+    # Flits of these messages.
     born_flits: Annotated[int, Total]
     withdrawn_flits: Annotated[int, Total]
     done_flits: Annotated[int, Total]
@@ -196,29 +200,29 @@ class TrafficLedger(Record):
     delivered: Annotated[int, Total]
     undeliverable: Annotated[int, Total]
     cut_measured: Annotated[int, Total]
-    # Flits of messages that came to another end than their target, drained or cut, in the window.
+    # Flits of messages drained or cut in the window.
     dropped_flits: Annotated[int, Total]
     inside_sum: Annotated[int, Total]
     hops_sum: Annotated[int, Total]
     moves: Annotated[int, Total]  # flits that left a lane
     seal: Annotated[int, Total]
-    crossed: Annotated[int, Total]  # heads to other ranks
+    crossed: Annotated[int, Total]  # heads sent to other ranks
     last_move: Annotated[int, Largest]
     source_queue_max: Annotated[int, Largest]
     node_flits_max: Annotated[int, Largest]
-    # Free rows for new messages, the first ones of `TrafficState.free`; 1 if they are too few.
+    # Number of free rows for new messages, at the start of `TrafficState.free`; 1 if too few.
     free: int
     wants_room: int
-    noted: int  # tails of the last step, of a program's messages
-    # The last step: whether anything moved, words for other ranks, `open` at its end.
+    noted: int  # tails of a program's messages in the last step
+    # The last step: 1 if anything moved, words for other ranks, `open` at its end.
     moving: int
     away: int
     open_told: int
-    # The half of a step that ends with claims on busses: whether it is made, granted bids, claims.
+    # The half of a step that ends with claims on busses: 1 if done, granted bids, claims.
     claimed: int
     granted: int
     claims: int
-    # The error of a rule (0: none), and where it occurred.
+    # The error of a rule (0: none), and its place.
     wrong: int
     wrong_node: int
     wrong_port: int
@@ -228,28 +232,28 @@ class TrafficLedger(Record):
 class MessageSource(Record):
     """A processor of this rank, and its source of messages.
 
-    A message that has no slot of the source yet is only counted in `queued`: the draws that make it
-    are repeated when it takes a slot.
+    A message without a slot of the source is only counted, in `queued`. When the message takes a
+    slot, its random draws are repeated.
     """
 
     number: int
-    dice: Word32  # the random word from which its births are drawn
-    on: Annotated[Short, KEPT]  # whether a burst is on
-    entered: Annotated[int, KEPT]  # flits of messages that have entered in the window
-    # Beyond saturation source queues grow without bound. A count, and draws that can be repeated,
-    # cost constant memory.
-    queued: Annotated[Short, KEPT]  # messages not in a slot
-    waiting: Annotated[Short, KEPT]  # messages that have not entered: queued, or in a slot
-    first_born: Annotated[Short, KEPT]  # step in which the first of those queued was born
-    taken: Annotated[Short, KEPT]  # messages that have been in a slot
+    dice: Word32  # random word for the draws of births
+    on: Annotated[Short, KEPT]  # 1 during a burst
+    entered: Annotated[int, KEPT]  # flits of messages that entered in the window
+    # Beyond saturation source queues grow without bound. A count, with repeatable draws, costs
+    # constant memory.
+    queued: Annotated[Short, KEPT]  # messages without a slot
+    waiting: Annotated[Short, KEPT]  # messages not in the network: queued, or in a slot
+    first_born: Annotated[Short, KEPT]  # birth step of the first queued message
+    taken: Annotated[Short, KEPT]  # messages that have taken a slot
     flits: Short  # flits in its input lanes
-    # Rows of the trace: its first, the one behind its last, the next to be born, to take a slot.
+    # Rows of the trace: first row, end, next row to be born, next row to take a slot.
     begin: Short
     end: Short
     next_born: Annotated[Short, KEPT]
     next_taken: Annotated[Short, KEPT]
     # The closed loop: messages generated in this phase, requests without a reply, and the first and
-    # last reply that waits for a slot; `FlitMessage.left` leads from one to the next.
+    # the last reply waiting for a slot. `FlitMessage.left` links these replies.
     made: Annotated[Short, KEPT]
     unanswered: Annotated[Short, KEPT]
     posted: Short
@@ -257,22 +261,21 @@ class MessageSource(Record):
 
 
 class SourceQueue(Record):
-    """Messages of a priority without a slot of their source; `MessageSource` has the last one's."""
+    """Queue of a source for one priority, except the last, which is in `MessageSource`."""
 
     queued: Annotated[Short, KEPT]
     first_born: Annotated[Short, KEPT]
 
 
 class Lane(Record):
-    """A lane: a ring buffer of flits, one message's behind the other's."""
+    """A lane: a ring buffer of flits, grouped by message."""
 
-    # The fields that bidding and leaving read stand in one record of 32 bytes, two lanes to a line
-    # of the cache.
-    first: Short  # place of its first flit in the ring
-    filled: Short  # flits in it
-    incoming: Short  # the message whose flits come in; in a slot: its message
-    # The message at the front: output, class and virtual channel by which it leaves (or `FIXED`),
-    # the step in which its head came, and its flits that have left.
+    # The fields for bidding and leaving share one record of 32 bytes: two lanes per cache line.
+    first: Short  # index of its first flit in the ring
+    filled: Short  # number of flits in the ring
+    incoming: Short  # message with arriving flits; in a slot: its message
+    # The message at the front: output, class and virtual channel of its way out (or `FIXED`), the
+    # arrival step of its head, and the number of its flits that have left.
     out: Annotated[Short, KEPT]
     vc: Annotated[Short, KEPT]
     came: Annotated[Short, KEPT]
@@ -281,38 +284,38 @@ class Lane(Record):
 
 
 class ChannelQueue(Record):
-    """An unlimited queue: the lane of the channel that it feeds."""
+    """An unlimited queue: the lane of its output channel."""
 
-    root: Short  # the message to be served first; `NONE`: the queue is empty
-    until: Annotated[Short, KEPT]  # the step in which the channel is free again
+    root: Short  # message to serve first; `NONE`: the queue is empty
+    until: Annotated[Short, KEPT]  # step in which the channel is free again
 
 
 class Channel(Record):
     """A virtual channel of an output port."""
 
     credit: Annotated[Short, KEPT]  # free places, in flits, of the buffer behind it
-    holder: Annotated[Short, KEPT]  # the lane whose message holds it
+    holder: Annotated[Short, KEPT]  # lane of the message that holds the channel
 
 
 class OutputPort(Record):
-    """An output port, or the processor that flits are ejected to."""
+    """An output port, or the ejection port to the processor."""
 
-    keeper: Annotated[Short, KEPT]  # the lane whose message has begun to cross (not with wormhole)
-    pointer: Annotated[Short, KEPT]  # the lane whose turn it is, with the policy ``rotating``
+    keeper: Annotated[Short, KEPT]  # lane of the message in transit (not with wormhole)
+    pointer: Annotated[Short, KEPT]  # lane with the next turn, with the policy ``rotating``
 
 
 class Side(Record):
-    """A port, or the processor, of a node where `DETAILED` is true."""
+    """A port, or the processor, of a node if `DETAILED` is true."""
 
-    turn: Annotated[Short, KEPT]  # at the input: the virtual channel or output whose turn it is
-    busy: Annotated[Short, KEPT]  # the step in which the output's queue is empty
+    turn: Annotated[Short, KEPT]  # at the input: virtual channel or output with the next turn
+    busy: Annotated[Short, KEPT]  # step in which the output's queue is empty
     flight: Short  # steps to the other end, with the delay of the router there
     back: Short  # steps of a credit to the other end
-    onward: Short  # the port by which a ring goes on that comes in here
+    onward: Short  # output port of the ring that enters here
 
 
 class Link(Record):
-    """The other end of a port: the slot of its node, its first lane there, and the rank."""
+    """The other end of a port: the slot of its node, its first lane there, and its rank."""
 
     slot: Short
     lane: Short
@@ -320,18 +323,18 @@ class Link(Record):
 
 
 class FlitMessage(Record):
-    """A message: the data that travel with its head, beside the header."""
+    """A message: the data that travel with its head, except the header."""
 
-    # What every hop asks for stands first, in one line of the cache; all of it takes 64 bytes.
+    # The fields used by every hop come first, in one cache line; the whole record takes 64 bytes.
     number: int
     target: int
-    length: Short  # flits
+    length: Short  # in flits
     hops: Short
-    came: Short  # step in which its head came to the node where it is
+    came: Short  # arrival step of its head at the current node
     # In unlimited queues: the branches of the heap. On its way to `slot`, `left` is the next
-    # message that arrives in the same step; of a reply at its source the next one that waits.
-    # Links of the heap, of a step's arrivals and of waiting replies share one field: a message is
-    # in one list at a time.
+    # message that arrives in the same step. For a waiting reply, `left` is the next waiting reply.
+    # Links of the heap, of a step's arrivals and of waiting replies share one field, because a
+    # message is in one list at a time.
     left: Short
     born: int
     source: int
@@ -343,10 +346,10 @@ class FlitMessage(Record):
 class Flit(Record):
     """A flit on a link."""
 
-    lane: Short  # the lane that it goes to
+    lane: Short  # destination lane
     slot: Short
-    # The head bit rides in the message's number, which saves a quarter of the wire's memory.
-    message: Short  # twice its place, and 1 more in a head
+    # The head bit is part of the message's number, which saves a quarter of the wire's memory.
+    message: Short  # twice its row, plus 1 for a head
 
 
 class Wire(Record):
@@ -357,25 +360,25 @@ class Wire(Record):
 
 
 class Bid(Record):
-    """A front flit that can go: its lane, and the output and channel that it asks for."""
+    """A bid of a front flit that can leave: its lane, and the requested output and channel."""
 
     slot: Short
     lane: Short
     out: Short
     vc: Short
     message: Short
-    next: Short  # the next bid for the same output
+    next: Short  # next bid for the same output
     granted: Short
 
 
 class Bus(Record):
-    """A bus that one of this rank's nodes is on."""
+    """A bus with a member among this rank's nodes."""
 
     number: int
-    claimant: Annotated[int, KEPT]  # the last `BusClaim.claimant` to win it
-    until: Annotated[int, KEPT]  # the step until which it is kept for that claimant
-    pointer: Annotated[int, KEPT]  # the member that goes first, with the policy ``rotating``
-    won: int  # the claimant that has won it in this step
+    claimant: Annotated[int, KEPT]  # `BusClaim.claimant` of the last winner
+    until: Annotated[int, KEPT]  # step until which the bus is kept for this claimant
+    pointer: Annotated[int, KEPT]  # member with the first turn, with the policy ``rotating``
+    won: int  # claimant that has won the bus in this step
 
 
 class BusClaim(Record):
@@ -387,11 +390,11 @@ class BusClaim(Record):
     first_key: int
     second_key: int
     claimant: int  # node * lanes + lane
-    until: int  # the step until which the bus is kept for it
+    until: int  # step until which the bus is kept for the winner
 
 
 FOREVER = 1 << 62
-"""`BusClaim.until` of a message that keeps the bus until its tail claims it."""
+"""`BusClaim.until` of a message that keeps the bus until its tail claims the bus."""
 
 Nodes = Annotated[Array, MessageSource]
 Lanes = Annotated[Array, Lane]
@@ -410,12 +413,13 @@ Claims = Annotated[Array, BusClaim]
 
 
 class RoutingRules(NamedTuple):
-    """Rules by which messages find their ways.
+    """Rules for the ways of messages.
 
-    The network's rule with its parameters; the routing's rules with theirs; the rule that gives
-    channels their classes; an adaptive routing's rules of choice, with the number of its escape
-    classes; dead nodes and cut links. `known` are decisions that depend on node and target alone,
-    by (slot, target) and as they are met: 0 is none, others are a port and 2, or `ARRIVED` and 2.
+    The fields are the network's rule and the routing's rules, each with their parameters. Then come
+    the rule for classes of channels, an adaptive routing's rules of choice, the number of its
+    escape classes, and dead nodes and cut links. `known` is a table of decisions that depend on
+    node and target alone, by (slot, target), filled during the run. Its entry 0 means unknown;
+    other entries are a port plus 2, or `ARRIVED` plus 2.
     """
 
     neighbor: PortRule
@@ -437,7 +441,7 @@ class RoutingRules(NamedTuple):
 class Sources(NamedTuple):
     """Targets of messages: a pattern with its parameters, or a trace.
 
-    The trace has rows (step, target, flits, number), those of one node side by side.
+    The trace has rows (step, target, flits, number), grouped by node.
     """
 
     target: TargetRule
@@ -448,14 +452,14 @@ class Sources(NamedTuple):
 class TrafficState(NamedTuple):
     """The state of the hosted nodes.
 
-    By node: `nodes`, and `occupied`, a bit for each lane that holds something
-    (`TrafficConstants.words` words per node). By lane: `lanes`; `ring`, the message of each flit in
-    the lane's buffer; `channels`; unlimited queues have `queues` in their place. By (node, port),
-    with ejection as the last port: `outputs`, and `sides` where `DETAILED` is true. By (node,
-    port): `links`. By message: `messages`, `headers`; `free` lists the unused rows of both. By
-    step, for unlimited queues: `due`, the first message that arrives in it. By (node, priority),
-    but for the last priority: `lines`; `bounds` are those of the draws by which a message is of an
-    earlier one.
+    By node: `nodes`, and `occupied`, a bit for each nonempty lane (`TrafficConstants.words` words
+    per node). By lane: `lanes`; `ring`, the message of each flit in the lane's buffer; `channels`;
+    unlimited queues have `queues` instead. By (node, port), with ejection as the last port:
+    `outputs`, and `sides` if `DETAILED` is true. By (node, port): `links`. By message: `messages`,
+    `headers`; `free` lists the unused rows of both. By step, for unlimited queues: `due`, the first
+    message that arrives in the step. By (node, priority): `lines`, the source queues except for the
+    last priority. `bounds[i]` is the bound of priority i: a message has the lowest priority level
+    whose bound is above its draw.
     """
 
     nodes: Nodes
@@ -476,10 +480,10 @@ class TrafficState(NamedTuple):
 
 
 class Wires(NamedTuple):
-    """Flits and credits under way to hosted nodes: row t % D has those that can be used in step t.
+    """Flits and credits in flight to hosted nodes: row t % D contains those usable in step t.
 
-    D is the longest way, `TrafficConstants.delay`, in steps. `counts` says how many there are. A
-    credit is the place of its channel in `TrafficState.channels`.
+    D is the longest flight, `TrafficConstants.delay`, in steps. `counts` is their number per row. A
+    credit is the index of its channel in `TrafficState.channels`.
     """
 
     flits: FlitRows
@@ -488,10 +492,10 @@ class Wires(NamedTuple):
 
 
 class HostedBusses(NamedTuple):
-    """The busses of the hosted nodes; all arrays are empty where nodes are joined by links.
+    """The busses of the hosted nodes; all arrays are empty in networks of links.
 
-    By (slot, port): `of_ports`, the bus's place in `rows`, and `leads`, the node's lowest port on
-    the same bus. `claims` are in the order written.
+    By (slot, port): `of_ports`, the bus's index in `rows`, and `leads`, the node's lowest port on
+    the same bus. `claims` are in the order of writing.
     """
 
     of_ports: Shorts
@@ -501,10 +505,11 @@ class HostedBusses(NamedTuple):
 
 
 class Bidding(NamedTuple):
-    """Bids of a step, those of a node side by side, and the places of those that are granted.
+    """Bids of a step, grouped by node, and the indices of the granted bids.
 
-    On busses they live from the first half of a step, which ends with claims, to the second. `seen`
-    is what an adaptive node is told: queues of ports, then the credits of its candidates.
+    With busses the bids live from the first half of a step, which ends with claims, to the second
+    half. `seen` is the information for an adaptive node: queues of ports, then the credits of its
+    candidates.
     """
 
     bids: Bids
@@ -515,11 +520,12 @@ class Bidding(NamedTuple):
 class Scratch(NamedTuple):
     """Scratch arrays of a step.
 
-    A header; an adaptive node's candidates; the node in which each output, and each input, was last
-    taken; the input port and class of each lane. For the policy ``rotating``, in words as of
-    `TrafficState.occupied`: the lanes that bid for each output, those of inputs that are taken,
-    those of each input; and the bid of each lane. For `allocators`: the room of a node's outputs
-    and inputs, the node in which a flit was last granted each virtual channel, and the picked ones.
+    A header; an adaptive node's candidates; the last node that used each output, and each input;
+    the input port and class of each lane. For the policy ``rotating`` there are bit sets like
+    `TrafficState.occupied`: the lanes that bid for each output, the lanes of used inputs, and the
+    lanes of each input. `bid_of` is the bid of each lane. For `allocators`: the free capacity of a
+    node's outputs and inputs, the last node that granted a flit on each virtual channel, and the
+    picked channels.
     """
 
     header: Ints
@@ -541,11 +547,12 @@ class Scratch(NamedTuple):
 class Books(NamedTuple):
     """Measurements of the window.
 
-    `loads` has flits by channel; `latencies` are histograms by steps, one for each kind of message
-    (and of round trips); `begun` has the step in which each phase began; `batches` holds number and
-    sum of the latencies of each part of the window, by birth (`Window.edges`); `noted` has, of a
-    program, the tails of a step: the node's slot, `SENT` or `CAME`, and the message's number;
-    `shares` has, of messages of each priority, the flits generated and accepted.
+    `loads` is the number of flits by channel. `latencies` are histograms by steps, one for each
+    kind of message (and for round trips). `begun` is the first step of each phase. `batches` has
+    number and sum of the latencies of each part of the window, by birth (`Window.edges`). `noted`
+    contains the tails of a program's messages in a step: the node's slot, `SENT` or `CAME`, and the
+    message's number. `shares` has the generated and the accepted flits of messages of each
+    priority.
     """
 
     loads: Counts
@@ -557,7 +564,7 @@ class Books(NamedTuple):
 
 
 class OutgoingWords(NamedTuple):
-    """Words for other ranks, in the order written, and the rank that each is for."""
+    """Words for other ranks, in the order of writing, and the rank of each word."""
 
     words: Table
     owners: Shorts

@@ -1,8 +1,8 @@
-"""Operations of a program whose messages are flits: which of them begin, and which are done.
+"""Operations of a program with messages of flits: the begin and the end of each operation.
 
-A step of the machine begins with them (`play`). They see of it only what happened at their own
-processor: tails that have left its slots, and tails that it has taken. Which receive gets which
-message the timed machine's lists say.
+A step of the machine begins with `play`. Operations see only events at their own processor: tails
+that have left its slots, and tails that it has taken. The lists of the timed machine match receives
+and messages.
 """
 
 from typing import Annotated, NamedTuple
@@ -30,42 +30,43 @@ from mpinet.machine.timed.processor import BEGUN, DONE
 from mpinet.machine.traffic.layout import CAME, Nodes
 
 SLOT, WHAT, WHICH, TAG = range(4)
-"""Columns of an event: the processor's place; `SENT` or `CAME`; the row of a send, or the source
-of a message that has come; the message's tag."""
+"""Columns of an event: the processor's slot; `SENT` or `CAME`; the row of a send, or the source of
+an arrived message; the message's tag.
+"""
 
 
 class PlayRules(Record):
     """Constants of a program."""
 
-    cpus: int  # of a processor
+    cpus: int  # per processor
     total: int  # operations of the whole program
-    patterns: int  # a bit for each kind of receive, as of the timed machine
+    patterns: int  # a bit for each kind of receive, as in the timed machine
     lists: int
 
 
 class PlayLedger(Record):
     """Counts of a rank."""
 
-    begun: int  # whether operations without requirements have been released
-    next: int  # the next step in which a calc begins or ends; `NEVER`: none is under way
-    done: int  # operations
-    came: int  # messages
-    unmatched: int  # of these, those that no receive has got
+    begun: int  # 1 after the release of operations without requirements
+    next: int  # next step in which a calc begins or ends; `NEVER`: none is active
+    done: int  # finished operations
+    came: int  # arrived messages
+    unmatched: int  # arrived messages without a matching receive
     turns: int  # numbers given to posted receives
-    entries: int  # of the table of lists
+    entries: int  # entries in the table of lists
 
 
 class Actor(Record):
-    """A processor: its first operation, heaps of operations that are ready or calculating."""
+    """A processor: its first operation, and its heaps of ready and of calculating operations."""
 
-    end: int  # step in which its last operation was done
+    end: int  # step in which its last operation ended
     first: Short
     ready: Short
     coming: Short
 
 
 class TakenMessage(Record):
-    """A message that its processor has taken."""
+    """A message taken by its target processor."""
 
     tag: Word32
     source: Short
@@ -76,10 +77,10 @@ Arrivals = Annotated[Array, TakenMessage]
 
 
 class PlayedProgram(NamedTuple):
-    """A program on the hosted processors: fields as of the timed machine's `State`.
+    """A program on the hosted processors; most fields are as in the timed machine's `State`.
 
-    `free` has the step from which on each CPU is free; `trace` gets a row for each send that has
-    begun, behind those of its processor.
+    `free` is the first free step of each CPU. `trace` gets a row for each send that has begun,
+    after the earlier sends of its processor.
     """
 
     statements: Statements
@@ -99,10 +100,9 @@ class PlayedProgram(NamedTuple):
 def play(
     events: Table, rules: PlayRules, state: PlayedProgram, ledger: PlayLedger, now: int
 ) -> None:
-    """Take in what the last step has brought; let operations begin and end, as a step begins."""
+    """Process the events of the last step; begin and end operations at the start of a step."""
     actors, operations = state.actors, state.operations
-    # Operations without requirements are ready in the first step; later ones become ready by
-    # events.
+    # Operations without requirements are ready in the first step; events make the others ready.
     if ledger.begun == 0:
         ledger.begun = 1
         for slot in range(actors.size):
@@ -115,8 +115,8 @@ def play(
             row = np.int64(actors[slot].coming)
             actors[slot].coming = issued_popped(row, operations)
             calculate(slot, row, now, state, ledger)
-    # Events come sorted by message number: two tails of one step must match receives in the same
-    # order on any ranks.
+    # Events are sorted by message number: two tails of one step must match receives in the same
+    # order on any number of ranks.
     for i in range(events.shape[0]):
         slot, row = int(events[i, SLOT]), np.int64(events[i, WHICH])
         if events[i, WHAT] == CAME:
@@ -138,7 +138,7 @@ def play(
 
 @routine
 def make_ready(slot, row, now, state):
-    """Let an operation begin in this step, after those of lower numbers that are ready."""
+    """Let an operation begin in this step, after ready operations of lower numbers."""
     state.operations[row].turn = now
     state.actors[slot].ready = issued_pushed(
         np.int64(state.actors[slot].ready), row, state.operations
@@ -147,7 +147,7 @@ def make_ready(slot, row, now, state):
 
 @routine
 def begin_operation(slot, row, now, rules, state, ledger):
-    """Begin to calculate, to send or to receive."""
+    """Begin a calc, a send or a receive."""
     operation, said = state.operations[row], state.statements[row]
     kind = said.what & KIND_BITS
     if kind == CALC:
@@ -159,14 +159,13 @@ def begin_operation(slot, row, now, rules, state, ledger):
     operation.event = 1
     meet(slot, row, BEGUN, now, state)
     if kind == SEND:
-        # A send is a birth in a trace that grows while it is played. So the step's kernel needs no
+        # A send is a birth in a trace that grows during the run: the step's kernel needs no special
         # case for programs.
         trace, node = state.trace, state.nodes[slot]
         at = np.int64(node.end)
         node.end += 1
         trace[at, 0], trace[at, 1], trace[at, 2] = now, said.peer, said.amount
-        # Numbers order messages by step, then operation; the operation is found again by the
-        # remainder.
+        # Numbers order messages by step, then by operation; the remainder identifies the operation.
         trace[at, 3] = now * rules.total + state.numbers[slot] + operation.number
     elif got(slot, row, state, rules, ledger):
         finish_operation(slot, row, now, state, ledger)
@@ -174,16 +173,16 @@ def begin_operation(slot, row, now, rules, state, ledger):
 
 @routine
 def got(slot, row, state, rules, ledger):
-    """Return whether a receive gets a message that has come; else it is posted."""
+    """Return True if a receive matches an arrived message; otherwise post the receive."""
     source, tag = np.int64(state.statements[row].peer), np.int64(state.statements[row].tag)
     return take_unexpected(slot, row, source, tag, state, rules, ledger) != NONE
 
 
 @routine
 def calculate(slot, row, now, state, ledger):
-    """Let a calc begin or end, if it is time; `turn` has the step in which it does."""
+    """Let a calc begin or end if its step has come; `turn` is this step."""
     operation = state.operations[row]
-    # `turn` is reused: first the step of the begin, then that of the end.
+    # `turn` is used twice: first for the step of the begin, then for the step of the end.
     if operation.event == 0 and operation.turn <= now:
         operation.event = 1
         operation.turn += state.statements[row].amount
@@ -198,7 +197,7 @@ def calculate(slot, row, now, state, ledger):
 
 @routine
 def finish_operation(slot, row, now, state, ledger):
-    """Note that an operation is done."""
+    """Record the end of an operation."""
     state.operations[row].missing = DONE_WITH
     state.actors[slot].end = now
     ledger.done += 1
@@ -207,7 +206,7 @@ def finish_operation(slot, row, now, state, ledger):
 
 @routine
 def meet(slot, row, wanted, now, state):
-    """Meet the requirements that an operation has begun, or is done."""
+    """Fulfil the requirements of followers on the begin, or on the end, of an operation."""
     operations, first = state.operations, np.int64(state.actors[slot].first)
     for at in range(state.statements[row].followers, state.statements[row + 1].followers):
         follower = np.int64(state.followers[at])
@@ -223,10 +222,10 @@ def take_up(
     posted: Table, calculating: Table, unmatched: Table, rules: PlayRules, state: PlayedProgram,
     ledger: PlayLedger,
 ) -> None:  # fmt: skip
-    """Put operations and messages of a checkpoint into their lists and heaps.
+    """Insert operations and messages of a checkpoint into their lists and heaps.
 
-    Rows of the first two are a processor's place and an operation's row, receives in the order in
-    which they were posted; of the last place, source and tag, in the order in which they came.
+    `posted` and `calculating` have rows (slot of a processor, row of an operation), receives in the
+    order in which they were posted. `unmatched` has rows (slot, source, tag) in order of arrival.
     """
     for i in range(posted.shape[0]):
         got(posted[i, 0], posted[i, 1], state, rules, ledger)

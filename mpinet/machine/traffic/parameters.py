@@ -19,25 +19,25 @@ from mpinet.networks.topology import Topology
 SHORT_INTEGERS = 2**31 - 1
 
 IN_ROUNDS = ("inputfirst", "outputfirst", "islip")
-"""Policies of two phases."""
+"""Policies with two phases."""
 
 TENTHS = 10
-"""Parts of the window whose means give the confidence interval."""
+"""Number of parts of the window whose means give the confidence interval."""
 
 
 MOST_PHASES = 10_000
 
 MOST_INTERVALS = 10_000
-"""Most intervals of a window; of a longer one the first so many."""
+"""Largest number of intervals of a window; later intervals of a longer window are ignored."""
 
 KINDS = {
     "lengths": ("short", "long"),
     "replies": ("request", "reply", "round_trip"),
 }
-"""Names of what latencies are counted apart for, in the order of the rows that hold them."""
+"""Names of the kinds of messages with separate latencies, in the order of their rows."""
 
 PRIORITIES = ("urgent", "second", "third", "fourth", "fifth", "sixth", "seventh", "ordinary")
-"""Names of the priorities, where there are most of them; the last is always there."""
+"""Names of the priorities, for the largest number of priorities; the last one always exists."""
 
 
 def _require_within(name: str, value: int, least: int, most: int) -> None:
@@ -47,7 +47,7 @@ def _require_within(name: str, value: int, least: int, most: int) -> None:
 
 
 def cables(topology: Topology, places: Ints, nodes: Ints, ports: Ints) -> Ints:
-    """Return the lengths of the links behind ports, along the axes, 1 at least; 1 if unwired."""
+    """Return the lengths of the links behind ports, along the axes, at least 1; 1 if unwired."""
     there = np.atleast_1d(topology.neighbor(nodes, ports))
     ends = np.where(there < 0, nodes, there)
     lengths: Ints = np.abs(places[nodes] - places[ends]).sum(axis=-1)
@@ -61,9 +61,9 @@ class Buffering:
     switching: str = "wormhole"
     """``"wormhole"``, ``"vct"`` (virtual cut-through) or ``"saf"`` (store and forward)."""
     vcs: int = 2
-    """Virtual channels of a link."""
+    """Number of virtual channels per link."""
     buffers: int = 4
-    """Flits that the buffer of a virtual channel holds; 0: unlimited queues."""
+    """Buffer size of a virtual channel in flits; 0: unlimited queues."""
     policy: str = "rotating"
     """Arbitration at an output: ``"rotating"``, ``"oldest"`` or ``"fifo"``."""
     crossbar: str | int = "one"
@@ -71,19 +71,21 @@ class Buffering:
     eject: str = "one"
     """Flits that a processor takes per step: ``"one"`` or ``"all"``."""
     link_delay: int | Sequence[int] = 1
-    """Steps that a flit, or a credit, takes over a link; several: of class 0, 1, .. of links
-    (`Topology.link_class`), the last one of all further classes."""
+    """Steps of a flit, or a credit, over a link. Several numbers are for classes 0, 1, .. of links
+    (`Topology.link_class`); the last number is for all further classes.
+    """
     router_delay: int = 0
-    """Steps that a flit is in a router before it is at the end of its lane."""
+    """Steps of a flit in a router before it reaches the end of its lane."""
     queue: int = 0
-    """Flits that wait for the channel behind each output."""
+    """Capacity of the queue of each output, in flits; 0: no queue."""
     at_once: int = 0
     """Flits that an output with a queue takes per step; 0: as many as there is room for."""
     iterations: int = 1
     """Rounds of grants in a step, with policies of two phases."""
     places: Ints | None = field(default=None, compare=False)
     """Coordinates of all nodes. A flit takes a step per unit of the distance along the axes between
-    the ends of a link, at least one. `link_delay` is then the longest. Shape (nodes, d)."""
+    the ends of a link, at least one. `link_delay` is then the largest delay. Shape (nodes, d).
+    """
 
     def __post_init__(self) -> None:
         for name, value, allowed in (
@@ -94,7 +96,9 @@ class Buffering:
             if value not in allowed:
                 raise UsageError(f"There is no {name} {value!r}: give one of {', '.join(allowed)}.")
         if not self._link_delays:
-            raise UsageError("--link-delay: give a number of steps, or one by class of links.")
+            raise UsageError(
+                "--link-delay: give a number of steps, or one number per class of links."
+            )
         if isinstance(self.crossbar, str) and self.crossbar not in ("one", "all"):
             raise UsageError(f"--crossbar {quoted(self.crossbar)}: give one, all or a number.")
         for name, count, least in (
@@ -109,13 +113,13 @@ class Buffering:
         ):
             _require_within(name, count, least, SHORT_INTEGERS)
         if self.iterations > 1 and self.policy not in IN_ROUNDS:
-            raise UsageError(f"--iterations are rounds of --policy {', '.join(IN_ROUNDS)}.")
+            raise UsageError(f"--iterations needs --policy {', '.join(IN_ROUNDS)}.")
         if self.buffers:
             return
         if self.switching == "wormhole":
             raise UsageError(
-                "--buffers 0, queues without limit, goes with --switching saf or vct: wormhole is "
-                "about buffers that are smaller than messages."
+                "--buffers 0, queues without limit, goes with --switching saf or vct: wormhole "
+                "needs finite buffers."
             )
         if self.policy not in ("oldest", "fifo"):
             raise UsageError(
@@ -134,7 +138,7 @@ class Buffering:
 
     @property
     def is_detailed(self) -> bool:
-        """Nodes need to know more of their ports than the links."""
+        """True if nodes need further data about their ports, beyond the links."""
         return (
             not isinstance(self.link_delay, int)
             or self.places is not None
@@ -145,14 +149,14 @@ class Buffering:
 
     @property
     def inputs(self) -> int:
-        """Most flits that leave an input port per step."""
+        """Largest number of flits that leave an input port per step."""
         if isinstance(self.crossbar, str):
             return {"one": 1, "all": self.vcs}[self.crossbar]
         return self.crossbar
 
     @property
     def longest_flight(self) -> int:
-        """Most steps from that in which a flit leaves to the first one in which it can be used."""
+        """Largest number of steps from a flit's departure to its first usable step."""
         return max(self._link_delays) + self.router_delay + self.queue
 
     def delays(self, topology: Topology, nodes: Ints, ports: Ints) -> Ints:
@@ -164,21 +168,21 @@ class Buffering:
         return each[np.minimum(classes, len(each) - 1)]
 
     def lanes(self, ports: int) -> int:
-        """Lanes of a node: the virtual channels of its `ports` ports and of its source."""
+        """Return the number of lanes of a node: virtual channels of its ports and its source."""
         return (ports + 1) * (self.vcs if self.buffers else 1)
 
     def needs(self, nodes: int, ports: int) -> int:
-        """Bytes of the state of `nodes` nodes: lanes with their flits, and flits on links."""
+        """Return the bytes for the state of nodes: lanes with their flits, and flits on links."""
         each = 76 + 4 * self.buffers + 16 * self.longest_flight
         return nodes * (self.lanes(ports) * each + 80)
 
 
 @dataclass(frozen=True, eq=False)
 class Generation:
-    """Messages that processors generate: their targets, rate and lengths."""
+    """Messages generated by processors: targets, rate and lengths."""
 
     target: Rule
-    """``target(source, seed, sequence, step, params)``."""
+    """Rule ``target(source, seed, sequence, step, params)`` for a message's target."""
     params: Ints
     """The rule's parameters."""
     rate: float = 0.0
@@ -188,35 +192,39 @@ class Generation:
     long_flits: int = 0
     """Flits of a long message; 0: there are no long messages."""
     long_share: float = 0.0
-    """Probability that a message is long."""
+    """Probability of a long message."""
     burst: float = 0.0
     """Mean length of a burst, in steps; 0: messages come independently."""
     burst_rate: float = 1.0
-    """Messages per processor and step while a burst is on."""
+    """Messages per processor and step during a burst."""
     rows: Ints | None = None
-    """A trace instead: (step, source, target, flits), ascending by step and source. Shape (k,
-    4)."""
+    """Trace instead of random messages: (step, source, target, flits), ascending by step and
+    source. Shape (k, 4).
+    """
     reply_flits: int = 0
     """Flits of the reply that the target of each message sends back; 0: there are no replies."""
     service: int = 1
     """Steps from a request's last flit to the birth of its reply."""
     outstanding: int = 0
-    """Most requests of a processor that are under way; 0: any number."""
+    """Largest number of unanswered requests per processor; 0: no limit."""
     batch: int = 0
     """Messages that a processor generates in a phase; 0: there are no phases."""
     phases: int = 1
-    """Phases; one begins when all messages of the one before it are done."""
+    """Number of phases; each begins when all messages of the previous phase are done."""
     program: Program | None = None
-    """A program instead: what processors send, receive and calculate, in flits and steps."""
+    """Program instead of random messages: the processors' sends, receives and calcs, in flits and
+    steps.
+    """
     bounds: Sequence[int] = ()
-    """Bounds of the draws of a mix's patterns, except the last one, in units of 2^-32. Messages of
-    earlier patterns have priority; empty: no priorities."""
+    """Bounds of the draws of a mix's patterns, except the last, in units of 2^-32. Messages of
+    earlier patterns have priority; empty: no priorities.
+    """
 
     def __post_init__(self) -> None:
         if not 0 <= self.rate <= 1:
             raise UsageError(
-                f"A processor generates 0..1 messages a step, not {self.rate:g}: a rate is in "
-                "messages."
+                f"A processor generates 0..1 messages per step, not {self.rate:g}: the unit of a "
+                "rate is messages, not flits."
             )
         if self.flits < 1 or self.long_flits < 0 or not 0 <= self.long_share <= 1:
             raise UsageError("Messages have at least one flit, and shares add up to 1.")
@@ -237,7 +245,7 @@ class Generation:
 
     @property
     def kinds(self) -> tuple[str, ...]:
-        """Names of the kinds of messages whose latencies are counted apart; empty: one kind."""
+        """Names of the kinds of messages with separate latencies; empty: one kind."""
         if self.bounds:
             return (*PRIORITIES[: len(self.bounds)], PRIORITIES[-1])
         if self.reply_flits:
@@ -246,22 +254,22 @@ class Generation:
 
     @property
     def priorities(self) -> int:
-        """Ranks of messages, each of which goes before the next; 1: all are alike."""
+        """Number of priority levels; 1: no priorities."""
         return 1 + len(self.bounds)
 
     @property
     def is_closed(self) -> bool:
-        """Processors wait for one another: for replies, a phase's end, or as a program says."""
+        """True if processors wait for one another: for replies, a phase's end, or in a program."""
         return self.reply_flits > 0 or self.has_end
 
     @property
     def has_end(self) -> bool:
-        """Messages come to an end, and all are measured: in phases, or of a program."""
+        """True if messages come to an end and all are measured: phases and programs."""
         return self.batch > 0 or self.program is not None
 
     @property
     def is_drawn(self) -> bool:
-        """Messages are born by chance, at a rate, and not by a trace or a program."""
+        """True if messages are born at random at a rate, without a trace or a program."""
         return self.rows is None and self.program is None
 
     @property
@@ -276,7 +284,7 @@ class Generation:
 
     @property
     def _lengths(self) -> list[int]:
-        """Flits of messages, among them the shortest and longest; 0 stands for none."""
+        """Return message lengths in flits, including the shortest and the longest; 0: none."""
         if self.program is not None:
             sent = self.program.amount[self.program.kind == SEND]
             ends = sent if len(sent) else np.ones(1, np.int64)
@@ -296,12 +304,13 @@ class Window:
     steps: int = 1000
     """Steps of the window."""
     limit: int = 5000
-    """Most steps after the window in which its messages may still arrive."""
+    """Largest number of steps after the window in which its messages may still arrive."""
     parts: int = TENTHS
-    """Parts of the window of which latencies are kept apart: part i begins at the step warmup +
-    floor(i * steps / parts). Ten of them give the confidence interval."""
+    """Parts of the window with separate latencies: part i begins at step warmup + floor(i * steps /
+    parts). Ten parts give the confidence interval.
+    """
     interval: int = 0
-    """Steps of the intervals whose flits are counted apart; 0: none are."""
+    """Steps of the intervals with separate counts of flits; 0: no intervals."""
 
     def __post_init__(self) -> None:
         for name, value, least in (

@@ -1,4 +1,4 @@
-"""Places of flits and messages on a rank: lanes that hold something, free rows for messages."""
+"""Sets of nonempty lanes, flits in lanes, and free rows for messages on a rank."""
 
 import numpy as np
 
@@ -9,22 +9,22 @@ from mpinet.networks.arithmetic import lowest_one
 
 @part
 def bit_of(row, at, words):
-    """Return the place of a lane's word in rows of so many words, and its bit."""
-    # Nodes of at most `LANES_PER_WORD` lanes, by far the most, go without a division.
+    """Return the index of a lane's word in rows of `words` words, and the lane's bit."""
+    # Most nodes have at most `LANES_PER_WORD` lanes and need no division.
     word = at // LANES_PER_WORD if words > 1 else 0
     return row * words + word, 1 << at - word * LANES_PER_WORD
 
 
 @part
 def is_set(sets, row, at, words):
-    """Tell if a lane is in a set, such as a node's occupied ones."""
+    """Return True if a lane is in a set, such as a node's occupied lanes."""
     word, bit = bit_of(row, at, words)
     return sets[word] & bit != 0
 
 
 @part
 def is_any_set(sets, row, words):
-    """Tell if a set has a lane."""
+    """Return True if a set contains any lane."""
     for word in range(row * words, (row + 1) * words):
         if sets[word] != 0:
             return True
@@ -40,14 +40,14 @@ def set_bit(sets, row, at, words):
 
 @part
 def clear(sets, row, at, words):
-    """Take a lane out of a set."""
+    """Remove a lane from a set."""
     word, bit = bit_of(row, at, words)
     sets[word] &= ~bit
 
 
 @part
 def make_empty(sets, row, words):
-    """Take all lanes out of a set."""
+    """Remove all lanes from a set."""
     sets[row * words] = 0
     for word in range(1, words):
         sets[row * words + word] = 0
@@ -63,9 +63,9 @@ def add_all(sets, row, others, other, words):
 
 @part
 def first_from(lane, sets, row, barred, words):
-    """Return the first lane of a set, from a lane on and round to it, that is not barred.
+    """Return the first lane of a set, cyclically from `lane` on, that is not barred.
 
-    `NONE` if all are.
+    `NONE` if all are barred.
     """
     if words == 1:
         bits = sets[row] & ~barred[0]
@@ -83,21 +83,21 @@ def first_from(lane, sets, row, barred, words):
 
 @part
 def rank_of_lane(at, rules):
-    """Return the priority of the messages that take a lane: each has its part of a port's."""
+    """Return the priority of the messages in a lane: each priority has a part of a port's lanes."""
     # Integer arithmetic instead of a table: lanes of a port are divided evenly among priorities.
     return at % rules.vcs // (rules.vcs // rules.priorities)
 
 
 @part
 def taken_from(free, ledger):
-    """Take a free row for a new message, and return it."""
+    """Take a free row for a new message, and return the row."""
     ledger.free -= 1
     return np.int64(free[ledger.free])
 
 
 @part
 def give_back(m, free, ledger):
-    """Return the row of a message to the free ones."""
+    """Return the row of a message to the free rows."""
     free[ledger.free] = m
     ledger.free += 1
 
@@ -107,7 +107,7 @@ def put_in(m, to, slot, rules, lanes, ring, occupied, nodes):
     """Append a flit of a message to a lane."""
     lane, node = lanes[to], nodes[slot]
     seat = lane.first + lane.filled
-    # A comparison instead of a remainder: divisions cost more than the rest of this function.
+    # A comparison instead of a remainder: a division costs more than the rest of this function.
     if seat >= rules.buffer:
         seat -= rules.buffer
     ring[to * rules.buffer + seat] = m

@@ -1,8 +1,8 @@
-"""Plain runs: what their settings rule out is not compiled.
+"""Plain runs: features excluded by the settings are not compiled.
 
-Most runs are of wormhole switching with turns, one flit of an input and an output in a step, and
-messages of one length that are drawn. Where a kernel's rules are these constants, LLVM drops
-everything else from a step, which is a seventh faster for it.
+Most runs use wormhole switching with the rotating policy, one flit per input and output in a step,
+and random messages of one length. For these runs the kernel's rules contain constants. LLVM then
+drops the other features, and a step is a seventh faster.
 """
 
 from __future__ import annotations
@@ -22,20 +22,20 @@ CONSTANTS: dict[str, Any] = {
 }  # fmt: skip
 """Fields of `TrafficConstants` that are the same in all plain runs."""
 
-_named: Any = namedtuple  # whose names are not written here, as a checker of types expects
+_named: Any = namedtuple  # type checkers expect literal names
 
 Plain = _named("Plain", TrafficConstants.dtype.names or ())
-"""The fields of `TrafficConstants`, of which `CONSTANTS` are constants."""
+"""The fields of `TrafficConstants`, where `CONSTANTS` are compiled in."""
 
 
 @part
 def any_rules(rules):
-    """Return the rules of a run as they are."""
+    """Return the rules of a run unchanged."""
     return rules
 
 
 def _with_constants() -> Any:
-    """Return the function that makes the rules of a plain run of a run's."""
+    """Return the function that converts a run's rules to the rules of a plain run."""
     given = (
         f"{name}={CONSTANTS.get(name, f'rules.{name}')}"
         for name in TrafficConstants.dtype.names or ()
@@ -46,12 +46,12 @@ def _with_constants() -> Any:
 
 
 plain_rules = part(_with_constants())
-"""Returns the rules of a plain run."""
+"""Function that returns the rules of a plain run."""
 
 
 def is_plain(rules: TrafficConstants) -> bool:
-    """Return whether a run's rules are those of a plain run."""
-    # Compared field by field with what the kernel was compiled for: a constant that differs would
-    # change results silently.
+    """Return True if a run's rules are the rules of a plain run."""
+    # Compared field by field with the constants in the kernel: a different constant would change
+    # results silently.
     own: Any = rules
     return all(own[name] == value for name, value in CONSTANTS.items())

@@ -1,4 +1,4 @@
-"""A program of messages as flits: its operations on this rank, between the steps of a machine."""
+"""A program with messages of flits: its operations on this rank, between the steps of a machine."""
 
 from __future__ import annotations
 
@@ -20,10 +20,10 @@ from mpinet.machine.traffic import operations as own
 from mpinet.machine.traffic.layout import CAME, NONE, SENT, TrafficLedger
 
 STATE = ("missing", "turn", "event")
-"""Fields of an operation that a checkpoint keeps."""
+"""Fields of an operation in a checkpoint."""
 
 BYTES_AN_OPERATION = 200
-"""Bytes that an operation takes at most, with its message and its place in lists."""
+"""Largest number of bytes per operation, with its message and its entries in lists."""
 
 
 class Played:
@@ -32,9 +32,9 @@ class Played:
     Parameters
     ----------
     machine : Machine
-        The processors, and the ranks that host them.
+        The processors and their ranks.
     program : Program
-        What the first processors do: messages in flits, calcs in steps.
+        Operations of the first processors: messages in flits, calcs in steps.
     nodes : ndarray of Node
         The hosted nodes; each gets its rows of `trace`.
     """
@@ -61,7 +61,8 @@ class Played:
         nodes["next_born"] = nodes["next_taken"] = nodes["begin"]
         self.taken: Ints = np.empty((0, 3), np.int64)
         """Sends whose messages were cut in this step before their tails had left, as rows of
-        `go_on`. Shape (k, 3)."""
+        `go_on`. Shape (k, 3).
+        """
         self.trace: Ints = np.full((int(sent[-1]), 4), NONE, np.int64)
         """Step, target, flits and number of every send that has begun. Shape (sends, 4)."""
         self._make_rules()
@@ -69,7 +70,7 @@ class Played:
         self._play = self._state(first, came)
 
     def _make_rules(self) -> None:
-        """Write the constants into the record that kernels read."""
+        """Write the constants into the record for kernels."""
         program, rules = self.program, own.PlayRules.one()
         self._rules = rules
         rules.cpus = program.cpus
@@ -77,7 +78,7 @@ class Played:
         rules.patterns, rules.lists = receive_kinds(self.part)
 
     def _state(self, first: Ints, came: int) -> own.PlayedProgram:
-        """Allocate operations, processors and lists, for `came` messages that may come."""
+        """Allocate operations, processors and lists, for up to `came` arriving messages."""
         part, rules = self.part, self._rules
         made = connected(hosted(part, np.arange(part.processors)))
         operations = timed.Operation.array(part.operations)
@@ -102,31 +103,31 @@ class Played:
         return self._ledger.next
 
     def go_on(self, ledger: TrafficLedger, noted: Ints) -> None:
-        """Let operations begin and end as a step begins.
+        """Begin and end operations at the start of a step.
 
         Parameters
         ----------
         ledger : TrafficLedger
-            The machine's; what is open in it goes down by the operations that are done.
+            The machine's ledger; its open items decrease by the finished operations.
         noted : ndarray of int64, shape (k, 3)
-            Tails of the step before: the processor's place, what happened, the message's number.
+            Tails of the previous step: the processor's slot, the event, the message's number.
         """
         now, done = ledger.now, self._ledger.done
         noted = np.concatenate([noted, self.taken])
         self.taken = self.taken[:0]
-        # Most steps bring nothing for operations; the kernel's call would cost more than the step
-        # of a small network.
+        # Most steps change no operation; the kernel's call would cost more than the step of a small
+        # network.
         if not len(noted) and self._ledger.begun and now < self._ledger.next:
             return
         own.play(self._events(noted), self._rules, self._play, self._ledger.record, now)
         ledger.open -= self._ledger.done - done
 
     def take(self, cut: Ints) -> None:
-        """Let sends be done with this step whose messages were cut: rows of place and number."""
+        """End the sends of cut messages in this step; `cut` has rows (slot, number)."""
         self.taken = np.insert(cut, 1, SENT, axis=1)
 
     def _events(self, noted: Ints) -> Ints:
-        """Return the rows of `play`: of one step in the order of messages' numbers."""
+        """Return the rows of `play` for one step, sorted by message number."""
         program, events = self.program, np.zeros((len(noted), 4), np.int64)
         noted = noted[np.argsort(noted[:, 2], kind="stable")]
         rows = noted[:, 2] % int(self._rules.total)
@@ -163,9 +164,10 @@ class Played:
         }
 
     def _unmatched(self) -> Ints:
-        """Return processor, source and tag of each message that no receive has got, as they came.
+        """Return processor, source and tag of each unmatched message, in order of arrival.
 
-        Every one is in a list for each kind of receive; the first kind's lists have all of them.
+        Each message is in a list for each kind of receive, so the lists of the first kind contain
+        all messages.
         """
         state, rows = self._play, list[list[int]]()
         # A message is in a list of each pattern; one pattern's lists name each message once.
@@ -186,7 +188,7 @@ class Played:
         return np.array(sorted(rows), np.int64).reshape(-1, 4)[:, 1:]
 
     def restore(self, found: Mapping[str, Any]) -> None:
-        """Take up the operations from the fields that `fields` gave, on any number of ranks."""
+        """Restore the operations from the fields of `fields`, on any number of ranks."""
         state, nodes, machine = self._play, self._nodes, self.machine
         rows = found["operations"]
         slots = machine.slots(np.ascontiguousarray(rows[:, 0]))
@@ -222,7 +224,7 @@ class Played:
         )  # fmt: skip
 
     def results(self) -> dict[str, Any]:
-        """Return when processors were done, and what never was (collective)."""
+        """Return processors' end times, unmatched messages and stuck operations (collective)."""
         program, machine = self.program, self.machine
         ends = np.zeros(program.processors, np.int64)
         ends[machine.nodes[self.slots]] = self._play.actors["end"][self.slots]

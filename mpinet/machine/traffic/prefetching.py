@@ -1,7 +1,7 @@
-"""Prefetching of what the next nodes and flits of a step need, on machines beyond the caches.
+"""Prefetching for the next nodes and flits of a step, on machines larger than the caches.
 
-Lane, message and route are a chain of dependent loads, on which a core would wait for memory. They
-are prefetched some nodes before their turn. No result depends on it.
+Lane, message and route are a chain of dependent loads, which would stall a core. These loads are
+prefetched a few nodes ahead. No result depends on the prefetching.
 """
 
 import numpy as np
@@ -10,26 +10,26 @@ from mpinet.compiled import part, prefetch
 from mpinet.machine.traffic.layout import LANES_PER_WORD
 from mpinet.networks.arithmetic import lowest_one
 
-# Each load needs the address that the load before brings: lane, then message, then route. The
-# distances between the three numbers are the time that memory has to answer.
+# Each load needs the address from the previous load: lane, then message, then route. The
+# differences between the three numbers are the time for the memory to answer.
 FAR, NEAR, NEXT = 12, 6, 3
-"""Nodes before their turn, when their lanes, the messages in front of these, and then the ways of
-these are asked for."""
+"""Number of nodes by which prefetches of lanes, of front messages, and of their ways run ahead."""
 
 SOON = 16
-"""Flits and credits that arrive before the one that is asked for."""
+"""Number of arriving flits and credits by which their prefetches run ahead."""
 
 LINE = 64
-"""Bytes that come into the cache at once."""
+"""Bytes of a cache line."""
 
 LARGE = 1 << 18
-"""Lanes of a machine that is beyond the caches: those alone are 8 MiB, all of it some 40. Below,
-where waits are short, the requests themselves cost as much as they gain."""
+"""Number of lanes from which on a machine exceeds the caches: its lanes take 8 MiB, its whole state
+about 40 MiB. On smaller machines waits are short, and prefetches cost as much as they gain.
+"""
 
 
 @part
 def fetch_soon(slot, routes, rules, state):
-    """Ask for what the nodes behind a slot need."""
+    """Prefetch the data for the nodes after a slot."""
     many = state.nodes.size
     if slot + FAR < many:
         fetch_lanes(slot + FAR, rules, state)
@@ -41,9 +41,9 @@ def fetch_soon(slot, routes, rules, state):
 
 @part
 def fetch_lane(lane, rules, state):
-    """Ask for a lane and the flits in it, which may begin and end in two lines of the cache."""
+    """Prefetch a lane and its flits, which may begin and end in two cache lines."""
     prefetch(state.lanes, lane)
-    # A lane's record may straddle two lines; the neighbour's address is in the second one.
+    # A lane's record may straddle two lines; the next record's address is in the second line.
     prefetch(state.lanes, lane + 1)
     prefetch(state.ring, lane * rules.buffer)
     prefetch(state.ring, (lane + 1) * rules.buffer - 1)
@@ -51,7 +51,7 @@ def fetch_lane(lane, rules, state):
 
 @part
 def fetch_lanes(slot, rules, state):
-    """Ask for the occupied lanes of a node, its outputs, links and channels."""
+    """Prefetch the occupied lanes of a node, its outputs, links and channels."""
     base, ports = slot * rules.lanes, rules.ports
     for word in range(rules.words):
         bits = state.occupied[slot * rules.words + word]
@@ -68,7 +68,7 @@ def fetch_lanes(slot, rules, state):
 
 @part
 def fetch_messages(slot, rules, state):
-    """Ask for the messages in front of the lanes of a node."""
+    """Prefetch the messages at the front of a node's lanes."""
     for word in range(rules.words):
         bits = state.occupied[slot * rules.words + word]
         while bits:
@@ -76,15 +76,14 @@ def fetch_messages(slot, rules, state):
             bits &= bits - 1
             m = front_of(at, slot, rules, state)
             prefetch(state.messages, m)
-            # Headers are rows of few words: the row after it most often lies in the line that
-            # follows.
+            # Headers are rows of few words: the next row usually lies in the next cache line.
             prefetch(state.headers, m)
             prefetch(state.headers, m + 1)
 
 
 @part
 def fetch_ways(slot, known, rules, state):
-    """Ask for the ways that are known for the messages in front of the lanes of a node."""
+    """Prefetch the known ways of the messages at the front of a node's lanes."""
     for word in range(rules.words):
         bits = state.occupied[slot * rules.words + word]
         while bits:
@@ -96,7 +95,7 @@ def fetch_ways(slot, known, rules, state):
 
 @part
 def front_of(at, slot, rules, state):
-    """Return the message in front of a lane that is not empty."""
+    """Return the message at the front of a nonempty lane."""
     place = slot * rules.lanes + at
     if at < rules.ports * rules.vcs:
         return np.int64(state.ring[place * rules.buffer + state.lanes[place].first])
@@ -105,7 +104,7 @@ def front_of(at, slot, rules, state):
 
 @part
 def fetch_arrival(flit, rules, state):
-    """Ask for what a flit that arrives soon changes."""
+    """Prefetch the data that an arriving flit changes."""
     lane, slot = np.int64(flit.lane), np.int64(flit.slot)
     fetch_lane(lane, rules, state)
     prefetch(state.occupied, slot * rules.words)

@@ -1,4 +1,4 @@
-"""Unlimited queues: heaps of messages, with the one to be served first at the root."""
+"""Unlimited queues: heaps of messages, with the message to serve first at the root."""
 
 from mpinet.compiled import inlined, part
 from mpinet.machine.heaps import popped, pushed
@@ -6,13 +6,13 @@ from mpinet.machine.heaps import popped, pushed
 
 @inlined
 def lower_first(a, b, messages):
-    """Messages by their numbers."""
+    """Order messages by number."""
     return messages[a].number < messages[b].number
 
 
 @inlined
 def earlier_first(a, b, messages):
-    """Messages by when they came, then by their numbers."""
+    """Order messages by arrival, then by number."""
     one, other = messages[a], messages[b]
     return (one.came, one.number) < (other.came, other.number)
 
@@ -24,7 +24,7 @@ earlier_popped = popped.bind("earlier_popped", before=earlier_first)
 
 
 @part
-# The heap's order is compiled in, and the policy is known only at run time: so both variants are
+# The heap's order is compiled in, but the policy is known only at run time: both variants are
 # bound.
 def joined(root, m, messages, fifo):
     """Add message `m` to a queue; return the queue's new root."""
@@ -33,5 +33,5 @@ def joined(root, m, messages, fifo):
 
 @part
 def without_first(root, messages, fifo):
-    """Take the first message out of a queue; return the queue's new root."""
+    """Remove the first message of a queue; return the queue's new root."""
     return earlier_popped(root, messages) if fifo else lower_popped(root, messages)

@@ -1,4 +1,4 @@
-"""Results of a run of open-loop traffic: whole numbers, and the fractions that follow from them."""
+"""Results of a run of open-loop traffic: integer counts, and the fractions derived from them."""
 
 from __future__ import annotations
 
@@ -25,15 +25,15 @@ SUMMED = (
     *("seal", "dropped_flits"),
 )
 LARGEST = ("source_queue_max", "node_flits_max", "last_move")
-"""Fields of the ranks' ledgers that results take as sums, and as maxima."""
+"""Fields of the ranks' ledgers that results take as sums (`SUMMED`), and as maxima (`LARGEST`)."""
 
 CALLED = {"open": "unfinished", "inside_sum": "network_latency_sum", "inside": "stuck_flits"}
 CALLED |= {"cut_measured": "cut"}
-"""Names in a result of fields that the ledger calls otherwise."""
+"""Names in a result for ledger fields with another name."""
 
 
 def results(run: OpenLoop) -> dict[str, Any]:
-    """Compute the results of a run that is over (collective); the same on all ranks.
+    """Return the results of a finished run, the same on all ranks (collective).
 
     docs/reference/traffic.md explains the fields.
     """
@@ -46,7 +46,7 @@ def results(run: OpenLoop) -> dict[str, Any]:
     totals = machine.sum(*(getattr(ledger, name) for name in summed))
     found |= {CALLED.get(name, name): total for name, total in zip(summed, totals, strict=True)}
     found["seal"] &= SEAL_MASK
-    # The kernel notes a queue's length in the step after: the last step's is missing.
+    # The kernel records a queue's length one step later: the length in the last step is missing.
     ledger.source_queue_max = max(ledger.source_queue_max, run.longest_queue)
     largest = machine.max(*(getattr(ledger, name) for name in LARGEST))
     found |= dict(zip(LARGEST, largest, strict=True))
@@ -82,18 +82,18 @@ def results(run: OpenLoop) -> dict[str, Any]:
         found["intervals"] = run.intervals.results()
     if run.played is not None:
         found["program"] = run.played.results()
-        # What is open are a program's operations, too.
+        # Open items include operations of a program.
         found["unfinished"] -= found["program"]["stuck"]
     found |= _derived(run, found, channels, entered, squares)
     if run.generation.batch:
-        # Open are also messages of a phase that no processor has generated.
+        # Open messages include messages of a phase that no processor has generated yet.
         ended = ("delivered", "undeliverable", "cut")
         found["unfinished"] = found["generated"] - sum(found.get(name, 0) for name in ended)
     return found
 
 
 def _padded(run: OpenLoop) -> Ints:
-    """Return this rank's histogram of latencies, padded to the length that all ranks need."""
+    """Return this rank's histogram of latencies, padded to the largest length of any rank."""
     mine = run.books.latencies
     kinds, room = mine.shape
     longest = np.flatnonzero(mine.any(axis=0))
@@ -117,7 +117,7 @@ def by_kind(kinds: Sequence[str], histograms: Ints) -> dict[str, dict[str, Any]]
 
 
 def _rates(run: OpenLoop) -> dict[str, dict[str, Any]]:
-    """Return flits generated and accepted, of messages of each priority (collective)."""
+    """Return the generated and the accepted flits of messages of each priority (collective)."""
     shares = run.machine.transport.sum(run.books.shares).tolist()
     each = run.machine.topology.hosts * measured_steps(run)
     return {
@@ -132,14 +132,14 @@ def _rates(run: OpenLoop) -> dict[str, dict[str, Any]]:
 
 
 def _phase_steps(run: OpenLoop) -> list[int]:
-    """Return the steps of each phase that came to its end."""
+    """Return the steps of each finished phase."""
     begun, ledger = run.books.begun[: run.ledger.phase].tolist(), run.ledger
     ends = [*begun[1:], *([ledger.closed] if not ledger.open_everywhere else [])]
     return [end - begin for begin, end in zip(begun, ends, strict=False)]
 
 
 def measured_steps(run: OpenLoop) -> int:
-    """Return the steps of the window; of phases those from the first one's begin to the close."""
+    """Return the steps of the window; for phases the steps from the first begin to the close."""
     if not run.generation.has_end:
         return run.window.steps
     return max(1, run.ledger.closed if run.ledger.closed >= 0 else run.steps)
@@ -151,7 +151,7 @@ def mean(total: int, count: int) -> float | None:
 
 
 def _latency(histogram: Ints) -> dict[str, Any]:
-    """Sum, maximum and quantiles of latencies in steps, from their histogram; None without any."""
+    """Return sum, maximum and quantiles of latencies in steps, from a histogram; None if empty."""
     total = int(histogram.sum())
     below = np.cumsum(histogram)
     found: dict[str, Any] = {
@@ -167,11 +167,11 @@ def _latency(histogram: Ints) -> dict[str, Any]:
 def _derived(
     run: OpenLoop, found: dict[str, Any], channels: int, entered: int, squares: int
 ) -> dict[str, Any]:
-    """Rates, means and fractions, computed from the whole numbers."""
+    """Return rates, means and fractions, computed from the integer counts."""
     hosts, steps = run.machine.topology.hosts, measured_steps(run)
     done = found["delivered"]
     is_drawn = run.generation.is_drawn and not run.generation.has_end
-    # What was drained or cut is no longer on its way: it says nothing of room for more.
+    # Drained and cut flits have left the network: they are no sign of saturation.
     ended = found["accepted_flits"] + found.pop("dropped_flits")
     slow = 20 * ended < 19 * found["generated_flits"]
     return {
@@ -189,7 +189,10 @@ def _derived(
 
 
 def interval(batches: list[list[int]]) -> float | None:
-    """Half the width, in steps, of the 95 % confidence interval of the tenths' mean latency."""
+    """Return half the width, in steps, of the 95 % confidence interval of the mean latency.
+
+    The interval is computed from the mean latencies of the ten parts of the window.
+    """
     means = [total / count for count, total in batches if count]
     if len(means) != TENTHS:
         return None

@@ -1,12 +1,13 @@
-"""Route computation: output and class of a head, by the routing's rules, fixed or adaptive.
+"""Route computation: output and class of a head, by the routing's rules, deterministic or adaptive.
 
-A rule that errs is noted in the ledger, for kernels raise nothing: the step ends, and Python raises
-the error on all ranks.
+The ledger records errors of rules, because kernels cannot raise. The step then ends, and Python
+raises the error on all ranks.
 
-Of an adaptive routing's candidates, a head takes a virtual channel of an escape class as under any
-routing. It takes one of another class only if the whole message fits, or the buffer is empty:
-otherwise the head could stop behind another message's flits, cut off from the escape, while its
-tail holds channels of the escape (the condition of Duato 1993, widened by Ma, Jerger, Wang 2012).
+With an adaptive routing, a head takes a virtual channel of an escape class as with any routing. A
+head takes a channel of another class only if the whole message fits, or if the buffer is empty.
+Otherwise
+the head could stop behind another message's flits, cut off from the escape, while its tail holds
+escape channels. This is the condition of Duato (1993), widened by Ma, Jerger, Wang (2012).
 """
 
 import numpy as np
@@ -38,12 +39,12 @@ from mpinet.networks.adaptive import CLASS, PORT
 from mpinet.networks.routing import STUCK
 
 KNOWN = 2
-"""Number that `RoutingRules.known` adds to a decision."""
+"""Offset of the decisions in `RoutingRules.known`."""
 
 
 @idiom
 def called(routes):
-    """Return the routes with plain functions for their boxed rules, which phases cannot unbox."""
+    """Return `routes` with plain functions as rules, because phases cannot unbox boxed rules."""
     return RoutingRules(
         routes.neighbor.call, routes.wired, routes.decide.call, routes.start.call, routes.params,
         routes.header_words, routes.class_of.call, routes.class_params, routes.candidates.call,
@@ -55,13 +56,13 @@ def called(routes):
 def offered(
     candidates, node, in_port, in_class, header, params, ways, faulty, dead, cut, neighbor, wired
 ):
-    """Write the candidates that work into `ways`; return their number, `ARRIVED` or `STUCK`."""
+    """Write the candidates without faults; return their number, `ARRIVED` or `STUCK`."""
     count = candidates(node, in_port, in_class, header, ways, params)
-    # A routing that offers nothing has no way: that is a stuck message, not an arrival.
+    # A routing without candidates has no way: the message is stuck, not arrived.
     if count < 0 or not faulty:
         return count if count != 0 else STUCK
     left = 0
-    # Dead candidates are removed here, so that choice rules need not know about faults.
+    # Dead candidates are removed here: choice rules need not know about faults.
     for i in range(count):
         port = ways[i, PORT]
         if 0 <= port < wired[1] and is_cut(node, neighbor(node, port, wired), dead, cut):
@@ -73,9 +74,9 @@ def offered(
 
 @part
 def needed(length, buffer, whole, escaping):
-    """Credits that a head needs: the message's flits, at most a buffer of them, or one."""
-    # Buffers of whole messages: the head claims room for all of it, which rules out deadlocks
-    # across two buffers.
+    """Return the credits needed by a head: for the message, at most a buffer, or one flit."""
+    # With buffers for whole messages, the head claims room for the whole message. This excludes
+    # deadlocks across two buffers.
     if whole:
         return length
     return 1 if escaping else min(length, buffer)
@@ -83,8 +84,8 @@ def needed(length, buffer, whole, escaping):
 
 @part
 def is_entering(in_port, in_group, out, group, escape, slot, rules, state):
-    """Tell if a head would enter a ring that keeps a bubble: it did not come along it."""
-    # Constants of the kernel come first, so that plain kernels drop the whole function.
+    """Return True if a head would enter a ring with a bubble, instead of continuing along it."""
+    # The kernel's constants come first: plain kernels drop the whole function.
     if not DETAILED or not rules.bubble or group % rules.classes >= escape:
         return False
     if in_port == NONE or in_group != group:
@@ -99,13 +100,12 @@ def chosen_way(
 ):  # fmt: skip
     """Return the candidate to take, whether the head waits instead, and the error (0: none).
 
-    A head that waits is reported as waiting for the first candidate of the lowest class. `there`
-    says whether enough of the message's flits are in the lane for it to leave.
+    A waiting head is reported as waiting for the first candidate of the lowest class. `there` is
+    True if the lane contains enough of the message's flits for the head to leave.
     """
     channels, links, per_class = state.channels, state.links, rules.vcs_of_class
     lowest, some, room = 0, False, seen[rules.told :]
-    # Every candidate is checked, also those without room: a rule's error must not depend on the
-    # load.
+    # Every candidate is checked, even without room: a rule's error must not depend on the load.
     for i in range(ways.shape[0]):
         port, group = ways[i, PORT], ways[i, CLASS]
         if port < 0 or port >= rules.ports or links[slot * rules.ports + port].owner < 0:
@@ -121,19 +121,20 @@ def chosen_way(
         first = slot * rules.lanes + port * rules.vcs + (first_group + group) * per_class
         for c in range(first, first + per_class):
             channel = channels[c]
-            # A channel that another message holds cannot be allocated, however many credits it has.
+            # A channel held by another message cannot be allocated, however many credits it has.
             if there and channel.holder == NONE and channel.credit >= need:
                 room[i] = max(room[i], channel.credit)
         some = some or room[i] > 0
     if not some:
         return lowest, True, 0
-    # There is nothing to choose, so a user's rule is not called; it could only say what is known.
+    # There is no choice, so a user's rule is not called.
     if rules.eager and ways.shape[0] == 1:
         return lowest, False, 0
     way = choose(node, header, ways, seen, params)
     if way < -1 or way >= ways.shape[0]:
         return lowest, True, NOT_OFFERED
-    # A rule may choose a full candidate: its message waits, and asks again with new credits.
+    # A rule may choose a full candidate: its message waits, and the rule is called again after new
+    # credits.
     if way < 0 or room[way] == 0:
         return lowest, True, 0
     return way, False, 0
@@ -141,7 +142,7 @@ def chosen_way(
 
 @part
 def write_queues(slot, first, rules, state, seen):
-    """Write the credits that a node's channels lack, port by port."""
+    """Write the number of missing credits of a node's channels, port by port."""
     channels, links = state.channels, state.links
     for port in range(rules.ports):
         queued = np.int64(0)
@@ -157,7 +158,7 @@ def write_queues(slot, first, rules, state, seen):
 
 @phase
 def look(rules, state, seen):
-    """Write the queues of all ports of this rank's nodes, by the nodes' numbers."""
+    """Write the queue lengths of all ports of this rank's nodes, by node number."""
     nodes = state.nodes
     for slot in range(nodes.size):
         write_queues(slot, nodes[slot].number * rules.ports, rules, state, seen)
@@ -165,22 +166,23 @@ def look(rules, state, seen):
 
 @kernel
 def tell_queues(rules: TrafficConstants, state: TrafficState, seen: Ints) -> None:
-    """Write the queues of this rank's nodes; those of the other ranks stay as they are."""
+    """Write the queue lengths of this rank's nodes; leave other ranks' entries unchanged."""
     look(rules, state, seen)
 
 
 @part
 def ask(m, lane, at, slot, routes, rules, state, seen, scratch, ledger):
-    """Ask the routing for output and class of a lane's front message; return whether it waits.
+    """Compute output and class of a lane's front message; return True if the message waits.
 
-    Waiting is an adaptive routing's choice; other routings decide once, for the whole message.
+    Waiting is an adaptive routing's choice. Other routings decide once per node for the whole
+    message.
     """
     message, ports, header = state.messages[m], rules.ports, scratch.header
     node = state.nodes[slot].number
     in_port = in_group = np.int64(NONE)
-    # Messages of each priority have classes of their own, behind those of the ones before.
+    # Messages of each priority have their own classes, after the classes of earlier priorities.
     first_group = np.int64(0)
-    # Priorities have disjoint virtual channels: a blocked lower one cannot block a higher one.
+    # Priorities have disjoint virtual channels: a blocked low priority cannot block a high one.
     if DETAILED and rules.priorities > 1:
         first_group += rules.classes * rank_of_lane(at, rules)
     if at < ports * rules.vcs:
@@ -193,8 +195,8 @@ def ask(m, lane, at, slot, routes, rules, state, seen, scratch, ledger):
         )  # fmt: skip
     out = port_on(m, slot, header, routes, rules, state, ledger)
     group = np.int64(NONE)
-    # The class breaks cycles of waiting: a head that crosses a dateline, for example, goes on in
-    # the next class, and takes none but that class's virtual channels.
+    # Classes break cycles of waiting. A head that crosses a dateline, for example, continues in the
+    # next class, and uses only this class's virtual channels.
     if ledger.wrong == 0 and out >= 0:
         group = first_group
         if rules.classed:
@@ -202,8 +204,7 @@ def ask(m, lane, at, slot, routes, rules, state, seen, scratch, ledger):
             group += routes.class_of(node, out, in_port, in_group, header, routes.class_params)
             if group < first_group or group >= first_group + rules.classes:
                 complain(ledger, NO_CLASS, node, out, message.number)
-    # A message without a way must leave the network: it would block the channels behind it for
-    # ever.
+    # A message without a way must leave the network: it would block the channels behind it forever.
     elif out == STUCK:
         group = np.int64(DRAINED)
     lane.out, lane.group = out if out >= 0 else ports, group
@@ -212,7 +213,7 @@ def ask(m, lane, at, slot, routes, rules, state, seen, scratch, ledger):
 
 @part
 def port_on(m, slot, header, routes, rules, state, ledger):
-    """Return the port by which a message leaves a node, or `ARRIVED`, or `STUCK`."""
+    """Return the output port of a message at a node, or `ARRIVED`, or `STUCK`."""
     message, headers, node = state.messages[m], state.headers, state.nodes[slot].number
     known = routes.known
     at = slot * rules.nodes + message.target if known.size > 0 else np.int64(0)
@@ -237,7 +238,7 @@ def port_on(m, slot, header, routes, rules, state, ledger):
         complain(ledger, UNWIRED_PORT, node, out, message.number)
     elif message.hops >= rules.hops_most:
         complain(ledger, ENDLESS, node, out, message.number)
-    # Errors are not remembered: each message that meets one has to report it.
+    # Errors are not remembered: each message with an error must report it.
     if known.size > 0 and ledger.wrong == 0:
         known[at] = out + KNOWN
     return out
@@ -245,7 +246,7 @@ def port_on(m, slot, header, routes, rules, state, ledger):
 
 @part
 def read_header(m, header, headers):
-    """Copy a message's header into the scratch one."""
+    """Copy a message's header into the scratch header."""
     for j in range(header.size):
         header[j] = headers[m, j]
 
@@ -254,9 +255,9 @@ def read_header(m, header, headers):
 def choose_way(
     m, lane, in_port, in_group, first_group, slot, header, ways, seen, routes, rules, state, ledger
 ):  # fmt: skip
-    """Choose among the candidates of an adaptive routing; return whether the head waits.
+    """Choose among the candidates of an adaptive routing; return True if the head waits.
 
-    A head that has no choice is asked no more: `bid` looks whether its only way has room.
+    A head with a single candidate is decided once: later `bid` checks its only way for room.
     """
     message, headers, node = state.messages[m], state.headers, state.nodes[slot].number
     read_header(m, header, headers)

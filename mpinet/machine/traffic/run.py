@@ -37,31 +37,31 @@ from mpinet.machine.traffic.step import (
 from mpinet.machine.traffic.tables import Tables
 from mpinet.networks.adaptive import ALL_QUEUES
 
-# Bounds the time until signals, progress and checkpoints are looked at.
+# Bounds the time between checks of signals, progress and checkpoints.
 AT_ONCE = 4096
-"""Most steps that a run on one rank makes in one call of the kernel."""
+"""Largest number of steps in one call of the kernel on one rank."""
 
 LANES_AT_ONCE = 1 << 22
-"""Most lanes that such a call visits, unless one step has more: about a tenth of a second."""
+"""Largest number of lanes visited in such a call, unless one step has more: about 0.1 seconds."""
 
 
 class OpenLoop(Tables):
-    """Open-loop traffic on a machine, all ranks together; made as its `Tables` are."""
+    """Open-loop traffic on a machine, on all ranks together; constructed like `Tables`."""
 
     def run(self) -> OpenLoop:
-        """Make steps to the end (collective), then check that nothing was lost.
+        """Make all steps (collective), then check conservation.
 
         Raises
         ------
         RoutingError
-            On every rank: a rule chose an unwired port or an unknown class, or led a message on
-            without end or to a wrong processor.
+            On every rank: a rule chose an unwired port or an unknown class, exceeded the hop limit,
+            or led a message to a wrong processor.
         ConservationError
-            A message was lost or doubled, a channel carried more than a flit a step, or credits do
-            not agree with buffers.
+            A message was lost or duplicated, a channel carried more than one flit per step, or
+            credits do not agree with buffers.
         """
         lanes = self.buffering.lanes(self.machine.topology.ports) * len(self._nodes)
-        # Small machines make many steps a call, because a call costs as much as a step of some
+        # Small machines make many steps per call, because a call costs as much as a step of a few
         # hundred lanes.
         steps = max(1, min(AT_ONCE, LANES_AT_ONCE // max(1, lanes)))
         with Frame(self.machine, "traffic", self._fields, self._restore) as frame:
@@ -79,10 +79,10 @@ class OpenLoop(Tables):
         return self.ledger.ended != 0
 
     def advance(self, steps: int) -> None:
-        """Make up to `steps` steps; with several ranks one (collective)."""
+        """Make up to `steps` steps; with several ranks one step (collective)."""
         alone = self.machine.transport.size == 1
         before, moves = self.steps, self.ledger.moves
-        # A call must not run past the end of an interval, whose counts are read between two calls.
+        # A call must not cross the end of an interval: its counts are read between two calls.
         if self.intervals is not None:
             steps = max(1, min(steps, self.intervals.next - self.steps))
         self._advance(steps if alone else 1)
@@ -98,9 +98,9 @@ class OpenLoop(Tables):
         self.machine.count(self.ledger.moves - moves, made)
 
     def _pass_idle_steps(self, played: Played) -> int:
-        """Go to the next step in which a calc begins or ends, if nothing moves (collective).
+        """If nothing moves, go to the next step in which a calc begins or ends (collective).
 
-        Without any the run is over. Returns the steps that are passed over.
+        The run ends if there is no such step. The method returns the number of skipped steps.
         """
         ledger = self.ledger
         if ledger.quiet < self._rules.quiet:
@@ -108,15 +108,15 @@ class OpenLoop(Tables):
         # The earliest step on any rank, as the negated maximum: all ranks jump to the same step.
         coming = -self.machine.max(-(ledger.now if len(played.taken) else played.next))[0]
         if coming == NEVER:
-            # What is open waits for what does not come; with nothing open the sources close.
+            # Open operations would wait forever; without open operations the sources close.
             ledger.ended = int(ledger.open_everywhere > 0)
             return 0
         if coming >= int(self._rules.limit):
             raise UsageError(
                 f"{played.program.name} takes {coming} steps or more; a run has up to "
-                f"{self._rules.limit}: let a step be more of its units."
+                f"{self._rules.limit}: choose a longer step."
             )
-        # A fault may cut or free messages, so time must stop at it.
+        # A fault may cut or free messages, so time must stop at its step.
         if self.failing is not None:
             coming = min(coming, self.failing.next)
         passed = max(0, coming - ledger.now)
@@ -132,18 +132,19 @@ class OpenLoop(Tables):
         ledger = self.ledger
         end = self.steps + steps
         while self.steps < end and not self.ended:
-            # The step is half done: claims of all ranks are compared before it goes on.
+            # In the middle of a step: the claims of all ranks are compared before the step
+            # continues.
             if ledger.claimed:
                 settle(self.machine, self._busses, ledger.claims)
-            # The second half of this step and the first one of the next are one call.
+            # The second half of this step and the first half of the next one are one call.
             self._call(min(2, end - self.steps))
 
     def _call(self, steps: int) -> None:
-        """Call the kernel for at most `steps` steps (on busses to the claims); make room first."""
+        """Allocate memory, then call the kernel for `steps` steps (on busses to the claims)."""
         if self.played is not None:
             self._hear_tails(self.played)
             steps = max(1, min(steps, self.played.next - self.steps))
-        # A call ends before the step of a change, so that faults change between two steps only.
+        # A call ends before the step of a change: faults change between two steps only.
         if self.failing is not None:
             self._fail(self.failing)
             steps = min(steps, self.failing.next - self.steps)
@@ -160,7 +161,7 @@ class OpenLoop(Tables):
 
     @cached_property
     def _make_steps(self) -> Kernel:
-        """The kernel that makes steps of this run, with no more in it than the run needs."""
+        """The step kernel with the fewest features that this run needs."""
         adaptive = self.routing.adaptive
         if not self.limited:
             return advance_unlimited
@@ -172,13 +173,13 @@ class OpenLoop(Tables):
         return advance_adaptive if adaptive else advance
 
     def _hear_tails(self, played: Played) -> None:
-        """Let the program's operations know of the last step, unless one is half done."""
+        """Report the tails of the last step to the program's operations, except in mid-step."""
         if not self.ledger.claimed:
             played.go_on(self.ledger, self.books.noted[: self.ledger.noted])
             self.ledger.noted = 0
 
     def _fail(self, failing: Failing) -> None:
-        """Let die, and come back, what does so at the begin of this step (collective)."""
+        """Apply the faults and recoveries at the begin of this step (collective)."""
         if failing.next == self.steps:
             taken = failing.change(
                 self._rules, self._sources, self._state, self._wires, self._busses, self.ledger
@@ -188,36 +189,36 @@ class OpenLoop(Tables):
             self._know(failing, self.steps)
 
     def _know(self, failing: Failing, step: int) -> None:
-        """Let nodes know what is dead in a step, and the routing's ways around it."""
+        """Set the dead nodes and links of a step, and the routing's ways around them."""
         self._routes = self._routes._replace(
             params=failing.routing(step).params, **failing.faults.at(step)._asdict()
         )
 
     def _tell_queues(self) -> None:
-        """Tell each rank the queues of all nodes (collective)."""
+        """Distribute the queue lengths of all nodes to all ranks (collective)."""
         seen, told = self._bidding.seen, int(self._rules.told)
         seen[:told] = 0
         tell_queues(self._rules, self._state, seen)
         seen[:told] = self.machine.transport.sum(seen[:told])
 
     def _exchanged(self) -> Ints:
-        """Exchange a step's words with the other ranks; return those that came.
+        """Exchange a step's words with the other ranks; return the received words.
 
-        Two totals over all ranks ride along in one integer: the ranks on which anything moves,
-        and the open messages in units of one more than there are ranks. They decide on every rank
-        alike whether the run is over.
+        The exchange also adds up two numbers over all ranks, in one integer: the number of ranks
+        with moves, and the number of open messages. The unit of the latter is one more than the
+        number of ranks. From these sums all ranks decide alike whether the run is over.
         """
         ledger, transport = self.ledger, self.machine.transport
-        # Two sums in one word: the count of moving ranks stays below the unit, so both can be read
-        # back.
+        # Two sums in one word: the count of moving ranks stays below the unit, so both can be
+        # extracted.
         unit = transport.size + 1
         crossing, away = self._crossing, ledger.away
         words, counts = hop.dealt(crossing.words[:away], crossing.owners[:away], transport.size)
         exchanged = self.machine.exchange(words, counts, ledger.moving + unit * ledger.open_told)
         ledger.open_everywhere, moving = divmod(exchanged.total, unit)
         ledger.quiet = 0 if moving else ledger.quiet + 1
-        # Only in quiet steps is one more collective needed to tell a deadlock from an empty
-        # network.
+        # A further collective distinguishes a deadlock from an empty network; only quiet steps need
+        # it.
         if ledger.quiet >= self._rules.quiet and (
             ledger.closed >= 0 or self.machine.sum(ledger.inside)[0]
         ):
@@ -225,7 +226,7 @@ class OpenLoop(Tables):
         return exchanged.records
 
     def _take_in(self, words: Ints) -> None:
-        """Take in flits and credits of other ranks."""
+        """Process flits and credits received from other ranks."""
         if not len(words):
             return
         take = take_in if self.limited else take_in_unlimited
@@ -253,7 +254,7 @@ class OpenLoop(Tables):
         return {**fields, **saved.lanes(machine, rules, state, self._wires, self.steps)}
 
     def _restore(self, found: Mapping[str, Any]) -> None:
-        """Take up the state from the fields that `_fields` gave, on any number of ranks."""
+        """Restore the state from the fields of `_fields`, on any number of ranks."""
         machine, rules, ledger = self.machine, self._rules, self.ledger
         self.books = saved.restore_counts(ledger, self.books, found)
         saved.restore_processors(self._state, self.books, self._busses, found)
@@ -264,8 +265,7 @@ class OpenLoop(Tables):
             self.played.restore(found)
         if self.failing is not None:
             self.failing.rewind(self.steps)
-            # Faults of the last step made are in force; the change of the next step is still to
-            # come.
+            # The faults of the last step apply; the change of the next step is still pending.
             self._know(self.failing, self.steps - 1)
         if self.limited:
             self._state, self._wires = saved.restore_lanes(
@@ -275,12 +275,12 @@ class OpenLoop(Tables):
             self._state = saved.restore_queues(machine, rules, self._state, found, ledger)
 
     def _require_right(self) -> None:
-        """Raise a rule's error, if the last step noted one, on every rank."""
+        """Raise the error of a rule recorded in the last step, if any, on every rank."""
         if self.ledger.wrong:
             self.machine.transport.fail(self._error())
 
     def _error(self) -> RoutingError:
-        """Make the sentence on the error that the ledger holds."""
+        """Return the error recorded in the ledger."""
         ledger = self.ledger
         what, node, port = ledger.wrong, ledger.wrong_node, ledger.wrong_port
         who = f"Step {self.steps}: routing {self.routing.name} on {self.machine.topology.name}"
@@ -289,32 +289,37 @@ class OpenLoop(Tables):
         if what == layout.NO_CLASS:
             return RoutingError(
                 f"{who}: classes {self.classes.name} gave port {port} of processor {node} a class "
-                f"that is not among 0..{self.classes.count - 1}."
+                f"outside of 0..{self.classes.count - 1}."
             )
         if what == layout.NOT_OFFERED:
-            return RoutingError(f"{who} chose what is not among processor {node}'s candidates.")
+            return RoutingError(f"{who} made a choice outside of processor {node}'s candidates.")
         if what == layout.ELSEWHERE:
-            return RoutingError(f"{who} ended at processor {node} with a message for another.")
+            return RoutingError(
+                f"{who} delivered a message at processor {node}, which is not its target."
+            )
         return RoutingError(
             f"{who} does not come to an end: message {ledger.wrong_number} is at {node}."
         )
 
     @property
     def surplus(self) -> tuple[int, int]:
-        """Credits and flits beyond this rank's buffer sizes, and credits outside 0..B."""
+        """Return the excess of credits plus flits over this rank's buffers, and invalid credits.
+
+        The second number counts channels with credits outside of 0..B (B: buffer size).
+        """
         if not self.limited:
             return 0, 0
-        # Per rank this is not zero: a channel and the buffer behind it may be on different ranks.
-        # The sum over ranks is.
+        # The excess of a single rank may be nonzero: a channel and its buffer may be on different
+        # ranks. The sum over ranks is zero.
         credit, flits = self._state.channels["credit"], self._state.lanes["filled"]
         size = self.buffering.buffers
         surplus = int(credit.sum(dtype=np.int64) + flits.sum(dtype=np.int64)) - size * len(credit)
         return surplus, int(np.count_nonzero((credit < 0) | (credit > size)))
 
     def carried(self) -> Ints:
-        """Flits over each of this rank's channels in the window (collective on busses).
+        """Return the flits over each of this rank's channels in the window (collective on busses).
 
-        The totals of busses are on rank 0; the other ranks return an empty array.
+        Rank 0 returns the totals of busses; the other ranks return an empty array.
         """
         machine = self.machine
         loads = self.books.loads.astype(np.int64)
@@ -333,7 +338,7 @@ class OpenLoop(Tables):
 
     @property
     def longest_queue(self) -> int:
-        """Messages that wait at the source of this rank with the longest queue."""
+        """Length of the longest source queue of this rank, in messages."""
         return int(self._nodes["waiting"].max(initial=0))
 
     @property
@@ -344,7 +349,10 @@ class OpenLoop(Tables):
 
     @property
     def _left(self) -> list[int]:
-        """Messages on this rank that wait, or whose tail is in a lane or its slot; their flits."""
+        """Return the number of unfinished messages on this rank, and of their flits.
+
+        A message in the network counts on the rank with its tail.
+        """
         state, ledger = self._state, self.ledger
         if not self.limited:
             lengths = np.delete(state.messages["length"], state.free[: ledger.free])
@@ -354,10 +362,10 @@ class OpenLoop(Tables):
         return list(found.tolist())
 
     def cycle(self) -> list[dict[str, Any]]:
-        """Return the channels of a deadlock, each waiting for the next (collective); else none.
+        """Return the channels of a deadlock, each waiting for the next; empty without (collective).
 
-        Each has its sending node and port, its virtual channel, and the source, target and birth
-        of the message at the front of its buffer.
+        Each channel has its sending node and port, its virtual channel, and source, target and
+        birth of the message at the front of its buffer.
         """
         if not self.limited or not self.machine.sum(self.ledger.inside)[0]:
             return []

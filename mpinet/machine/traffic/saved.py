@@ -1,28 +1,34 @@
-"""Checkpoints of a run of open-loop traffic, from which any number of ranks can go on.
+"""Checkpoints of a run of open-loop traffic, for a restart on any number of ranks.
 
-Every item of a checkpoint belongs to one processor and is named by processor, lane and port, never
-by its place in a rank's memory:
+Every item of a checkpoint belongs to one processor. Items are named by processor, lane and port,
+never by a place in a rank's memory.
 
-* a source: the number of messages not yet in a slot, the step in which the first of them was born,
-  the number already taken, whether a burst is on, the rows read of a trace. Draws depend on seed,
-  processor and step alone, so that no generator's state is kept;
-* a lane, at its processor: the state of its front message, and the *parts* of messages in it, in
-  order, each with its number of flits and the message's record. A lane that is in the middle of a
-  message, but holds none of its flits, has a part of zero flits;
-* a channel, at its sender: credits and holder, the keeper of its output, whose turn it is, the
-  flits carried, and credits under way to it;
-* a flit under way, at its receiver: the step from which it can be used, and with a head the record
-  of its message;
-* a bus, at every port on it: who keeps it, and whose turn it is;
-* an unlimited queue: each message, at the channel that it waits for, or at the processor that it is
-  under way to;
-* counts, as sums over the ranks, and maxima, as maxima.
+Source
+    The number of messages without a slot, the birth step of the first of them, the number of
+    messages already taken, the state of its burst, and the rows read of a trace. Draws depend on
+    seed, processor and step alone, so no generator's state is kept.
+Lane (at its processor)
+    The state of its front message, and the *parts* of messages in the lane, in order. Each part has
+    its number of flits and the message's record. A lane in the middle of a message, but without any
+    of its flits, has a part of zero flits.
+Channel (at its sender)
+    Credits and holder, the keeper of its output, the lane with the turn, the carried flits, and
+    credits in flight to the channel.
+Flit in flight (at its receiver)
+    The first step in which the flit is usable, and for a head the record of its message.
+Bus (at every port on the bus)
+    Its keeper, and the member with the turn.
+Unlimited queue
+    Each message, at its next channel, or at the processor it is in flight to.
+Counts
+    Sums over the ranks, or maxima.
 
-A message that stands in several lanes has a part in each. Parts that are linked within one rank
-share one record: that of the foremost part, whose hops and header are the head's, as far as this
-rank knows them. Two parts are linked by the virtual channel that the rear lane has sent into and
-still holds, if the last message in the lane behind that channel came through it. So links do not
-depend on message numbers, and a message that visits a rank, or a lane, twice has two records.
+A message in several lanes has a part in each. Linked parts within one rank share one record, the
+record of the foremost part. Its hops and header are those of the head, as far as this rank knows
+them. The link between two parts is a virtual channel. The rear lane has sent into this channel and
+still holds it, and the last message in the lane behind the channel came through the channel. Links
+therefore do not depend on message numbers. A message that visits a rank or a lane twice has two
+records.
 """
 
 from __future__ import annotations
@@ -67,23 +73,25 @@ from mpinet.machine.traffic.places import is_set, set_bit
 from mpinet.machine.traffic.queues import joined
 
 NODE, LANE, ORDER, FLITS, RECORD = range(5)
-"""Columns of a part: processor, lane, place in the lane's order, flits; then the message."""
+"""Columns of a part: processor, lane, index in the lane's order, flits; then the message."""
 
 ARRIVES_IN, IS_HEAD = ORDER, FLITS
-"""Columns of a flit under way, beside `NODE`, `LANE` (of the receiver) and `RECORD`: the step from
-which it can be used, and whether it is a head (only heads have a record). A credit under way has
-the sender's node and channel, and the step, alone."""
+"""Columns of a flit in flight, besides `NODE`, `LANE` (of the receiver) and `RECORD`. They are the
+first step in which the flit is usable, and 1 for a head (only heads have a record). A credit in
+flight has only the sender's node and channel, and the step.
+"""
 
 POSTED = 2
-"""Column of the message of a reply that waits, behind processor and place in line."""
+"""First column of the message of a waiting reply, after processor and place in line."""
 
 PORT, ARRIVES, QUEUED = range(1, 4)
-"""Columns of a message in unlimited queues, beside `NODE`: the port that it waits for, or the step
-in which it arrives at the node; then the message."""
+"""Columns of a message in unlimited queues, besides `NODE`: the port the message waits for, or the
+step of its arrival at the node; then the message.
+"""
 
 
 def counts(ledger: TrafficLedger, books: Books) -> Fields:
-    """Fields of the ranks' counts."""
+    """Return the fields of the ranks' counts."""
     return {
         **state_of(ledger, TrafficLedger),
         "latencies": Total(np.ascontiguousarray(books.latencies.T)),
@@ -104,7 +112,7 @@ def restore_counts(ledger: TrafficLedger, books: Books, found: Mapping[str, Any]
 
 
 def processors(machine: Machine, state: TrafficState, books: Books, busses: HostedBusses) -> Fields:
-    """Fields of processors, their ports and busses, with limited and unlimited queues alike."""
+    """Return the fields of processors, ports and busses, for limited and unlimited queues."""
     nodes = state.nodes.copy()
     for each in ("next_born", "next_taken"):
         nodes[each] -= nodes["begin"]
@@ -128,7 +136,7 @@ def processors(machine: Machine, state: TrafficState, books: Books, busses: Host
 def restore_processors(
     state: TrafficState, books: Books, busses: HostedBusses, found: Mapping[str, Any]
 ) -> None:
-    """Restore processors, ports and busses from the fields that `processors` gave."""
+    """Restore processors, ports and busses from the fields of `processors`."""
     nodes = state.nodes
     put_columns(nodes, MessageSource.kept, found["processors"])
     for each in ("next_born", "next_taken"):
@@ -147,12 +155,12 @@ def restore_processors(
 def lanes(
     machine: Machine, rules: TrafficConstants, state: TrafficState, wires: Wires, now: int
 ) -> Fields:
-    """Fields of lanes, and of flits and credits under way between them; `now` is the next step."""
+    """Return the fields of lanes, and of flits and credits in flight; `now` is the next step."""
     hosted, nodes = machine.placement.count, machine.nodes
     flights, credits, next_flits = _under_way(rules, state, wires, now)
     if rules.delay == 1:
         next_flits = next_flits[:0]
-    # Called twice: the first call only counts, because the number of parts is not known beforehand.
+    # Called twice: the first call only counts, because the number of parts is not known in advance.
     there = note_parts(rules, state, next_flits, np.empty((0, RECORD + 1), np.int64))
     parts = np.empty((there, RECORD + 1), np.int64)
     note_parts(rules, state, next_flits, parts)
@@ -177,29 +185,29 @@ def lanes(
 
 
 def _posted(rules: TrafficConstants, state: TrafficState) -> Ints:
-    """Return the replies that wait at their sources: processor, place in line and message."""
+    """Return the replies waiting at their sources: processor, place in line and message."""
     waiting = int(state.nodes["waiting"].sum()) if rules.replying else 0
     rows = np.empty((waiting, POSTED + 1), np.int64)
     return rows[: note_posted(state, rows)] if waiting else rows
 
 
 RECORDED = ("number", "length", "born", "source", "target", "entered", "hops", "came")
-"""Fields of a message that are kept, before its header."""
+"""Saved fields of a message, before its header."""
 
 
 def _records(state: TrafficState, places: Ints) -> Ints:
-    """Return the kept fields and headers of messages, one row each."""
+    """Return the saved fields and headers of messages, one row per message."""
     fields = columns(state.messages[places], RECORDED, np.int64)
     return np.concatenate([fields, state.headers[places]], axis=1)
 
 
 def _with_messages(rows: Ints, state: TrafficState) -> Ints:
-    """Replace the last column, places of messages, by the messages' records."""
+    """Replace the last column, rows of messages, by the messages' records."""
     return np.concatenate([rows[:, :-1], _records(state, rows[:, -1])], axis=1)
 
 
 def _with_records(state: TrafficState, records: Ints, ledger: TrafficLedger) -> TrafficState:
-    """Return the state with these messages alone, and no free rows."""
+    """Return the state with exactly these messages, and no free rows."""
     messages = FlitMessage.array(len(records))
     put_columns(messages, RECORDED, records[:, : len(RECORDED)])
     ledger.free = 0
@@ -213,9 +221,9 @@ def _with_records(state: TrafficState, records: Ints, ledger: TrafficLedger) -> 
 def _under_way(
     rules: TrafficConstants, state: TrafficState, wires: Wires, now: int
 ) -> tuple[Ints, Ints, Shorts]:
-    """Return flits and credits under way, and by lane the message of the next flit to arrive.
+    """Return flits and credits in flight, and by lane the message of the next flit to arrive.
 
-    Of the latter, lanes to which none is under way have `NONE`.
+    Lanes without flits in flight have `NONE`.
     """
     count, delay, numbers = int(rules.lanes), int(rules.delay), state.nodes["number"]
     record = len(RECORDED) + state.headers.shape[1]
@@ -224,7 +232,7 @@ def _under_way(
     credits = [np.empty((0, ARRIVES_IN + 1), np.int64)]
 
     def note(to: Ints, step: int, head: Array, messages: Ints) -> None:
-        """Note flits to these lanes, with the records of the heads among them."""
+        """Record flits to these lanes, with the records of the heads among them."""
         noted = np.zeros((len(to), RECORD + record), np.int64)
         noted[:, NODE], noted[:, LANE] = numbers[to // count], to % count
         noted[:, ARRIVES_IN], noted[:, IS_HEAD] = step, head
@@ -232,10 +240,10 @@ def _under_way(
         flights.append(noted)
 
     def note_credits(to: Ints, step: int) -> None:
-        """Note credits for these channels."""
+        """Record credits for these channels."""
         credits.append(np.stack([numbers[to // count], to % count, 0 * to + step], axis=1))
 
-    # The flit of a lane that arrives first is noted last.
+    # The first flit to arrive in a lane is recorded last.
     for step in range(now + delay - 1, now, -1):
         row = step % delay
         made, returned = wires.counts[row].tolist()
@@ -254,7 +262,7 @@ def restore_lanes(
     found: Mapping[str, Any],
     ledger: TrafficLedger,
 ) -> tuple[TrafficState, Wires]:
-    """Restore lanes from the fields that `lanes` gave; return the state and the wires."""
+    """Restore lanes from the fields of `lanes`; return the state and the wires."""
     count, network_lanes = int(rules.lanes), int(rules.ports * rules.vcs)
     front = found["lanes"].reshape(len(state.lanes), -1)
     parts, into = _by_lane(machine, found["parts"], count)
@@ -271,9 +279,9 @@ def restore_lanes(
     by_node = filled.reshape(-1, count)
     state.nodes["flits"] = by_node.sum(axis=1)
     _mark_occupied(state, np.unique(into[(flits > 0) | (into % count >= network_lanes)]), count)
-    # Parts are numbered in order, then heads under way; `flown`: the part that a flit belongs to.
-    # A body flit under way belongs to the last head before it on its way to the same lane, or, if
-    # that head has arrived, to the lane's last part.
+    # Parts are numbered in order, followed by heads in flight. `flown` is the part of each flit. A
+    # body flit in flight belongs to the last head before it on its way to the same lane, or, if
+    # this head has arrived, to the lane's last part.
     head = flights[:, IS_HEAD] == 1
     numbers = len(parts) + np.cumsum(head) - 1
     first, last = np.full((2, len(state.lanes)), NONE, np.int64)
@@ -285,10 +293,11 @@ def restore_lanes(
     flown = np.where(behind, numbers[before], last[flying])
     last[flying[head]] = numbers[head]
     following = _following(rules, state, first, last, len(parts) + int(head.sum()))
-    # Parts of one chain share the record of its foremost part, whose header is the newest.
+    # Parts of one chain share the record of the foremost part, whose header is the newest.
     ends, of = np.unique(following, return_inverse=True)
     records = np.concatenate([parts[:, RECORD:], flights[head, RECORD:]])
-    # One record per chain is left; lanes and wires now refer to messages by their place in these.
+    # One record per chain remains; lanes and wires now refer to messages by their rows in these
+    # records.
     begins = np.cumsum(filled) - filled
     rows = np.repeat(into, flits)
     seats = np.arange(len(rows)) - begins[rows]
@@ -310,7 +319,7 @@ def restore_lanes(
 
 
 def _post(machine: Machine, state: TrafficState, posted: Ints, first: int) -> None:
-    """Put replies into line at their sources; their messages are the rows from `first` on."""
+    """Put replies in line at their sources; their messages are the rows from `first` on."""
     slots = machine.slots(np.ascontiguousarray(posted[:, NODE]))
     state.nodes["posted"] = NONE
     state.messages["left"][first:] = NONE
@@ -325,14 +334,14 @@ def _post(machine: Machine, state: TrafficState, posted: Ints, first: int) -> No
 
 
 def _by_lane(machine: Machine, rows: Ints, count: int) -> tuple[Ints, Ints]:
-    """Sort rows by lane, then by `ORDER`; return them, and the places of their lanes here."""
+    """Return rows sorted by lane, then by `ORDER`, and the indices of their lanes on this rank."""
     places = machine.slots(np.ascontiguousarray(rows[:, NODE])) * count + rows[:, LANE]
     order = np.lexsort((rows[:, ORDER], places))
     return rows[order], places[order]
 
 
 def _mark_occupied(state: TrafficState, rows: Ints, count: int) -> None:
-    """Mark these lanes, and no others, as occupied."""
+    """Mark exactly these lanes as occupied."""
     parts = -(-count // LANES_PER_WORD)
     lane = rows % count
     state.occupied[:] = 0
@@ -348,7 +357,7 @@ def _following(
     Parameters
     ----------
     first, last : ndarray of int64, shape (lanes,)
-        The first part of every lane, and the last one that has come or is under way to it.
+        The first part of every lane, and the last part in the lane or in flight to it.
     """
     ports = int(rules.ports)
     begun = np.flatnonzero((state.lanes["sent"] > 0) & (state.lanes["out"] < ports))
@@ -358,7 +367,7 @@ def _following(
     begun, to = begun[here], (links["lane"] + lanes["vc"])[here]
     following = np.arange(parts)
     following[first[begun]] = last[to]
-    # Pointer jumping: chains as long as the network are short-cut in logarithmically many rounds.
+    # Pointer jumping: chains as long as the network need logarithmically many rounds.
     while not np.array_equal(further := following[following], following):
         following = further
     return following
@@ -371,7 +380,7 @@ def wires(wired: int, delay: int, vcs: int) -> Wires:
 
 
 def _fill_wires(wires: Wires, flights: Ints, flying: Ints, messages: Ints, count: int) -> None:
-    """Put flits for the lanes `flying`, of these messages, on the wires."""
+    """Put flits of these messages, for the lanes `flying`, on the wires."""
     for row in range(len(wires.counts)):
         there = np.flatnonzero(flights[:, ARRIVES_IN] % len(wires.counts) == row)
         flits = wires.flits[row, : len(there)]
@@ -382,10 +391,11 @@ def _fill_wires(wires: Wires, flights: Ints, flying: Ints, messages: Ints, count
 
 @part
 def message_behind(row, rules, lanes, links, channels, ring, next_flits):
-    """Find the message that a lane is in the middle of, though it holds none of its flits.
+    """Return the message that a lane is in the middle of, though without any of its flits.
 
-    Follow the channels' holders upstream to a lane that holds a flit of it, or its slot. If the
-    lane upstream is another rank's, the head from there has left the message in `incoming`.
+    The search follows the channels' holders upstream to a lane with a flit of the message, or to
+    its slot. If the lane upstream belongs to another rank, the arriving head has stored the message
+    in `incoming`.
     """
     ports, vcs, count = rules.ports, rules.vcs, rules.lanes
     while True:
@@ -399,8 +409,8 @@ def message_behind(row, rules, lanes, links, channels, ring, next_flits):
         if next_flits.size > 0 and next_flits[row] != NONE:
             return np.int64(next_flits[row])
         link = links[slot * ports + at // vcs]
-        # The upstream lane is on another rank. The head that came from there has left its message's
-        # row here.
+        # The upstream lane is on another rank. The head from there has stored its message's row
+        # here.
         if link.owner != rules.rank:
             return np.int64(lane.incoming)
         row = np.int64(link.slot) * count + channels[link.lane + at % vcs].holder
@@ -408,7 +418,7 @@ def message_behind(row, rules, lanes, links, channels, ring, next_flits):
 
 @kernel
 def note_posted(state: TrafficState, rows: Table) -> int:
-    """Write the replies that wait, in their order; return their number."""
+    """Write the waiting replies, in their order; return their number."""
     nodes, messages = state.nodes, state.messages
     noted = 0
     for slot in range(nodes.size):
@@ -425,7 +435,7 @@ def note_posted(state: TrafficState, rows: Table) -> int:
 def note_parts(
     rules: TrafficConstants, state: TrafficState, next_flits: Shorts, rows: Table
 ) -> int:
-    """Write the parts of messages in lanes, as far as `rows` has room; return their number."""
+    """Write the parts of messages in lanes, up to the size of `rows`; return their number."""
     nodes, lanes, links, channels, ring, occupied, messages = (
         state.nodes, state.lanes, state.links, state.channels, state.ring, state.occupied,
         state.messages,
@@ -465,7 +475,7 @@ def note_parts(
 def queues(
     machine: Machine, rules: TrafficConstants, state: TrafficState, ledger: TrafficLedger
 ) -> Fields:
-    """Fields of unlimited queues, and of messages under way between them."""
+    """Return the fields of unlimited queues, and of messages in flight between them."""
     places = np.empty((len(state.messages) - ledger.free, QUEUED + 1), np.int64)
     note_queued(rules, state, ledger.now, places)
     busy = columns(state.queues, ChannelQueue.kept).reshape(machine.placement.count, -1)
@@ -482,7 +492,7 @@ def restore_queues(
     found: Mapping[str, Any],
     ledger: TrafficLedger,
 ) -> TrafficState:
-    """Restore unlimited queues from the fields that `queues` gave."""
+    """Restore unlimited queues from the fields of `queues`."""
     rows = found["queues"]
     put_columns(state.queues, ChannelQueue.kept, found["busy"].reshape(-1))
     state.queues["root"] = state.due[:] = NONE
@@ -495,7 +505,7 @@ def restore_queues(
 
 @kernel
 def note_queued(rules: TrafficConstants, state: TrafficState, now: int, places: Table) -> None:
-    """Write for every message the port that it waits for or its step of arrival, and its row."""
+    """Write, for every message, its next port or its step of arrival, and its row."""
     nodes, queues, messages, due = state.nodes, state.queues, state.messages, state.due
     found = np.empty(places.shape[0] + 1, np.int64)
     noted = 0
@@ -516,7 +526,7 @@ def note_queued(rules: TrafficConstants, state: TrafficState, now: int, places: 
 
 @kernel
 def queue_up(places: Table, rules: TrafficConstants, state: TrafficState) -> None:
-    """Queue all messages at the ports that `places` says, or put them under way."""
+    """Queue all messages at the ports given in `places`, or put them in flight."""
     queues, due, messages, occupied = state.queues, state.due, state.messages, state.occupied
     for m in range(places.shape[0]):
         slot, out = np.int64(messages[m].slot), places[m, PORT]
@@ -526,6 +536,7 @@ def queue_up(places: Table, rules: TrafficConstants, state: TrafficState) -> Non
             due[row] = m
             continue
         queue = queues[slot * rules.lanes + out]
-        # The heap's shape is new, but its order is total, so the messages leave as they would have.
+        # The heap's shape is new, but its order is total: the messages leave in the same order as
+        # before.
         queue.root = joined(np.int64(queue.root), np.int64(m), messages, rules.policy == FIFO)
         set_bit(occupied, slot, out, rules.words)

@@ -1,17 +1,17 @@
 """The step of a machine under open-loop traffic: generate, bid, grant, leave, arrive.
 
 These are the stages of a router with virtual channels: injection, route computation with virtual
-channel allocation, switch allocation, switch traversal, link traversal. Flow control is by credits.
+channel allocation, switch allocation, switch traversal, link traversal. Flow control uses credits.
 
-Each phase is a loop over all hosted nodes. No node sees in a step what another does in it, because
-a flit that leaves is on a wire until it arrives: so the order of nodes, and the ranks that host
-them, make no difference. Phases are functions that take whole groups of arrays and unpack them
-once, before their loops, because each access to a group counts references. Functions that are
+Each phase is a loop over all hosted nodes. No node sees other nodes' actions of the same step,
+because a departing flit is on a wire until its arrival. The order of nodes and their distribution
+over ranks therefore make no difference. Phases are functions that take whole groups of arrays and
+unpack them once, before their loops, because each access to a group counts references. Functions
 called within a loop take records, which cost no more than a pointer.
 
-Unlimited queues are the same step with other lanes. There a lane is the queue of a channel: a
-message chooses its output when it joins a queue, bids for that queue's channel alone, and leaves in
-one piece, which keeps the channel busy for as many steps as the message has flits.
+Unlimited queues use the same step with different lanes: a lane is the queue of a channel. A message
+chooses its output when it joins a queue, and bids only for this queue's channel. The message leaves
+in one piece and keeps the channel busy for as many steps as it has flits.
 """
 
 import numpy as np
@@ -57,11 +57,11 @@ def advance(
     ledger: TrafficLedger,
     steps: int,
 ) -> None:
-    """Make up to `steps` steps; the ledger says why there were fewer.
+    """Make up to `steps` steps; the ledger contains the reason for fewer steps.
 
     Words for other ranks are appended to `crossing`, so with several ranks make one step per call.
-    On busses a call ends with the claims on busses, halfway through a step, and the next call needs
-    the winners in `Bus.won` to finish that step.
+    With busses a call ends in the middle of a step, at the claims on busses. The next call finishes
+    the step, and needs the winners in `Bus.won`.
     """
     bussed = busses.of_ports.size > 0
     rules = any_rules(rules)
@@ -71,22 +71,22 @@ def advance(
     many = max(1, state.nodes.size)
     tile = many if bussed else TILE
     for _ in range(steps):
-        # Checked before the step begins: rows for the worst case, because a step cannot be
-        # interrupted and allocate.
+        # Rows for the worst case, checked before the step: a step cannot be interrupted for an
+        # allocation.
         if ledger.free < rules.margin:
             ledger.wants_room = 1
             return
-        # On busses the first call of a step ends at the claims. The second one must not generate
+        # With busses the first call of a step ends at the claims. The second call must not generate
         # again.
         if ledger.claimed == 0:
             begin(calls, rules, state, books, ledger)
-            # Queues are looked at once, at the step's begin: nodes must see the state before this
-            # step, in whatever order they bid.
+            # Queues are read once, at the step's begin: nodes must see the state before this step,
+            # in any order of bids.
             if ADAPTIVE and rules.sees == ALL_QUEUES and rules.ranks == 1:
                 look(rules, state, bidding.seen)
         ledger.away = ledger.noted = 0
-        # Node by node, tile by tile: bidding, granting and leaving of a tile read the same records
-        # while these are cached.
+        # Tile by tile: bidding, granting and leaving of a tile use the same records while they are
+        # in the cache.
         for first in range(0, many, tile):
             if ledger.claimed != 0:
                 keep_winners(rules, state, busses, bidding, ledger)
@@ -101,14 +101,13 @@ def advance(
                     claim(rules, state, busses, bidding, ledger)
                     return
             leave(rules, state, wires, bidding, books, crossing, scratch, ledger)
-        # Before arrivals: what ranks tell each other is the state at the same moment on all of
-        # them.
+        # Before arrivals: all ranks then exchange the state at the same moment.
         note_end(rules, ledger)
         arrive(calls, rules, state, wires, books, scratch, ledger)
-        # Of several ranks none can tell alone: there `OpenLoop` decides after the exchange.
+        # With several ranks, `OpenLoop` decides after the exchange.
         if rules.ranks == 1 and is_over(rules, ledger):
             return
-        # A program must learn of tails before the next step: they may let its operations begin.
+        # A program needs the tails before the next step, because they may let operations begin.
         if ledger.noted > 0:
             return
 
@@ -117,7 +116,7 @@ def advance(
 def make_scratch(routes, rules):
     """Allocate a step's scratch arrays, once per call: phases cannot allocate."""
     ways = np.empty((rules.ports * rules.classes if ADAPTIVE else 1, 2), np.int64)
-    # For each input port the set of its lanes: blocking a whole port is then one word operation.
+    # The set of lanes of each input port: blocking a whole port is then one operation on words.
     whole = np.zeros((rules.ports + 1) * rules.words, np.int64)
     port_of = np.arange(rules.lanes) // rules.vcs
     for at in range(rules.lanes):
@@ -142,14 +141,14 @@ def make_scratch(routes, rules):
 
 @phase
 def begin(routes, rules, state, books, ledger):
-    """Close the sources, once the window's messages are done or the limit of steps is reached.
+    """Close the sources once the window's messages are done, or at the limit of steps.
 
-    Messages that have not entered by then are withdrawn. Where messages come in phases, one ends,
-    and the next begins, when all its messages are done; the sources close after the last.
+    Messages outside of the network are then withdrawn. A phase ends, and the next phase begins,
+    when all its messages are done; the sources close after the last phase.
     """
     t = ledger.now
-    # Sources go on until the window's messages are done. In an emptying network the last of these
-    # would be too fast.
+    # Sources stay open until the window's messages are done. In an emptying network the last of
+    # these messages would be too fast.
     over = rules.programmed or t >= rules.window_end
     if rules.batch > 0:
         over = ledger.phase == rules.phases
@@ -158,14 +157,14 @@ def begin(routes, rules, state, books, ledger):
     if ledger.closed < 0 and (t >= rules.limit or (over and ledger.open_everywhere == 0)):
         ledger.closed = t
         withdraw(rules, state, ledger)
-    # Backlogs at both ends of the window tell a stable network from one beyond saturation.
+    # Backlogs at both ends of the window distinguish a stable network from a saturated one.
     if t == rules.warmup:
         ledger.backlog_before = ledger.backlog
 
 
 @phase
 def note_end(rules, ledger):
-    """Count the step, and note what ranks tell each other of it, before arrivals change it."""
+    """Count the step, and record the numbers for other ranks before arrivals change them."""
     if ledger.now == rules.window_end - 1:
         ledger.backlog_after = ledger.backlog
     ledger.moving = ledger.last_move >= ledger.now
@@ -175,14 +174,14 @@ def note_end(rules, ledger):
 
 @phase
 def is_over(rules, ledger):
-    """Count the steps without a move; return whether the run is over (one rank).
+    """Count the steps without a move; return True if the run is over (one rank).
 
-    After `TrafficConstants.quiet` such steps nothing is under way: nothing moves again once sources
-    are closed, and flits that stand in lanes even before are in a deadlock. A program may still
-    calculate.
+    After `TrafficConstants.quiet` steps without a move nothing is in flight. With closed sources,
+    nothing moves again. With open sources, flits in lanes are then in a deadlock. A program may
+    still calculate.
     """
-    # One rank takes the value that several ranks would have exchanged, so that it decides in the
-    # same step as they do.
+    # A single rank uses the number that several ranks would have exchanged, and therefore decides
+    # in the same step.
     ledger.open_everywhere = ledger.open_told
     if ledger.moving != 0:
         ledger.quiet = 0
@@ -191,27 +190,27 @@ def is_over(rules, ledger):
     ledger.quiet += 1
     if ledger.quiet >= rules.quiet and (ledger.closed >= 0 or ledger.inside > 0):
         ledger.ended = 1
-    # A program may be calculating: Python then passes over the idle steps at once.
+    # A program may be calculating: Python then skips the idle steps at once.
     return ledger.ended != 0 or (rules.programmed and ledger.quiet >= rules.quiet)
 
 
 advance_plain = advance.bind("advance_plain", any_rules=plain_rules)
-"""`advance` for plain runs; each of these is compiled at first use."""
+"""Variant of `advance` for plain runs; each variant is compiled at first use."""
 
 advance_ahead = advance_plain.bind("advance_ahead", AHEAD=True)
-"""`advance_plain` for machines that are beyond the caches."""
+"""Variant of `advance_plain` for machines larger than the caches."""
 
 advance_adaptive = advance.bind("advance_adaptive", ADAPTIVE=True)
-"""`advance` for routings whose nodes choose among candidates."""
+"""Variant of `advance` for adaptive routings."""
 
 advance_plain_adaptive = advance_plain.bind("advance_plain_adaptive", ADAPTIVE=True)
-"""`advance_plain` for routings whose nodes choose."""
+"""Variant of `advance_plain` for adaptive routings."""
 
 advance_detailed = advance.bind("advance_detailed", DETAILED=True)
-"""`advance` for nodes whose ports differ, or have more than a link."""
+"""Variant of `advance` for nodes with different ports, or with more than a link per port."""
 
 advance_detailed_adaptive = advance_detailed.bind("advance_detailed_adaptive", ADAPTIVE=True)
-"""`advance_detailed` for routings whose nodes choose."""
+"""Variant of `advance_detailed` for adaptive routings."""
 
 advance_unlimited = advance.bind("advance_unlimited", UNLIMITED=True)
-"""`advance` for unlimited queues."""
+"""Variant of `advance` for unlimited queues."""

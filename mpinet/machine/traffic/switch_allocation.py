@@ -1,6 +1,6 @@
 """Phase 2 of a step, switch allocation: each node grants bids of its lanes for its outputs.
 
-With busses the granted bids become claims, which all members of a bus compare
+With busses the granted bids become claims. All members of a bus compare their claims
 (`bus_arbitration.settle`).
 """
 
@@ -26,14 +26,15 @@ from mpinet.networks.arithmetic import lowest_one
 
 @sweep
 def grant(begin, end, routes, rules, state, busses, bidding, scratch, ledger):
-    """Phase 2: let lanes bid, and choose among the bids: write the places of those granted.
+    """Phase 2: collect the bids of lanes, choose among the bids, and write the granted ones.
 
-    The lanes are those of the nodes `begin` to `end`, without the last.
+    The function handles the lanes of nodes `begin` to `end` - 1. `Bidding.chosen` gets the indices
+    of the granted bids.
     """
     given = (rules, state, bidding, scratch, busses.leads)
     chosen, ports, policy, words = bidding.chosen, rules.ports, rules.policy, rules.words
-    # By output and input the last node (slot) in which it was taken. A node compares these stamps
-    # with its own slot, so that no node has to clear them. Slots begin anew with each tile, and old
+    # Each output and input has a stamp: the last node (slot) that used it. A node compares stamps
+    # with its own slot, so no node has to clear them. Slots start again with each tile, and old
     # stamps must not match.
     scratch.used_out[:] = NONE
     scratch.used_in[:] = NONE
@@ -41,14 +42,14 @@ def grant(begin, end, routes, rules, state, busses, bidding, scratch, ledger):
     granted = last = 0
     for slot in range(begin, end):
         first = last
-        # Prefetches run ahead of the loop by a few nodes, about one memory latency.
+        # Prefetches run a few nodes ahead of the loop, about one memory latency.
         if AHEAD:
             fetch_soon(slot, routes, rules, state)
         last, clash = bid(slot, first, routes, rules, state, busses, bidding, scratch, ledger)
         if ledger.wrong != 0:
             return
         if UNLIMITED:
-            # Nobody else bids for a queue's channel, and there is no crossbar.
+            # A queue is the only bidder for its channel, and there is no crossbar.
             for b in range(first, last):
                 chosen[b] = b
             granted = last
@@ -64,7 +65,7 @@ def grant(begin, end, routes, rules, state, busses, bidding, scratch, ledger):
         # messages on an output.
         if rules.switching != WORMHOLE:
             granted = grant_begun(first, last, granted, slot, given)
-        # Without a conflict every bid wins, whatever the policy. This is the common case by far.
+        # Without a conflict every bid wins under any policy. This is by far the most common case.
         if clash == 0 if words == 1 else last == first + 1:
             for b in range(first, last):
                 granted = grant_alone(b, granted, slot, given)
@@ -77,14 +78,14 @@ def grant(begin, end, routes, rules, state, busses, bidding, scratch, ledger):
 
 @part
 def grant_begun(first, last, granted, slot, given):
-    """Grant the bids of messages that have begun to cross, which keep output and input.
+    """Grant the bids of messages in transit, which keep their output and input until the tail.
 
-    Only wormhole switching shares an output among messages, flit by flit. Where the keeper has no
-    bid in this step its output stays idle.
+    Only wormhole switching shares an output among messages, flit by flit. Otherwise an output stays
+    idle in a step if the message that keeps it does not bid.
     """
     rules, state, bidding, scratch, leads = given
     bids, outputs, ports = bidding.bids, state.outputs, rules.ports
-    # Held outputs and inputs are blocked even when their message has no flit here in this step.
+    # Kept outputs and inputs are blocked even if their message has no flit here in this step.
     for o in range(ports + 1):
         keeper = outputs[slot * (ports + 1) + o].keeper
         if keeper != NONE:
@@ -101,15 +102,16 @@ def grant_begun(first, last, granted, slot, given):
 
 @part
 def pass_turn(output, lane, count):
-    """Let an output's next search begin behind the lane that was served."""
+    """Set the start of an output's next search to the lane after the served lane."""
     output.pointer = lane + 1 if lane + 1 < count else 0
 
 
 @part
 def grant_alone(bid, granted, slot, given):
-    """Grant a bid whose output and input nobody else asks for, unless what crosses keeps them.
+    """Grant a bid without competitors for its output and input, unless a message keeps them.
 
-    So are most bids: this is `grant_in_turn` and `grant_in_order` without their searches.
+    Most bids are of this kind. The function has the effect of `grant_in_turn` and `grant_in_order`,
+    without their searches.
     """
     rules, state, bidding, scratch, leads = given
     each, ports = bidding.bids[bid], rules.ports
@@ -130,17 +132,15 @@ def grant_alone(bid, granted, slot, given):
 def grant_in_turn(first, last, granted, slot, turn, given):
     """Let each output grant the next lane in turn, starting at another output in every step.
 
-    The rotating start matters where an input port sends one flit per step: the first output to
-    choose finds all inputs free. Lanes are bits of words, so that the next in turn is found without
-    a look at every bid.
+    The rotating start matters if an input port sends one flit per step: the first output to choose
+    finds all inputs free. Lanes are bits of words, so a search need not look at every bid.
     """
     rules, state, bidding, scratch, leads = given
     bids, ports, words, port_of = bidding.bids, rules.ports, rules.words, scratch.port_of
     used_out, used_in = scratch.used_out, scratch.used_in
     asked, barred, whole, bid_of = scratch.asked, scratch.barred, scratch.whole, scratch.bid_of
     left = 0
-    # Lanes as bit sets: the next in turn is found by masks and a bit scan, without a loop over
-    # bids.
+    # Lanes as bit sets: masks and a bit scan find the next lane in turn, without a loop over bids.
     make_empty(barred, 0, words)
     if rules.switching != WORMHOLE and rules.one_input:
         for port in range(ports + 1):
@@ -151,11 +151,11 @@ def grant_in_turn(first, last, granted, slot, turn, given):
         if rules.switching == WORMHOLE or each.granted == 0:
             bid_of[each.lane] = b
             set_bit(asked, np.int64(each.out), np.int64(each.lane), words)
-            # A set of the outputs that somebody bids for, so that idle outputs cost nothing.
+            # The set of outputs with bids: idle outputs cost nothing.
             left |= 1 << np.int64(each.out) if words == 1 else 0  # type: ignore[assignment]
     for i in range(ports + 1):
         if words == 1:
-            # There are as many outputs as inputs, so that these are bits of one word, too.
+            # There are as many outputs as inputs, so the outputs also fit into one word.
             if left == 0:
                 break
             ahead = left & -(1 << turn)
@@ -165,7 +165,7 @@ def grant_in_turn(first, last, granted, slot, turn, given):
             out = turn + i if turn + i <= ports else turn + i - (ports + 1)
         output, to = state.outputs[slot * (ports + 1) + out], lead(leads, slot, out, ports)
         many = out == ports and not rules.one_eject
-        # Ejection may take several flits a step; every other output takes one.
+        # Ejection may take several flits per step; every other output takes one.
         while many or used_out[to] != slot:
             lane = first_from(np.int64(output.pointer), asked, out, barred, words)
             if lane == NONE:
@@ -176,7 +176,7 @@ def grant_in_turn(first, last, granted, slot, turn, given):
             if rules.one_input:
                 add_all(barred, 0, whole, port, words)
             if leads.size == 0 or out == ports:
-                # A port on a bus passes its turn on when it has won the bus: see `keep_winners`.
+                # A port on a bus advances its turn after winning the bus: see `keep_winners`.
                 pass_turn(output, lane, rules.lanes)
             bidding.chosen[granted] = bid_of[lane]
             granted += 1
@@ -186,15 +186,16 @@ def grant_in_turn(first, last, granted, slot, turn, given):
 
 @part
 def grant_in_order(first, last, granted, slot, given):
-    """Grant bids as outputs and inputs allow, the oldest message first (`fifo`: first come).
+    """Grant bids by age of their messages, as outputs and inputs allow (`fifo`: by arrival).
 
-    A message's number grows with its birth, so that the least number is the oldest; no two are
-    equal. Each round takes the best bid that is left, and drops it where output or input are taken.
+    Message numbers increase with birth, so the lowest number is the oldest, and numbers are unique.
+    Each round takes the best remaining bid. The bid is dropped if its output or input is already
+    taken.
     """
     rules, state, bidding, scratch, leads = given
     bids, used_out, used_in = bidding.bids, scratch.used_out, scratch.used_in
     ports, base = rules.ports, slot * rules.lanes
-    # The field may hold marks of an earlier step; other switchings have set it in `grant_begun`.
+    # The field may contain marks of an earlier step; for other switchings `grant_begun` has set it.
     if rules.switching == WORMHOLE:
         for b in range(first, last):
             bids[b].granted = 0
@@ -213,8 +214,8 @@ def grant_in_order(first, last, granted, slot, given):
                 winner, came, number = b, when, which
         if winner == NONE:
             return granted
-        # Marked as seen even if it loses: with output or input taken it cannot win in this step any
-        # more.
+        # Marked as seen even if the bid loses: with its output or input taken, it cannot win in
+        # this step.
         each = bids[winner]
         each.granted = 1
         to, port = lead(leads, slot, each.out, ports), each.lane // rules.vcs
@@ -229,9 +230,9 @@ def grant_in_order(first, last, granted, slot, given):
 
 @phase
 def claim(rules, state, busses, bidding, ledger):
-    """Write a claim on a bus for every bid that was granted a port on one.
+    """Write a claim on a bus for every granted bid for a port on a bus.
 
-    `bus_arbitration.settle` compares them with the claims of the bus's other members.
+    `bus_arbitration.settle` compares the claims with the claims of the bus's other members.
     """
     nodes, lanes, messages = state.nodes, state.lanes, state.messages
     of_ports, rows, claims, bids, chosen = (
@@ -240,7 +241,7 @@ def claim(rules, state, busses, bidding, ledger):
     claimed = 0
     for i in range(ledger.granted):
         each = bids[chosen[i]]
-        # Ejection uses no bus, so no other rank needs to agree.
+        # Ejection uses no bus: no other rank needs to agree.
         if each.out == rules.ports:
             continue
         message = messages[each.message]
@@ -254,13 +255,13 @@ def claim(rules, state, busses, bidding, ledger):
             own.until = ledger.now + message.length
             continue
         lane = lanes[each.slot * rules.lanes + each.lane]
-        # Members behind the pointer sort first, then by number: the least keys are the next member
-        # round the bus.
+        # Members after the pointer sort first, then by number: the least keys belong to the next
+        # member round the bus.
         if rules.policy == ROTATING:
             own.first_key, own.second_key = node < bus.pointer, node
         elif rules.policy == FIFO:
             own.first_key = lane.came
-        # As `Output.keeper` keeps an output, the message keeps the bus until its tail claims it.
+        # A message keeps the bus until its tail has crossed, as `Output.keeper` keeps an output.
         keeps = rules.keeps and lane.sent + 1 < message.length
         own.until = FOREVER if keeps else 0
     ledger.claims, ledger.claimed = claimed, 1
@@ -268,11 +269,11 @@ def claim(rules, state, busses, bidding, ledger):
 
 @phase
 def keep_winners(rules, state, busses, bidding, ledger):
-    """Drop the granted bids that lost their bus; pass the turn of those that won."""
+    """Drop the granted bids that lost their bus; advance the turn of the winners' outputs."""
     nodes, outputs, bids, chosen = state.nodes, state.outputs, bidding.bids, bidding.chosen
     of_ports, rows, ports = busses.of_ports, busses.rows, rules.ports
     kept = 0
-    # Compacted in place: kept bids move forward, and their order stays that of the nodes.
+    # Compacted in place: kept bids move forward and stay sorted by node.
     for i in range(ledger.granted):
         each = bids[chosen[i]]
         if each.out < ports:

@@ -31,7 +31,8 @@ from mpinet.machine.traffic.queues import without_first
 def leave(rules, state, wires, bidding, books, crossing, scratch, ledger):
     """Phase 3: move each granted flit from its lane onto a wire, or eject it.
 
-    A flit leaving a buffer returns a credit; what is for other ranks becomes words in `crossing`.
+    A flit leaving a buffer returns a credit. Flits and credits for other ranks become words in
+    `crossing`.
     """
     nodes, lanes, queues, channels, outputs, links, messages, free = (
         state.nodes, state.lanes, state.queues, state.channels, state.outputs, state.links,
@@ -49,8 +50,8 @@ def leave(rules, state, wires, bidding, books, crossing, scratch, ledger):
     measuring = rules.warmup <= t < rules.window_end
     gone = moved = 0
     made, returned = wire.flits, wire.credits
-    # All grants of a tile move in one pass, node by node, as the bids were made: each record is
-    # touched once.
+    # All grants of a tile move in one pass, node by node, in the order of bids: each record is
+    # accessed once.
     for i in range(ledger.granted):
         each = bids[chosen[i]]
         slot, out, m = np.int64(each.slot), np.int64(each.out), np.int64(each.message)
@@ -67,8 +68,7 @@ def leave(rules, state, wires, bidding, books, crossing, scratch, ledger):
         lane.sent += 1
         head, tail = lane.sent == 1, lane.sent == message.length
         moved += 1
-        # A flit from a network lane frees a buffer place; one from a slot enters the network
-        # instead.
+        # A flit from a network lane frees a buffer place; a flit from a slot enters the network.
         if at < network_lanes:
             gone += 1
             take_flit(node, lane, rules)
@@ -90,8 +90,8 @@ def leave(rules, state, wires, bidding, books, crossing, scratch, ledger):
                 counts[row].credits = returned
         elif head:
             enter(node, message, rules, ledger)
-        # A slot stays occupied until the tail has left; a network lane may run empty in the middle
-        # of a message.
+        # A slot stays occupied until the tail has left; a network lane may become empty in the
+        # middle of a message.
         if lane.filled == 0 if at < network_lanes else tail:
             clear(occupied, slot, at, rules.words)
         if rules.keeps and (out < ports or rules.one_eject):
@@ -99,7 +99,7 @@ def leave(rules, state, wires, bidding, books, crossing, scratch, ledger):
         if out < ports:
             link = links[slot * ports + out]
             use_channel(channels[base + out * vcs + v], at, tail)
-            # The head alone counts the hop: it is the one whose record travels.
+            # The head alone counts the hop, because its record travels.
             message.hops += head
             if DETAILED:
                 side = sides[slot * (ports + 1) + out]
@@ -108,8 +108,8 @@ def leave(rules, state, wires, bidding, books, crossing, scratch, ledger):
                 flight = goes - t + side.flight
                 row = (t + flight) % rules.delay
                 made = counts[row].flits
-            # The load of a channel is counted when a flit enters it, so a flit counts once however
-            # long the link is.
+            # A channel's load counts flits that enter the channel, so each flit counts once on
+            # links of any length.
             if measuring:
                 loads[slot * ports + out] += np.uint32(1)
             if link.owner == rules.rank:
@@ -127,8 +127,8 @@ def leave(rules, state, wires, bidding, books, crossing, scratch, ledger):
             if rules.programmed:
                 note_tail(slot, at >= network_lanes, out == ports, message, lane, noted, ledger)
             lane.out, lane.sent = UNDECIDED, 0
-            # The record leaves this rank with the tail, not with the head: body flits still look it
-            # up.
+            # The record leaves this rank with the tail, not with the head: body flits still need
+            # it.
             if out == ports or links[slot * ports + out].owner != rules.rank:
                 end_record(m, out == ports, node, lane, rules, messages, free, ledger)
         else:
@@ -143,7 +143,7 @@ def leave(rules, state, wires, bidding, books, crossing, scratch, ledger):
 
 @part
 def take_flit(node, lane, rules):
-    """Take the first flit out of a lane's buffer."""
+    """Remove the first flit of a lane's buffer."""
     node.flits -= 1
     lane.filled -= 1
     lane.first = lane.first + 1 if lane.first + 1 < rules.buffer else 0
@@ -151,16 +151,16 @@ def take_flit(node, lane, rules):
 
 @part
 def use_channel(channel, at, tail):
-    """Spend a credit; a message has the channel from head to tail, so that flits never mix."""
+    """Spend a credit; a message holds the channel from head to tail, so flits never mix."""
     channel.credit -= 1
     channel.holder = NONE if tail else at
 
 
 @part
 def queue_behind(side, t):
-    """Let a flit join the queue behind an output, which one leaves a step; return its step."""
-    # An output queue is only a time: flits leave it one a step in order, so no flit has to be
-    # stored.
+    """Put a flit into the queue of an output, which sends one flit per step; return its step."""
+    # An output queue is represented by a time only: flits leave in order, one per step, so none has
+    # to be stored.
     goes = max(t, np.int64(side.busy))
     side.busy = goes + 1
     return goes
@@ -168,7 +168,7 @@ def queue_behind(side, t):
 
 @part
 def end_record(m, arrives, node, lane, rules, messages, free, ledger):
-    """Give back the record of a message that has left the rank's last lane, unless it replies."""
+    """Free the record of a message that has left this rank, unless the message becomes a reply."""
     kept = False
     if arrives and rules.replying:
         kept = answer(m, node, lane.group == DRAINED, rules, messages, ledger)
@@ -178,7 +178,7 @@ def end_record(m, arrives, node, lane, rules, messages, free, ledger):
 
 @part
 def note_tail(slot, leaves, arrives, message, lane, noted, ledger):
-    """Note, for a program, that a message has left its source or is at its target."""
+    """Record, for a program, that a message has left its source or has reached its target."""
     if leaves:
         noted[ledger.noted, 0], noted[ledger.noted, 1] = slot, SENT
         noted[ledger.noted, 2] = message.number
@@ -203,7 +203,7 @@ def leave_whole(
         enter(node, message, rules, ledger)
     message.hops += 1
     ledger.last_move = max(ledger.last_move, t + message.length - 1)
-    # The channel is busy for as many steps as flits; only those within the window are measured.
+    # The channel is busy for one step per flit; only steps within the window are measured.
     within = min(t + message.length, rules.window_end) - max(t, rules.warmup)
     if within > 0:
         loads[slot * rules.ports + at] += np.uint32(within)
@@ -217,13 +217,13 @@ def leave_whole(
 
 @part
 def steps_of(message, rules):
-    """Steps until a message can leave the next node: its length if stored there, else 1."""
+    """Return the steps until a message can leave the next node: its length if stored, else 1."""
     return message.length if rules.switching == SAF else 1
 
 
 @part
 def put_due(m, slot, step, messages, due):
-    """Put a whole message on its way to a node, to arrive in `step`."""
+    """Put a whole message in flight to a node, to arrive in `step`."""
     message, row = messages[m], step % due.size
     message.slot, message.left = slot, due[row]
     due[row] = m
@@ -231,8 +231,8 @@ def put_due(m, slot, step, messages, due):
 
 @part
 def under_way(to, steps):
-    """Return the bits of a word, without its kind, that comes to a place after so many steps."""
-    # One word a flit: exchanges of large runs are bound by the bytes on the network.
+    """Return the bits of a word, without its kind, for a place and a flight of `steps` steps."""
+    # One word per flit: the bytes on the network limit the exchanges of large runs.
     return (steps << PLACE_BITS | to) << KIND_BITS
 
 
@@ -245,12 +245,12 @@ def send(word, owner, words, owners, ledger):
 
 @part
 def send_flit(m, head, to, owner, messages, headers, words, owners, ledger):
-    """Append a flit for another rank (see `under_way`); after a head, its message.
+    """Append a flit for another rank (see `under_way`); after a head, append its message.
 
-    A body flit is one word: the receiver knows from the head which message comes into the lane.
+    A body flit is one word: the receiver knows the lane's message from the head.
     """
-    # The message's record follows its head once. Body flits name the lane, and the lane knows its
-    # message.
+    # The message's record follows its head once. Body flits name the lane, and the lane has stored
+    # its message.
     send(to | (HEAD if head else BODY), owner, words, owners, ledger)
     if not head:
         return

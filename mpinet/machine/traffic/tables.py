@@ -26,9 +26,11 @@ from mpinet.networks.bubble import BUBBLE, onward_ports
 from mpinet.networks.classes import ChannelClasses, one_class
 from mpinet.networks.routing import Routing, hop_limit, target_only
 
-# Four megabytes: a miss in a larger table costs as much as most rules take to decide.
+# Four megabytes: a cache miss in a larger table costs as much as most rules.
 MOST_WAYS = 1 << 22
-"""Most decisions of a rank's nodes that are kept, a byte each: more are not in the cache."""
+"""Largest size of a rank's table of decisions, one byte each; larger tables do not fit into the
+cache.
+"""
 
 
 @kernel
@@ -39,20 +41,20 @@ def prepare_dice(nodes: layout.Nodes, seed: int) -> None:
 
 
 class Tables:
-    """Tables of open-loop traffic on a machine, and what they do not go with.
+    """Tables of open-loop traffic on a machine, and checks for incompatible options.
 
     Parameters
     ----------
     machine : Machine
-        The processors, and the ranks that host them.
+        The processors and their ranks.
     routing : Routing
         The nodes' decisions.
     classes : ChannelClasses
-        The classes of channels; their count is known.
+        The classes of channels, with a known count.
     buffering : Buffering
         Buffers and switches.
     generation : Generation
-        Targets, rate and lengths of the messages that processors generate.
+        Targets, rate and lengths of the generated messages.
     window : Window
         Steps of the warm-up, of the window, and of the wait for its messages.
     seed : int
@@ -63,7 +65,7 @@ class Tables:
     Raises
     ------
     UsageError
-        Options contradict each other; the sentence says which values go together.
+        Options contradict each other; the message states compatible values.
     TooLarge
         The machine does not fit into memory.
     """
@@ -95,7 +97,7 @@ class Tables:
             self.failing = Failing(machine, self.faults, routing)
         self.ledger = layout.TrafficLedger.counted()
         self.ledger.closed = self.ledger.last_move = -1
-        self._since = window.warmup  # no message that is under way was born before it
+        self._since = window.warmup  # earliest possible birth of a message in flight
         self.played: Played | None = None
         self._make_links()
         self._make_sources()
@@ -108,24 +110,23 @@ class Tables:
 
     @property
     def steps(self) -> int:
-        """Steps made."""
+        """Number of steps so far."""
         return self.ledger.now
 
     def _require_fitting(self) -> None:
-        """Refuse options that contradict each other, and machines that are too large."""
+        """Raise if options contradict each other, or the machine is too large."""
         buffering, generation = self.buffering, self.generation
         count = self.classes.count * generation.priorities
         if generation.bounds:
             self._require_priority()
         if self.routing.adaptive and not self.machine.topology.links:
             raise UsageError(
-                f"{self.machine.topology.name} has busses: routing {self.routing.name} chooses "
-                "among links."
+                f"{self.machine.topology.name} has busses; routing {self.routing.name} needs links."
             )
         if self.routing.adaptive and not self.limited:
             raise UsageError(
-                f"Routing {self.routing.name} chooses by credits, which queues without limit do "
-                "not have: give --buffers 1 or more."
+                f"Routing {self.routing.name} chooses by credits, but queues without limit have no "
+                "credits: give --buffers 1 or more."
             )
         if self.limited and buffering.vcs % count:
             raise UsageError(
@@ -161,7 +162,7 @@ class Tables:
 
     @property
     def _divisions(self) -> str:
-        """The reasons why the virtual channels of a link are divided, as half a sentence."""
+        """Return the reasons for dividing the virtual channels of a link, as half a sentence."""
         of_a_link, divided = "the virtual channels of a link", []
         if self.generation.priorities > 1:
             divided.append(f"{self.generation.priorities} priorities share {of_a_link}")
@@ -174,37 +175,37 @@ class Tables:
 
     @property
     def _bubbles(self) -> str:
-        """The option by which rings keep a bubble."""
+        """Return the option for rings with a bubble."""
         own = self.routing.bubble
         return f"--routing {self.routing.name}" if own else f"--classes {BUBBLE}"
 
     def _require_whole(self) -> None:
-        """Refuse what may fill a ring in spite of a bubble."""
+        """Raise if an option could fill a ring in spite of its bubble."""
         generation, buffering = self.generation, self.buffering
         if not self.limited or buffering.switching == "wormhole":
             raise UsageError(
-                f"{self._bubbles} counts room for whole messages: give --switching vct or saf, and "
-                "buffers."
+                f"{self._bubbles} needs room for whole messages: give --switching vct or saf, and "
+                "--buffers 1 or more."
             )
         if generation.longest != generation.shortest:
             raise UsageError(
-                f"{self._bubbles} needs messages of one length: others may fill a ring bit by bit."
+                f"{self._bubbles} needs messages of one length: different lengths may fill a ring."
             )
         if buffering.buffers < 2 * generation.longest:
             raise UsageError(
-                f"With {self._bubbles} a message enters where there is room for two: give "
+                f"With {self._bubbles} a message needs room for two to enter a ring: give "
                 f"--buffers {2 * generation.longest} or more, not {buffering.buffers}."
             )
 
     def _require_priority(self) -> None:
-        """Refuse what does not go with priorities."""
+        """Raise if an option is incompatible with priorities."""
         if not self.limited or not self.machine.topology.links:
             raise UsageError("--priority is for links, not busses, and for --buffers 1 or more.")
         if self.generation.reply_flits or self.generation.long_flits:
             raise UsageError("--priority goes with messages of one length, without --replies.")
 
     def _require_passing(self) -> None:
-        """Refuse what does not go with links and nodes that die at a step."""
+        """Raise if an option is incompatible with faults that begin in a step."""
         if not self.limited:
             raise UsageError("--faults with steps are for --buffers 1 or more.")
         program = self.generation.program
@@ -212,23 +213,21 @@ class Tables:
         dying = [node for node in self.faults.passing_nodes if node in busy]
         if dying:
             raise UsageError(
-                f"Processor {dying[0]} has operations of the program, which it could not go on "
-                "with: let links die at a step (link:U-V@FROM), or processors that the program "
-                "leaves idle."
+                f"--faults: processor {dying[0]} has operations of the program and must not die at "
+                "a step. Use faults of links (link:U-V@FROM), or of processors without operations."
             )
 
     def _require_closed(self) -> None:
-        """Refuse what does not go with replies or phases."""
+        """Raise if an option is incompatible with replies or phases."""
         generation = self.generation
         if not self.limited:
             raise UsageError("Replies, phases and programs go with --buffers 1 or more.")
         if generation.rows is not None and not generation.program:
-            raise UsageError("Replies and phases go with patterns: a trace has its steps.")
+            raise UsageError("Replies and phases need a pattern: the steps of a trace are fixed.")
         if generation.outstanding and self.faults:
             raise UsageError(
-                "A request that dead nodes or links keep from its target has no reply, and with "
-                "--outstanding its source would wait for that for ever: give --faults or "
-                "--outstanding, not both."
+                "With --outstanding, a source would wait forever for the reply to a request lost "
+                "by a fault: give --faults or --outstanding, not both."
             )
 
     def _make_links(self) -> None:
@@ -246,13 +245,14 @@ class Tables:
         owners = machine.placement.owners(there)
         split = machine.placement.split
         starts = np.array([start_of(rank, split) for rank in range(machine.transport.size)])
-        # The far end's place is computed here, once: no step asks a rule, or another rank, for it.
+        # The position of the other end is computed here, once: no step needs a rule or another rank
+        # for this.
         slots = machine.placement.positions(there) - starts[owners]
         back = topology.reverse_port(numbers[wired], ports[wired])
         self._links = layout.Link.array(far.size)
         self._links["owner"] = layout.NONE
         self._links["owner"][wired], self._links["slot"][wired] = owners, slots
-        # Unlimited queues ignore the lane by which a message arrives.
+        # Unlimited queues ignore the lane of an arriving message.
         vcs = self.buffering.vcs if self.limited else 1
         self._links["lane"][wired] = (slots * (topology.ports + 1) + back) * vcs
         self._make_sides(wired, (numbers[wired], ports[wired]), (there, back))
@@ -261,7 +261,7 @@ class Tables:
         self._busses = make_busses(machine)
 
     def _make_sides(self, wired: Ints, *ends: tuple[Ints, Ints]) -> None:
-        """Make what is known of wired ports, with nodes and ports at both ends of their links."""
+        """Make the `Side` records of wired ports, from nodes and ports at both ends of links."""
         buffering, many = self.buffering, self.machine.topology.ports + 1
         self._sides = layout.Side.array(len(self._nodes) * many if self.detailed else 0)
         if self.detailed:
@@ -287,7 +287,7 @@ class Tables:
         self._sources = layout.Sources(generation.target.native, generation.params, rows)
 
     def _make_routes(self) -> None:
-        """Put together the rules of network, routing and classes as kernels call them."""
+        """Combine the rules of network, routing and classes in the form for kernels."""
         routing, neighbor = self.routing, self.machine.topology.neighbor
         candidates = routing.candidates or no_candidates
         self._routes = layout.RoutingRules(
@@ -308,14 +308,15 @@ class Tables:
 
     @property
     def _known_ways(self) -> int:
-        """Size of the table of decisions met; 0: they are asked for again, or the table is large.
+        """Return the size of the table of known decisions; 0 without a table.
 
-        A user's rule may look at more than it says; what dies changes the ways.
+        There is no table for users' rules, which may read further state, for faults, which change
+        the ways, and for large machines.
         """
         routing, topology = self.routing, self.machine.topology
         size = len(self._nodes) * topology.size
-        # Only a function of node and target may be remembered. A header that changes on the way
-        # rules it out.
+        # Only functions of node and target may be remembered. Headers that change on the way
+        # exclude this.
         fixed = routing.stateless and routing.start is target_only and not routing.adaptive
         if not fixed or self.faults or is_own(routing.decide.function):
             return 0
@@ -337,7 +338,7 @@ class Tables:
         return np.ascontiguousarray(chosen), begins
 
     def _margin(self) -> int:
-        """Most messages that a step can add: those generated here, and those that arrive."""
+        """Return the largest number of messages added in a step: generated here, or arriving."""
         made = len(self._nodes) * (self.buffering.vcs if self.limited else 1)
         if not self.limited and self.generation.rows is not None:
             _, births = np.unique(self._sources.trace[:, 0], return_counts=True)
@@ -345,13 +346,13 @@ class Tables:
         return self._crossing_links + made
 
     def _per_class(self, vcs: int) -> int:
-        """Virtual channels of a class, of messages of one priority if they have some."""
+        """Return the virtual channels per class, for messages of one priority."""
         if not self.limited:
             return 1
         return vcs // (self.classes.count * self.generation.priorities)
 
     def _make_rules(self) -> None:
-        """Write the constants of the run into the record that kernels read."""
+        """Write the constants of the run into the record for kernels."""
         buffering, generation, window = self.buffering, self.generation, self.window
         topology, transport = self.machine.topology, self.machine.transport
         # Rates become thresholds for 32-bit draws: comparisons of integers give the same births on
@@ -417,7 +418,7 @@ class Tables:
         rules.priorities = generation.priorities
 
     def _make_state(self) -> None:
-        """Allocate lanes or queues, channels, wires and bids; messages come with `_make_room`."""
+        """Allocate lanes or queues, channels, wires and bids; `_make_room` allocates messages."""
         nodes, rules, limited = len(self._nodes), self._rules, self.limited
         every, delay = nodes * int(rules.lanes), int(rules.delay)
         lanes = every if limited else 0
@@ -442,19 +443,19 @@ class Tables:
         state.queues["root"] = layout.NONE
         state.channels["credit"] = self.buffering.buffers
         state.channels["holder"] = state.outputs["keeper"] = layout.NONE
-        # What comes from other ranks and arrives at once is on no wire.
+        # Flits from other ranks that arrive at once are on no wire.
         wired = self.wired_ports - (self._crossing_links if delay == 1 else 0)
         self._wires = saved.wires(wired if limited else 0, delay, int(rules.vcs))
         tile = nodes if self._busses.of_ports.size else min(nodes, layout.TILE)
         bids = tile * int(rules.lanes)
         seen = int(rules.told + rules.ports * rules.classes)
-        require_memory(8 * seen, f"What routing {self.routing.name} sees")
+        require_memory(8 * seen, f"The queues seen by routing {self.routing.name}")
         self._bidding = layout.Bidding(
             layout.Bid.array(bids), np.empty(bids, np.int32), np.zeros(seen, np.int64)
         )
 
     def _make_books(self) -> None:
-        """Allocate the books, and the words of one step for other ranks."""
+        """Allocate the arrays for measurements, and for one step's words to other ranks."""
         window = self.window
         self.books = layout.Books(
             np.zeros(len(self._links), np.uint32),
@@ -474,7 +475,7 @@ class Tables:
         )
 
     def _make_room(self, steps: int) -> None:
-        """Grow the messages if fewer are free than a step can need, and the latencies."""
+        """Enlarge the memory for messages and latencies, if a step could need more."""
         ledger = self.ledger
         # The histogram must hold the latency of the oldest message that could arrive in this call.
         longest = self.steps + steps + self.generation.longest + 1 - self._since
@@ -489,7 +490,7 @@ class Tables:
         state, before, there = self._state, len(self._state.messages), ledger.free
         more = before + 2 * self._room + 16
         words = layout.FlitMessage.dtype.itemsize + 8 * self.routing.words + 4
-        require_memory(words * (before + more), "The messages under way")
+        require_memory(words * (before + more), "The messages in flight")
         messages, headers, free = (
             longer(each, before + more) for each in (state.messages, state.headers, state.free)
         )

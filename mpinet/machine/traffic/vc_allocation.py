@@ -1,4 +1,4 @@
-"""Phase 2 of a step, its first half: virtual channel allocation, and bids for the switch."""
+"""First half of phase 2 of a step: virtual channel allocation, and bids for the switch."""
 
 import numpy as np
 
@@ -23,11 +23,11 @@ from mpinet.networks.arithmetic import lowest_one
 
 @part
 def bid(slot, many, routes, rules, state, busses, bidding, scratch, ledger):
-    """Let every lane of a node whose front flit can go bid for an output.
+    """Let every lane of a node with a movable front flit bid for an output.
 
-    Returns the number of all bids so far, and a word that is 0 if no two of this node are for the
-    same output or from the same input (where `switch_allocation` asks for it). The bids of a node
-    lie side by side, by ascending lane.
+    Returns the number of all bids so far, and a word. The word is 0 if no two bids of this node
+    have the same output or the same input (only where `switch_allocation` needs it). The bids of a
+    node are consecutive, by ascending lane.
     """
     nodes, occupied, lanes, queues, ring, channels, messages = (
         state.nodes, state.occupied, state.lanes, state.queues, state.ring, state.channels,
@@ -40,8 +40,8 @@ def bid(slot, many, routes, rules, state, busses, bidding, scratch, ledger):
     own = number * ports if rules.sees == ALL_QUEUES else 0
     if ADAPTIVE and rules.sees == QUEUES and is_any_set(occupied, slot, words):
         write_queues(slot, own, rules, state, seen)
-    # Conflicts are detected while bids are made. Most nodes have none, and skip the switch
-    # allocator's search.
+    # Conflicts are detected during bidding. Most nodes have none, and skip the switch allocator's
+    # search.
     outs = ins = clash = 0
     # Only occupied lanes are visited, found by bit scans: at moderate loads most lanes are empty.
     for word in range(words):
@@ -52,8 +52,8 @@ def bid(slot, many, routes, rules, state, busses, bidding, scratch, ledger):
             v = np.int64(NONE)
             if UNLIMITED:
                 queue = queues[base + at]
-                # The channel is still busy with the message before: with unlimited queues a message
-                # leaves in one piece.
+                # The channel is still busy with the previous message: with unlimited queues a
+                # message leaves in one piece.
                 if queue.until > t:
                     continue
                 m, out = np.int64(queue.root), at
@@ -63,10 +63,10 @@ def bid(slot, many, routes, rules, state, busses, bidding, scratch, ledger):
                     m = np.int64(ring[(base + at) * buffer + lane.first])
                 else:
                     m = np.int64(lane.incoming)
-                    # The head is still in the router's pipeline, so it takes part in no allocation.
+                    # The head is still in the router's pipeline and takes part in no allocation.
                     if DETAILED and lane.came > t:
                         continue
-                # A waiting head that has a choice asks anew in every step: credits change.
+                # A waiting head with a choice chooses again in every step, because credits change.
                 if lane.out == UNDECIDED or (ADAPTIVE and lane.sent == 0 and lane.vc != FIXED):
                     waits = ask(m, lane, at, slot, routes, rules, state, seen, scratch, ledger)
                     if ledger.wrong != 0:
@@ -76,7 +76,7 @@ def bid(slot, many, routes, rules, state, busses, bidding, scratch, ledger):
                 out = np.int64(lane.out)
             if bussed and out < ports:
                 bus = bus_rows[of_ports[slot * ports + out]]
-                # A message that keeps a bus until its tail is the only one to bid for it.
+                # A message that keeps a bus until its tail is the only bidder for the bus.
                 if bus.until > t and bus.claimant != number * count + at:
                     continue
             if out < ports and not UNLIMITED:
@@ -91,8 +91,8 @@ def bid(slot, many, routes, rules, state, busses, bidding, scratch, ledger):
             each = bids[many]
             each.slot, each.lane, each.out, each.vc, each.message = slot, at, out, v, m
             many += 1
-            # The lanes that bid after it see this flit in the port's queue: otherwise all heads of
-            # a node would see the same shortest queue, and bid for the one channel.
+            # Later bidding lanes see this flit in the port's queue. Otherwise all heads of a node
+            # would see the same shortest queue, and bid for one channel.
             if ADAPTIVE and rules.sees != CREDITS and out < ports:
                 seen[own + out] += 1
             if not UNLIMITED and not DETAILED and words == 1:
@@ -102,7 +102,7 @@ def bid(slot, many, routes, rules, state, busses, bidding, scratch, ledger):
                 outs |= output
                 ins |= port
     if ADAPTIVE and rules.sees == ALL_QUEUES:
-        for b in range(before, many):  # other nodes see the queues as they were
+        for b in range(before, many):  # other nodes see the old queues
             if bids[b].out < ports:
                 seen[own + bids[b].out] -= 1
     return many, clash
@@ -110,10 +110,10 @@ def bid(slot, many, routes, rules, state, busses, bidding, scratch, ledger):
 
 @part
 def enters(at, lane, slot, escape, rules, state):
-    """Tell if the front message of a lane would enter a ring that keeps a bubble."""
+    """Return True if the front message of a lane would enter a ring with a bubble."""
     if not DETAILED or not rules.bubble:
         return False
-    # Moving on along the ring needs no bubble; injection and turns into the ring do.
+    # Continuing along the ring needs no bubble; injection and turns into the ring do.
     port = at // rules.vcs
     came_by = (at - port * rules.vcs) // rules.vcs_of_class
     return is_entering(
@@ -124,13 +124,14 @@ def enters(at, lane, slot, escape, rules, state):
 
 @part
 def allocate_channel(lane, message, in_network, first, channels, rules, escape, entering):
-    """Return the virtual channel that a lane's front flit can take, or `NONE`.
+    """Return the virtual channel available to a lane's front flit, or `NONE`.
 
-    Among the free channels of its class a head takes the one with most credits, then the lowest.
+    Among the free channels of its class a head takes the channel with most credits, then the
+    lowest.
     """
     # Body flits inherit the channel of the head. Only credits can hold them back.
     if lane.sent > 0:
-        # Flits follow their head through the channel that it holds until the tail has left.
+        # Flits follow their head through its channel, which is held until the tail has left.
         return np.int64(lane.vc) if channels[first + lane.vc].credit > 0 else np.int64(NONE)
     need = np.int64(1)
     # Store-and-forward: the head waits until the tail is in the same buffer.
@@ -142,11 +143,11 @@ def allocate_channel(lane, message, in_network, first, channels, rules, escape, 
             group %= rules.classes
         need = needed(message.length, rules.buffer, rules.switching != WORMHOLE, group < escape)
     elif rules.switching != WORMHOLE:
-        # The next buffer must take the whole message, so that it never stands in two channels.
+        # The next buffer must take the whole message, so that it never occupies two channels.
         need = message.length
     if DETAILED and entering:
-        # Bubble flow control: entering a ring needs room for two messages, so one always stays free
-        # in it.
+        # Bubble flow control: entering a ring needs room for two messages, so room for one always
+        # remains.
         need *= 2
     # Most credits first balances the channels of a class. The lowest number breaks ties, the same
     # on all ranks.
