@@ -1,1 +1,1 @@
-"""Distributed algorithms that run on any machine; only the machine moves messages and counts."""
+"""Distributed algorithms for any machine; only the machine moves messages and counts."""

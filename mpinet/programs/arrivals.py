@@ -1,4 +1,4 @@
-"""The parts of sums that have come to processors, and when, each with those who are in it."""
+"""Contributions to sums by arrival step, each with its set of contributors."""
 
 from __future__ import annotations
 
@@ -8,37 +8,38 @@ from mpinet.base.arrays import Ints
 
 
 class Contributions:
-    """Contributions to sums, in the order in which they came.
+    """Contributions to sums, in order of arrival.
 
     Parameters
     ----------
     combine : ufunc
         Operator on two 64-bit numbers.
     neutral : int
-        What nobody contributes.
+        Value of a sum without contributions.
     words : int
-        Words of a set of those who are in a sum.
+        Number of words of a set of contributors.
     """
 
     def __init__(self, combine: np.ufunc, neutral: int, words: int):
         self._combine, self._neutral = combine, neutral
         self.rows: Ints = np.empty((0, 4 + words), np.int64)
-        """Contributions, one a row: place of the sum, step (0: first contribution), sender, value,
-        set of contributors. Shape (k, 4 + words)."""
+        """Contributions, one per row: index of the sum, step (0: own contribution), sender, value,
+        set of contributors. Shape (k, 4 + words).
+        """
 
     def note(self, places: Ints, step: int, senders: Ints, numbers: Ints, copied: Ints) -> None:
-        """Note what has come in a step; copies are all that is there from now on.
+        """Record the arrivals of a step; a copy replaces all earlier contributions to its sum.
 
         Parameters
         ----------
         places, senders : ndarray of int64, shape (m,)
-            Of the sums, and who sent them.
+            Sums, and senders of the contributions.
         step : int
             The step.
         numbers : ndarray of int64, shape (m, 1 + words)
-            Value, and who is in it.
+            Values, and sets of contributors.
         copied : ndarray of int64, shape (c,)
-            Which of the places were copied to.
+            Sums that were replaced by copies.
         """
         steps = np.full(len(places), step)
         new = np.column_stack([places, steps, senders, numbers])
@@ -47,17 +48,17 @@ class Contributions:
         self.rows = np.concatenate([kept, new])
 
     def since(self, places: Ints, steps: Ints, receivers: Ints) -> Ints:
-        """Combine what came to places in these steps or later, but for what receivers have sent.
+        """Combine arrivals of sums since given steps, without the receivers' contributions.
 
         Parameters
         ----------
         places, steps, receivers : ndarray of int64, shape (m,)
-            A message each.
+            Sum, first step and receiver of each message.
 
         Returns
         -------
         ndarray of int64, shape (m, 1 + words)
-            Value, and who is in it.
+            Values, and sets of contributors.
         """
         order = np.argsort(self.rows[:, 0], kind="stable")
         by_place = self.rows[order, 0]

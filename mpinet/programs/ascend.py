@@ -1,8 +1,8 @@
-"""ASCEND and DESCEND: an operator's passes, carried out on a machine by a schedule.
+"""ASCEND and DESCEND: runs of an operator's passes on a machine by a schedule.
 
-The operator says what becomes of a pair of elements; the schedule brings the two of a pair
-together. A network may have a schedule of its own (`Topology.ascend_schedules`); on any other
-network of 2^q processors the exchanges are routed.
+The operator combines the elements of a pair; the schedule brings the elements together. A network
+may have its own schedule (`Topology.ascend_schedules`). On any other network of 2^q processors the
+exchanges are routed.
 """
 
 from __future__ import annotations
@@ -24,10 +24,10 @@ from mpinet.programs.schedules import find_schedule
 from mpinet.programs.schedules.schedule import PassSchedule, Phase
 
 Inputs = Callable[[Ints], Array]
-"""Function that gives the input values of these numbers."""
+"""Function from numbers to the input values with these numbers."""
 
 CHUNK = 2**16
-"""Input values that are generated at a time for the serial check."""
+"""Number of input values generated at a time for the serial check."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -41,17 +41,19 @@ class AscendResult:
     algorithm: str
     """Name of the schedule."""
     elements: int
-    """Number of elements: 2^q, or a multiple of it where the schedule has several instances."""
+    """Number of elements: 2^q, or a multiple if the schedule has several instances."""
     steps: int
-    """Steps of the machine."""
+    """Number of steps of the machine."""
     phases: list[Phase]
     """Names and steps of the stages of a single pass, or of the passes if there are several."""
     correct: bool
     """True if all results agree with the serial computation, and no witnessed state was wrong
-    (`PassSchedule.astray`)."""
+    (`PassSchedule.astray`).
+    """
     index: Ints = field(repr=False)
     """Elements whose results are on this rank: element i of instance s is number s 2^q + i. Shape
-    (k,)."""
+    (k,).
+    """
     values: Array = field(repr=False)
     """Results of these elements. Shape (k, ..)."""
 
@@ -66,38 +68,39 @@ def run(
 ) -> AscendResult:
     """Run an operator on a machine and compare with the serial computation (collective).
 
-    The check needs all input values and results on every rank that has elements; of a reduction,
-    only a share of the values.
+    For the check every rank with elements computes all input values and results. The check of a
+    reduction only needs a share of the values on each rank.
 
     Parameters
     ----------
     machine : Machine
-        Moves, polices and counts.
+        Runs the steps, enforces the port model and counts.
     operator : Operator or str
         The operator, or its name in `operators.OPERATORS`.
     kind : str
         ``"ascend"`` or ``"descend"``.
     seed : int
-        For the input values, unless `values` gives them; instance s has those of seed + s.
+        Seed of the input values; instance s uses seed + s. Ignored if `values` is given.
     algorithm : str or subclass of PassSchedule, optional
-        The schedule, or its name (`schedules.find_schedule`). Default: the network's own, else
+        The schedule, or its name (`schedules.find_schedule`). Default: the network's own, otherwise
         ``"routed"``.
     values : callable, optional
-        ``values(index)``: the input values of these numbers; index has shape (k,). It must give
-        the same on all ranks.
+        ``values(index)`` returns the input values with numbers `index`, which has shape (k,). The
+        function must return the same values on all ranks.
 
     Returns
     -------
     AscendResult
-        The same on all ranks, but for the local `index` and `values`.
+        Equal on all ranks, except for the local `index` and `values`.
 
     Raises
     ------
     UsageError
-        Not 2^q processors, an unknown operator or algorithm, an operator without that form or
-        that looks beyond its pair, or a schedule that the network does not allow.
+        The number of processors is not a power of two. The operator or the algorithm does not
+        exist. The operator lacks the form or reads elements outside its pair. The network does not
+        support the schedule.
     ModelViolation
-        The machine's port model forbids the schedule.
+        The schedule exceeds the machine's port model.
 
     Examples
     --------
@@ -145,14 +148,14 @@ def run(
 
 
 def _members(schedule: PassSchedule) -> list[Ints | slice]:
-    """The places of each instance's elements among those at home here."""
+    """Return the indices of each instance's elements among this rank's elements."""
     if schedule.instances == 1:
         return [slice(None)]
     return [np.flatnonzero(schedule.instance == s) for s in range(schedule.instances)]
 
 
 def _drawn(inputs: Sequence[Inputs], members: Sequence[Ints | slice], index: Ints) -> Array:
-    """The input values of these elements, each from its own instance."""
+    """Return the input values of these elements, each from its own instance."""
     if len(inputs) == 1:
         return inputs[0](index)
     parts = [of(index[at]) for of, at in zip(inputs, members, strict=True)]
@@ -161,7 +164,7 @@ def _drawn(inputs: Sequence[Inputs], members: Sequence[Ints | slice], index: Int
 
 
 def _checked(operator: Operator, program: Sequence[Pass], q: int) -> Sequence[Pass]:
-    """The program, if it can be carried out on 2^q elements."""
+    """Return the program after checking that it can run on 2^q elements."""
     if np.dtype(operator.dtype).hasobject:
         raise UsageError(
             f"The operator {operator.name} works on Python objects; elements need a fixed-size "
@@ -177,7 +180,7 @@ def _checked(operator: Operator, program: Sequence[Pass], q: int) -> Sequence[Pa
 
 
 def _phases(program: Sequence[Pass], stages: list[list[Phase]]) -> list[Phase]:
-    """The stages of the only pass, or the passes."""
+    """Return the stages of a single pass, or one phase per pass."""
     if len(program) == 1:
         return stages[0]
     steps = [sum(steps for _, steps in parts) for parts in stages]
@@ -193,7 +196,7 @@ def _count_wrong(
     index: Ints,
     results: Array,
 ) -> int:
-    """Count the results that differ from the serial computation."""
+    """Return the number of results that differ from the serial computation."""
     if isinstance(operator, Reduction):
         everywhere = np.broadcast_to(_reduced(machine, operator, q, inputs), len(results))
         return _count_different(operator, results, everywhere, everywhere)
@@ -227,7 +230,7 @@ def _reduced(machine: Machine, operator: Reduction, q: int, inputs: Inputs) -> A
 
 
 def _count_different(operator: Operator, results: Array, mine: Array, expected: Array) -> int:
-    """Count the results that are not what they should be, or near it among all expected ones."""
+    """Return the number of wrong results; the tolerance depends on all expected results."""
     if len(results) == 0:
         return 0
     if not np.issubdtype(expected.dtype, np.inexact):

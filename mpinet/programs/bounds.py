@@ -1,7 +1,7 @@
-"""Lower bounds of collectives, from degree, distance and doubling (docs/papers/hdn, 8).
+"""Lower bounds of collectives from degree, distance and doubling (docs/papers/hdn, 8).
 
-Each holds for any network and port model. An item is one message's content: bounds other than
-those with combining let a message carry one item.
+Each bound holds for any network and port model. An item is the content of one message. Except in
+the bounds with combining, a message carries one item.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from mpinet.programs.waves import adjacency, shared_out
 
 
 class Bound(int):
-    """A number of steps that nothing beats, and what shows it.
+    """A lower bound of the number of steps, with its reason.
 
     Examples
     --------
@@ -28,56 +28,57 @@ class Bound(int):
     """
 
     by: str
-    """``"distance"`` (an item has so many hops to go), ``"growth"`` (of those that have one),
-    ``"ends"`` (what a processor has to send or to accept), ``"hops"`` (those of all items, over all
-    channels), or the kind of a certificate: ``"cut"``, ``"flow"``."""
+    """Reason for the bound. ``"distance"``: hops of an item; ``"growth"``: growth of the informed
+    set; ``"ends"``: items to send or receive at one processor; ``"hops"``: hops of all items over
+    all channels; ``"cut"`` or ``"flow"``: kind of a certificate.
+    """
 
     def __new__(cls, steps: int, by: str) -> Bound:
-        """Make a bound of so many steps, with what shows it."""
+        """Return a bound of `steps` steps with the reason `by`."""
         bound = super().__new__(cls, steps)
         bound.by = by
         return bound
 
     def __getnewargs__(self) -> tuple[int, str]:  # type: ignore[override]
-        """Return what a copy is made of."""
+        """Return the arguments for a copy."""
         return int(self), self.by
 
 
 def broadcast_bound(machine: Machine, root: int, made_in: int | None = None) -> Bound:
-    """Steps that no broadcast from `root` beats: its distances, and the growth of the informed.
+    """Return a lower bound of the steps of a broadcast, from distances and growth.
 
-    In a step an informed processor informs at most `send` others, so their number grows at most by
-    the factor 1 + send; with one port it doubles (docs/papers/hdn, 8). A transmission on a bus
-    may inform as many as the sender has ports (each is another member).
+    In a step an informed processor informs at most `send` others. The informed set grows at most by
+    the factor 1 + send; with one port the set doubles (docs/papers/hdn, 8). A transmission on a bus
+    may inform as many members as the sender has ports (each is another member).
 
     Parameters
     ----------
     machine : Machine
-        Gives the network and the port model.
+        Network and port model.
     root : int
-        The processor that has the message.
+        Processor that holds the message.
     made_in : int, optional
-        Steps in which the machine has brought the message to all processors. None of them is
-        farther away, so that the distances are only measured where growth alone needs fewer.
+        Steps of a completed broadcast. No processor is farther away than this number of hops, so
+        distances are measured only if the growth bound is smaller.
     """
     growth = Bound(growth_bound(machine.topology.hosts, fanout(machine)), "growth")
-    # The run itself shows that distances are not larger, and a flood of a large network is spared.
+    # The run itself shows that distances are not larger, which saves a flood of a large network.
     if made_in is not None and made_in <= growth:
         return growth
     return max(growth, Bound(farthest(machine, root), "distance"))
 
 
 def multicast_bound(machine: Machine, root: int, targets: Ints) -> int:
-    """Steps that no multicast beats: the farthest target, and the growth of the informed.
+    """Return a lower bound of the steps of a multicast, from distances and growth.
 
     Parameters
     ----------
     machine : Machine
-        Gives the network and the port model.
+        Network and port model.
     root : int
-        The processor that has the message.
+        Processor that holds the message.
     targets : ndarray of int64, shape (m,)
-        Those that are to have it, the same on all ranks.
+        Processors that need the message, equal on all ranks.
     """
     others = np.setdiff1d(targets, [root])
     distance = distances_from(machine, root)
@@ -87,25 +88,26 @@ def multicast_bound(machine: Machine, root: int, targets: Ints) -> int:
 
 
 def gossip_bound(machine: Machine, diameter: int | None = None) -> Bound:
-    """Steps that no all-to-all broadcast beats: N-1 with one port.
+    """Return a lower bound of the steps of a gossip: N-1 with one port.
 
-    Every processor has to receive N-1 items, in a step one from each of its channels or as many as
-    it may accept; links together have to carry N(N-1); and an item goes to the farthest processor.
+    Every processor has to receive N-1 items, in each step one per channel or as many as the port
+    model allows. All links together have to carry N(N-1) items. Every item has to reach the
+    farthest processor.
 
     Parameters
     ----------
     machine : Machine
         The machine.
     diameter : int, optional
-        Largest distance between processors, where it is known. Default: it is measured.
+        Largest distance between processors, if known. Default: measured.
     """
     hosts = machine.topology.hosts
     received = Bound(received_bound(machine, machine.model.receive), "ends")
-    # One accepted item per step needs N - 1 steps, which is never below the diameter of N nodes.
+    # One accepted item per step needs N - 1 steps, never less than the diameter of N nodes.
     if machine.model.receive == 1 and hosts == machine.topology.size:
         return received
     hops = max(hops_per_step(machine), 1)
-    # On a bus one transmission delivers to many, so that deliveries are not counted by channels.
+    # On a bus one transmission delivers to many members, so channels do not limit deliveries.
     carried = -(-hosts * (hosts - 1) // hops) if machine.topology.links else 0
     if diameter is None:
         diameter = host_distances(machine).diameter
@@ -113,9 +115,9 @@ def gossip_bound(machine: Machine, diameter: int | None = None) -> Bound:
 
 
 def combining_gossip_bound(machine: Machine) -> Bound:
-    """Steps that no all-to-all broadcast beats if a message may hold any number of items.
+    """Return a lower bound of the steps of a gossip whose messages hold any number of items.
 
-    The diameter between processors, and the growth of those that know one item.
+    The bound is the larger of the diameter between processors and the growth bound of one item.
     """
     growth = Bound(growth_bound(machine.topology.hosts, fanout(machine)), "growth")
     return max(growth, Bound(host_distances(machine).diameter, "distance"))
@@ -124,18 +126,19 @@ def combining_gossip_bound(machine: Machine) -> Bound:
 def exchange_bound(
     machine: Machine, distances: HostDistances | None = None, items: int = 1
 ) -> Bound:
-    """Steps that no total exchange beats: max(N-1, ceil(sum of distances / N)) with one port.
+    """Return a lower bound of the steps of a total exchange.
 
-    Every processor sends and receives N-1 items, and the items' hops have to be made.
+    With one port the bound is max(N-1, ceil(sum of distances / N)). Every processor sends and
+    receives N-1 items, and all hops of the items must be made.
 
     Parameters
     ----------
     machine : Machine
         The machine.
     distances : HostDistances, optional
-        Those of its processors, where they are known. Default: they are measured.
+        Distances of its processors, if known. Default: measured.
     items : int
-        Items of each pair.
+        Number of items per pair.
     """
     distances = distances or host_distances(machine)
     ends = max(
@@ -147,21 +150,24 @@ def exchange_bound(
 
 
 def scatter_bound(machine: Machine, root: int) -> Bound:
-    """Steps that no scatter from `root` beats: N-1 with one port.
+    """Return a lower bound of the steps of a scatter: N-1 with one port.
 
-    The root has to send N-1 items, in a step one on each of its channels or as many as it may; and
-    the farthest processor has to get one.
+    The root has to send N-1 items, in each step one per channel or as many as the port model
+    allows. The farthest processor has to receive an item.
     """
     return _one_sided_bound(machine, root, machine.model.send)
 
 
 def gather_bound(machine: Machine, root: int) -> Bound:
-    """Steps that no gather to `root` beats; as `scatter_bound`, with what the root may accept."""
+    """Return a lower bound of a gather's steps: `scatter_bound` with the root's receive limit."""
     return _one_sided_bound(machine, root, machine.model.receive)
 
 
 def _one_sided_bound(machine: Machine, root: int, limit: int | None) -> Bound:
-    """Steps that no scatter or gather beats, with what the root may do in a step."""
+    """Return a lower bound of a scatter or gather.
+
+    `limit` is the root's limit of messages per step.
+    """
     own = machine.nodes[machine.nodes == root]
     degree = machine.sum(int(channels(machine, own).sum()))[0]
     served = Bound(_items_bound(machine.topology.hosts - 1, degree, limit), "ends")
@@ -169,7 +175,7 @@ def _one_sided_bound(machine: Machine, root: int, limit: int | None) -> Bound:
 
 
 def growth_bound(processors: int, fanout: int) -> int:
-    """Steps until 1 informed processor has become `processors` if each informs `fanout` a step."""
+    """Return the steps to inform `processors` from one, if each informs `fanout` per step."""
     informed, steps = 1, 0
     while informed < processors:
         informed *= 1 + fanout
@@ -178,13 +184,13 @@ def growth_bound(processors: int, fanout: int) -> int:
 
 
 def fanout(machine: Machine) -> int:
-    """Most processors that one processor informs in a step."""
+    """Return the maximum number of processors informed by one processor in a step."""
     ports, send = machine.topology.ports, machine.model.send
     return ports if send is None or not machine.topology.links else min(send, ports)
 
 
 def received_bound(machine: Machine, limit: int | None) -> int:
-    """Steps in which every processor can receive (or send) N-1 items, `limit` in a step."""
+    """Return the steps in which every processor can receive or send N-1 items, `limit` a step."""
     hosts = machine.nodes[machine.nodes < machine.topology.hosts]
     fewest = int(channels(machine, hosts).min(initial=machine.topology.ports))
     fewest = -machine.max(-fewest)[0]
@@ -192,12 +198,12 @@ def received_bound(machine: Machine, limit: int | None) -> int:
 
 
 def _items_bound(items: int, degree: int, limit: int | None) -> int:
-    """Steps for items over `degree` channels, at most `limit` in a step."""
+    """Return the steps for items over `degree` channels, at most `limit` items per step."""
     return -(-items // min(degree, limit or degree)) if items else 0
 
 
 def channels(machine: Machine, nodes: Ints) -> Ints:
-    """Links or busses that these processors, all different, are on; shape of the argument."""
+    """Return the number of links or busses of each of the given, distinct processors."""
     senders, ports = wired(machine.topology, nodes)
     if not machine.topology.links:
         pairs = np.stack([senders, machine.topology.channel(senders, ports)], axis=1)
@@ -208,7 +214,7 @@ def channels(machine: Machine, nodes: Ints) -> Ints:
 
 
 def hops_per_step(machine: Machine) -> int:
-    """Most hops of different items in a step: channels, and what all nodes together may do."""
+    """Return the maximum number of item hops per step, limited by channels and by ports."""
     topology, model = machine.topology, machine.model
     ends = machine.sum(machine.wired_ports)[0]
     # Each link has a wired port at both ends. Full duplex carries a message from each of them.
@@ -220,18 +226,18 @@ def hops_per_step(machine: Machine) -> int:
 
 
 def farthest(machine: Machine, root: int) -> int:
-    """Hops from `root` to the farthest processor, measured by a flood."""
+    """Return the hops from `root` to the farthest processor, measured by a flood."""
     return flood(_survey(machine), root).farthest_host
 
 
 def _survey(machine: Machine) -> Machine:
-    """An all-port machine of full-duplex links for measurements, with a link on every port."""
+    """Return an all-port machine of full-duplex links for measurements, all ports linked."""
     topology = machine.topology if machine.topology.links else adjacency(machine.topology)
     return Machine(topology, "all", machine.transport, machine.mapping)
 
 
 def distances_from(machine: Machine, root: int) -> Ints:
-    """Hops from `root` to this rank's nodes, measured by a flood, shape (hosted,); -1 for never."""
+    """Return the hops from `root` to this rank's nodes by a flood, shape (hosted,); -1: none."""
     survey = _survey(machine)
     plan = survey.plan(*wired(survey.topology, survey.nodes))
     senders, receivers = survey.slots(plan.senders), survey.slots(plan.nodes)
@@ -247,12 +253,15 @@ def distances_from(machine: Machine, root: int) -> Ints:
 
 @dataclass(frozen=True)
 class HostDistances:
-    """Distances between processors, in hops; switches are passed but not counted."""
+    """Distances between processors, in hops.
+
+    Hops through switches count, but switches are not end points.
+    """
 
     diameter: int
-    """Largest distance between two processors."""
+    """Largest distance between two processors, in hops."""
     total: int
-    """Sum of the distances over all ordered pairs of processors."""
+    """Sum of the distances over all ordered pairs of processors, in hops."""
 
 
 def host_distances(machine: Machine) -> HostDistances:

@@ -29,16 +29,16 @@ Times = NDArray[np.int32]
 """Steps in which processors were informed, or `UNINFORMED`."""
 
 TREE = "tree"
-"""Name of the broadcast that every network of links has, however large it is."""
+"""Name of the broadcast for networks of links of any size."""
 
 PASSES = "passes"
-"""Name of the broadcast that a search finds on any network that a rank can look at as a whole."""
+"""Name of the broadcast found by a search, for any network small enough for a rank to examine."""
 
 BEST = "best"
-"""Stands for the shortest of a network's broadcasts."""
+"""Name for the shortest of a network's broadcasts."""
 
 FLOODING = "flooding"
-"""Name of the broadcast that every network of busses has."""
+"""Name of the broadcast for all networks of busses."""
 
 
 def broadcast(
@@ -52,23 +52,23 @@ def broadcast(
     Parameters
     ----------
     machine : Machine
-        Moves, polices and counts.
+        Runs the steps, enforces the port model and counts.
     root : int
-        The processor that has the message.
+        Processor that holds the message.
     algorithm : str, optional
-        A schedule of the family, ``"passes"``, ``"tree"`` (links) or ``"flooding"`` (busses), or
-        ``"best"``, the shortest of all that fit the machine's port model, on trial. Default: the
-        family's first that fits, else passes; on a network too large for these the tree, or
-        flooding where all ports of busses may be used.
+        A schedule of the family, ``"passes"``, ``"tree"`` (links), ``"flooding"`` (busses), or
+        ``"best"``: all broadcasts that fit the port model are tried and the shortest is used.
+        Default: the family's first schedule that fits, otherwise passes. On networks too large for
+        passes the default is the tree, or flooding if all ports of busses may be used.
     message : SingleNumbers, optional
-        Keeps the message. Default: a new one.
+        Holds the message. Default: a new one.
 
     Raises
     ------
     UsageError
         The network has no such algorithm, or none for the port model, or the root is a switch.
     ModelViolation
-        The algorithm asks more of processors than the machine's port model allows.
+        The algorithm exceeds the machine's port model.
 
     Examples
     --------
@@ -100,7 +100,7 @@ def broadcast(
 
 
 def _begun(phases: tuple[tuple[str, int], ...], steps: int) -> tuple[tuple[str, int], ...]:
-    """The phases of so many steps: the last one ends with them, later ones have not begun."""
+    """Return the phases cut after `steps` steps: the last is shortened, later ones dropped."""
     begun, left = [], steps
     for name, length in phases:
         if length > 0 and left == 0:
@@ -111,11 +111,11 @@ def _begun(phases: tuple[tuple[str, int], ...], steps: int) -> tuple[tuple[str, 
 
 
 CONTENT = 0x6D70696E
-"""Content of processor 0's message; those of other roots follow it."""
+"""Content of processor 0's message; the content of root r is larger by r."""
 
 
 def message_of(machine: Machine, root: int) -> SingleNumbers:
-    """Return the broadcast's message as a number that only the root knows."""
+    """Return the broadcast's message as a number held only by the root."""
     return SingleNumbers(machine, np.where(machine.nodes == root, CONTENT + root, NOTHING))
 
 
@@ -126,16 +126,16 @@ def inform_all(
     schedule: Schedule | None,
     message: SingleNumbers | None = None,
 ) -> tuple[Spent, Preparation]:
-    """Make the steps of a broadcast, and nothing else (collective).
+    """Run the steps of a broadcast without computing its bounds or result (collective).
 
     Parameters
     ----------
     machine, root
-        As for `broadcast`.
+        As in `broadcast`.
     name, schedule
-        As of `require_algorithm`.
+        Result of `require_algorithm`.
     message : SingleNumbers, optional
-        Keeps the message. Default: a new one.
+        Holds the message. Default: a new one.
     """
     message, preparation = message or message_of(machine, root), NONE
     if schedule is not None:
@@ -155,19 +155,19 @@ def inform_all(
 def require_algorithm(
     topology: Topology, root: int, algorithm: str | None, model: PortModel
 ) -> tuple[str, Schedule | None]:
-    """Name and schedule of the algorithm; no schedule for the tree and for flooding.
+    """Return name and schedule of the algorithm; the tree and flooding have no schedule.
 
     Raises
     ------
     NodeError, UsageError
-        The root is no processor, or the network has no such algorithm, or none of its algorithms
-        fits the port model.
+        The root is not a processor, the network has no such algorithm, or no algorithm fits the
+        port model.
     """
     require_processor(topology, root)
     own = topology.schedules(root)
     if not topology.links and algorithm == TREE:
         raise UsageError(
-            f"{topology.name} has busses, and a tree's branches would meet on them; its own "
+            f"{topology.name} has busses, on which a tree's branches would collide; available "
             f"broadcasts: {', '.join([*own, *_general(topology)])}."
         )
     if algorithm is None:
@@ -185,12 +185,12 @@ def require_algorithm(
 
 
 def _general(topology: Topology) -> tuple[str, str]:
-    """The broadcasts that networks have without any of their own."""
+    """Return the names of the broadcasts available on all networks of links, or of busses."""
     return (PASSES, TREE) if topology.links else (PASSES, FLOODING)
 
 
 def _default(topology: Topology, model: PortModel) -> str:
-    """The general broadcast for a port model."""
+    """Return the name of the default broadcast for a port model, without family schedules."""
     if sees_whole(topology):
         return PASSES
     if topology.links:
@@ -199,7 +199,7 @@ def _default(topology: Topology, model: PortModel) -> str:
 
 
 def _fitting(own: dict[str, Schedule], model: PortModel) -> list[str]:
-    """The schedules that fit the port model, before all one that sends as much as it may."""
+    """Return the schedules that fit the port model, first those that use all allowed sends."""
     fitting = [
         name
         for name, schedule in own.items()
@@ -209,12 +209,14 @@ def _fitting(own: dict[str, Schedule], model: PortModel) -> list[str]:
 
 
 def shortest(machine: Machine, root: int) -> tuple[str, Schedule | None]:
-    """Try all broadcasts that fit the port model on machines beside (collective).
+    """Return the shortest broadcast for the port model, by trial runs (collective).
+
+    The trials run on separate machines.
 
     Returns
     -------
     name, schedule
-        Of the one with the fewest steps, of several the one that is the default before others.
+        Broadcast with the fewest steps; on a tie the first by the order of defaults.
     """
     topology, model = machine.topology, machine.model
     own = {name: make() for name, make in topology.schedules(root).items()}
@@ -235,12 +237,12 @@ def shortest(machine: Machine, root: int) -> tuple[str, Schedule | None]:
 
 
 def _allows(limit: int | None, needed: int | None) -> bool:
-    """Tell if a limit of a port model leaves a schedule what it needs."""
+    """Return whether a limit of a port model satisfies the need of a schedule."""
     return limit is None or (needed is not None and needed <= limit)
 
 
 def _by_schedule(machine: Machine, schedule: Schedule, message: SingleNumbers) -> StepProgram:
-    """Every informed processor asks the schedule's rules."""
+    """Yield the sends of all informed processors by the schedule's rules."""
     informed = Informed(machine, schedule.root)
     sends = ScheduledPorts(machine, schedule.rule)
     listening = None if schedule.listen is None else ScheduledPorts(machine, schedule.listen)
@@ -263,18 +265,18 @@ def _by_schedule(machine: Machine, schedule: Schedule, message: SingleNumbers) -
 UNINFORMED = -1
 
 RUN = 64
-"""Processors that are passed over together where none of them is asked."""
+"""Number of processors per run; a run without informed processors is skipped as a whole."""
 
 
 class Informed:
-    """The steps in which this rank's processors were informed.
+    """Steps in which this rank's processors were informed.
 
     Parameters
     ----------
     machine : Machine
-        Has the processors.
+        Machine with the processors.
     root : int
-        The one that is informed before the first step.
+        Processor informed before the first step.
     """
 
     since: Times
@@ -294,21 +296,21 @@ class Informed:
         self.latest = np.maximum.reduceat(since, begins) if len(since) else since.copy()
 
     def note(self, slots: Ints, step: int) -> None:
-        """Note who received the message in this step; those that had it stay as they are."""
+        """Record the step of processors that received the message; earlier steps are kept."""
         note_informed(slots, step, self.since, self.latest)
 
     def state(self) -> Fields:
-        """Return what a checkpoint holds of it."""
+        """Return the fields for a checkpoint."""
         return {"since": Numbered(self.since, self._nodes)}
 
     def restore(self, found: Mapping[str, Any]) -> None:
-        """Go on from what `state` gave on any ranks."""
+        """Restore the fields saved by `state`, possibly on another number of ranks."""
         self._set(found["since"])
 
 
 @kernel
 def note_informed(slots: Ints, step: int, since: Shorts, latest: Shorts) -> None:
-    """Write the step of those of these processors that were not informed before."""
+    """Write the step of processors that were not informed before."""
     for i in range(slots.size):
         slot = slots[i]
         if since[slot] == UNINFORMED:
@@ -316,14 +318,14 @@ def note_informed(slots: Ints, step: int, since: Shorts, latest: Shorts) -> None
 
 
 class ScheduledPorts:
-    """The ports that a schedule's rule gives for the processors of this rank.
+    """Ports given by a schedule's rule for the processors of this rank.
 
     Parameters
     ----------
     machine : Machine
-        Has the processors.
+        Machine with the processors.
     rule : Rule
-        The schedule's rule, or that for listening.
+        The schedule's rule for sending, or for listening.
     """
 
     def __init__(self, machine: Machine, rule: Rule):
@@ -334,9 +336,9 @@ class ScheduledPorts:
     def ports(
         self, schedule: Schedule, informed: Informed, step: int, asked: int
     ) -> tuple[Ints, Ints]:
-        """Slots and ports, in order, of the processors informed in step `asked` or later.
+        """Return slots and ports, in order, for the processors informed in step `asked` or later.
 
-        They are valid until the next call.
+        The arrays are valid until the next call.
         """
         count = self._ask(schedule, informed, step, asked)
         if count > len(self._slots):
@@ -377,9 +379,9 @@ def ask_schedule(
     slots: Ints,
     ports: Ints,
 ) -> int:
-    """Write what those answer that were informed in step `asked` or later; how many ports.
+    """Write the rule's ports for processors informed in step `asked` or later; return their number.
 
-    Only as many are written as there is room for.
+    Ports beyond the size of the arrays are counted, but not written.
     """
     call, count = schedule_rule.call, 0
     for run in range(latest.size):
@@ -402,7 +404,10 @@ def ask_schedule(
 def _along_tree(
     machine: Machine, tree: RoutingTree, root: int, message: SingleNumbers
 ) -> StepProgram:
-    """Every informed node serves its children, one a step, the deepest subtree first."""
+    """Yield the sends of a broadcast along a tree.
+
+    Every informed node serves one child per step, the deepest subtree first.
+    """
     served = Numbered(np.zeros(machine.placement.count, np.int64), machine.nodes)
     first = Located(machine.nodes[machine.nodes == root])
     with State(machine, "tree", message, served=served, informed=first) as state:
@@ -420,7 +425,10 @@ def _along_tree(
 
 
 def _by_flooding(machine: Machine, root: int, message: SingleNumbers) -> StepProgram:
-    """Every informed processor offers the first bus that has not carried the message (ALL)."""
+    """Yield the sends of a flood over busses.
+
+    Every informed processor offers the first bus that has not carried the message (ALL).
+    """
     informed = Numbered(machine.nodes == root, machine.nodes)
     offers = Offers(machine)
     missing = machine.topology.hosts - 1

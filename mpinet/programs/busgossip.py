@@ -1,9 +1,9 @@
-"""Items from where they are to all processors over busses: what most members of a bus lack goes.
+"""Search for schedules over busses: each bus carries an item lacked by most of its members.
 
-In every step each bus takes, in an order that is drawn, an item that most of its members lack, of
-several the one that fewest have, from a member that has it. With one port only members count that
-accept nothing else, and only a member sends that sends nothing else. Every rank looks at the whole
-network and finds the same timetable.
+In every step the busses choose in random order. Each takes an item lacked by most of its members,
+on a tie the item with the fewest holders, from a member that holds it. With one port only idle
+members count as receivers, and only an idle member sends. Every rank examines the whole network and
+finds the same timetable.
 """
 
 from __future__ import annotations
@@ -19,29 +19,29 @@ from mpinet.programs.buspasses import BusMembers
 from mpinet.programs.starts import best_rows
 
 STARTS = 2**7
-"""Starts of a small network, with the seeds 0, 1, ..; the best of them counts."""
+"""Number of starts on a small network, with seeds 0, 1 and so on; the best one is returned."""
 
 LOOKS = 2**26
-"""Looks at members and items that all starts may take, as far as the bound tells that before."""
+"""Approximate maximum number of members and items examined by all starts."""
 
 
 def rows_over_busses(
     topology: Topology, sources: Ints, bound: int, one_port: bool, single: bool = False
 ) -> Ints:
-    """Bring items from where they are to all processors, in few steps.
+    """Bring items from their sources to all processors over busses, in few steps.
 
     Parameters
     ----------
     topology : Topology
         A connected network of busses.
     bound : int
-        Steps that nothing beats: there the search stops.
+        Lower bound of the steps. The search ends when a schedule meets the bound.
     one_port : bool
-        Whether a node sends and accepts one message a step.
+        If True, a node sends and receives at most one message per step.
     sources : ndarray of int64, shape (items,)
-        The processor that has each item first.
+        Processor that holds each item first.
     single : bool
-        Whether one member alone takes what a bus carries, so that all can be turned round.
+        If True, only one member receives a bus transmission, so the schedule can be reversed.
 
     Returns
     -------
@@ -51,7 +51,7 @@ def rows_over_busses(
     Raises
     ------
     Disconnected
-        Some processor cannot be reached.
+        A processor cannot be reached.
     """
     lists, items = BusMembers.of(topology), len(sources)
     looks = max(1, len(lists.members) * items * max(bound, 1))
@@ -64,7 +64,7 @@ def rows_over_busses(
 
     best = best_rows(take, rows, min(STARTS, LOOKS // looks), bound) if wanted else rows[:0]
     if len(best) < wanted:
-        raise Disconnected(f"{topology.name} is not connected: nobody can tell all others.")
+        raise Disconnected(f"{topology.name} is not connected: no processor reaches all others.")
     return best
 
 
@@ -79,9 +79,9 @@ def take_over_busses(
     seed: int,
     rows: Table,
 ) -> int:
-    """Write rows (step, sender, receiver, item, bus), by step; how many there are."""
+    """Run one start; write rows (step, sender, receiver, item, bus) and return their number."""
     items, count = sources.size, bus_begin.size - 1
-    came = np.full((size, items), -1, np.int64)  # the step in which an item came
+    came = np.full((size, items), -1, np.int64)  # arrival step of each item
     holders, lacking = np.ones(items, np.int64), np.full(size, items)
     sent, accepted = np.zeros(size, np.int64), np.zeros(size, np.int64)
     keys = np.empty(count, np.int64)
@@ -92,8 +92,8 @@ def take_over_busses(
     while done < wanted:
         step += 1
         before = done
-        # A bus sees what those before it carry in this step, so that the first has the choice: each
-        # step and start has another order.
+        # A bus sees the choices of busses before it in this step, so the first has an advantage.
+        # Each step and start has another order.
         for bus in range(count):
             keys[bus] = draw32(int(seed), int(bus), int(step), 22) & 0xFFFF
         order = np.argsort(keys)
@@ -109,7 +109,7 @@ def take_over_busses(
                         if not one_port or accepted[node] < step:
                             gain += 1
                             need = max(need, lacking[node])
-                    # What came in this step, over another bus, can be sent in the next one.
+                    # Items received in this step, over another bus, can be sent in the next one.
                     elif came[node, item] == step or (one_port and sent[node] == step):
                         continue
                     elif sender < 0 or lacking[node] < lacking[sender]:
@@ -117,8 +117,8 @@ def take_over_busses(
                 if gain == 0 or sender < 0:
                     continue
                 noise = draw32(int(seed), int(bus * items + item), int(step), 23) & 0xFF
-                # If one member alone takes the item, the number of members that lack it says
-                # nothing.
+                # If only one member receives the item, the number of members without it is
+                # irrelevant.
                 value = need if single else gain
                 # Gain first; among equal gains a rare item, since it has the fewest senders later.
                 key = (value << 32) - (holders[item] << 8) + noise
@@ -126,7 +126,7 @@ def take_over_busses(
                     best, chosen, giver = key, item, sender
             if chosen < 0:
                 continue
-            # Where one member alone takes the item, it is the one that lacks most.
+            # A single receiver is the member that lacks most items.
             taker = -1
             for at in range(begin, end):
                 node = members[at]

@@ -1,9 +1,9 @@
-"""Broadcast over busses: who tells which bus in which step.
+"""Broadcast over busses: choice of sender and bus in every step.
 
-A transmission tells all members of a bus that do not know yet, so that no bus has to carry a
-second one. With all ports every bus carries one as soon as a member knows, and nothing is faster.
-With one port a start tells busses greedily, those first whose members have most before them; what
-they have before them is taken from the start's schedule before.
+A transmission informs all members of a bus, so no bus needs a second transmission. With all ports
+every bus transmits in the step after its first member is informed, which is optimal. With one port
+a greedy search picks busses by the remaining steps of their uninformed members, largest first. The
+remaining steps come from the previous schedule of the same start.
 """
 
 from __future__ import annotations
@@ -22,11 +22,11 @@ from mpinet.programs.passkernels import take_server
 from mpinet.programs.schedules.timetable import Timetable
 
 ROUNDS = 8
-"""Schedules of a start, each from the one before."""
+"""Number of schedules per start; each is derived from the previous one."""
 
 
 class BusMembers(NamedTuple):
-    """Members of the busses, as kernels take them: rows of members, and rows of busses."""
+    """Members of all busses as arrays for kernels: busses of each node and members of each bus."""
 
     node_begin: Ints
     busses: Ints
@@ -35,7 +35,7 @@ class BusMembers(NamedTuple):
 
     @classmethod
     def of(cls, topology: Topology) -> BusMembers:
-        """Take them from a bus network."""
+        """Return the members of the busses of a network."""
         pairs = topology.incidences(np.arange(topology.size))
         pairs = pairs[np.lexsort((pairs[:, 1], pairs[:, 0]))]
         by_bus = pairs[np.lexsort((pairs[:, 0], pairs[:, 1]))]
@@ -49,12 +49,12 @@ class BusMembers(NamedTuple):
 
 
 def bus_wave(topology: Topology, root: int) -> Timetable:
-    """Find the all-port broadcast: it takes as many steps as the root's eccentricity.
+    """Return an all-port broadcast, whose number of steps is the root's eccentricity.
 
     Raises
     ------
     Disconnected
-        Some processor cannot be reached.
+        A processor cannot be reached.
     """
     lists, size = BusMembers.of(topology), topology.size
     parent, bus, since = (np.full(size, -1) for _ in range(3))
@@ -64,12 +64,12 @@ def bus_wave(topology: Topology, root: int) -> Timetable:
 
 
 def bus_schedule(topology: Topology, root: int, starts: int) -> Timetable:
-    """Find a one-port broadcast that takes few steps.
+    """Return a one-port broadcast with few steps.
 
     Raises
     ------
     Disconnected
-        Some processor cannot be reached.
+        A processor cannot be reached.
     """
     lists, size = BusMembers.of(topology), topology.size
     parent, bus = np.empty(size, np.int64), np.empty(size, np.int64)
@@ -79,7 +79,7 @@ def bus_schedule(topology: Topology, root: int, starts: int) -> Timetable:
     fanout = max(1, int(np.diff(lists.bus_begin).max(initial=1)) - 1)
     bound = growth_bound(size, fanout)
     for start in range(starts):
-        # The first round knows no tree yet. Later rounds serve first the subtrees that took
+        # The first round knows no tree yet. Later rounds first serve the subtrees that took
         # longest.
         rest[:] = 0
         for turn in range(ROUNDS):
@@ -98,9 +98,9 @@ def bus_schedule(topology: Topology, root: int, starts: int) -> Timetable:
 
 @kernel
 def tell_busses(lists: BusMembers, root: int, parent: Ints, bus: Ints, since: Ints) -> int:
-    """Inform everybody as soon as can be; how many are informed.
+    """Inform all processors as early as possible with all ports; return the number informed.
 
-    Whoever is informed first of a bus tells all its other members in the next step.
+    The first informed member of a bus informs all other members in the next step.
     """
     node_begin, busses, bus_begin, members = lists
     carried = np.zeros(bus_begin.size - 1, np.bool_)
@@ -112,8 +112,7 @@ def tell_busses(lists: BusMembers, root: int, parent: Ints, bus: Ints, since: In
         first += 1
         for place in range(node_begin[node], node_begin[node + 1]):
             b = busses[place]
-            # The first informed member has told all others, so that a second transmission brings
-            # nothing.
+            # The first informed member has informed all others; a second transmission is useless.
             if carried[b]:
                 continue
             carried[b] = True
@@ -136,7 +135,7 @@ def inform_over_busses(
     bus: Ints,
     since: Ints,
 ) -> int:
-    """Inform everybody, a step after the other; how many are informed."""
+    """Inform all processors with one port, step by step; return the number informed."""
     bus_begin, members = lists.bus_begin, lists.members
     size, count = since.size, bus_begin.size - 1
     bus[:] = -1
@@ -159,7 +158,8 @@ def inform_over_busses(
                     longest = max(longest, rest[member])
                     new += 1
             noise = draw32(int(seed), int(b), int(step), 6) & 0xFF
-            # The longest rest decides, then the number of new members, then a draw.
+            # The longest remaining time decides, then the number of new members, then a random
+            # number.
             urgency[b] = ((longest << 24 | new) << 8) | noise if known and new > 0 else -1
         order = np.argsort(-urgency)
         for i in range(count):
@@ -178,14 +178,14 @@ def inform_over_busses(
                 if since[member] < 0:
                     since[member], bus[member] = step, b
                     informed += 1
-    for node in range(size):  # only now: who sends on a bus may change while its step lasts
+    for node in range(size):  # at the end: the sender on a bus may change during its step
         parent[node] = sender[bus[node]] if bus[node] >= 0 else -1
     return informed
 
 
 @kernel
 def time_left(parent: Ints, bus: Ints, since: Ints, root: int, rest: Ints) -> int:
-    """Write the steps of each node's subtree once it is informed; return those of the root's."""
+    """Write the steps of each node's subtree once the node is informed; return the root's steps."""
     rest[:] = 0
     # Late nodes first: children are always later than their parents, so one pass is enough.
     order = np.argsort(-since)

@@ -1,7 +1,8 @@
 """Data circulation: each item visits all processors of its subcube of the low dimensions.
 
-A program of ASCEND: exchange i = 1, .., 2^q - 1 is in the dimension of i's lowest one bit, so that
-an item goes through its subcube as a Gray code does. Any schedule of exchanges will do.
+Data circulation is a program of ASCEND. Exchange i = 1, .., 2^q - 1 uses the dimension of the
+lowest one bit of i. An item thus follows a Gray code through its subcube. Any schedule of exchanges
+can run this program.
 """
 
 from __future__ import annotations
@@ -22,10 +23,10 @@ from mpinet.programs.schedules import find_schedule
 from mpinet.programs.schedules.schedule import PassSchedule, require_power_of_two
 
 MOST_DIMENSIONS = 20
-"""Largest subcubes, 2^20 processors: a step more for each processor that an item visits."""
+"""Maximum number of dimensions: an item needs one step for each of 2^20 processors."""
 
 ITEM = np.dtype([("origin", np.int64), ("visited", np.int64)])
-"""An item: the processor it comes from, and the sum of the labels of those that it has visited."""
+"""An item: its source processor, and the sum of the labels of the visited processors."""
 
 
 def circulate(
@@ -36,32 +37,33 @@ def circulate(
 ) -> CollectiveOutcome:
     """Bring each item to all 2^q elements of its subcube of the low q dimensions (collective).
 
-    With exchanges of one step it takes 2^q - 1 steps, which nothing beats. On BSN(a,b) the shifts
-    to the section of z and back come in addition (docs/papers/gbsn, 4); its schedules
-    ``sections`` and ``unaligned`` differ only in the way that they take where both are as long.
+    With exchanges of one step the program takes the optimal 2^q - 1 steps. On BSN(a,b) the shifts
+    to the section of z and back are additional (docs/papers/gbsn, 4). The schedules ``sections``
+    and ``unaligned`` of BSN(a,b) differ only in the direction of shifts on a tie.
 
     Parameters
     ----------
     machine : Machine
-        Of 2^n processors; moves, polices and counts.
+        Machine of 2^n processors; runs the steps, enforces the port model and counts.
     dimensions : int, optional
-        q, 1..n, or fewer where the schedule has fewer elements than there are processors. Default:
-        all.
+        q, from 1 to n, or to a lower limit if the schedule has fewer elements than processors.
+        Default: all.
     algorithm : str or subclass of PassSchedule, optional
-        The schedule of the exchanges, as in `ascend.run`.
+        Schedule of the exchanges, as in `ascend.run`.
     seed : int
-        Chooses the labels: 62 random bits for every processor.
+        Seed of the labels: 62 random bits for every processor.
 
     Returns
     -------
     CollectiveOutcome
-        Its phases are the dimensions, each with the steps of all its exchanges. `correct` tells
-        whether each item has gathered the labels of its subcube, and has not left it.
+        Phases are the dimensions, each with the steps of all its exchanges. `correct` is True if
+        each item has gathered the labels of exactly its subcube.
 
     Raises
     ------
     UsageError
-        Not 2^n processors, no such dimensions, or a schedule that the network does not allow.
+        The number of processors is not a power of two, `dimensions` is out of range, or the network
+        does not support the schedule.
 
     Examples
     --------
@@ -93,12 +95,12 @@ def circulate(
 def require_dimensions(
     topology: Topology, dimensions: int | None, elements: int | None = None
 ) -> int:
-    """The q that is wanted, or all dimensions: the network's, or those of a schedule's `elements`.
+    """Return the requested number q of dimensions, by default all of the network or schedule.
 
     Raises
     ------
     UsageError
-        The network has not 2^n processors, or not so many dimensions, or there are too many.
+        The number of processors is not a power of two, or `dimensions` is out of range.
     """
     n = require_power_of_two(topology)
     n = n if elements is None else min(n, elements)
@@ -110,12 +112,12 @@ def require_dimensions(
 
 
 def trailing_zeros(i: int) -> int:
-    """The place of the lowest one bit of i > 0."""
+    """Return the position of the lowest one bit of i > 0."""
     return (i & -i).bit_length() - 1
 
 
 def swap(seed: int, j: int, i: Ints, low: Array, high: Array) -> tuple[Array, Array]:
-    """The two items of a pair change places, and note the labels of their new ones."""
+    """Exchange the two items of a pair, and add the labels of their new processors."""
     new_low, new_high = high.copy(), low.copy()
     new_low["visited"] += _labels(seed, i)
     new_high["visited"] += _labels(seed, i | (1 << j))
@@ -128,7 +130,7 @@ def _labels(seed: int, addresses: Ints) -> Ints:
 
 
 def _complete(seed: int, q: int, index: Ints, state: Array) -> bool:
-    """Tell if the items that are here have been everywhere in their subcubes."""
+    """Return whether the items on this rank have visited their complete subcubes."""
     cubes, which = np.unique(index >> q, return_inverse=True)
     totals = [_labels(seed, np.arange(cube << q, (cube + 1) << q)).sum() for cube in cubes.tolist()]
     stayed = state["origin"] >> q == index >> q

@@ -1,4 +1,4 @@
-"""The common part of the collectives: the items that they move, and what they report."""
+"""Common part of the collectives: contents of items, and results."""
 
 from __future__ import annotations
 
@@ -20,39 +20,44 @@ from mpinet.programs.preparation import NONE, Preparation
 
 @dataclass(frozen=True)
 class CollectiveOutcome:
-    """Result of a collective; the fields behind `correct` are for some collectives alone."""
+    """Result of a collective; fields below `correct` are set by some collectives only."""
 
     algorithm: str
     """Name of the algorithm."""
     steps: int
-    """Steps of the machine until the last item has arrived; of a broadcast until the last
-    processor is informed, of those that are informed at all."""
+    """Number of steps until the last item has arrived. For a broadcast: until the last processor
+    that can be informed is informed.
+    """
     messages: int
-    """Messages sent, including those of a broadcast after `steps`: a processor of a schedule does
-    not know that all others are informed."""
+    """Number of messages sent. A broadcast also counts messages after `steps`, because a processor
+    of a schedule cannot know that all others are informed.
+    """
     phases: tuple[tuple[str, int], ...]
     """Name and length of each phase, in steps, up to `steps`."""
     lower_bound: Bound
     """Lower bound of the steps under the machine's port model with one item per message."""
     correct: bool
-    """True if every processor ended with exactly the items that are meant for it."""
+    """True if every processor ended with exactly its expected items."""
     preparation: Preparation = NONE
     """Cost of preparing a tree on a separate machine."""
     skipped: tuple[str, ...] = ()
     """Candidates that were not compared, because they would exceed the budget of work."""
     informed: int = 0
-    """Processors that ended with all items that are meant for them, of a broadcast or of many
-    items. A broadcast is incomplete if these are not all processors."""
+    """Number of processors that ended with all their expected items, in a broadcast or with many
+    items. A broadcast is incomplete if this number is smaller than the number of processors.
+    """
     value: int | None = None
     """Combined value of item 0 in a reduction."""
     items: int = 1
-    """Items of the root or of each processor, or items to combine."""
+    """Number of items of the root or of each processor, or number of items to combine."""
     rate: Fraction | None = None
-    """Upper bound of the items per step in the long run, of many items; None on networks that are
-    too large for its search."""
+    """Upper bound of the long-run throughput of many items, in items per step; None on networks too
+    large for its search.
+    """
     by_orbit: bool | None = None
-    """True if the messages of one processor stood for those of all, in a gossip by translations;
-    the others were not moved."""
+    """True if a gossip by translations computed the messages of one processor only, as
+    representatives of all messages.
+    """
 
     @classmethod
     def of(
@@ -64,26 +69,26 @@ class CollectiveOutcome:
         preparation: Preparation = NONE,
         **more: Any,
     ) -> CollectiveOutcome:
-        """Make the result of one phase: all that was spent; `more` are further fields."""
+        """Return the result of a single phase with the given cost; `more` sets further fields."""
         phases = ((algorithm, spent.steps),)
         both = (lower_bound, correct, preparation)
         return cls(algorithm, spent.steps, spent.messages, phases, *both, **more)
 
     @property
     def lower_by(self) -> str:
-        """Name of what shows the lower bound, as in `Bound`."""
+        """Reason for the lower bound, as in `Bound`."""
         return self.lower_bound.by
 
 
 def items(seed: int, sources: Ints, targets: Ints) -> Ints:
-    """The items' contents: 62 random bits for the source and the target of each.
+    """Return the contents of items: 62 random bits for each pair of source and target.
 
     Parameters
     ----------
     seed : int
-        Chooses the contents.
+        Seed of the contents.
     sources, targets : ndarray of int64, shape (k,)
-        Whose item it is, and for whom (for all: the source once more).
+        Source and target processor of each item; an item for all has its source as its target.
     """
     contents = np.empty(len(sources), np.int64)
     draw_items(seed, np.ascontiguousarray(sources), np.ascontiguousarray(targets), contents)
@@ -92,7 +97,7 @@ def items(seed: int, sources: Ints, targets: Ints) -> Ints:
 
 @kernel
 def draw_items(seed: int, sources: Ints, targets: Ints, contents: Ints) -> None:
-    """Write the items' contents."""
+    """Write the contents of items: 62 random bits per pair of source and target."""
     for i in range(sources.size):
         contents[i] = draw(seed, int(sources[i]), int(targets[i]))
 
@@ -103,7 +108,7 @@ def require_processor(topology: Topology, root: int) -> None:
     Raises
     ------
     NodeError, UsageError
-        There is no such node, or it is a switch.
+        The node does not exist, or is a switch.
     """
     topology.require_node(root)
     if root >= topology.hosts:
@@ -122,12 +127,12 @@ def require_connected(topology: Topology, root: int, reached: int) -> None:
 
 
 def choose(topology: Topology, what: str, wanted: str | None, offered: list[str]) -> str:
-    """The algorithm that is wanted, or the first that is offered.
+    """Return the requested algorithm, or the first offered one by default.
 
     Raises
     ------
     UsageError
-        It is not offered.
+        The requested algorithm is not offered.
     """
     if wanted is not None and wanted not in offered:
         raise UsageError(
@@ -138,7 +143,7 @@ def choose(topology: Topology, what: str, wanted: str | None, offered: list[str]
 
 
 def require_few(topology: Topology, what: str, most: int, instead: str = "") -> None:
-    """Raise `UsageError` if there are more than `most` processors, with what to do instead."""
+    """Raise `UsageError` with a suggestion if the network has more than `most` processors."""
     if topology.hosts > most:
         raise UsageError(
             f"{what} goes with at most {most:,} processors, and {topology.name} has "

@@ -1,15 +1,19 @@
-"""Cuts: parts of a network that items have to enter, and how few can enter them in a step.
+"""Lower bounds from cuts: items that must enter parts of a network, and entries possible per step.
 
-An item enters a part when a node inside accepts it from a node outside. In a gossip every other
-item has to enter each part that has processors; in a total exchange an item enters at least as many
-parts as there are on its shortest way. In a step of one port no more items enter than the arcs into
-parts have in a matching, which a cover of these arcs by senders and receivers shows; on all ports,
-no more than there are arcs. A transmission on a bus brings an item into several parts in a gossip,
-and into one in an exchange, whose items are somewhere only once. The quotient is a number of steps
-that nothing beats (docs/how-to/optimum.md). `mpinet.certify` checks it from parts and cover alone.
+An item enters a part if a node inside accepts the item from a node outside. In a gossip every
+outside item has to enter each part with processors. In a total exchange an item enters at least as
+many parts as lie on its shortest path.
 
-With every processor a part of its own this is the bound by degrees; with the pieces that are left
-without one node, what that node has to send.
+With one port, a largest matching of the arcs into parts limits the entries per step. A cover of
+these arcs by senders and receivers proves the limit. With all ports the limit is the number of
+arcs. A bus transmission brings an item into several parts in a gossip. In an exchange it brings an
+item into one part, because each item is at a single place.
+
+The quotient of entries and limit is a lower bound of the steps (docs/reference/bounds.md).
+`mpinet.certify` checks the bound from parts and cover alone.
+
+Two examples: if every processor is a part, the bound is the degree bound. If the parts are the
+pieces left without one node, the bound is the number of this node's sends.
 """
 
 from __future__ import annotations
@@ -30,42 +34,42 @@ from mpinet.programs.buspasses import BusMembers
 from mpinet.programs.matching import cover
 
 MOST_NODES, MOST_SINGLE = 2**10, 2**16
-"""Nodes of the largest network whose cuts are searched, and whose processors alone are looked at.
-"""
+"""Maximum number of nodes for a search of cuts, and for cuts around single processors."""
 
 MOST_LOOKS = 2**28
-"""Looks at nodes and arcs that may be taken for nodes to be left out beyond the first."""
+"""Maximum number of nodes and arcs examined to remove further nodes after the first."""
 
 OUTSIDE = -1
-"""Stand-in for a part: the node is in none."""
+"""Marker in place of a part: the node is in no part."""
 
 NOBODY = np.zeros(0, np.int64)
 
 
 @dataclass(frozen=True, eq=False)
 class Cut:
-    """Parts, and what enters them."""
+    """Parts of a network, and the items that enter them."""
 
     parts: Ints
-    """The part of every node, or `OUTSIDE`. Shape (N,)."""
+    """Part of every node, or `OUTSIDE`. Shape (N,)."""
     senders: Ints
     """Senders in a cover of the arcs into parts, for one port; arcs over counted busses need no
-    cover. Empty for all ports."""
+    cover. Empty for all ports.
+    """
     receivers: Ints
     """Receivers in the cover of `senders`, for one port; empty for all ports."""
     needed: int
-    """Total number of times that items have to enter a part."""
+    """Total number of entries of items into parts."""
     entering: int
-    """Most items that can enter parts in one step."""
+    """Maximum number of entries of items into parts per step."""
 
     @property
     def steps(self) -> int:
-        """Steps that it takes."""
+        """Lower bound of the steps."""
         return -(-self.needed // self.entering) if self.needed else 0
 
 
 def best_cut(topology: Topology, model: PortModel, collective: str) -> Cut | None:
-    """The best cut that is found for a ``"gossip"`` or an ``"exchange"``.
+    """Return the best cut found for a ``"gossip"`` or an ``"exchange"``.
 
     Parameters
     ----------
@@ -74,12 +78,12 @@ def best_cut(topology: Topology, model: PortModel, collective: str) -> Cut | Non
     model : PortModel
         ``"one"`` or ``"all"``.
     collective : str
-        What is done.
+        Name of the collective.
 
     Returns
     -------
     Cut or None
-        None where none is searched: on half-duplex links, and large networks.
+        None if no search is made: on half-duplex links, and on large networks.
 
     Examples
     --------
@@ -88,18 +92,18 @@ def best_cut(topology: Topology, model: PortModel, collective: str) -> Cut | Non
     9
     """
     known = (model.send, model.receive) in ((1, 1), (None, None)) and not model.half_duplex
-    # The count of what enters in a step holds for these two port models only.
+    # The count of entries per step holds for these two port models only.
     if not known or not 1 < topology.size <= MOST_SINGLE:
         return None
     kind = _CutSearch if topology.links else _OverBusses
     search = kind(topology, model.send == 1, collective == "exchange")
     cuts = [search.cut(parts) for parts in search.candidates()]
-    # Of cuts that show the same bound, the one with fewer parts makes the smaller certificate.
+    # Among cuts with the same bound, the one with fewer parts gives the smaller certificate.
     return max(cuts, key=lambda cut: (cut.steps, -int(cut.parts.max())))
 
 
 class _CutSearch:
-    """A network, its arcs, and how often items have to enter parts of it."""
+    """Search for cuts of a network of links."""
 
     def __init__(self, topology: Topology, one_port: bool, exchange: bool):
         self.hosts, self.size = topology.hosts, topology.size
@@ -115,10 +119,10 @@ class _CutSearch:
             _, self.widths = np.unique((senders * self.size + ends)[apart], return_counts=True)
 
     def candidates(self) -> Iterator[Ints]:
-        """Parts that may be good: single processors, pieces, what is near a node."""
+        """Yield promising parts: single processors, pieces, and neighbourhoods of a node."""
         nodes = np.arange(self.size)
         yield np.where(nodes < self.hosts, nodes, OUTSIDE)
-        # Items of pairs pass the switches, so that a part around each node counts every hop.
+        # Items of pairs pass the switches, so a part around each node counts every hop.
         if self.exchange and self.hosts < self.size:
             yield nodes
         yield from self._joined()
@@ -130,9 +134,9 @@ class _CutSearch:
         yield from self._sweep()
 
     def cut(self, parts: Ints) -> Cut:
-        """Return the cut that these parts show."""
+        """Return the cut for the given parts: entries needed, and entries per step."""
         inside = np.bincount(parts[: self.hosts] + 1, minlength=self.size + 1)[1:]
-        if not self.exchange:  # nothing has to get to switches alone
+        if not self.exchange:  # parts of switches alone need no item
             parts = np.where((parts >= 0) & (inside[parts] > 0), parts, OUTSIDE)
         into = parts[self.receivers]
         entering = (into >= 0) & (into != parts[self.lists.others])
@@ -144,29 +148,29 @@ class _CutSearch:
         return Cut(parts, *self._gates(parts, entering, needed))
 
     def _gates(self, parts: Ints, entering: Flags, needed: int) -> tuple[Ints, Ints, int, int]:
-        """The other numbers of a cut."""
+        """Return senders, receivers, `needed`, and the maximum number of entries per step."""
         if not self.one_port:
             return NOBODY, NOBODY, needed, int(self.widths[entering].sum())
-        # König: with one port the most messages of a step are a largest matching, as many as a
-        # smallest cover has nodes. The cover is what a certificate can show.
+        # König: with one port the maximum number of messages per step is the size of a largest
+        # matching and of a smallest cover. A certificate states the cover.
         senders, receivers = cover(self.lists, entering)
         return senders, receivers, needed, len(senders) + len(receivers)
 
     def _joined(self) -> Iterator[Ints]:
-        """Yield what parallel links join, of any number and more than are between others."""
-        # Fat links join nodes that belong together, as in a hierarchy; thin ones between them are
-        # cuts.
+        """Yield the components joined by parallel links, for each minimum number of links."""
+        # In a hierarchy many parallel links join the nodes of one level; few links between levels
+        # are cuts.
         for least in np.unique(self.widths)[:-1]:
             parts, before = np.arange(self.size), np.empty(0, np.int64)
             wide = self.widths > least
-            # Labels fall until all joined nodes bear the lowest number among them.
+            # Labels decrease until all joined nodes have the lowest number among them.
             while not np.array_equal(parts, before):
                 before = parts.copy()
                 np.minimum.at(parts, self.receivers[wide], parts[self.lists.others[wide]])
             yield parts
 
     def _pieces(self) -> Ints:
-        """Return what is left without some nodes: those are added while the bound grows."""
+        """Return the pieces left without some nodes; nodes are removed while the bound grows."""
         removed = np.zeros(self.size, bool)
         parts, trial = np.empty(self.size, np.int64), np.empty(self.size, np.int64)
         work = np.empty((2, self.size), np.int64)
@@ -178,8 +182,8 @@ class _CutSearch:
                 if removed[node]:
                     continue
                 removed[node] = True
-                # With one port each removed node lets in one message per step, so that needed
-                # entries per removed node are the bound.
+                # With one port each removed node lets in one message per step. Needed entries per
+                # removed node are therefore a bound.
                 ratio = self._needed(removed, trial, work) / (gone + 1)
                 if ratio > found:
                     found, which = ratio, node
@@ -192,14 +196,18 @@ class _CutSearch:
         return parts
 
     def _needed(self, removed: np.ndarray, parts: Ints, work: Ints) -> int:
-        """Times that items enter the pieces that are left."""
+        """Return the number of entries of items into the remaining pieces."""
         lists = self.lists.begin, self.lists.others
         return int(separate(*lists, removed, self.hosts, self.exchange, parts, work))
 
     def _sweep(self) -> Iterator[Ints]:
-        """The nodes nearest to one, as many as make the best cut; and all the others."""
-        # Removing the rim of a ball leaves the ball as a piece, so that `_pieces` covers these cuts
-        # for a gossip.
+        """Yield the ball with the best bound as a part, then the best complement of a ball.
+
+        Each is the best over the balls around all nodes. The bound is the number of items that
+        must enter the part, divided by the possible entries per step.
+        """
+        # Removing the rim of a ball leaves the ball as a piece. For a gossip `_pieces` already
+        # covers these cuts.
         if self.one_port and not self.exchange:
             return
         order = np.empty(self.size, np.int64)
@@ -214,7 +222,7 @@ class _CutSearch:
 
 
 class _OverBusses(_CutSearch):
-    """The same of a bus network."""
+    """Search for cuts of a network of busses."""
 
     def __init__(self, topology: Topology, one_port: bool, exchange: bool):
         super().__init__(topology, one_port, exchange)
@@ -223,14 +231,13 @@ class _OverBusses(_CutSearch):
         self._members = [lists.members[begin:end] for begin, end in pairwise(ends)]
 
     def _gates(self, parts: Ints, entering: Flags, needed: int) -> tuple[Ints, Ints, int, int]:
-        """By senders and receivers, by one of the two, or by busses alone, whichever lets in least.
+        """Return the smallest limit: by senders, by receivers, by both, or by busses alone.
 
-        The arcs between the same two over several busses are looked at as one.
+        Arcs between the same two nodes over several busses count as one arc.
         """
         heads = np.unique(self.receivers[entering])
         tails = np.unique(self.lists.others[entering].astype(np.int64))
-        # Any set of senders and receivers gives a valid count, so that the least of several counts
-        # holds.
+        # Any set of senders and receivers gives a valid limit, so the smallest of several is valid.
         choices = [(NOBODY, NOBODY)]
         if self.one_port:
             choices += [(NOBODY, heads), (tails, NOBODY), cover(self.lists, entering)]
@@ -239,7 +246,7 @@ class _OverBusses(_CutSearch):
         return *choices[least], needed, worths[least]
 
     def _worth(self, parts: Ints, senders: Ints, receivers: Ints) -> int:
-        """Count how often items can enter parts in a step."""
+        """Return the maximum number of entries of items into parts per step."""
         closed = np.isin(np.arange(self.size), receivers)
         by_sender, worth = dict.fromkeys(senders.tolist(), 0), len(receivers)
         for members in self._members:
@@ -266,7 +273,11 @@ def separate(
     parts: Ints,
     work: Table,
 ) -> int:
-    """Number the pieces that are left without some nodes; how often items have to enter them."""
+    """Number the pieces left without the removed nodes; return how often items must enter.
+
+    `parts` gets each node's piece, or -1. In a gossip every outside processor's item enters each
+    piece with processors; in an exchange, one item for each processor inside.
+    """
     queue, count = work[0], 0
     parts[:] = -1
     needed = 0
@@ -294,7 +305,10 @@ def separate(
 
 @kernel
 def count_entries(begin: Ints, others: Shorts, entering: Flags, hosts: int) -> int:
-    """Sum over ordered pairs of processors of the fewest entries on a way; arcs run inwards."""
+    """Return the sum over ordered pairs of processors of the fewest entries on a path.
+
+    Arcs are stored at their receivers.
+    """
     size, total = begin.size - 1, 0
     distance, queue = np.empty(size, np.int64), np.empty(2 * others.size + 2, np.int64)
     left = np.empty(size, np.bool_)
@@ -320,7 +334,7 @@ def count_entries(begin: Ints, others: Shorts, entering: Flags, hosts: int) -> i
                         queue[tail] = other
                         tail += 1
                     else:
-                        # 0-1 search: a step of no cost goes to the front of the queue, which begins
+                        # 0-1 search: a step of cost 0 goes to the front of the queue, which begins
                         # in the middle.
                         head -= 1
                         queue[head] = other
@@ -340,9 +354,9 @@ def sweep(
     outside: bool,
     order: Ints,
 ) -> int:
-    """Take the nodes nearest to each node one after the other; how many make the best cut.
+    """Grow a ball around each node; write the nodes of the best ball and return their number.
 
-    Writes the order in which they were taken. What is to be entered is what was taken, or all else.
+    Items enter the ball, or with `outside` the rest of the network.
     """
     size = begin.size - 1
     queue, inner = np.empty(size, np.int64), np.empty(size, np.int64)
@@ -373,15 +387,15 @@ def sweep(
                     known[other] = True
                     queue[tail] = other
                     tail += 1
-            # With one port, nodes at the edge send or accept one message each; both sides limit
-            # what enters.
+            # With one port, each node at the edge sends or accepts one message. Both sides limit
+            # the entries.
             entering = min(edge, rim) if one_port else crossing
             away = hosts - inside
             needed = inside * away if exchange else (inside if outside else away)
             if inside == 0 or away == 0 or entering == 0:
                 continue
-            # Ratios are compared by products of whole numbers, since rounding could differ between
-            # hosts.
+            # Ratios are compared by integer products, since rounding could differ between
+            # computers.
             if needed * best_entering > best_needed * entering:
                 best, best_needed, best_entering = head, needed, entering
                 for place in range(tail):

@@ -1,7 +1,7 @@
-"""Embedding a guest network in a host: dilation, congestion, expansion.
+"""Embedding of a guest network in a host: dilation, congestion, expansion.
 
-A guest node stands at a host node, its image; a guest link is a way between images: the host's
-link where they are neighbours, the route of the host's routing elsewhere.
+The image of a guest node is a host node. A guest link is mapped to a path between images: the
+host's link if the images are neighbours, otherwise the route of the host's routing.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from mpinet.networks.shortest import MAX_ENTRIES, table_routing
 from mpinet.networks.topology import Topology
 
 MOST_PLACED = 2**24
-"""Most nodes of a ring that is laid along a cycle: every rank has all of their places."""
+"""Maximum number of nodes of a ring mapped along a cycle: every rank stores all of their images."""
 
 
 class Embedding:
@@ -35,13 +35,13 @@ class Embedding:
     guest, host : Topology
         The guest has at most as many nodes as the host has processors.
     images : array-like of int, shape (guest.size,), optional
-        The host processor of every guest node, all different. Default: the canonical embedding,
-        guest node x at host node x (docs/papers/gbsn, 5), which needs no table.
+        Host processor of every guest node, all different. Default: the canonical embedding, guest
+        node x at host node x (docs/papers/gbsn, 5), which needs no table.
 
     Raises
     ------
     UsageError
-        Busses, a guest that is too large, or images that are none.
+        A network has busses, the guest is too large, or the images are invalid.
 
     Examples
     --------
@@ -68,11 +68,11 @@ class Embedding:
             self._by_image = np.argsort(self._images)
 
     def images_of(self, guests: Ints) -> Ints:
-        """The host processors of these guest nodes, shape of the argument."""
+        """Return the host processors of these guest nodes, in the shape of the argument."""
         return guests if self._images is None else self._images[guests]
 
     def guests_at(self, nodes: Ints) -> Ints:
-        """The guest nodes at these host nodes, shape of the argument; -1 where there is none."""
+        """Return the guest nodes at these host nodes, in the shape of the argument; -1 for none."""
         if self._images is None:
             return np.where(nodes < self.guest.size, nodes, -1)
         ascending = self._images[self._by_image]
@@ -80,19 +80,19 @@ class Embedding:
         return np.where(ascending[place] == nodes, self._by_image[place], -1)
 
     def guests_here(self, machine: Machine) -> Ints:
-        """The guest nodes whose images this rank hosts, ascending."""
+        """Return the guest nodes with images on this rank, ascending."""
         guests = self.guests_at(machine.nodes)
         return np.sort(guests[guests >= 0])
 
 
 def ring_images(guest: Topology, host: Topology) -> Ints | None:
-    """Return a ring's places in a host of as many processors: along the host's Hamiltonian cycle.
+    """Return a ring's images along the Hamiltonian cycle of a host of equal size.
 
     Returns
     -------
     ndarray of int64, shape (guest.size,) or None
-        The host processor of every guest node: of two that are linked, two that are linked. None
-        where the guest is no ring, or no cycle of the host's is known.
+        Host processor of every guest node; linked guest nodes have linked images. None if the guest
+        is not a ring, or if no cycle of the host is known.
     """
     rings = guest.family == "ring" and guest.size == host.size == host.hosts
     if not rings or not host.links or host.size > MOST_PLACED:
@@ -102,7 +102,7 @@ def ring_images(guest: Topology, host: Topology) -> Ints | None:
 
 
 def _checked_images(guest: Topology, host: Topology, images: object) -> Ints:
-    """The images as an array, if they can be."""
+    """Return the images as an array, after checking them."""
     given = np.asarray(images)
     whole = given.shape == (guest.size,) and np.issubdtype(given.dtype, np.integer)
     inside = whole and given.min() >= 0 and given.max() < host.hosts
@@ -116,33 +116,34 @@ def _checked_images(guest: Topology, host: Topology, images: object) -> Ints:
 
 @dataclass(frozen=True)
 class Measures:
-    """Measures of an embedding: what it costs."""
+    """Measures of the cost of an embedding."""
 
     dilation: int | None
-    """Largest host distance of the images of two guest neighbours, in hops. None where the routing
-    is not a shortest one and the host too large for a table of distances."""
+    """Largest host distance between the images of two guest neighbours, in hops. None if the
+    routing does not use shortest paths and the host is too large for a table of distances.
+    """
     route_length: int
-    """Hops of the longest way that stands for a guest link."""
+    """Number of hops of the longest path for a guest link."""
     congestion: int
-    """Largest number of guest links whose ways take one host link."""
+    """Largest number of guest links whose paths use the same host link."""
     expansion: float
-    """Host nodes per guest node."""
+    """Number of host nodes per guest node."""
 
 
 def measure(machine: Machine, embedding: Embedding, routing: Routing | None = None) -> Measures:
     """Measure an embedding by sending a message over every guest link (collective).
 
-    Each undirected guest link counts once, from the lower- to the higher-numbered image; several
-    guest links between two nodes are one, and so are several host links (docs/papers/gbsn, 5).
+    Each undirected guest link counts once, from the lower- to the higher-numbered image. Parallel
+    guest links count as one link, and so do parallel host links (docs/papers/gbsn, 5).
 
     Parameters
     ----------
     machine : Machine
-        Of the host; gives ranks and mapping. Its own steps are not touched.
+        Machine of the host, for its ranks and mapping. Its own steps are not changed.
     embedding : Embedding
-        What is measured.
+        Embedding to measure.
     routing : Routing, optional
-        The host's. Default: its first.
+        Routing of the host. Default: its first.
     """
     host = host_of(machine, embedding)
     routing = routing or host.routing()
@@ -161,7 +162,7 @@ def measure(machine: Machine, embedding: Embedding, routing: Routing | None = No
 
 
 def host_of(machine: Machine, embedding: Embedding) -> Topology:
-    """The host, which must be the machine's network."""
+    """Return the host, after checking that the host is the machine's network."""
     if machine.topology is not embedding.host:
         raise UsageError(
             f"The machine is a {machine.topology.name}: an embedding runs on a machine of its "
@@ -171,7 +172,7 @@ def host_of(machine: Machine, embedding: Embedding) -> Topology:
 
 
 def guest_links(guest: Topology, nodes: Ints) -> tuple[Ints, Ints, Ints]:
-    """The links of some guest nodes: nodes, ports, neighbours; each neighbour on one port."""
+    """Return the links of guest nodes: nodes, ports, neighbours; each neighbour on one port."""
     nodes, ports = wired(guest, nodes)
     others = guest.neighbor(nodes, ports)
     pairs = np.stack([nodes, others], axis=1)
@@ -181,7 +182,10 @@ def guest_links(guest: Topology, nodes: Ints) -> tuple[Ints, Ints, Ints]:
 
 
 def _longest_way(machine: Machine, embedding: Embedding, routing: Routing) -> int:
-    """Hops of the longest way of a message over each guest link, sent upwards (collective)."""
+    """Return the hops of the longest path of a message over each guest link (collective).
+
+    Messages go from the lower- to the higher-numbered image.
+    """
     guest = embedding.guest
     nodes, ports, others = guest_links(guest, embedding.guests_here(machine))
     sources, targets = embedding.images_of(nodes), embedding.images_of(others)
@@ -205,7 +209,7 @@ def require_delivered(router: Router) -> None:
 
 
 def _busiest_link(machine: Machine) -> int:
-    """Messages over the host link that carried most, both directions together (collective)."""
+    """Return the messages over the busiest host link, both directions together (collective)."""
     used = np.flatnonzero(machine.meters.loads)
     slots, ports = np.divmod(used, machine.topology.ports)
     ends = machine.nodes[slots], machine.topology.neighbor(machine.nodes[slots], ports)
@@ -221,7 +225,7 @@ def _busiest_link(machine: Machine) -> int:
 
 
 def _shortest_routing(host: Topology) -> Routing | None:
-    """A routing on shortest paths; None where the host has none and is too large for a table."""
+    """Return a routing on shortest paths, by a table if needed; None if the host is too large."""
     if "shortest" in host.routings:
         routing = host.routing("shortest")
         if routing.shortest:
@@ -230,18 +234,18 @@ def _shortest_routing(host: Topology) -> Routing | None:
 
 
 WIRING_AT, FIRST_AT = 0, 1
-"""Places, in the parameters of a routing that prefers links, of the topology's wiring and of the
-routing that it follows elsewhere.
+"""Indices into the parameters of a link-preferring routing: wiring, and parameters of its base
+routing.
 """
 
 ROUTED, ARRIVING = -1, -2
-"""First word of its header, if it is no port: routed, or at the next node there."""
+"""Values of the header's first word other than ports: routed, or arriving at the next node."""
 
 
 def preferring_links(host: Topology, routing: Routing) -> Routing:
-    """The routing, but between neighbours the link itself: what stands for a guest link.
+    """Return the routing, with the direct link between neighbours, for the paths of guest links.
 
-    A routing on shortest paths does so already.
+    A routing on shortest paths already does so.
     """
     if routing.shortest:
         return routing
@@ -258,13 +262,13 @@ def preferring_links(host: Topology, routing: Routing) -> Routing:
     )
 
 
-# The host's wiring and the rules of the routing that is followed elsewhere: `bind` gives them.
+# The host's wiring and the rules of the base routing; `bind` sets them.
 wired_to = routed_start = routed_decide = open_part
 
 
 @rule
 def start_by_link(source, target, header, params):
-    """The lowest port that leads to the target, or ROUTED; then the routing's own header."""
+    """Write the lowest port to the target, or ROUTED; then the base routing's header."""
     place = params[WIRING_AT]
     wiring = params[place:]
     header[0] = ROUTED
@@ -277,7 +281,7 @@ def start_by_link(source, target, header, params):
 
 @rule
 def decide_by_link(node, header, params):
-    """Take the link once if there is one, else ask the routing."""
+    """Take the direct link once if there is one, otherwise ask the base routing."""
     if header[0] == ROUTED:
         return routed_decide(node, header[1:], params[FIRST_AT : params[WIRING_AT]])
     if header[0] == ARRIVING:

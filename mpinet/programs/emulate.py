@@ -1,4 +1,4 @@
-"""Emulation: a guest's program on a host, through an embedding.
+"""Emulation of a guest's program on a host, through an embedding.
 
 The messages of every step of the guest are routed over the host, under the host's port model.
 """
@@ -34,7 +34,7 @@ from mpinet.programs.schedules.schedule import (
 )
 
 STEP = "step"
-"""The program of one step of the guest: a message over every link, both ways."""
+"""Program of one step of the guest: a message over every link, in both directions."""
 
 
 @dataclass(frozen=True)
@@ -44,16 +44,17 @@ class Emulated:
     program: str
     """``"step"``, ``"ascend"`` or ``"descend"``."""
     guest_steps: int
-    """Steps on the guest itself."""
+    """Number of steps on the guest itself."""
     host_steps: int
-    """Steps of the host."""
+    """Number of steps of the host."""
     correct: bool
-    """True if every message reached its addressee, or if all results equal those of the serial
-    computation."""
+    """True if every message reached its target, or if all results equal those of the serial
+    computation.
+    """
 
     @property
     def slowdown(self) -> float | None:
-        """Host steps per guest step; None where the guest makes none."""
+        """Host steps per guest step; None if the guest makes no steps."""
         return self.host_steps / self.guest_steps if self.guest_steps else None
 
 
@@ -63,20 +64,20 @@ def emulate_step(
     routing: Routing | None = None,
     seed: int = 0,
 ) -> Emulated:
-    """Emulate one all-port step in which every guest link carries a message both ways (collective).
+    """Emulate one all-port step with a message in both directions of every guest link (collective).
 
-    It counts as one step of the guest, whatever the host's port model.
+    This counts as one step of the guest under any port model of the host.
 
     Parameters
     ----------
     machine : Machine
-        Of the host; moves, polices and counts.
+        Machine of the host; runs the steps, enforces the port model and counts.
     embedding : Embedding
-        Where the guest nodes are.
+        Images of the guest nodes.
     routing : Routing, optional
-        The host's. Default: its first.
+        Routing of the host. Default: its first.
     seed : int
-        Chooses the messages' contents.
+        Seed of the messages' contents.
     """
     guest, host = embedding.guest, host_of(machine, embedding)
     before = machine.steps
@@ -115,29 +116,29 @@ def emulate_ascend(
 ) -> Emulated:
     """Run ASCEND or DESCEND of the guest on the host (collective).
 
-    In dimension j the state of element i goes from its image to that of i XOR 2^j. The guest's
-    steps are those of the same exchanges on the guest itself, by its own routing and under the
-    same port model: one a dimension on the hypercube (links full duplex).
+    In dimension j the state of element i travels from its image to the image of i XOR 2^j. The
+    guest steps are counted for the same exchanges on the guest itself, by its own routing and under
+    the same port model. On the hypercube with full-duplex links each dimension takes one step.
 
     Parameters
     ----------
     machine : Machine
-        Of the host; moves, polices and counts.
+        Machine of the host; runs the steps, enforces the port model and counts.
     embedding : Embedding
-        Where the guest nodes are; the guest has 2^q processors.
+        Images of the guest nodes; the guest has 2^q processors.
     operator : Operator or str
         As in `ascend.run`.
     kind : str
         ``"ascend"`` or ``"descend"``.
     routing : Routing, optional
-        The host's. Default: its first.
+        Routing of the host. Default: its first.
     seed : int
-        For the input values.
+        Seed of the input values.
 
     Raises
     ------
     UsageError
-        The guest has not 2^q processors, or the operator not this form.
+        The number of the guest's processors is not a power of two, or the operator lacks this form.
     """
     host = host_of(machine, embedding)
     schedule = emulation(embedding, preferring_links(host, routing or host.routing()))
@@ -156,7 +157,7 @@ def emulate_ascend(
 
 
 def emulation(embedding: Embedding, routing: Routing) -> type[PassSchedule]:
-    """A schedule for the host's machine that keeps element i at the image of guest node i."""
+    """Return a schedule for the host's machine with element i at the image of guest node i."""
 
     class Here(Emulation):
         def __init__(self, machine: Machine):
@@ -171,11 +172,11 @@ class Emulation(PassSchedule):
     Parameters
     ----------
     machine : Machine
-        Of the host.
+        Machine of the host.
     embedding : Embedding
         Element i is at the image of guest node i.
     routing : Routing
-        The host's.
+        Routing of the host.
     """
 
     name = "emulated"
@@ -188,7 +189,7 @@ class Emulation(PassSchedule):
         self._embedding, self._routing = embedding, routing
 
     def carry_out_pass(self, sweep: Pass, state: Array) -> list[Phase]:
-        """Exchange and operate in every dimension of the pass."""
+        """Exchange and operate in every dimension of the pass; return the phases."""
         with Dimensions(self.machine) as made:
             for j in sweep.dimensions[len(made.each) :]:
                 received = self._partners(j, state)
@@ -197,7 +198,7 @@ class Emulation(PassSchedule):
         return made.stages(sweep)
 
     def _partners(self, j: int, state: Array) -> Array:
-        """The states of the elements ``index XOR 2^j``."""
+        """Route the states and return those of the partners ``index XOR 2^j``."""
         images, words = self._embedding.images_of, as_words(state)
         router = Router(self.machine, self._routing, payload_words=words.shape[1], keep=True)
         sources, targets = images(self.index), images(self.index ^ (1 << j))

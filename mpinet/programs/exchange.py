@@ -15,10 +15,10 @@ from mpinet.programs.playing import play_rows
 from mpinet.programs.routed import ROUTED, route_chunks
 
 FARTHEST = "farthest"
-"""Name of what a search that sees the whole network finds."""
+"""Name of the algorithm that searches the whole network."""
 
 MOST_PROCESSORS = {ROUTED: 2**12, FARTHEST: 2**8}
-"""Most processors that all send to all at once: 2^24 messages for the router."""
+"""Maximum number of processors per algorithm: 2^24 simultaneous messages for the router."""
 
 
 def exchange(
@@ -29,25 +29,25 @@ def exchange(
 ) -> CollectiveOutcome:
     """Bring an item of every processor to every other, one per message (collective).
 
-    ``routed``: all messages are there in step 0; in round k processor s addresses s + k (mod N),
-    and messages of lower rounds go first. ``farthest`` (links): over fewest hops, items with the
-    farthest target first; its lower bound is that of the best cut.
+    ``routed``: all messages are injected in step 0. In round k processor s sends to s + k (mod N),
+    and messages of lower rounds have priority. ``farthest`` (links): items take shortest paths,
+    those with the farthest target first. The lower bound of ``farthest`` is the best cut.
 
     Parameters
     ----------
     machine : Machine
-        Moves, polices and counts.
+        Runs the steps, enforces the port model and counts.
     routing : Routing, optional
-        The router's; default: the network's first.
+        Routing of the router; default: the network's first.
     seed : int
-        Chooses the items' contents.
+        Seed of the items' contents.
     algorithm : str, optional
         Default: ``"routed"``.
 
     Raises
     ------
     UsageError
-        There are too many processors, or there is no such algorithm here.
+        The network has too many processors, or the algorithm is not available.
 
     Examples
     --------
@@ -65,12 +65,12 @@ def exchange(
 
 
 def require_algorithm(topology: Topology, algorithm: str | None, model: PortModel) -> str:
-    """The algorithm that a total exchange uses.
+    """Return the algorithm of a total exchange.
 
     Raises
     ------
     UsageError
-        There is no such algorithm here, or there are too many processors for it.
+        The algorithm is not available, or the network has too many processors for it.
     """
     offered = [ROUTED]
     limits = model.send, model.receive, model.half_duplex
@@ -84,7 +84,7 @@ def require_algorithm(topology: Topology, algorithm: str | None, model: PortMode
 
 
 def _farthest_first(machine: Machine, seed: int) -> CollectiveOutcome:
-    """Move the items as a timetable says."""
+    """Run the timetable of a farthest-first search."""
     topology, bound = machine.topology, exchange_bound(machine)
     cut = best_cut(topology, machine.model, "exchange")
     if cut is not None:

@@ -1,7 +1,7 @@
-"""Total exchange over links: items go over fewest hops, those with the farthest target first.
+"""Total exchange over links: items take shortest paths, those with the farthest targets first.
 
-With one port a step is a largest matching of senders and receivers, the busiest senders first; with
-all ports every node matches its links with items. Every rank looks at the whole network and finds
+With one port a step is a largest matching of senders and receivers, the busiest senders first. With
+all ports every node matches its links with items. Every rank examines the whole network and finds
 the same timetable.
 """
 
@@ -20,37 +20,37 @@ from mpinet.programs.schedules.timetable import Timetable
 from mpinet.programs.starts import best_rows
 
 STARTS = 32
-"""Starts of a small network, with the seeds 0, 1, ..; the best of them counts."""
+"""Number of starts on a small network, with seeds 0, 1 and so on; the best one is returned."""
 
 LOOKS = 2**28
-"""Nodes' looks at targets that all starts may take."""
+"""Maximum number of pairs of node and target examined by all starts."""
 
 
 def farthest_timetable(topology: Topology, one_port: bool, bound: int) -> Timetable:
-    """Find a total exchange that takes few steps.
+    """Return the timetable of a total exchange with few steps.
 
     Parameters
     ----------
     topology : Topology
         A connected network of links.
     one_port : bool
-        Whether nodes send and accept one message a step; else one over each link.
+        If True, a node sends and receives at most one message per step; otherwise one per link.
     bound : int
-        Steps that nothing beats: there the search stops.
+        Lower bound of the steps. The search ends when a schedule meets the bound.
 
     Raises
     ------
     Disconnected
-        Some processor cannot be reached.
+        A processor cannot be reached.
     """
     lists, hosts = Adjacency.of(topology, parallel=not one_port), topology.hosts
     hops = hops_from_hosts(topology, lists)
     if (hops < 0).any():
         raise Disconnected(f"{topology.name} is not connected: nothing can be exchanged.")
-    # Kernels look up one node's distances to all targets, which then lie side by side in memory.
+    # Kernels look up one node's distances to all targets, which are adjacent in memory here.
     distance = np.ascontiguousarray(hops.T)
-    # Work is limited by counted looks and never by seconds, so that every rank and host finds the
-    # same schedule.
+    # Work is limited by counted operations, never by seconds, so every rank and every computer
+    # finds the same schedule.
     looks = max(1, topology.size * hosts * max(bound, 1))
     rows = np.empty((int(distance[:hosts].sum()), 4), np.int64)
 
@@ -66,10 +66,13 @@ def farthest_timetable(topology: Topology, one_port: bool, bound: int) -> Timeta
 def take_farthest(
     begin: Ints, others: Shorts, distance: Table, one_port: bool, seed: int, rows: Table
 ) -> None:
-    """Write rows (step, sender, receiver, item), by step; item s * hosts + t goes from s to t."""
+    """Run one start of a total exchange; write rows (step, sender, receiver, item), by step.
+
+    Item s * hosts + t goes from processor s to t.
+    """
     size, hosts = distance.shape
-    # What waits at a node for one target forms a list: it begins at `first`, and goes on by
-    # `following`. Which of these items leaves first makes no difference to the number of steps.
+    # Items at a node for the same target form a list: `first` is its head, `following` the links.
+    # Their order does not change the number of steps.
     first, following = np.full((size, hosts), -1, np.int64), np.full(hosts * hosts, -1, np.int64)
     waiting, work = np.zeros(size, np.int64), np.zeros(size, np.int64)
     for source in range(hosts):
@@ -78,7 +81,7 @@ def take_farthest(
                 first[source, target] = source * hosts + target
                 waiting[source] += 1
                 work[source] += distance[source, target]
-    goes = np.empty(others.size, np.int64)  # the target of what goes over an arc, or -1
+    goes = np.empty(others.size, np.int64)  # target of the item on an arc, or -1
     useful, ranked = np.empty(others.size, np.bool_), np.empty(others.size, np.int32)
     value, arcs = np.empty(others.size, np.int64), np.empty(others.size, np.int64)
     keys, targets = np.empty(hosts, np.int64), np.empty(hosts, np.int64)
@@ -101,11 +104,11 @@ def take_farthest(
             for target in range(hosts):
                 if first[node, target] >= 0:
                     noise = draw32(int(seed), int(node * hosts + target), int(step), 12) & 0xFFFF
-                    # Few hops left can be caught up later; many cannot. So far targets go first.
+                    # Items with many remaining hops cannot catch up later, so far targets go first.
                     keys[there] = -(distance[node, target] << 16 | noise)
                     targets[there] = target
                     there += 1
-            # The farthest targets choose first, of equally far ones in an order of this start.
+            # The farthest targets choose first; ties are in random order, by start.
             order = np.argsort(keys[:there])
             free = ends - begins
             for i in range(there):
@@ -118,7 +121,7 @@ def take_farthest(
                         if distance[others[at], target] != nearer:
                             continue
                         # With one port every link that leads closer is offered, and the matching
-                        # below chooses one; with all ports the first free one is taken.
+                        # below chooses one. With all ports the first free link is taken.
                         if goes[at] < 0:
                             link = at
                             if not one_port:
@@ -126,8 +129,8 @@ def take_farthest(
                             goes[at] = target
                             free -= 1
                         elif not one_port and link < 0:
-                            # The link is taken. It is freed where what goes over it comes as much
-                            # closer to its target over a free one.
+                            # The link is taken. Free it if a free link brings its item equally
+                            # close to the target.
                             moved = goes[at]
                             nearest = distance[node, moved] - 1
                             for instead in range(begins, ends):
@@ -151,8 +154,8 @@ def take_farthest(
             rank_offers(begin, distance, goes, work if even else waiting, (seed, step), offers)
             for place in range(arcs.size):
                 ranked[place], useful[place] = others[arcs[place]], value[place] >= 0
-            # A largest matching uses as many ports as one step allows. Greedy choice would leave
-            # neighbours of busy nodes without a partner.
+            # A largest matching uses as many ports as possible in one step. A greedy choice would
+            # leave neighbours of busy nodes without a partner.
             match(begin, ranked, useful, np.argsort(busy), mine, theirs, seen, queue, came)
             for node in range(size):
                 for place in range(begin[node], begin[node + 1]):
@@ -163,10 +166,10 @@ def take_farthest(
 
 @phase
 def rank_offers(begin, distance, goes, left, drawn, offers):
-    """Order nodes, and the arcs of each, as the matching serves them.
+    """Order the nodes, and the arcs of each node, for the matching.
 
-    Busy senders and far targets are what makes an exchange long. Even starts count hops that are
-    left, odd ones items.
+    Busy senders and far targets come first, because they determine the length of an exchange. Even
+    starts count remaining hops of a sender, odd starts its items.
     """
     (seed, step), (busy, value, arcs) = drawn, offers
     for node in range(distance.shape[0]):
@@ -185,9 +188,9 @@ def rank_offers(begin, distance, goes, left, drawn, offers):
 
 @phase
 def moved_on(begin, others, distance, goes, lists, written):
-    """Write a step's rows and move its items; return the number of all rows.
+    """Write a step's rows and move its items; return the new number of rows.
 
-    Items leave their lists before any joins another: none moves twice in a step.
+    All items leave their lists before any item joins another list, so none moves twice in a step.
     """
     (first, following, waiting, work), (rows, before, step) = lists, written
     size, hosts = distance.shape

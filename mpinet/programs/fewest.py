@@ -1,7 +1,7 @@
-"""Choice of a gossip's algorithm: the candidate of the fewest steps, within a budget of work.
+"""Choice of a gossip's algorithm: the candidate with the fewest steps, within a budget of work.
 
-The network's own algorithm is a local rule and costs no search. Searches look at the whole network.
-Every rank makes the same choice. Work is counted in looks at a link's items, never in seconds.
+The network's own algorithm is a local rule and needs no search. Searches examine the whole network.
+Every rank makes the same choice. Work is counted in examined items of links, never in seconds.
 """
 
 from __future__ import annotations
@@ -20,34 +20,34 @@ from mpinet.programs.schedules.timetable import Timetable
 from mpinet.programs.translated import Orbit
 
 MOST_WORK = 2**30
-"""Looks that all candidates of a choice may take together."""
+"""Maximum number of items of links examined by all candidates of a choice."""
 
 MOST_MOVED = 2**12
-"""Processors up to which all messages of a gossip by translations are moved."""
+"""Maximum number of processors for which a gossip by translations moves all messages."""
 
 TRANSLATIONS = "translations"
 
 
 class Candidate(NamedTuple):
-    """A gossip that a search has found, or the network's own one."""
+    """A gossip found by a search, or the network's own gossip."""
 
     name: str
     steps: int
     orbit: Orbit | None = None
-    """Messages of one processor, of ``translations``."""
+    """Messages of one processor, for ``translations``."""
     timetable: Timetable | None = None
-    """Messages of all processors, of other searches."""
+    """Messages of all processors, for other searches."""
 
 
 def spread_gossip(
     topology: Topology, model: PortModel, bound: int, algorithm: str | None = None
 ) -> tuple[Candidate, tuple[str, ...]]:
-    """Find a gossip of one item as a pipeline of many items is found; and name skipped searches.
+    """Return a gossip of one item found as a pipeline, and the names of skipped searches.
 
     Raises
     ------
     TooLarge
-        Each search would take too long.
+        Every search would take too long.
     """
     sources = np.arange(topology.hosts)
     found = spread(topology, Arcs.of(topology), model, sources, bound, algorithm)
@@ -63,7 +63,7 @@ def searched(
     Returns
     -------
     best : Candidate or None
-        The candidate of the fewest steps, if a search applies.
+        Candidate with the fewest steps; None if no search applies.
     skipped : tuple of str
         Searches beyond the budget.
     """

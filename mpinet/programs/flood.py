@@ -1,4 +1,4 @@
-"""Flooding: one source (eccentricity), and many at once by bits (distances, diameter)."""
+"""Flooding from one source (eccentricity), or from many sources at once (distances, diameter)."""
 
 from __future__ import annotations
 
@@ -19,10 +19,10 @@ from mpinet.networks.topology import Topology
 from mpinet.programs.waves import SOURCES, adjacency, shared_out
 
 MANY = 64
-"""Factor by which the floods from all nodes may take longer than other walks."""
+"""Factor by which floods from all nodes may take longer than other walks."""
 
 ROOMS, BYTES_A_PORT = 3, 4
-"""Times that a flood holds a node's bits, and bytes of a wired port."""
+"""Number of copies of a node's bits during a flood, and bytes per wired port."""
 
 
 @dataclass(frozen=True)
@@ -30,11 +30,11 @@ class FloodOutcome:
     """Result of a flood."""
 
     steps: int
-    """Steps until no new node is informed."""
+    """Number of steps until no new node is informed."""
     messages: int
-    """Messages sent in these steps."""
+    """Number of messages sent in these steps."""
     informed: int
-    """Nodes that the flood reached, the root included."""
+    """Number of nodes reached by the flood, the root included."""
     eccentricity: int
     """Step in which the last node was informed: the eccentricity of the root."""
     farthest_host: int
@@ -44,22 +44,22 @@ class FloodOutcome:
 def flood(machine: Machine, root: int) -> FloodOutcome:
     """Flood an all-port machine from one root (collective).
 
-    Every node that was informed in the step before sends on all its ports; the flood ends when all
-    are informed (or nobody new is). On busses it offers those that have not carried the message,
-    and of the nodes that offer a bus the lowest-numbered one sends, to all members. Of two that
-    offer a half-duplex link the lower-numbered one sends, too.
+    Every node informed in the previous step sends on all its ports. The flood ends when all nodes
+    are informed, or no new node is. On busses, a newly informed node offers its busses that have
+    not yet carried the message. The lowest-numbered node of those that offer a bus sends to all
+    members. On half-duplex links, the lower-numbered of two such nodes sends.
 
     Parameters
     ----------
     machine : Machine
-        All-port.
+        An all-port machine.
     root : int
         The node that starts.
 
     Raises
     ------
     UsageError
-        The machine is not all-port, or too large.
+        The machine is not all-port, or is too large.
 
     Examples
     --------
@@ -80,7 +80,7 @@ def flood(machine: Machine, root: int) -> FloodOutcome:
 
 
 def _flooded(machine: Machine, root: int) -> tuple[int, int]:
-    """Flood: nodes informed, and the machine's step in which the last processor was."""
+    """Run the flood; return the number of informed nodes, and the step of the last processor."""
     beeps = machine.topology.links and not machine.model.half_duplex
     wave = _beep_wave if beeps else _channel_wave
     state = State(
@@ -109,14 +109,14 @@ def _flooded(machine: Machine, root: int) -> tuple[int, int]:
 
 
 def _beep_wave(machine: Machine, fresh: Ints, carried: Ints) -> tuple[Ints, Ints]:
-    """One step over links: its receivers."""
+    """Run one step over full-duplex links; return its receivers."""
     return machine.beep(fresh), carried
 
 
 def _channel_wave(machine: Machine, fresh: Ints, carried: Ints) -> tuple[Ints, Ints]:
-    """One step over half-duplex links or busses: its receivers.
+    """Run one step over half-duplex links or busses; return its receivers and a table.
 
-    Of busses also rows (node, bus) of what they received.
+    On busses the table lists rows (node, bus) of the received messages.
     """
     sends = _on_free_channels(machine, *wired(machine.topology, fresh), carried)
     inbox = machine.step(*sends)
@@ -129,14 +129,14 @@ def _channel_wave(machine: Machine, fresh: Ints, carried: Ints) -> tuple[Ints, I
 def _on_free_channels(
     machine: Machine, nodes: Ints, ports: Ints, carried: Ints
 ) -> tuple[Ints, Ints]:
-    """Select the sends on channels that have not carried the message, one sender a channel.
+    """Select the sends on channels that have not carried the message, one sender per channel.
 
     A channel is a bus, or a half-duplex link.
 
     Parameters
     ----------
     carried : ndarray of int64, shape (k, 2)
-        Rows (node, channel) of what came in the step before (collective).
+        Rows (node, channel) of the arrivals in the previous step (collective).
     """
     topology = machine.topology
     count = topology.busses or topology.size * topology.ports
@@ -156,7 +156,7 @@ def _on_free_channels(
 
 
 def _different(ascending: Ints) -> Ints:
-    """The numbers of an ascending array, each once."""
+    """Return the distinct numbers of an ascending array."""
     first = np.ones(len(ascending), bool)
     first[1:] = ascending[1:] != ascending[:-1]
     return ascending[first]
@@ -177,22 +177,22 @@ class Distances:
 def distances(machine: Machine, watch: Callable[[int], None] | None = None) -> Distances:
     """Measure all distances by flooding from all nodes, 512 sources at once (collective).
 
-    Every node keeps a bit for each source that has reached it and sends the new ones on all ports.
-    Busses are taken for links between all their members: each source's flood is one of its own.
+    Every node stores a bit for each source that has reached it, and sends the new bits on all
+    ports. Busses count as links between all their members, because each source has its own flood.
 
     Parameters
     ----------
     machine : Machine
-        All-port. Its meters tell nothing of the floods: where these are shared out to ranks, each
-        makes them on a machine of its own (`waves.shared_out`), and it counts none; otherwise it
-        counts their steps, a batch of sources together.
+        An all-port machine. If the floods are distributed over ranks (`waves.shared_out`), each
+        rank runs them on its own machine and `machine` counts nothing. Otherwise `machine` counts
+        the steps of the floods, one batch of sources at a time.
     watch : callable, optional
-        Called after every flood with the number of sources done, about.
+        Called after every flood with the approximate number of finished sources.
 
     Raises
     ------
     UsageError
-        The machine is not all-port or too large, or the network is not connected.
+        The machine is not all-port or is too large, or the network is not connected.
     """
     _require_all_port(machine, "Flooding")
     require_floods(machine.topology, machine.transport.size)
@@ -212,7 +212,7 @@ def distances(machine: Machine, watch: Callable[[int], None] | None = None) -> D
         first = machine.transport.rank == 0
         tells = first or floods.machine is not machine
         if not first:
-            state.done = state.done[:0]  # rank 0 tells what was done before
+            state.done = state.done[:0]  # rank 0 reports the earlier results
         most = machine.max(len(sources))[0]
         for begin in range(0, most, SOURCES):
             batch = sources[begin : begin + SOURCES]
@@ -236,23 +236,24 @@ def distances(machine: Machine, watch: Callable[[int], None] | None = None) -> D
 
 
 def require_floods(topology: Topology, ranks: int) -> None:
-    """Raise `UsageError` where floods from all nodes would not end, or not fit into memory."""
+    """Raise `UsageError` if floods from all nodes would take too long or exceed the memory."""
     require_end(topology, ranks)
     what = f"A flood of {topology.name} from each of its nodes"
     require_memory(floods_need(topology, ranks), what)
 
 
 def require_end(topology: Topology, ranks: int) -> None:
-    """Raise `UsageError` where floods from all nodes would not end."""
+    """Raise `UsageError` if floods from all nodes would take too long."""
     what = f"A flood of {topology.name} from each of its nodes"
     floods = -(-topology.size // SOURCES)
     require_walk(floods * topology.size * topology.ports, what, ranks, LOOKS * MANY)
 
 
 def floods_need(topology: Topology, ranks: int) -> int:
-    """Bytes of a rank's part of floods from all nodes: rooms for nodes' bits, and wired ports.
+    """Return the bytes of a rank's part of floods from all nodes.
 
-    Before there are rooms, more is held of every port while its neighbour's row is looked up.
+    The maximum of two phases counts: the flood itself (bits of nodes, wired ports), and the earlier
+    lookup of the row of every port's neighbour.
     """
     bits = min(topology.size, SOURCES) // 8
     hosted = -(-topology.size // ranks)

@@ -1,13 +1,17 @@
 """Scatter and gather in the fewest steps: items as a flow over time, exact at any size that fits.
 
-The items of a gather are alike until the root has them, so that the least number of steps T is the
-first for which a flow brings all of them to the root through the network of places in time: a place
-is a node after step t; a link leads from its sender after step t to its receiver after step t + 1
-and carries one item; a bus has two places a step, between which one item may pass. Where a model
-limits what a node sends or accepts in a step, items pass a gate of that capacity. Where an item
-finds no augmenting way for T steps, the places that were reached are a minimum cut: T steps are too
-few. A scatter is the gather
-backwards, its receivers' limits and senders' limits exchanged. Every rank finds the same timetable.
+The items of a gather are interchangeable until they reach the root. The minimum number of steps is
+therefore the smallest T for which a flow brings all items to the root through the network of places
+in time. A place is a node after a step t.
+
+* A link leads from its sender after step t to its receiver after step t + 1 and carries one item.
+* A bus has two places per step, with capacity for one item between them.
+* If a port model limits the sends or receives of a node per step, items pass a gate of this
+  capacity.
+
+If an item finds no augmenting path for T steps, the reached places are a minimum cut: T steps are
+too few. A scatter is a reversed gather, with send and receive limits exchanged. Every rank finds
+the same timetable.
 """
 
 from __future__ import annotations
@@ -31,31 +35,31 @@ from mpinet.programs.buspasses import BusMembers
 from mpinet.programs.schedules.timetable import Timetable
 
 MOST_ARCS = 2**26
-"""Most arcs of the network of places in time."""
+"""Maximum number of arcs in the network of places in time."""
 
 BYTES_AN_ARC, BYTES_A_PLACE = 4, 20
-"""Bytes that the search holds per arc and per place."""
+"""Bytes of the search per arc and per place."""
 
 NODES_AND_GATES = 3
-"""Places a node: itself, what it sends through, and what it accepts through."""
+"""Number of places per node: the node, its gate for sends, and its gate for receives."""
 
 NEVER = 2**30
-"""Stand-in for a distance from where the root cannot be reached."""
+"""Distance of places from which the root cannot be reached."""
 
 
 def gather_timetable(topology: Topology, root: int, model: PortModel, bound: int) -> Timetable:
-    """Find a gather in the fewest steps.
+    """Return a gather with the fewest steps.
 
     Parameters
     ----------
     topology : Topology
-        A connected network, of links of full duplex or of busses.
+        A connected network, of full-duplex links or of busses.
     root : int
-        The processor that gathers.
+        Processor that gathers.
     model : PortModel
-        What nodes may do in a step.
+        Limits of sends and receives per step.
     bound : int
-        Steps that nothing beats; the search begins there.
+        Lower bound of the steps, at which the search begins.
 
     Raises
     ------
@@ -66,7 +70,7 @@ def gather_timetable(topology: Topology, root: int, model: PortModel, bound: int
 
 
 def scatter_timetable(topology: Topology, root: int, model: PortModel, bound: int) -> Timetable:
-    """Find a scatter in the fewest steps; parameters and errors as of `gather_timetable`."""
+    """Return a scatter with the fewest steps; parameters and errors as in `gather_timetable`."""
     backwards = PortModel(model.receive, model.send)
     found = _items_on_their_way(topology, root, backwards, bound, "scatter")
     return replace(
@@ -80,27 +84,25 @@ def scatter_timetable(topology: Topology, root: int, model: PortModel, bound: in
 
 @dataclass(frozen=True)
 class FlowCut:
-    """Cut that shows why so few steps do not do for a gather: what places in time let out."""
+    """Cut that proves a number of steps too small for a gather: a set of places in time."""
 
     since: list[int]
-    """The step after which each node belongs to the set, 0 for from the beginning, -1 for never."""
+    """Step after which each node belongs to the set; 0: from the beginning, -1: never."""
     senders: list[list[int]]
-    """Senders and steps that are counted once, however many links or busses lead out of the set
-    from there."""
+    """Pairs of sender and step counted once, for all links or busses from there out of the set."""
     receivers: list[list[int]]
-    """Receivers and steps that are counted once, however many links or busses lead out of the set
-    to them."""
+    """Pairs of receiver and step counted once, for all links or busses to it out of the set."""
 
 
 def minimum_cut(topology: Topology, root: int, model: PortModel, steps: int) -> FlowCut | None:
-    """Return the cut that shows why a gather takes more than so many steps; None where it does not.
+    """Return the cut that proves `steps` steps too few for a gather; None if they suffice.
 
     Parameters
     ----------
     topology, root, model
         As in `gather_timetable`.
     steps : int
-        Steps, 0 or more.
+        Number of steps, 0 or more.
     """
     _require_fit("gather", topology, steps)
     search = _FlowSearch(topology, root, model)
@@ -110,8 +112,8 @@ def minimum_cut(topology: Topology, root: int, model: PortModel, steps: int) -> 
         return None
     size, within = topology.size, seen.reshape(steps + 1, search.places.number) == sent
     inside, out, into = (within[:, part * size : (part + 1) * size] for part in range(3))
-    # A node once inside stays inside: waiting costs nothing, so that the arc to its next step is
-    # never full.
+    # A node once inside stays inside: waiting costs nothing, so the arc to its next step is never
+    # full.
     since = np.where(inside.any(axis=0), inside.argmax(axis=0), -1)
     senders = inside[:-1] & ~out[:-1] & (model.send is not None)
     receivers = into[:-1] & ~inside[1:] & (model.receive is not None)
@@ -120,7 +122,7 @@ def minimum_cut(topology: Topology, root: int, model: PortModel, steps: int) -> 
 
 
 class _FlowSearch:
-    """The places of a network in time, and the items that are to come to the root."""
+    """Search for a flow of items to the root through the network of places in time."""
 
     def __init__(self, topology: Topology, root: int, model: PortModel):
         self.root, self.places = root, TimedPlaces.of(topology, model)
@@ -128,13 +130,13 @@ class _FlowSearch:
         distance = np.full(places.number, NEVER, np.int64)
         measure(root, places.tail, places.head, places.delay, distance)
         sources = np.setdiff1d(np.arange(topology.hosts), [root])
-        # Near sources first: their ways are short, and later augmentations rarely have to move
+        # Near sources first: their paths are short, and later augmentations rarely have to move
         # them.
         self.sources = sources[np.argsort(distance[sources], kind="stable")]
         self._begin, self._arcs = places.ways(distance)
 
     def augment(self, sent: int, flow: ShortRows) -> tuple[int, NDArray[np.int32]]:
-        """Send more items; how many are sent then, and the last that looked at each place."""
+        """Send more items; return the number sent so far, and the last item to visit each place."""
         places = self.places
         seen = np.full((len(flow) + 1) * places.number, -1, np.int32)
         numbers = (places.tail, places.head, places.delay, places.capacity)
@@ -145,15 +147,14 @@ class _FlowSearch:
 def _items_on_their_way(
     topology: Topology, root: int, model: PortModel, steps: int, what: str
 ) -> Timetable:
-    """A gather's rows, by step."""
+    """Search the fewest steps of a gather; return its timetable, by step."""
     _require_fit(what, topology, steps)
     search = _FlowSearch(topology, root, model)
     places, sources = search.places, search.sources
     flow, sent = np.zeros((0, len(places.tail)), np.int32), 0
     while sent < len(sources):
         _require_fit(what, topology, steps)
-        # A flow in T steps is also one in T + 1 steps, so that only the missing items are searched
-        # anew.
+        # A flow in T steps is also a flow in T + 1 steps, so only the missing items need a search.
         longer = np.zeros((steps, len(places.tail)), np.int32)
         longer[: len(flow)] = flow
         flow = longer
@@ -171,7 +172,7 @@ def _items_on_their_way(
 def _require_fit(what: str, topology: Topology, steps: int) -> None:
     """Raise `TooLarge` unless the network of places in time fits."""
     places, over = NODES_AND_GATES * topology.size, topology.most_wired
-    if topology.busses is not None:  # of two members at least: no more than two arcs a port
+    if topology.busses is not None:  # busses of two or more members: at most two arcs per port
         places, over = places + 2 * topology.busses, 2 * over + topology.busses
     arcs = (over + NODES_AND_GATES * topology.size) * steps
     if arcs > MOST_ARCS:
@@ -193,7 +194,7 @@ class Move(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class TimedPlaces:
-    """Step of the network of places in time: nodes, then their gates, then both sides of busses."""
+    """A step of the network of places in time: nodes, their gates, and both sides of busses."""
 
     number: int
     """Number of places."""
@@ -202,26 +203,27 @@ class TimedPlaces:
     head: Ints
     """Place at which each arc ends. Shape (a,)."""
     delay: Ints
-    """Steps that each arc takes, 0 or 1. Shape (a,)."""
+    """Duration of each arc in steps, 0 or 1. Shape (a,)."""
     capacity: Ints
-    """Items that each arc can carry in a step. Shape (a,)."""
+    """Capacity of each arc, in items per step. Shape (a,)."""
     links: tuple[Ints, ...]
-    """Senders, ports and receivers of the first arcs, one for each direction of a link; of busses,
-    the members and their busses, whose arcs come first onto the busses, then off them. Shape
-    (l,)."""
+    """Senders, ports and receivers of the first arcs, one for each direction of a link. With
+    busses: members and their busses; arcs onto the busses come first, then arcs off them. Shape
+    (l,).
+    """
     busses: int | None
     """Number of busses; None for networks of links."""
 
     @classmethod
     def of(cls, topology: Topology, model: PortModel) -> TimedPlaces:
-        """The places of a network under a port model, with gates where it sets a limit."""
+        """Return the places of a network under a port model, with gates for its limits."""
         size, every = topology.size, np.arange(topology.size)
         # A limit on ports is a gate: an arc of this capacity before all links of a node. Without a
         # limit the gate is left out, since each place costs memory in every step.
         out = every if model.send is None else every + size
         into = every if model.receive is None else every + 2 * size
-        # A message takes one step. It passes on the last arc that it takes: through the gate of the
-        # receiver if there is one, else over the link itself.
+        # A message takes one step. The step passes on the message's last arc: through the gate of
+        # the receiver, or over the link itself without a gate.
         without_gate = int(model.receive is None)
         number = NODES_AND_GATES * size
         if topology.busses is None:
@@ -248,7 +250,7 @@ class TimedPlaces:
         return cls(number, tail, head, delay, capacity, links, topology.busses)
 
     def moves(self, flow: Shorts) -> list[Move]:
-        """Return the items' moves in a step, by the flow of its arcs; nobody sends to himself."""
+        """Return the items' moves in a step by the flow of its arcs, without self-sends."""
         if self.busses is None:
             senders, ports, receivers = self.links
             used = np.flatnonzero(flow[: len(senders)])
@@ -259,20 +261,21 @@ class TimedPlaces:
         for side, begin in enumerate((0, len(member))):
             used = np.flatnonzero(flow[begin : begin + len(member)])
             moved[side, bus[used]] = member[used]
-        # A flow may leave and enter the same node over one bus. That is waiting, and no message.
+        # A flow may leave and enter the same node over one bus. This is waiting, not a message.
         apart = np.flatnonzero(moved[0] != moved[1])
         return list(map(Move, *moved[:, apart].tolist(), apart.tolist()))
 
     def ways(self, distance: Ints) -> tuple[Ints, Ints]:
-        """Each place's arcs, ``arcs[begin[p] : begin[p + 1]]``, those toward the root first.
+        """Return each place's arcs ``arcs[begin[p] : begin[p + 1]]``, those towards the root first.
 
-        An arc a out of a place is a; one into it, over which an item may be taken back, is ~a.
+        An arc a out of a place is stored as a. An arc a into a place, over which an item may be
+        taken back, is stored as ~a.
         """
         ends = np.concatenate([self.tail, self.head])
         beyond = np.concatenate([distance[self.head], distance[self.tail]])
         numbers = np.arange(len(self.tail))
         back = np.repeat([0, 1], len(self.tail))
-        # Arcs towards the root are tried first, which finds most ways without a detour.
+        # Arcs towards the root are tried first, which finds most paths without a detour.
         order = np.lexsort((beyond, back, ends))
         begin = np.searchsorted(ends[order], np.arange(self.number + 1))
         return begin, np.concatenate([numbers, ~numbers])[order]
@@ -281,9 +284,10 @@ class TimedPlaces:
 def _ways_of_items(
     places: TimedPlaces, flow: ShortRows, sources: Ints
 ) -> dict[int, list[tuple[int, Move]]]:
-    """Give the flow's units names: what each item does after how many steps.
+    """Assign items to the flow's units: return the moves of each item, with the step before each.
 
-    In each node who has waited longest goes first. An item that comes back stays there instead.
+    At each node the item that has waited longest leaves first. An item that would return to a node
+    stays there instead.
     """
     waiting: dict[int, deque[int]] = defaultdict(deque)
     ways: dict[int, list[tuple[int, Move]]] = {}
@@ -292,7 +296,7 @@ def _ways_of_items(
         ways[source] = []
     for at in range(len(flow)):
         moves = places.moves(flow[at])
-        # All leave before any arrives, since an item moves one link per step.
+        # All items leave before any arrives, since an item moves one link per step.
         moved = [(move, waiting[move.sender].popleft()) for move in moves]
         for move, item in moved:
             waiting[move.receiver].append(item)
@@ -307,7 +311,7 @@ def _ways_of_items(
 
 
 def _links(topology: Topology) -> tuple[Ints, Ints, Ints]:
-    """Senders, ports and receivers of both directions of all links but loops."""
+    """Return senders, ports and receivers of both directions of all links, without loops."""
     sender, port = wired(topology, np.arange(topology.size))
     receiver = topology.neighbor(sender, port)
     # A loop brings an item no nearer to the root.
@@ -317,8 +321,8 @@ def _links(topology: Topology) -> tuple[Ints, Ints, Ints]:
 
 @kernel
 def measure(root: int, tail: Ints, head: Ints, delay: Ints, distance: Ints) -> None:
-    """Write every place's steps to the root."""
-    # Bellman and Ford: arcs have 0 or 1 steps, and few rounds suffice, so that no queue is needed.
+    """Write the number of steps from every place to the root."""
+    # Bellman and Ford: arcs have 0 or 1 steps and few rounds suffice, so no queue is needed.
     distance[root] = 0
     changed = True
     while changed:
@@ -344,10 +348,10 @@ def augment(
     flow: ShortRows,
     seen: Shorts,
 ) -> int:
-    """Send the items of ``sources[sent:]``, too, until one has no way; how many are sent then."""
+    """Send the items of ``sources[sent:]`` until one finds no path; return the total sent."""
     steps, number = flow.shape[0], begin.size - 1
-    # Dinic without levels: a search in depth that remembers for each place which arcs failed. A
-    # place is looked at once per item, so that a failed item proves a cut.
+    # Dinic without levels: a depth-first search that stores the failed arcs of each place. Each
+    # place is visited once per item, so a failed item proves a cut.
     following = np.empty((steps + 1) * number, np.int64)
     came_by = np.empty((steps + 1) * number, np.int64)
     while sent < sources.size:
@@ -369,12 +373,12 @@ def augment(
             following[here] += 1
             if arc >= 0:
                 new, then = head[arc], at + delay[arc]
-                # After the last step nothing moves any more.
+                # Nothing moves after the last step.
                 if at == steps or flow[at, arc] >= capacity[arc]:
                     continue
             else:
                 new, then = tail[~arc], at - delay[~arc]
-                # Taking a unit back is only possible where there is one.
+                # A unit can only be taken back from an arc with flow.
                 if then < 0 or then >= steps or flow[then, ~arc] == 0:
                     continue
             there = then * number + new

@@ -33,25 +33,25 @@ def gather(
 ) -> CollectiveOutcome:
     """Bring an item of every other processor to the root, one per message (collective).
 
-    Along the tree (`Preorder`) it takes N-1 steps with one port in a network without switches,
-    which nothing beats. With busses the items are routed. ``flow`` (not on links of half
-    duplex) takes the fewest steps that there are, with any ports; these are the lower bound.
+    Along the tree (`Preorder`) a gather takes the optimal N-1 steps with one port on a network
+    without switches. With busses the items are routed. ``flow`` (not on half-duplex links) takes
+    the minimum number of steps with any ports, which is also the lower bound.
 
     Parameters
     ----------
     machine : Machine
-        Moves, polices and counts.
+        Runs the steps, enforces the port model and counts.
     root : int
-        The processor that gathers.
+        Processor that gathers.
     algorithm : str, optional
-        ``"tree"``, ``"routed"`` or ``"flow"``. Default: the tree where there are links.
+        ``"tree"``, ``"routed"`` or ``"flow"``. Default: the tree on networks of links.
     seed : int
-        Chooses the items' contents.
+        Seed of the items' contents.
 
     Raises
     ------
     NodeError, UsageError
-        The root is no processor, or there is no such algorithm here.
+        The root is not a processor, or the algorithm is not available.
 
     Examples
     --------
@@ -82,12 +82,12 @@ def move_between(
     Parameters
     ----------
     machine, root, algorithm, seed
-        As of `gather`.
+        As in `gather`.
     collective : str
         ``"scatter"`` or ``"gather"``.
     along_tree : callable
-        Moves the items along a tree; returns what was spent, the receivers, and what they received:
-        items and contents.
+        Moves the items along a tree; returns the cost, the receivers, and the received items with
+        their contents.
     """
     topology = machine.topology
     name = require_algorithm(topology, root, algorithm, collective, machine.model)
@@ -113,24 +113,24 @@ BOTH_WAYS: dict[str, tuple[Callable[..., Bound], Callable[..., Timetable]]] = {
     "scatter": (scatter_bound, scatter_timetable),
     "gather": (gather_bound, gather_timetable),
 }
-"""Bound, and timetable of the fewest steps, of each collective."""
+"""Lower bound, and timetable with the fewest steps, of each collective."""
 
 
 def require_algorithm(
-    topology: Topology, root: int, algorithm: str | None, what: str, model: PortModel
+    topology: Topology, root: int, algorithm: str | None, collective: str, model: PortModel
 ) -> str:
-    """The algorithm that a scatter or gather uses.
+    """Return the algorithm of a scatter or gather.
 
     Raises
     ------
     NodeError, UsageError
-        The root is no processor, or there is no such algorithm here.
+        The root is not a processor, or the algorithm is not available.
     """
     require_processor(topology, root)
     offered = [TREE, ROUTED] if topology.links else [ROUTED]
     if not model.half_duplex:
         offered.append(FLOW)
-    return choose(topology, what, algorithm, offered)
+    return choose(topology, collective, algorithm, offered)
 
 
 def collect(machine: Machine, order: Preorder, rows: Ints) -> tuple[Spent, Ints, Ints]:
@@ -141,16 +141,16 @@ def collect(machine: Machine, order: Preorder, rows: Ints) -> tuple[Spent, Ints,
     order : Preorder
         The tree and the turns.
     rows : ndarray of int64, shape (hosted, w)
-        What each of this rank's processors sends, its chunk first.
+        Message of each of this rank's processors, its chunk first.
 
     Returns
     -------
     spent : Spent
         Steps and messages.
     came : ndarray of int64, shape (k, w)
-        What the root received, in order; nothing on other ranks.
+        Messages received by the root, in order; empty on other ranks.
     turns : ndarray of int64, shape (k,)
-        The steps of this gather in which it did.
+        Step of each arrival, counted from the start of the gather.
     """
     others = machine.topology.hosts - 1 if (machine.nodes == order.root).any() else 0
     width = 1 + rows.shape[1]
@@ -160,9 +160,9 @@ def collect(machine: Machine, order: Preorder, rows: Ints) -> tuple[Spent, Ints,
 
 
 def _to_root(machine: Machine, order: Preorder, rows: Ints, at_root: Collected) -> StepProgram:
-    """Every processor sends its row at its turn, and passes others on at once."""
+    """Yield the sends of a gather: each processor's row at its turn, others' rows at once."""
     starts = np.where(order.turns > 0, order.turns - order.depths + 1, 0)
-    # In the order of leaving, so that the senders of a step are one slice.
+    # In the order of leaving, so the senders of a step are one slice.
     by_start = np.argsort(starts, kind="stable")
     starts = starts[by_start]
     nobody = np.empty((0, 1 + rows.shape[1]), np.int64)

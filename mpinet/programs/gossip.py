@@ -1,8 +1,8 @@
 """Gossip (all-to-all broadcast): every processor's item to all others, one item per message.
 
-By rotation along a Hamiltonian cycle where the network offers one, on its processors' knowledge of
-their own successor alone; else along a tree, or, over busses, by routing. Or by a timetable that a
-search of the whole network has found.
+On networks with a Hamiltonian cycle the items rotate along the cycle, and each processor only knows
+its own successor. On other networks of links the items travel along a tree; over busses the
+network's routing carries them. Alternatively a search of the whole network finds a timetable.
 """
 
 from __future__ import annotations
@@ -54,45 +54,53 @@ MOST_PROCESSORS = {
     TREES: 2**12,
     TRANSLATIONS: 2**20,
 }
-"""Most processors of each algorithm: the items that they hold in the end are the square of it."""
+"""Maximum number of processors per algorithm. Memory for the final holdings grows with its
+square.
+"""
 
 MOST_ON_BUSSES = MOST_PROCESSORS | {RAREST: 2**10, MATCHING: 2**10}
-"""The same over busses."""
+"""Maximum number of processors per algorithm on networks of busses."""
 
 BYTES_A_MESSAGE = 160
-"""Bytes of a timetable's row, and of its copies while the rank's part of it is found."""
+"""Bytes per timetable row, including the copies made while a rank selects its rows."""
 
 MOST_REHEARSED = 2**11
-"""Processors up to which a gossip along a tree runs on each rank only to be compared."""
+"""Largest number of processors for which tree gossip is run in advance, to count its steps.
+"""
 
 
 def gossip(machine: Machine, algorithm: str | None = None, seed: int = 0) -> CollectiveOutcome:
     """Bring every processor's item to all processors (collective).
 
-    ``cycle``: every processor passes on to its successor what came from its predecessor; N-1 steps,
-    which nothing beats with one port. With all ports the items go both ways round. ``tree``: along
-    a spanning tree, links of one colour after the other. ``routed``: N-1 messages each. ``rarest``
-    (all ports): everybody takes from its neighbours what fewest have. ``matching`` (one port): in
-    every step a largest matching of those who can tell something new; its lower bound is that of
-    the best cut. Over busses both let each bus carry what most of its members lack.
-    ``translations``: what comes to one processor, turned to all others; of more than `MOST_MOVED`
-    processors the messages of one stand for those of all, and are checked by themselves. ``paths``
-    and ``trees`` are those of pipelines.
+    Algorithms:
+
+    * ``cycle``: every processor forwards the item from its predecessor to its successor, in N-1
+      steps. This is optimal with one port. With all ports, items travel in both directions.
+    * ``tree``: items travel along a spanning tree, whose links take turns by colour.
+    * ``routed``: every processor sends N-1 messages through the network's routing.
+    * ``rarest`` (all ports): every processor receives from its neighbours the items with the fewest
+      holders. Over busses, each bus carries the item lacked by most of its members.
+    * ``matching`` (one port): each step uses a largest matching of useful sends. The lower bound
+      includes the best cut. Over busses, each bus carries the item lacked by most of its members.
+    * ``translations``: the schedule of one processor, translated to all others. Above `MOST_MOVED`
+      processors only the messages of one processor are computed and checked.
+    * ``paths`` and ``trees``: the algorithms of pipelines.
 
     Parameters
     ----------
     machine : Machine
-        Moves, polices and counts.
+        Runs the steps, enforces the port model and counts.
     algorithm : str, optional
-        Default: the candidate of the fewest steps, on links and one port or all; else the first of
-        the first three that the network allows. Candidates beyond a budget of work are skipped.
+        Default on links with one port or all ports: the candidate with the fewest steps. Default
+        otherwise: the first of ``cycle``, ``tree`` and ``routed`` allowed by the network.
+        Candidates beyond a budget of work are skipped.
     seed : int
-        Chooses the items' contents.
+        Seed of the items' contents.
 
     Raises
     ------
     UsageError
-        There is no such algorithm here, or there are too many processors for it.
+        The algorithm is not available on this network, or the network has too many processors.
 
     Examples
     --------
@@ -113,7 +121,7 @@ def gossip(machine: Machine, algorithm: str | None = None, seed: int = 0) -> Col
     bound = _bound(machine, name, orbit)
     purpose, preparation = Purpose("gossip", machine.topology.hosts), NONE
     more: dict[str, Any] = {"skipped": skipped, "by_orbit": None if orbit is None else False}
-    # The router keeps rows itself; bits of all pairs would be needless memory.
+    # The router stores rows itself. A bit for every pair of processors would waste memory.
     if name == ROUTED or purpose.processors == 1:
         spent, correct = route_chunks(machine, purpose, seed)
         return CollectiveOutcome.of(name, spent, bound, correct, **more)
@@ -137,7 +145,7 @@ def gossip(machine: Machine, algorithm: str | None = None, seed: int = 0) -> Col
 
 
 def _timetable(machine: Machine, name: str, bound: int) -> Timetable:
-    """Find the timetable of a search."""
+    """Return the timetable found by the search called `name`."""
     network, sources = machine.topology, np.arange(machine.topology.hosts)
     if not network.links:
         rows = rows_over_busses(network, sources, bound, name == MATCHING)
@@ -152,7 +160,7 @@ def _timetable(machine: Machine, name: str, bound: int) -> Timetable:
 
 
 def _fewest(machine: Machine, own: str) -> tuple[Candidate, tuple[str, ...]]:
-    """Choose between the network's own algorithm and searches; return what was skipped, too."""
+    """Choose the network's own algorithm or the best search; also return the skipped candidates."""
     topology, model = machine.topology, machine.model
     stays = Candidate(own, 0)
     limits = model.send, model.receive
@@ -174,11 +182,11 @@ def _fewest(machine: Machine, own: str) -> tuple[Candidate, tuple[str, ...]]:
 
 
 def _by_orbit(machine: Machine, orbit: Orbit) -> CollectiveOutcome:
-    """Look at one processor's messages, which stand for all (collective)."""
+    """Return the result of a gossip by translations, from one processor's messages (collective)."""
     if machine.trace is not None or machine.metered:
         raise UsageError(
-            f"Gossip {TRANSLATIONS!r} of more than {MOST_MOVED:,} processors looks at the messages "
-            "of one, so that nothing can be recorded."
+            f"Gossip {TRANSLATIONS!r} of more than {MOST_MOVED:,} processors computes the messages "
+            "of one processor, and cannot be recorded."
         )
     one_port, size = machine.model.send == 1, machine.topology.size
     return CollectiveOutcome(
@@ -193,12 +201,12 @@ def _by_orbit(machine: Machine, orbit: Orbit) -> CollectiveOutcome:
 
 
 def require_algorithm(topology: Topology, half_duplex: bool, algorithm: str | None) -> str:
-    """The algorithm that is wanted, or the first that the network and its links allow.
+    """Return the requested algorithm, or by default the first one allowed by network and link mode.
 
     Raises
     ------
     UsageError
-        There is no such algorithm here, or there are too many processors for it.
+        The algorithm is not available on this network, or the network has too many processors.
     """
     offered = [TREE, ROUTED] if topology.links else [ROUTED]
     one_link = topology.size == 2 and half_duplex
@@ -220,7 +228,7 @@ def require_algorithm(topology: Topology, half_duplex: bool, algorithm: str | No
 
 
 def _require_ports(machine: Machine, name: str) -> None:
-    """Raise `UsageError` where an algorithm is made for another port model."""
+    """Raise `UsageError` if an algorithm needs another port model."""
     limits = machine.model.send, machine.model.receive
     if name in (RAREST, TREES) and limits != (None, None):
         raise UsageError(f"Gossip {name!r} uses all ports: give --ports all.")
@@ -233,19 +241,19 @@ def _require_ports(machine: Machine, name: str) -> None:
 
 
 def _bound(machine: Machine, name: str, orbit: Orbit | None = None) -> Bound:
-    """Steps that nothing beats; of ``matching`` with the best cut, too."""
+    """Return the lower bound of the steps; for ``matching`` include the best cut."""
     simple = gossip_bound(machine, None if orbit is None else orbit.translations.diameter)
     cut = best_cut(machine.topology, machine.model, "gossip") if name == MATCHING else None
     return simple if cut is None else max(simple, Bound(cut.steps, "cut"))
 
 
 def _rotate(machine: Machine, held: MarkedChunks) -> StepProgram:
-    """Once round the cycle, or with all ports half round it both ways."""
+    """Rotate the items once round the cycle; with all ports, half way round in both directions."""
     nodes, model = machine.nodes, machine.model
     cycle = machine.topology.cycle()
-    assert cycle is not None  # `require_algorithm` has looked
+    assert cycle is not None  # `require_algorithm` has checked the cycle
     ahead = cycle.successor(nodes)
-    # All steps have the same sends, so that they are checked and laid out once.
+    # All steps have the same sends. One plan checks and lays them out once.
     plan = machine.plan(nodes, ahead)
     slots, everybody = machine.slots(plan.nodes), np.arange(len(nodes))
     forward = Numbered(nodes.copy(), nodes)
@@ -263,7 +271,7 @@ def _rotate(machine: Machine, held: MarkedChunks) -> StepProgram:
 
 
 def _rotate_both_ways(machine: Machine, ahead: Ints, back: Ints, state: State) -> StepProgram:
-    """Half round the cycle in both directions, of all that is left two at a time."""
+    """Rotate items in both directions, two per step, until at most one rotation is left."""
     if state.left < 2:
         return
     nodes, ports = np.tile(machine.nodes, 2), np.concatenate([ahead, back])

@@ -1,7 +1,7 @@
-"""Chunks that processors hold, in three forms behind one face, and the messages of a step.
+"""Chunks held by processors, in three representations, and the messages of a step.
 
-`SingleNumbers` keeps one number per processor, `MarkedChunks` a bit per processor and chunk, and
-`KeyedChunks` a value for each pair that occurs.
+`SingleNumbers` stores one number per processor, `MarkedChunks` one bit per processor and chunk, and
+`KeyedChunks` one value per pair in use.
 """
 
 from __future__ import annotations
@@ -27,30 +27,30 @@ from mpinet.programs.schedules.timetable import WHOLE, Timetable
 from mpinet.programs.waves import count_bits
 
 BITS = 64
-"""Bits of a word of a set."""
+"""Number of bits per word of a set."""
 
 OPERATORS = {"min": np.minimum, "max": np.maximum, "sum": np.add}
-"""Functions of two items, whose order does not matter. Sums are taken modulo 2^64."""
+"""Commutative functions of two items. Sums are taken modulo 2^64."""
 
 NEUTRAL = {"sum": 0, "min": 2**64 - 1, "max": 0}
-"""Value of a sum without contributions, as a number without a sign."""
+"""Value of a reduction without contributions, as an unsigned integer."""
 
 
 class RoutedEnds(NamedTuple):
-    """Messages that the network's routing carries within one move."""
+    """Messages carried by the network's routing within one move."""
 
     targets: Ints
     """Target of each message. Shape (k,)."""
     numbers: Ints
     """Number of each message, as in `Router.inject`. Shape (k,)."""
     total: int
-    """Messages on the whole machine."""
+    """Number of messages on the whole machine."""
     routing: Routing | None = None
-    """The routing; None: the network's first."""
+    """The routing; None: the network's default routing."""
 
 
 class ChunkSends(NamedTuple):
-    """The messages that this rank's processors send in a step."""
+    """Messages sent by this rank's processors in a step."""
 
     slots: Ints
     """Slot of each sender. Shape (k,)."""
@@ -59,23 +59,23 @@ class ChunkSends(NamedTuple):
     chunks: Ints | int = 0
     """Chunk of each message. Shape (k,)."""
     rows: Timetable | None = None
-    """Rows of the messages, where sums are sent; they tell which messages add."""
+    """Rows of the messages, for sums; a row states whether its message is added."""
     payload: Ints | None = None
-    """Contents of the messages; None: what the senders hold. Shape (k, ..)."""
+    """Contents of the messages; None: the chunks held by the senders. Shape (k, ..)."""
     listen: tuple[Ints, Ints] | None = None
-    """Nodes and ports that accept; None: all."""
+    """Nodes and ports that accept messages; None: all."""
     word: int = 0
-    """Number of which `ChunksCame.total` is the sum over all ranks."""
+    """This rank's number for the sum over all ranks in `ChunksCame.total`."""
     plan: Plan | None = None
     """Plan of these sends, if they repeat."""
     route: RoutedEnds | None = None
-    """Ends of the messages, if the routing carries them; ports do not count then."""
+    """Targets of the messages, if the routing carries them; ports are then ignored."""
     step: int = 0
-    """Step of a timetable that is routed; 0: the machine's step counts."""
+    """Step of a routed timetable; 0: use the machine's step."""
 
 
 class ChunksCame(NamedTuple):
-    """The messages that this rank's processors receive in a step."""
+    """Messages received by this rank's processors in a step."""
 
     slots: Ints
     """Slot of each receiver. Shape (m,)."""
@@ -86,17 +86,17 @@ class ChunksCame(NamedTuple):
     payload: Ints
     """Contents of the messages. Shape (m, ..)."""
     total: int
-    """Sum of the ranks' words."""
+    """Sum of all ranks' `ChunkSends.word`."""
 
 
 class Holdings(Protocol):
-    """The chunks that this rank's processors hold."""
+    """Chunks held by this rank's processors."""
 
     def messages(self, sends: ChunkSends) -> Ints:
-        """Return the contents of messages: what the senders really hold. Shape (k, ..)."""
+        """Return the contents of messages, taken from the senders' holdings. Shape (k, ..)."""
 
     def take(self, came: ChunksCame, step: int) -> None:
-        """Keep what has come in a step."""
+        """Store the messages received in a step."""
 
 
 NOTHING = 0
@@ -109,11 +109,11 @@ class SingleNumbers:
     Parameters
     ----------
     machine : Machine
-        Has the processors.
+        Machine with the processors.
     values : ndarray of int64, shape (hosted,)
-        The first numbers; `NOTHING` where a processor has none.
+        Initial numbers; `NOTHING` at processors without a number.
     combine : ufunc, optional
-        Combines what comes with what is there. Default: what comes replaces it.
+        Combines a received number with the held number. Default: the received number replaces it.
     """
 
     def __init__(self, machine: Machine, values: Ints, combine: np.ufunc | None = None):
@@ -123,23 +123,22 @@ class SingleNumbers:
         self._last = 0
 
     def state(self) -> Fields:
-        """Return what a checkpoint holds of it."""
+        """Return the fields for a checkpoint."""
         return {"held": Numbered(self.values, self._machine.nodes), "last": Largest(self._last)}
 
     def restore(self, found: Mapping[str, Any]) -> None:
-        """Go on from what `state` gave on any ranks."""
+        """Restore the fields saved by `state`, possibly on another number of ranks."""
         self.values, self._last = found["held"], found["last"]
 
     def messages(self, sends: ChunkSends) -> Ints:
-        """Return the senders' numbers."""
+        """Return the number held by each sender, as the contents of its message."""
         return self.values[sends.slots]
 
     def take(self, came: ChunksCame, step: int) -> None:
-        """Keep or combine what has come."""
+        """Store or combine the received numbers."""
         machine = self._machine
         if self._combine is not None:
-            # `at` counts a processor that receives several messages in one step once for each of
-            # them.
+            # `at` also combines several messages to one processor in the same step.
             self._combine.at(self.values, came.slots, came.payload)
             return
         hosts = machine.topology.hosts
@@ -147,24 +146,24 @@ class SingleNumbers:
             self._last = machine.steps
 
     def last_step(self, begun: int) -> int:
-        """Return the machine's step in which the last processor learned a number (collective).
+        """Return the step in which the last processor received its first number (collective).
 
         Parameters
         ----------
         begun : int
-            The machine's steps before the first one: the result if no processor has learned any.
+            Steps of the machine before the first one: the result if no processor received a number.
         """
         return self._machine.max(max(self._last, begun))[0]
 
     def count(self, value: int) -> int:
-        """Count the processors that hold this number (collective)."""
+        """Return the number of processors that hold `value` (collective)."""
         hosts = self._machine.nodes < self._machine.topology.hosts
         return self._machine.sum(int((self.values[hosts] == value).sum()))[0]
 
 
 @kernel
 def store_numbers(slots: Ints, payload: Ints, nodes: Ints, hosts: int, held: Ints) -> bool:
-    """Write what processors received; whether one of them, and no switch, had nothing before."""
+    """Write received numbers; return whether a processor (not a switch) held nothing before."""
     learned = False
     for i in range(slots.size):
         slot = slots[i]
@@ -174,19 +173,19 @@ def store_numbers(slots: Ints, payload: Ints, nodes: Ints, hosts: int, held: Int
 
 
 class MarkedChunks:
-    """Chunks that are copied, as a bit per processor and chunk.
+    """Copied chunks, as one bit per processor and chunk.
 
-    A message carries its chunk's content. Only chunks that come with the right content are marked,
-    so that a mark stands for the content itself; a processor that gets a wrong one is noted.
+    A message carries its chunk's content. Only chunks received with the right content are marked,
+    so a mark stands for the content. Processors that received a wrong content are recorded.
 
     Parameters
     ----------
     machine : Machine
-        Has the processors.
+        Machine with the processors.
     purpose : Purpose
-        States which chunks there are, and which processors have and need them.
+        Determines the chunks, and the processors that hold and need them.
     seed : int
-        Chooses the contents.
+        Seed of the contents.
     """
 
     def __init__(self, machine: Machine, purpose: Purpose, seed: int):
@@ -203,29 +202,32 @@ class MarkedChunks:
         return self._machine.nodes[self._machine.nodes < self._purpose.processors]
 
     def state(self) -> Fields:
-        """Return what a checkpoint holds of it."""
+        """Return the fields for a checkpoint."""
         nodes = self._machine.nodes
         return {"bits": Numbered(self._bits, nodes), "wrong": Numbered(self._wrong, nodes)}
 
     def restore(self, found: Mapping[str, Any]) -> None:
-        """Go on from what `state` gave on any ranks."""
+        """Restore the fields saved by `state`, possibly on another number of ranks."""
         self._bits, self._wrong = found["bits"], found["wrong"]
 
     def messages(self, sends: ChunkSends) -> Ints:
-        """Return chunks and contents, shape (k, 2); a sender without the chunk sends nothing."""
+        """Return chunks and contents, shape (k, 2).
+
+        The content is `NOTHING` if the sender lacks the chunk.
+        """
         payload = np.empty((len(sends.slots), 2), np.int64)
         payload[:, 0] = sends.chunks
-        # The content travels although receivers could compute it: a fault of the machine must show.
+        # The content travels although receivers could compute it: faults of the machine must show.
         write_contents(self._seed, sends.slots, self._bits, payload)
         return payload
 
     def take(self, came: ChunksCame, step: int = 0) -> None:
-        """Mark the chunks that have come with the right content."""
+        """Mark the chunks received with the right content."""
         payload = np.ascontiguousarray(came.payload)
         mark_right(self._seed, came.slots, payload, self._bits, self._wrong)
 
     def short(self) -> int:
-        """Count the processors without a chunk that they need, or with a wrong one (collective)."""
+        """Return the number of processors with a missing or a wrong needed chunk (collective)."""
         hosts = self._hosts()
         slots = self._machine.slots(hosts)
         lacking = self._wrong[slots]
@@ -236,7 +238,7 @@ class MarkedChunks:
             missing = words & np.uint64(1) == 0
             lacking[np.searchsorted(slots, at[missing])] = True
         else:
-            # All chunks are needed, so that counting bits replaces a list of all pairs.
+            # All chunks are needed, so counting bits replaces a list of all pairs.
             counts = np.zeros(len(slots), np.int64)
             count_bits(self._bits[slots], counts)
             needing = (self._purpose.kind.needs == "all") | (hosts == self._purpose.root)
@@ -246,7 +248,7 @@ class MarkedChunks:
 
 @kernel
 def mark_bits(slots: Ints, chunks: Ints, bits: WordRows) -> None:
-    """Mark these chunks."""
+    """Set the bits of chunks that processors hold."""
     for i in range(slots.size):
         chunk = int(chunks[i])
         bits[slots[i], chunk >> 6] |= np.uint64(1) << np.uint64(chunk & 63)
@@ -254,7 +256,10 @@ def mark_bits(slots: Ints, chunks: Ints, bits: WordRows) -> None:
 
 @kernel
 def write_contents(seed: int, slots: Ints, bits: WordRows, payload: Table) -> None:
-    """Write the content of each message's chunk beside its number, or `NOTHING`."""
+    """Write each message's content next to its chunk number.
+
+    The content is `NOTHING` if the sender lacks the chunk.
+    """
     for i in range(slots.size):
         chunk = int(payload[i, 0])
         held = (bits[slots[i], chunk >> 6] >> np.uint64(chunk & 63)) & np.uint64(1)
@@ -263,44 +268,45 @@ def write_contents(seed: int, slots: Ints, bits: WordRows, payload: Table) -> No
 
 @kernel
 def mark_right(seed: int, slots: Ints, payload: Table, bits: WordRows, wrong: Flags) -> None:
-    """Mark the chunks with the right content, and the processors that have got another one."""
+    """Mark chunks received with the right content, and processors that received a wrong content."""
     for i in range(slots.size):
         chunk = int(payload[i, 0])
         if payload[i, 1] != draw(seed, chunk, chunk):
-            # A wrong content marks no chunk, but stays noted, even if the right one comes later.
+            # A wrong content marks no chunk, and stays recorded even if the right one arrives
+            # later.
             wrong[slots[i]] = True
         else:
             bits[slots[i], chunk >> 6] |= np.uint64(1) << np.uint64(chunk & 63)
 
 
 class ChunkGroup(NamedTuple):
-    """Processors that share a collective, and the place of their chunks among all chunks."""
+    """Processors of one collective, and the position of their chunks among all chunks."""
 
     purpose: Purpose
     """The collective, in the group's own numbers."""
     place: Ints | None = None
-    """The node of each of its processors; None: the same number. Shape (processors,)."""
+    """Node of each processor of the group; None: the same number. Shape (processors,)."""
     first: int = 0
-    """Number of its chunk 0 among those of all groups."""
+    """Number of the group's chunk 0 among the chunks of all groups."""
 
 
 class KeyedChunks:
-    """Chunks with their values, one for each pair of processor and chunk that occurs.
+    """Chunks with their values, one for each pair of processor and chunk in use.
 
-    Sums carry the set of their contributors, so that none is counted twice.
+    Sums carry the set of their contributors, so no contribution is counted twice.
 
     Parameters
     ----------
     machine : Machine
-        Has the processors.
+        Machine with the processors.
     groups : sequence of ChunkGroup
-        They state which chunks there are, and which processors have and need them.
+        Determine the chunks, and the processors that hold and need them.
     table : Timetable
-        All messages, the same on all ranks.
+        All messages, equal on all ranks.
     seed : int
-        Chooses the contents.
+        Seed of the contents.
     operator : str
-        How contributions are combined: ``"sum"``, ``"min"`` or ``"max"``.
+        Operator for contributions: ``"sum"``, ``"min"`` or ``"max"``.
     """
 
     def __init__(
@@ -341,12 +347,12 @@ class KeyedChunks:
         return np.flatnonzero((slots >= 0) & (slots < self._machine.placement.count))
 
     def _seats(self, group: ChunkGroup, nodes: Ints, chunks: Ints) -> tuple[Ints, Ints]:
-        """Return slots and chunks in the numbers of the machine."""
+        """Convert a group's processors and chunks to slots and chunk numbers of the machine."""
         nodes = nodes if group.place is None else group.place[nodes]
         return self._machine.slots(nodes), chunks + group.first
 
     def _index(self, table: Timetable, pairs: list[tuple[Ints, Ints]]) -> None:
-        """Find the pairs that occur: all, if they are more than half of the grid."""
+        """Index the pairs in use, or the whole grid if more than half of all pairs are used."""
         count = self._machine.placement.count
         for nodes in (table.sender, table.receiver):
             slots = self._machine.slots(nodes)
@@ -354,26 +360,27 @@ class KeyedChunks:
             pairs.append((slots[here], table.chunk[here]))
         self._keys: Ints | None = None
         self._size = count * self._total
-        # A full grid needs no keys and no search: places follow from the numbers. It may waste
-        # half.
+        # A full grid needs neither keys nor a search: indices follow from the numbers. Up to half
+        # of the grid is wasted.
         if 2 * sum(len(slots) for slots, _ in pairs) < self._size:
             keys = [slots * self._total + chunks for slots, chunks in pairs]
             self._keys = np.unique(np.concatenate(keys))
             self._size = len(self._keys)
 
     def _find(self, slots: Ints, chunks: Ints | int) -> Ints:
-        """Find the places of pairs; all of them are there."""
+        """Return the storage index of each pair of slot and chunk, all of which must be in use."""
         keys: Ints = slots * self._total + chunks
         return keys if self._keys is None else np.searchsorted(self._keys, keys)
 
     def _numbers(self, places: Ints) -> Ints:
-        """Values and contributors, as words."""
+        """Return values and sets of contributors at storage indices, as words."""
         return np.column_stack([self._values[places], self._givers[places]]).view(np.int64)
 
     def messages(self, sends: ChunkSends) -> Ints:
-        """Return chunks and values, shape (k, 2).
+        """Return the messages' chunks and values, shape (k, 2).
 
-        Sums are preceded by whether they are added, and their senders, and followed by sets.
+        In sums, rows start with a flag for addition and the sender, and end with the set of
+        contributors.
         """
         place, rows = self._find(sends.slots, sends.chunks), sends.rows
         numbers = self._numbers(place)
@@ -381,7 +388,7 @@ class KeyedChunks:
             return np.column_stack([sends.chunks, numbers])
         assert rows is not None
         if self._arrivals is not None and rows.since is not None:
-            # A part of a sum is made of what came since a step, without the receiver's own
+            # A part of a sum contains the arrivals since a step, without the receiver's own
             # contributions.
             parts = np.flatnonzero(rows.since != WHOLE)
             asked = place[parts], rows.since[parts], rows.receiver[parts]
@@ -390,7 +397,7 @@ class KeyedChunks:
         return np.column_stack([sends.chunks, adds, rows.sender, numbers])
 
     def take(self, came: ChunksCame, step: int) -> None:
-        """Keep what came, copies first; an error is raised on all ranks.
+        """Store received chunks, copies first; errors are raised on all ranks.
 
         Raises
         ------
@@ -407,19 +414,17 @@ class KeyedChunks:
     def _add(self, nodes: Ints, place: Ints, payload: Ints, step: int) -> None:
         values = np.ascontiguousarray(payload[:, 3]).view(np.uint64)
         givers = np.ascontiguousarray(payload[:, 4:]).view(np.uint64)
-        # Copies replace a sum, and what is added in the same step must not be lost: copies go
-        # first.
+        # Copies replace a sum. They go first, so additions of the same step are not lost.
         copies, left = np.flatnonzero(payload[:, 1] == 0), np.flatnonzero(payload[:, 1])
         self._values[place[copies]] = values[copies]
         self._givers[place[copies]] = givers[copies]
         if self._arrivals is not None:
             self._arrivals.note(place, step, payload[:, 2], payload[:, 3:], place[copies])
         while len(left):
-            # One message for each sum at a time, because fancy assignment keeps only one of
-            # several.
+            # One message per sum at a time, because fancy assignment keeps only one of several.
             at, index = np.unique(place[left], return_index=True)
             rows = left[index]
-            # Sums modulo 2^64 would hide a contribution that is counted twice; sets show it.
+            # Sums modulo 2^64 would hide a contribution counted twice; sets reveal it.
             both = self._givers[at] & givers[rows]
             if both.any():
                 which, word = np.argwhere(both)[0].tolist()
@@ -427,22 +432,22 @@ class KeyedChunks:
                 giver = word * BITS + (low & -low).bit_length() - 1
                 raise UsageError(
                     f"step {step}: processor {nodes[rows[which]]} adds to chunk "
-                    f"{payload[rows[which], 0]} what it has in it already, such as the "
-                    f"contribution of processor {giver}."
+                    f"{payload[rows[which], 0]} a second time the contribution of processor "
+                    f"{giver}."
                 )
             self._values[at] = self._combine(self._values[at], values[rows])
             self._givers[at] |= givers[rows]
             left = np.delete(left, index)
 
     def short(self, which: int = 0) -> int:
-        """Count a group's processors without the right value of a needed chunk (collective)."""
+        """Return how many of a group's processors have a wrong or missing chunk (collective)."""
         group, nodes, chunks = self._needed[which]
         found = self._values[self._find(*self._seats(group, nodes, chunks))]
         wrong = found != results(group.purpose, self._seed, chunks, self._combine)
         return self._machine.sum(len(np.unique(nodes[wrong])))[0]
 
     def value(self, node: int, chunk: int, which: int = 0) -> int:
-        """Return the value that a group's processor holds of a chunk (collective)."""
+        """Return the value of a chunk held by a group's processor (collective)."""
         group = self._groups[which]
         here = self._hosted(group)
         here = here[here == node]
@@ -450,7 +455,7 @@ class KeyedChunks:
         return self._machine.sum(int(found.view(np.int64).sum()))[0] % 2**64
 
     def state(self) -> Fields:
-        """Return what a checkpoint holds of it."""
+        """Return the fields for a checkpoint."""
         keys = np.arange(self._size) if self._keys is None else self._keys
         slots, chunks = np.divmod(keys, self._total)
         ends = np.column_stack([self._machine.nodes[slots], chunks])
@@ -463,7 +468,7 @@ class KeyedChunks:
         return fields
 
     def restore(self, found: Mapping[str, Any]) -> None:
-        """Go on from what `state` gave on any ranks."""
+        """Restore the fields saved by `state`, possibly on another number of ranks."""
         rows = found["holdings"]
         place = self._find(self._machine.slots(rows[:, 0]), rows[:, 1])
         self._values[place] = np.ascontiguousarray(rows[:, 2]).view(np.uint64)
@@ -475,13 +480,13 @@ class KeyedChunks:
 
 
 def first_rows(purpose: Purpose, seed: int, nodes: Ints, chunks: Ints) -> Ints:
-    """Return chunks and contents as processors have them first, shape (k, 2)."""
+    """Return chunks and their initial contents at processors, shape (k, 2)."""
     values = contents(purpose, seed, nodes, chunks).view(np.int64)
     return np.stack([chunks, values], axis=1)
 
 
 def all_came(machine: Machine, purpose: Purpose, seed: int, nodes: Ints, rows: Ints) -> bool:
-    """Tell if every processor got each chunk that it lacked once, and no other (collective).
+    """Return whether every processor received each lacked chunk once, and no other (collective).
 
     Parameters
     ----------
@@ -493,7 +498,7 @@ def all_came(machine: Machine, purpose: Purpose, seed: int, nodes: Ints, rows: I
     hosts = np.sort(machine.nodes)
     owners, wanted = needs(purpose, hosts[hosts < purpose.processors])
     lacking = ~holds_first(purpose, owners, wanted)
-    # Sorted keys as lists: a chunk that comes twice differs from one that comes once.
+    # Sorted keys as lists: a chunk received twice differs from a chunk received once.
     keys = np.sort(owners[lacking] * purpose.total + wanted[lacking])
     chunks = rows[:, 0]
     right = np.array_equal(np.sort(nodes * purpose.total + chunks), keys)
@@ -504,9 +509,9 @@ def all_came(machine: Machine, purpose: Purpose, seed: int, nodes: Ints, rows: I
 def holdings_of(
     machine: Machine, table: Timetable, seed: int, operator: str = "sum"
 ) -> MarkedChunks | KeyedChunks:
-    """Choose the form for a timetable: marks where they take less room than values by key."""
+    """Return the holdings for a timetable: marks if smaller than values by key."""
     purpose = table.purpose
-    # Ranks must agree, and so must a run that resumes on another number of ranks.
+    # The choice must be equal on all ranks, and after a resume on another number of ranks.
     words, size = -(-purpose.total // BITS), machine.topology.size
     if not purpose.kind.adds and words * size <= 4 * len(table) + 2 * size:
         return MarkedChunks(machine, purpose, seed)

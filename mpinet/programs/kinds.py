@@ -1,6 +1,6 @@
-"""Kinds of collectives, one row each: who has and who needs chunks, what adds, and the bound.
+"""Kinds of collectives, one row each: initial and final holders of chunks, addition, and bound.
 
-All other statements about several collectives follow from these properties.
+All other properties of several collectives follow from these rows.
 """
 
 from __future__ import annotations
@@ -10,28 +10,33 @@ from typing import Literal, NamedTuple, TypeAlias
 Collective: TypeAlias = Literal[
     "broadcast", "reduce", "scatter", "gather", "gossip", "exchange", "allreduce", "reducescatter"
 ]
-"""Names of the collectives that schedules and bounds are for."""
+"""Names of the collectives with schedules and bounds."""
 
 
 Behavior: TypeAlias = Literal["forward", "copy", "combine"]
-"""Behaviors of switches: they send on each message that comes, once; or, in what is spread, as
-often as is wanted; or make one of several, too, in a reduction."""
+"""Behaviors of switches. ``forward``: send each message on once. ``copy``: in a broadcast, also
+send a message on several times. ``combine``: in a reduction, also combine several messages into
+one.
+"""
 
 
 Place: TypeAlias = Literal["root", "own", "all"]
-"""Processors of a chunk: the root, the chunk's owner, or all. Of an exchange, whose chunks are for
-pairs, the owner is the source before the first step, and the target in the end."""
+"""Holders of a chunk: the root, the chunk's owner, or all processors. The chunks of an exchange
+belong to pairs: the owner is the source before the first step and the target after the last step.
+"""
 
 
 class Kind(NamedTuple):
     """Properties of a collective."""
 
     starts: Place | None
-    """Processors that have a chunk before the first step; None if the schedule does not say so."""
+    """Processors that hold a chunk before the first step; None if the schedule does not state
+    them.
+    """
     needs: Place | None
-    """Processors that need a chunk in the end; None if the schedule does not say so."""
+    """Processors that need a chunk in the end; None if the schedule does not state them."""
     bound: str
-    """Function of `mpinet.programs.bounds` for one chunk a message."""
+    """Name of the function in `mpinet.programs.bounds` for one chunk per message."""
     adds: bool = False
     """True if contributions are added, modulo 2^64."""
 
@@ -42,12 +47,12 @@ class Kind(NamedTuple):
 
     @property
     def pairs(self) -> bool:
-        """True if there are k chunks for each pair: chunk (source*processors + target)*k + j."""
+        """True if each pair of processors has k chunks: (source*processors + target)*k + j."""
         return self.starts == self.needs == "own"
 
     @property
     def owned(self) -> bool:
-        """True if there are k chunks for each processor: chunk owner*k + j."""
+        """True if each processor has k chunks: chunk owner*k + j."""
         return "own" in (self.starts, self.needs) and not self.pairs
 
 
@@ -63,20 +68,20 @@ KINDS: dict[str, Kind] = {
 }
 
 UNSTATED = "unstated"
-"""Stand-in for a collective: the schedule does not state what its messages carry."""
+"""Name in place of a collective if the schedule does not state the contents of messages."""
 
 
 class Purpose(NamedTuple):
-    """A collective of so many chunks on so many processors."""
+    """A collective with a number of processors and chunks."""
 
     collective: str
     """Name in `KINDS`, or `UNSTATED`."""
     processors: int
     """Number of processors."""
     chunks: int = 1
-    """Chunks in a unit; see `Timetable`."""
+    """Number of chunks per unit; see `Timetable`."""
     root: int | None = None
-    """Root of the collective; None if it has no root."""
+    """Root of the collective; None without a root."""
 
     @property
     def kind(self) -> Kind:
@@ -94,23 +99,26 @@ ROOTED = tuple(name for name, kind in KINDS.items() if kind.rooted)
 """Collectives that begin or end at one processor."""
 
 SPREADING = tuple(name for name in ROOTED if not KINDS[name].owned)
-"""Rooted collectives that move the same item everywhere, or form one sum."""
+"""Rooted collectives that spread the same item everywhere or form a single sum."""
 
 SUMS = tuple(name for name, kind in KINDS.items() if kind.adds)
-"""Collectives in which contributions are added: switches may combine them."""
+"""Collectives with added contributions, which switches may combine."""
 
 OWNED = tuple(name for name, kind in KINDS.items() if kind.owned)
 """Collectives with chunks for each processor."""
 
 OF_EACH = tuple(name for name in OWNED if name not in ROOTED)
-"""Collectives without a root in which an item of each processor goes to all others, or comes from
-them."""
+"""Rootless collectives in which each processor's item goes to all others or comes from all
+others.
+"""
 
 ROOTLESS = tuple(name for name in KINDS if name not in ROOTED)
-"""Collectives in which all processors do the same."""
+"""Collectives in which all processors have the same role."""
 
 TWO_HALVES = tuple(name for name in SUMS if name not in ROOTED)
-"""Sums that all processors get, whole or in parts: pipelines of one item, too."""
+"""Collectives whose sums reach all processors, whole or in parts. A single item also runs as a
+pipeline.
+"""
 
 PIPELINED = tuple(name for name in KINDS if name not in ROOTED or name in SPREADING)
-"""Collectives of many items."""
+"""Collectives available for many items."""

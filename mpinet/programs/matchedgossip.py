@@ -1,7 +1,8 @@
-"""Gossip with one port: in every step a largest matching of those who can tell something new.
+"""Search for one-port gossip schedules: each step uses a largest matching of useful sends.
 
-Receivers take partners in the order of how much they lack, processors before switches, and then
-from each what fewest hold. Every rank looks at the whole network and finds the same timetable.
+Receivers choose partners in the order of their number of missing items, processors before switches.
+A receiver then takes its partner's item with the fewest holders. Every rank examines the whole
+network and finds the same timetable.
 """
 
 from __future__ import annotations
@@ -18,27 +19,26 @@ from mpinet.programs.starts import FEW, best_rows, first_word
 from mpinet.programs.waves import lowest_bit
 
 STARTS = 2**10
-"""Starts of a small network, with the seeds 0, 1, ..; the best of them counts."""
+"""Number of starts on a small network, with seeds 0, 1 and so on; the best one is returned."""
 
 LOOKS = 2**29
-"""Held items that all starts may look at."""
+"""Maximum number of held items examined by all starts."""
 
 SEEN = 32
-"""Items of its sender that a receiver looks at, and those behind them in a word, if all are many.
-"""
+"""Number of the sender's items examined by a receiver if all are too many, rounded up to words."""
 
 
 def matched_rows(topology: Topology, sources: Ints, bound: int) -> Ints:
-    """Bring items from where they are to all processors, in few steps of one port.
+    """Bring items from their sources to all processors, in few steps with one port.
 
     Parameters
     ----------
     topology : Topology
         A connected network of links.
     bound : int
-        Steps that nothing beats: there the search stops.
+        Lower bound of the steps. The search ends when a schedule meets the bound.
     sources : ndarray of int64, shape (items,)
-        The processor that has each item first.
+        Processor that holds each item first.
 
     Returns
     -------
@@ -56,22 +56,25 @@ def matched_rows(topology: Topology, sources: Ints, bound: int) -> Ints:
 
 
 def needed_rows(rows: Ints, topology: Topology, sources: Ints) -> Flags:
-    """Tell which rows bring a processor something, or a switch what it sends on, shape (rows,)."""
+    """Return a flag for each row: True if the row's item is needed, shape (rows,).
+
+    Processors need all items. A switch needs the items of its later sends.
+    """
     if topology.size == topology.hosts:
         return np.ones(len(rows), bool)
     needed = np.zeros(len(rows), bool)
     onward = np.zeros((topology.size, len(sources)), bool)
-    # Processors need every item. A switch needs one only if it sends the item on later, which is
-    # known once later rows have been looked at.
+    # Processors need every item. A switch needs an item only for a later send, which is known after
+    # later rows have been examined.
     onward[: topology.hosts] = True
-    # From the last row to the first: what is needed later decides about earlier rows.
+    # From the last row to the first: later needs decide about earlier rows.
     look_back(np.ascontiguousarray(rows), onward, needed)
     return needed
 
 
 @kernel
 def look_back(rows: Table, onward: FlagRows, needed: Flags) -> None:
-    """Mark the rows that bring what is needed on, and that their senders need it before."""
+    """Mark rows that bring an item needed later; their senders then need the item earlier."""
     for place in range(len(rows) - 1, -1, -1):
         sender, receiver, item = rows[place, 1], rows[place, 2], rows[place, 3]
         needed[place] = onward[receiver, item]
@@ -82,7 +85,7 @@ def look_back(rows: Table, onward: FlagRows, needed: Flags) -> None:
 def take_matched(
     begin: Ints, others: Shorts, hosts: int, sources: Ints, seed: int, rows: Table
 ) -> int:
-    """Write rows (step, sender, receiver, item), by step; how many there are."""
+    """Run one start; write rows (step, sender, receiver, item) and return their number."""
     size, items = begin.size - 1, sources.size
     words = (items + 63) >> 6
     held = np.zeros((size, words), np.uint64)
@@ -101,19 +104,19 @@ def take_matched(
         for node in range(size):
             for at in range(begin[node], begin[node + 1]):
                 useful[at] = False
-                # A link is useful if its sender has any item that the receiver lacks; which one is
-                # chosen only after the matching.
+                # A link is useful if its sender holds any item lacked by the receiver. The item is
+                # chosen after the matching.
                 for word in range(words if lacking[node] > 0 else 0):
                     if held[others[at], word] & ~held[node, word]:
                         useful[at] = True
                         break
-            # Those who lack most are served first, processors before switches.
+            # Receivers with most missing items are served first, processors before switches.
             noise = draw32(int(seed), int(node), int(step), 9) & 0xFFFF
             keys[node] = -(((int(node < hosts) << 24) + lacking[node]) << 16 | noise)
         match(begin, others, useful, np.argsort(keys), mine, theirs, seen, queue, came)
         before = count
-        # Holders are counted as items are chosen, so that the receivers of a step do not all take
-        # the same item for the rarest; each step another begins.
+        # Holders are counted as items are chosen, so the receivers of a step do not all take the
+        # same item as the rarest. Each step begins at another receiver.
         for turn in range(size):
             node = (turn + draw32(int(seed), int(step), 0, 10)) % size
             came_by[node] = -1

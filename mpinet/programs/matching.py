@@ -1,7 +1,7 @@
-"""Largest matchings of senders and receivers: who sends to whom in a step of one port.
+"""Largest matchings of senders and receivers for steps with one port.
 
-Those of one side take partners of the other in an order of theirs; who has a partner keeps one, so
-that the matching is a largest one and, of these, serves the first in the order.
+The nodes of one side choose partners of the other side in a given order, and a matched node stays
+matched. The result is a largest matching that serves the first nodes of the order.
 """
 
 from __future__ import annotations
@@ -15,11 +15,11 @@ from mpinet.networks.adjacency import Adjacency
 
 @inlined
 def match(begin, others, useful, order, mine, theirs, seen, queue, came):
-    """Match nodes as one side with their neighbours as the other.
+    """Find a largest matching of nodes, as one side, with their neighbours, as the other.
 
-    ``others[at]`` may become the partner of the node whose list it is in, if ``useful[at]``. Writes
-    where a node's partner is in its list, -1 for none; and of each partner whose it is. The last
-    three arrays, a number a node, are only worked with.
+    Neighbour ``others[at]`` is a possible partner if ``useful[at]``. Write to `mine` the index of
+    each node's partner in ``others``, or -1, and to `theirs` the node of each partner. The last
+    three arrays, with one entry per node, are scratch space.
     """
     mine[:] = -1
     theirs[:] = -1
@@ -34,8 +34,7 @@ def match(begin, others, useful, order, mine, theirs, seen, queue, came):
                 other = others[at]
                 if not useful[at] or seen[other] == start:
                     continue
-                # `seen` bears the start's number, so that it need not be cleared before each
-                # search.
+                # `seen` holds the number of the start, so searches need not clear it.
                 seen[other] = start
                 came[other] = at << 32 | node
                 if theirs[other] < 0:
@@ -43,8 +42,8 @@ def match(begin, others, useful, order, mine, theirs, seen, queue, came):
                     break
                 queue[tail] = theirs[other]
                 tail += 1
-        # Swap partners back along the way: each node on it gives its partner to the one before, so
-        # that the matching grows by one.
+        # Augment along the path: each node takes the next partner and leaves its old partner to the
+        # node before, so the matching grows by one.
         while last >= 0:
             node, at = came[last] & 0xFFFFFFFF, came[last] >> 32
             before = mine[node]
@@ -54,7 +53,7 @@ def match(begin, others, useful, order, mine, theirs, seen, queue, came):
 
 @kernel
 def match_all(begin: Ints, others: Shorts, useful: Flags, mine: Ints, theirs: Ints) -> None:
-    """Match as `match` does, in the order of the nodes."""
+    """Find a largest matching with `match`, in the order of the node numbers."""
     size = begin.size - 1
     order = np.arange(size)
     seen, queue, came = np.empty(size, np.int64), np.empty(size, np.int64), np.empty(size, np.int64)
@@ -62,19 +61,19 @@ def match_all(begin: Ints, others: Shorts, useful: Flags, mine: Ints, theirs: In
 
 
 def cover(lists: Adjacency, useful: Flags) -> tuple[Ints, Ints]:
-    """Return as few senders and receivers as touch all of some arcs: as many as a step can use.
+    """Return a smallest vertex cover of some arcs; its size is the most arcs usable in one step.
 
     Parameters
     ----------
     lists : Adjacency
-        An arc leads from ``others[at]`` to the node whose list it is in.
+        An arc leads from ``others[at]`` to the node of the list.
     useful : ndarray of bool, shape (2L,)
-        Which arcs are meant.
+        True for the arcs to cover.
 
     Returns
     -------
     senders, receivers : ndarray of int64
-        Ascending; together as many as a largest matching has arcs (König, 1931).
+        Ascending; together as many nodes as a largest matching has arcs (König, 1931).
     """
     size = len(lists.begin) - 1
     mine, theirs = np.empty(size, np.int64), np.empty(size, np.int64)
@@ -82,7 +81,7 @@ def cover(lists: Adjacency, useful: Flags) -> tuple[Ints, Ints]:
     receivers = np.repeat(np.arange(size), lists.degrees)
     concerned = np.zeros(size, bool)
     concerned[receivers[useful]] = True
-    # König's theorem: nodes that alternating ways reach from unmatched receivers make a smallest
+    # König's theorem: nodes on alternating paths from unmatched receivers determine a smallest
     # cover.
     wave = np.flatnonzero(concerned & (mine < 0))
     reached, asked = np.zeros(size, bool), np.zeros(size, bool)

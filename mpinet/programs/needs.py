@@ -1,12 +1,12 @@
-"""The memory that programs need, told before a machine is made.
+"""Estimates of the memory that programs need, before a machine is made.
 
-Each function counts the arrays that its program holds at the moment when it holds most, on the rank
-that hosts most processors. Tables name the arrays (`columns`), so that shapes and dtypes give the
-bytes; temporary arrays of NumPy are among them. Python, MPI and compiled code are not counted. The
-length of the schedule, or the diameter, gives how many processors send at once. A program is
-imported where its need is asked for: a run imports its own program alone.
+Each function counts the arrays held by its program at the moment of largest use, on the rank with
+the most processors. Tables name the arrays (`columns`), so shapes and dtypes give the bytes.
+Temporary arrays of NumPy are included. Python, MPI and compiled code are not counted. The number of
+simultaneous senders follows from the length of the schedule, or from the diameter. A function
+imports its program when called, so a run imports only its own program.
 
-`tests/serial/programs/test_needs.py` holds them to what runs take.
+`tests/serial/programs/test_needs.py` compares the estimates with real runs.
 """
 
 from __future__ import annotations
@@ -34,102 +34,102 @@ if TYPE_CHECKING:
 
 
 def columns(names: str, dtype: DTypeLike = np.int64) -> int:
-    """Return the bytes of a row of arrays of these names."""
+    """Return the bytes of one row of arrays with these names."""
     return len(names.split()) * np.dtype(dtype).itemsize
 
 
 BITS = 8
-"""Bits of a byte."""
+"""Number of bits per byte."""
 
 WORD = columns("number")
 """Bytes of a number, and of a word of a message."""
 
 SENT = columns("slot node port position target arrival")
-"""Arrays of a message on its sender's rank: the send, and what the step looks up."""
+"""Bytes of a message on its sender's rank: the send, and values looked up by the step."""
 
 RECEIVED = columns("by_port order receiver port")
-"""Arrays of a message on its receiver's rank, in order."""
+"""Bytes of a message on its receiver's rank, in order."""
 
 MESSAGE = SENT + RECEIVED
-"""Arrays of a message of a step, without its content."""
+"""Bytes of a message of a step, without its content."""
 
 AWAY = record_type(np.dtype(np.int64), ()).itemsize
-"""Record of a message on its way to another rank, and of one that comes from there."""
+"""Bytes of the record of a message to or from another rank."""
 
 ROWS = columns("step sender receiver chunk")
-"""Columns of a timetable."""
+"""Bytes of a timetable's row."""
 
 TREE_NODE = columns("node surveyed up own waiting held ready")
-"""Arrays of a node of a tree that is made on a machine of its own."""
+"""Bytes per node of a tree made on a machine of its own."""
 
 TREE_CHILD = columns("slot port depth key by_key")
-"""Arrays of a child while the tree is made."""
+"""Bytes per child while the tree is made."""
 
 HALF = 0.5
-"""The largest share of processors that send at once where each has one to tell."""
+"""Largest share of processors that send at once if each has one receiver."""
 
 SAMPLE = 1024
-"""Nodes that are asked where their ports lead."""
+"""Number of nodes sampled for the neighbours at their ports."""
 
 SAMPLED_PORTS = 1 << 12
-"""Ports of each of them that are followed, where there are more."""
+"""Maximum number of ports sampled per node."""
 
 
 @dataclass(frozen=True)
 class LargestShare:
-    """The largest part of a network that a rank has."""
+    """The largest part of a network on one rank."""
 
     network: Topology
     """The network."""
     ranks: int
     """Number of ranks."""
     hosted: int
-    """Processors and switches on the rank that has most."""
+    """Number of processors and switches on the rank with most of them."""
     scattered: bool = False
-    """True if neighbours are on one rank only by chance."""
+    """True if neighbours are on the same rank only by chance."""
 
     @classmethod
     def even(cls, network: Topology, ranks: int) -> LargestShare:
-        """Return the share of a rank where ranks have as many as each other."""
+        """Return the share of a rank for an even distribution over all ranks."""
         return cls(network, ranks, -(-network.size // ranks))
 
     @property
     def ports(self) -> float:
-        """Wired ports of a node, on average."""
+        """Average number of wired ports per node."""
         return self.network.most_wired / max(1, self.network.size)
 
     @property
     def crossing(self) -> float:
-        """Ports of a node that lead to other ranks, on average; by a sample of the nodes."""
+        """Average number of ports per node that lead to other ranks, by a sample of the nodes."""
         if self.ranks == 1:
             return 0.0
         if self.scattered:
             return self.ports * (1 - 1 / self.ranks)
         nodes, others = _sample(self.network)
-        # Blocks are contiguous, so the quotient is the rank. This asks rules of a sample instead of
-        # all nodes, before any array is made.
+        # Blocks are contiguous, so the quotient is the rank. The rules of a sample are evaluated
+        # instead of all nodes, before any array is made.
         away = (others // self.hosted != nodes[:, np.newaxis] // self.hosted) & (others >= 0)
         share_of_ports = away.shape[1] / max(1, self.network.ports) or 1
         return float(away.sum() / len(nodes) / share_of_ports)
 
     @property
     def crossed(self) -> float:
-        """The share of nodes that send to other ranks where all send on ports chosen alike."""
+        """Share of nodes that send to other ranks if all send on ports chosen by the same rule."""
         return min(1.0, self.crossing)
 
     @property
     def scratch(self) -> int:
-        """Bytes of a node that a machine's steps hold: marks of its ports, and its sends."""
+        """Bytes per node for a machine's steps: marks of its ports, and its sends."""
         words = -(-self.network.ports // PORTS_PER_WORD)
         return (words + 1) * columns("count", np.uint32)
 
     def part(self, total: int) -> int:
-        """Return, of what the processors have alike, the part on the rank that hosts most."""
+        """Return the part of an evenly distributed total on the rank with most processors."""
         return -(-total * self.hosted // max(1, self.network.size))
 
 
 def diameter_of(network: Topology) -> float:
-    """Return the stated diameter; else the least that the degree allows, about."""
+    """Return the stated diameter, or an estimate of the smallest diameter for the degree."""
     stated = network.stated.get("diameter")
     if isinstance(stated, int | float) and stated > 0:
         return float(stated)
@@ -139,7 +139,7 @@ def diameter_of(network: Topology) -> float:
 
 @lru_cache(maxsize=4)
 def _sample(network: Topology) -> tuple[Ints, Ints]:
-    """Nodes from all parts of a network, and the neighbours of each, on some of many ports."""
+    """Return nodes from all parts of a network, and their neighbours on a sample of ports."""
     nodes = np.unique(np.linspace(0, network.size - 1, min(SAMPLE, network.size)).astype(np.int64))
     if network.ports > SAMPLED_PORTS:
         ports = np.linspace(0, network.ports - 1, SAMPLED_PORTS).astype(np.int64)
@@ -149,9 +149,10 @@ def _sample(network: Topology) -> tuple[Ints, Ints]:
 
 
 def flood(share: LargestShare) -> int:
-    """Numbers and two marks of every processor; nodes and receivers of the largest wave.
+    """Return the memory of a flood on a rank, in bytes.
 
-    Receivers on other ranks are listed, with their ranks, and sorted by these.
+    Counted are a number and two marks per processor, and the largest wave. Receivers on other ranks
+    are listed with their ranks, and sorted by rank.
     """
     node = columns("number") + columns("informed received", bool)
     wave = min(0.45, 3.2 / diameter_of(share.network))
@@ -164,13 +165,16 @@ def flood(share: LargestShare) -> int:
 
 
 def broadcast(share: LargestShare, algorithm: str, schedule: Schedule | None) -> int:
-    """Processors' numbers, what they hold and since when; the largest step's sends."""
+    """Return the memory of a broadcast on a rank, in bytes.
+
+    Counted are content and step per processor, and the sends of the busiest step.
+    """
     from mpinet.programs.broadcast import BEST, FLOODING, PASSES
     from mpinet.programs.passes import sees_whole
 
     if schedule is not None:
         node = columns("number held") + columns("since", np.int32) + share.scratch
-        # Content and port of the step before are still held while the next step is made.
+        # Content and port of the previous step are still held while the next step is made.
         sent = columns("slot port node target arrival content order")
         each = sent + columns("port content") + AWAY * share.crossed
         return round(share.hosted * (node + each * _sending(share, schedule)))
@@ -183,15 +187,16 @@ def broadcast(share: LargestShare, algorithm: str, schedule: Schedule | None) ->
 
 
 def _along_tree(share: LargestShare) -> int:
-    """Return the bytes of a tree in the making: half of its nodes are leaves, which send first."""
+    """Return the memory of building a tree, in bytes: half of its nodes send first."""
     leaf = HALF * (MESSAGE + columns("depth"))
     return round(share.hosted * (TREE_NODE + TREE_CHILD + 2 * share.scratch + leaf))
 
 
 def reduce(share: LargestShare, algorithm: str, schedule: Schedule | None) -> int:
-    """The broadcast, with step and port of every processor; then the items, and sends and turns.
+    """Return the memory of a reduction on a rank, in bytes.
 
-    In the end the root's rank makes some items anew, to check the result.
+    The broadcast stores step and port of every processor. Then the items are held, with sends and
+    turns. In the end the root's rank computes some items anew, to check the result.
     """
     from mpinet.programs.broadcast import PASSES
     from mpinet.programs.reduce import CHUNK
@@ -208,9 +213,10 @@ def reduce(share: LargestShare, algorithm: str, schedule: Schedule | None) -> in
 
 
 def _sending(share: LargestShare, schedule: Schedule) -> float:
-    """The share of a rank's processors that send in the busiest step: in the last phase, alike.
+    """Return the share of a rank's processors that send in the busiest step.
 
-    Where their receivers are on other ranks, all of the senders are on some of the ranks.
+    Sends of the last phase are assumed to be evenly distributed over its steps. If the receivers
+    are on other ranks, all senders are concentrated on some of the ranks.
     """
     if schedule.phases:
         lengths = [length for _, length in schedule.phases if length > 0]
@@ -221,9 +227,10 @@ def _sending(share: LargestShare, schedule: Schedule) -> float:
 
 
 def _timetable(share: LargestShare) -> int:
-    """Return the bytes of the whole network on each rank: neighbours and a pass, or its rows.
+    """Return the memory of a timetable's search and rows on a rank, in bytes.
 
-    Then a rank puts its processors' rows in order.
+    Each rank holds the whole network: neighbours and a pass, or all rows. Afterwards a rank orders
+    its processors' rows.
     """
     size = share.network.size
     found = columns("informed parent since order key place tried free")
@@ -233,7 +240,7 @@ def _timetable(share: LargestShare) -> int:
 
 
 def _table(network: Topology) -> int:
-    """The table of shortest paths, on every rank, that a network without routings asks for."""
+    """Return the bytes of the table of shortest paths, used on networks without routings."""
     from mpinet.networks.shortest import MAX_ENTRIES
 
     entries = network.size**2
@@ -242,43 +249,47 @@ def _table(network: Topology) -> int:
 
 
 def _has_routings(network: Topology) -> bool:
-    """Tell if the network's family has routings of its own, which need no table."""
+    """Return whether the network's family has its own routings, which need no table."""
     from mpinet.networks.topology import Topology
 
     return type(network).routings is not Topology.routings
 
 
 LABELS = columns("first branch depth")
-"""A message that numbers a subtree."""
+"""Bytes of a message that numbers a subtree."""
 
 SAMPLED_PARENTS = 128
-"""Nodes that are asked for their parent in a tree."""
+"""Number of nodes sampled for their parent in a tree."""
 
 ON_A_TREE = columns("node surveyed up label depth turn key port")
-"""Arrays of a processor while items go along the tree."""
+"""Bytes per processor while items travel along the tree."""
 
 AT_ROOT = {
     "scatter": (0, 4 * columns("label content port")),
     "gather": (columns("start by_start") + columns("node item"), 3 * columns("node source item")),
 }
-"""On the root's rank, bytes more of a processor, and of an item: the queue, its order and two
-copies; or what came, with what is compared."""
+"""Additional bytes on the root's rank, per processor and per item: the queue, its order and two
+copies; or the received items and the expected ones.
+"""
 
 
-def from_or_to_one(share: LargestShare, algorithm: str, command: str, root: int) -> int:
-    """The tree, labels and turns of its nodes; every item at the root."""
+def from_or_to_one(share: LargestShare, algorithm: str, collective: str, root: int) -> int:
+    """Return the memory of a scatter or gather on a rank, in bytes.
+
+    Counted are the tree with labels and turns of its nodes, and all items at the root.
+    """
     from mpinet.programs.routed import ROUTED
 
     if algorithm == ROUTED:
         return share.hosted * ON_A_TREE + share.network.hosts * ITEM
-    more, item = AT_ROOT[command]
+    more, item = AT_ROOT[collective]
     at_root = share.hosted * (ON_A_TREE + share.scratch + more) + share.network.hosts * item
     prepared = _prepared(share, _children_at_root(share, root))
     return max(prepared, at_root) + _table(share.network)
 
 
 def _prepared(share: LargestShare, children: float) -> int:
-    """Return the bytes of a tree's preparation on a rank whose nodes have so many children.
+    """Return the memory of a tree's preparation, in bytes, with `children` children per node.
 
     All nodes send to their parents when the tree is made. Then the largest level gets labels.
     """
@@ -291,9 +302,10 @@ def _prepared(share: LargestShare, children: float) -> int:
 
 
 def _children_at_root(share: LargestShare, root: int) -> float:
-    """Return how many nodes have their parent on the root's rank, by a sample; one each at least.
+    """Return the number of nodes with parents on the root's rank; at least one per hosted node.
 
-    Parents are first hops towards the root. Where these come from a table all ranks count alike.
+    A sample of nodes gives the number. Parents are first hops towards the root. If first hops come
+    from a table, all ranks count alike.
     """
     if share.ranks == 1 or share.scattered or not _has_routings(share.network):
         return share.hosted
@@ -314,36 +326,40 @@ def _some_parents(network: Topology, root: int) -> Ints:
     return np.array(parents, np.int64)
 
 
-def at_root(share: LargestShare, algorithm: str, command: str, root: int) -> int:
-    """Return the part of `from_or_to_one` that no rank needs but the root's."""
+def at_root(share: LargestShare, algorithm: str, collective: str, root: int) -> int:
+    """Return the part of `from_or_to_one` needed by the root's rank only, in bytes."""
     from mpinet.programs.routed import ROUTED
 
     routed = algorithm == ROUTED
     elsewhere = share.hosted * ON_A_TREE if routed else _prepared(share, share.hosted)
-    whole = from_or_to_one(share, algorithm, command, root)
+    whole = from_or_to_one(share, algorithm, collective, root)
     return max(0, whole - _table(share.network) - elsewhere)
 
 
 ROW = columns("place number header content")
-"""Row of a message in the router, whose routing has a header of one word."""
+"""Bytes of a message's row in the router, for a routing with a header of one word."""
 
 ITEM = 4 * ROW + columns("source target drawn number order step since rank place content")
-"""Arrays of an item that the router carries: rows that grow, then those that arrived, in order."""
+"""Bytes of an item carried by the router: growing rows, and arrived rows in order."""
 
 TAKEN_IN = columns("slot source place key order first")
-"""Arrays of an item that is taken into a set of items."""
+"""Bytes of an item during its insertion into a set of items."""
 
 CROSSED = 2 * ROW + columns("rank order")
-"""Arrays of an item that other ranks sent."""
+"""Bytes of an item received from another rank."""
 
 
 def exchange(share: LargestShare) -> int:
-    """Every pair's item."""
+    """Return the memory of a total exchange, in bytes: an item for every pair."""
     return share.part(share.network.hosts * (share.network.hosts - 1)) * ITEM
 
 
 def gossip(share: LargestShare, algorithm: str) -> int:
-    """A bit a pair, twice when they are counted; all items of a tree's nodes, or of a timetable."""
+    """Return the memory of a gossip on a rank, in bytes.
+
+    A bit per pair is held, twice during the final count; and all items of a tree's nodes, or of a
+    timetable.
+    """
     from mpinet.programs.fewest import MOST_MOVED, TRANSLATIONS
     from mpinet.programs.gossip import CYCLE, TREE
     from mpinet.programs.routed import ROUTED
@@ -365,25 +381,25 @@ def gossip(share: LargestShare, algorithm: str) -> int:
 
 
 def pipeline(share: LargestShare, items: int, twice: bool, along: PortModel | None) -> int:
-    """A row of the timetable for every item and node, on every rank; then a rank orders its own.
+    """Return the memory of a pipeline on a rank, in bytes: a row for every item and node.
 
-    With few items it is the network's arcs, and a search over them, that take most; or the messages
-    of an exchange along dimensions, as many as its search counts.
+    Then each rank orders its own rows. With few items the network's arcs and a search over them
+    need most, or the messages of an exchange along dimensions.
 
     Parameters
     ----------
     share : LargestShare
-        What a rank has.
+        Part of a rank.
     items : int
-        All different items, on the whole machine.
+        Number of different items on the whole machine.
     twice : bool
-        Whether they go to the nodes and come from them, as of allreduce.
+        True if items travel to the nodes and back, as in allreduce.
     along : PortModel, optional
-        The machine's, where a search for an exchange along dimensions is made.
+        Port model of a search for an exchange along dimensions, if one is made.
     """
     size, here = share.network.size, share.hosted / share.network.size
     found = 3 * ROWS + columns("channel item order")
-    # Rows of sums are kept whole, since they tell which messages add.
+    # Rows of sums are kept whole, since they state which messages add.
     own = ROWS * twice + columns("index slot port chunk")
     searched = 3 * ROWS + columns("channel item order key place since")
     each = max(searched, found + own * here)
@@ -394,10 +410,10 @@ def pipeline(share: LargestShare, items: int, twice: bool, along: PortModel | No
 
 
 def _along_dimensions(share: LargestShare, items: int, model: PortModel) -> int:
-    """Lines, messages and who is in each, as the search lists them; then as rows that are sent.
+    """Return the memory of an exchange along dimensions, in bytes: the search, then rows to send.
 
-    The search holds Python's objects: a set of contributors is an integer of a bit a node. Of
-    several items a step is made for one after the other.
+    The search holds lines, messages and sets of contributors as Python objects: a set is an integer
+    with one bit per node. With several items, a step is repeated for each item.
     """
     from mpinet.programs.pipelines.dimensions import extent
 
@@ -417,20 +433,22 @@ def _along_dimensions(share: LargestShare, items: int, model: PortModel) -> int:
 
 
 def route(share: LargestShare, messages: int, words: int, drawn: bool, metered: bool) -> int:
-    """Rows of messages under way, with their numbers; ports used, who waits, and loads.
+    """Return the memory of routing on a rank, in bytes.
+
+    Counted are rows of messages in flight, used ports, waiting messages, and loads.
 
     Parameters
     ----------
     share : LargestShare
-        What a rank has.
+        Part of a rank.
     messages : int
-        On the whole machine.
+        Number of messages on the whole machine.
     words : int
-        Of the routing's header.
+        Words of the routing's header.
     drawn : bool
-        Whether sources are drawn, so that a rank has to remember which messages are its own.
+        True if sources are random, so a rank has to store the numbers of its own messages.
     metered : bool
-        Whether loads are metered.
+        True if loads are metered.
     """
     number = columns("number", np.uint32 if drawn and messages < 2**32 else np.int64)
     metering = columns("load", np.uint32) + columns("busiest", bool) / 2
@@ -440,7 +458,11 @@ def route(share: LargestShare, messages: int, words: int, drawn: bool, metered: 
 
 
 def ascend(share: LargestShare, operator: Operator, schedule: type[PassSchedule] | None) -> int:
-    """States, with what comes and what is made of them; unless it reduces, all that is expected."""
+    """Return the memory of ASCEND or DESCEND on a rank, in bytes.
+
+    Counted are states, received states, results, and expected values. A reduction needs no expected
+    values.
+    """
     from mpinet.programs.ascend import CHUNK
     from mpinet.programs.operators.reduction import Reduction
     from mpinet.programs.schedules.exchange import DimensionExchange
@@ -458,17 +480,20 @@ def ascend(share: LargestShare, operator: Operator, schedule: type[PassSchedule]
 
 
 ON_THE_WAY = 2 * (MESSAGE + columns("slot target"))
-"""Arrays of a state that a schedule sends over several links, or routes: two messages at once."""
+"""Bytes of a state sent over several links, or routed: two messages at once."""
 
 
 def _cut(share: LargestShare) -> int:
-    """Bytes a processor of pairs of which a part is on other ranks: no rank has whole subcubes."""
+    """Return the memory per processor, in bytes, for pairs split over two ranks.
+
+    Pairs are split if no rank has whole subcubes.
+    """
     cut = share.scattered or share.network.size % share.ranks
     return MESSAGE + columns("rank order state partner") if cut and share.ranks > 1 else 0
 
 
 def embed(share: LargestShare, guest: Topology, operator: Operator | None) -> int:
-    """A message over every link of the guest, with what comes from others; or its states."""
+    """Return the memory of an embedding, in bytes: a message per guest link, or its states."""
     if operator is not None:
         return ascend(share, operator, None)
     compared = 2 * columns("node other") + columns("node port other order")
@@ -476,7 +501,7 @@ def embed(share: LargestShare, guest: Topology, operator: Operator | None) -> in
 
 
 def circulate(share: LargestShare, schedule: type[PassSchedule]) -> int:
-    """Items with the labels that they have gathered, twice when a pair changes places."""
+    """Return the memory of data circulation, in bytes: items with labels, twice in an exchange."""
     from mpinet.programs.circulate import ITEM as CARRIED
     from mpinet.programs.schedules.exchange import DimensionExchange
 

@@ -14,15 +14,15 @@ from mpinet.machine.step import gather_claims
 
 
 class Offers:
-    """State of busses as this rank's processors know it: which of them have carried the message.
+    """Busses that have carried the message, as known to this rank's processors.
 
-    A processor that has the message offers the first of its other busses. The first member, in
-    member order, that offers a bus sends on it (docs/papers/lens, 7).
+    A processor with the message offers the first of its other busses. The first member, in member
+    order, that offers a bus sends on the bus (docs/papers/lens, 7).
 
     Parameters
     ----------
     machine : Machine
-        Of a bus network.
+        Machine of a bus network.
     """
 
     def __init__(self, machine: Machine):
@@ -32,11 +32,11 @@ class Offers:
         self._free[:] = machine.topology.neighbor(machine.nodes[:, np.newaxis], self._ports) >= 0
 
     def state(self) -> Fields:
-        """Return what a checkpoint holds of it."""
+        """Return the fields for a checkpoint."""
         return {"free": Numbered(self._free, self._machine.nodes)}
 
     def restore(self, found: Mapping[str, Any]) -> None:
-        """Go on from what `state` gave on any ranks."""
+        """Restore the fields saved by `state`, possibly on another number of ranks."""
         self._free = found["free"]
 
     def sends(self, informed: Ints) -> tuple[Ints, Ints]:
@@ -45,12 +45,12 @@ class Offers:
         Parameters
         ----------
         informed : ndarray of int64, shape (k,)
-            Slots of the processors that have the message, ascending.
+            Slots of the processors with the message, ascending.
 
         Returns
         -------
         slots, ports : ndarray of int64, shape (m,)
-            By slot, then port.
+            Senders and ports, ordered by slot, then port.
         """
         topology = self._machine.topology
         offering = informed[self._free[informed].any(axis=1)]
@@ -64,12 +64,12 @@ class Offers:
         return self._on_bus(offering[sending], busses[sending])
 
     def mark_used(self, slots: Ints, ports: Ints) -> None:
-        """Note that the busses of these ports have carried the message."""
+        """Record that the busses at these ports have carried the message."""
         busses = self._machine.topology.channel(self._machine.nodes[slots], ports)
         self._free[self._on_bus(slots, busses)] = False
 
     def _on_bus(self, slots: Ints, busses: Ints) -> tuple[Ints, Ints]:
-        """All free ports of processors on a bus of each, as slots and ports."""
+        """Return all free ports of processors on the given bus of each, as slots and ports."""
         rows, ports = np.nonzero(self._free[slots])
         nodes = self._machine.nodes[slots[rows]]
         same = self._machine.topology.channel(nodes, ports) == busses[rows]

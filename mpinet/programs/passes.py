@@ -1,12 +1,12 @@
-"""Broadcast on any network by passes: a schedule turned round and round, shortened on the way.
+"""Broadcast on any network by passes, which reverse and shorten a schedule repeatedly.
 
-One-port broadcast in the fewest steps is hard to find. A pass builds a schedule greedily, a
-matching of senders and receivers a step, from the end (who is served last) or from the beginning
-(who is served first), and takes from the pass before how urgent everybody is. Between passes the
-schedule's tree is labelled anew: no order of serving its children needs fewer steps. With all ports
-a tree of shortest paths is served at once, which nothing beats; so are busses.
+One-port broadcast in the fewest steps is a hard problem. A pass builds a schedule greedily, with
+one matching of senders and receivers per step. A pass starts from the end (nodes served last) or
+from the beginning (nodes served first), and takes the urgency of all nodes from the previous pass.
+Between passes the schedule's tree is labelled anew with an optimal order of serving children. With
+all ports, and on busses, a tree of shortest paths is served at once, which is optimal.
 
-All of it looks at the whole network, on every rank alike, so that no result depends on ranks.
+Each rank examines the whole network in the same way, so no result depends on the ranks.
 """
 
 from __future__ import annotations
@@ -38,70 +38,72 @@ from mpinet.programs.schedules.timetable import Timetable
 from mpinet.programs.tree import first_hops
 
 Short = NDArray[np.int32]
-"""Nodes, steps and levels: one a node."""
+"""Nodes, steps or levels, one per node."""
 
 MOST_PORTS = 2**24
-"""Wired ports of the largest network that a rank looks at as a whole."""
+"""Number of wired ports of the largest network that a rank examines as a whole."""
 
 STARTS = 32
-"""Starts of a small network, with the seeds 0, 1, ..; the best of them counts."""
+"""Number of starts on a small network, with seeds 0, 1 and so on; the best one is returned."""
 
 LOOKS = 2**28
-"""Ports that all starts may look at, as far as a number of steps tells that before."""
+"""Approximate maximum number of ports examined by all starts."""
 
 PORT_LOOKS = 2**30
-"""The same for a pass in the order of ports: few of them are looked at in every step."""
+"""Approximate maximum number of ports examined by a pass in the order of ports."""
 
 PATIENCE = 4
-"""Rounds that bring nothing before a start is given up."""
+"""Number of rounds without progress after which a start ends."""
 
 ROUTED = 2**12
-"""Most nodes of a network for whose routing a table is made, to begin with its tree."""
+"""Maximum number of nodes of a network whose routing table is built for an initial tree."""
 
 RANDOM = 1 << 16
 
 
 @dataclass(frozen=True, eq=False)
 class FoundTree:
-    """A broadcast tree, and when everybody is informed."""
+    """A broadcast tree, with the step in which each node is informed."""
 
     steps: int
-    """Steps of the whole broadcast."""
+    """Number of steps of the whole broadcast."""
     parent: Short
     """Node that informs each node; -1 at the root, and at switches that need not be informed. Shape
-    (N,)."""
+    (N,).
+    """
     since: Short
     """Step in which each node is informed; 0 at the root, -1 at switches that need not be informed.
-    Shape (N,)."""
+    Shape (N,).
+    """
 
 
 def sees_whole(topology: Topology) -> bool:
-    """Tell if a network is small enough for a rank to look at as a whole."""
+    """Return whether a network is small enough for a rank to examine as a whole."""
     return topology.most_wired <= MOST_PORTS
 
 
 def broadcast_timetable(topology: Topology, root: int, model: PortModel) -> Timetable:
-    """Find a broadcast that takes few steps.
+    """Return a broadcast with few steps.
 
     Parameters
     ----------
     topology : Topology
         Any network.
     root : int
-        The processor that has the message.
+        Processor that holds the message.
     model : PortModel
-        With all ports to send on the steps are the fewest that there are.
+        Port model. With all ports for sending, the result has the fewest possible steps.
 
     Raises
     ------
     Disconnected
-        Some node cannot be reached.
+        A node cannot be reached.
     UsageError
         The network is too large.
     """
     if not sees_whole(topology):
         raise UsageError(
-            f"{topology.name} is too large for passes, which look at all of a network's ports at "
+            f"{topology.name} is too large for passes, which examine all ports of a network at "
             f"once (at most {MOST_PORTS}): give --algorithm tree."
         )
     if not topology.links:
@@ -120,12 +122,12 @@ def broadcast_timetable(topology: Topology, root: int, model: PortModel) -> Time
 
 
 def distances(topology: Topology, adjacency: Adjacency, root: int) -> Short:
-    """Hops from the root.
+    """Return the hops from the root to each node.
 
     Raises
     ------
     Disconnected
-        Some node cannot be reached.
+        A node cannot be reached.
     """
     distance = np.full(topology.size, -1, np.int32)
     reached = measure_distances(adjacency.begin, adjacency.others, root, distance)
@@ -134,25 +136,25 @@ def distances(topology: Topology, adjacency: Adjacency, root: int) -> Short:
 
 
 def _at_once(adjacency: Adjacency, distance: Short, root: int) -> FoundTree:
-    """Everybody by the lowest neighbour that is one hop nearer, as soon as it can."""
+    """Return the all-port tree: each node's parent is its lowest neighbour one hop nearer."""
     parent = np.full(len(distance), -1, np.int32)
     lowest_nearer(adjacency.begin, adjacency.others, distance, parent)
     return FoundTree(int(distance.max(initial=0)), parent, distance)
 
 
 class PassSearch:
-    """The search from one root of one network of links.
+    """Search from one root on one network of links.
 
     Parameters
     ----------
     topology : Topology
         The network.
     adjacency : Adjacency
-        Its neighbours.
+        Neighbours in the network.
     distance : ndarray of int32, shape (N,)
         Hops from the root.
     root : int
-        The processor that has the message.
+        Processor that holds the message.
     """
 
     def __init__(self, topology: Topology, adjacency: Adjacency, distance: Short, root: int):
@@ -160,7 +162,7 @@ class PassSearch:
         self._lists = adjacency.begin, adjacency.others
         self._distance = distance
         farthest = int(distance[: topology.hosts].max(initial=0))
-        # One port at most doubles the informed in a step, and a message moves one hop per step.
+        # One port at most doubles the informed set in a step, and a message moves one hop per step.
         self.bound = max(farthest, growth_bound(topology.hosts, 1))
         size = len(distance)
         self._parent, self._turn = np.empty(size, np.int32), np.empty(size, np.int32)
@@ -170,10 +172,9 @@ class PassSearch:
         self._seed = 0
 
     def best(self) -> FoundTree:
-        """Return the best of up to `STARTS` starts, the earliest of several.
+        """Return the best of up to `STARTS` starts; on a tie the earliest.
 
-        The routing's tree is tried, too, and where nothing has reached the bound, the orders of
-        ports.
+        The routing's tree is also tried, and the orders of ports if no start has reached the bound.
         """
         # The routing's tree needs no search, and is optimal on many families, such as cubes.
         best = self._routed()
@@ -190,7 +191,7 @@ class PassSearch:
         return best
 
     def _routed(self) -> FoundTree | None:
-        """The tree of the default routing's first hops, where they make one."""
+        """Return the tree of the default routing's first hops; None if they form no tree."""
         topology, size = self._topology, self._topology.size
         # A routing without rules of its own makes a table of all pairs.
         if size > ROUTED:
@@ -198,24 +199,24 @@ class PassSearch:
         try:
             routing = topology.routing()
         except (TooLarge, RoutingError):
-            return None  # of a user's own, a wrong routing costs one of many trees
+            return None  # a wrong user-defined routing only costs one of many trees
         up = np.empty(size, np.int64)
         start, decide = routing.start.native, routing.decide.native
         first_hops(start, decide, routing.params, routing.words, np.arange(size), self._root, up)
         others = np.flatnonzero(up >= 0)
         self._parent[:] = -1
-        # First hops towards the root, turned round, are who informs whom.
+        # Reversed first hops towards the root are the sends of a broadcast.
         self._parent[others] = topology.neighbor(others, up[others])
         depth = depths_of(self._parent, self._root)
         if depth is None or len(others) < size - 1:
             return None
-        # Children are deeper than their parents, so that falling depth puts children first.
+        # Children are deeper than their parents, so descending depth puts children first.
         return self._better(self._labelled(-depth), None)
 
     def _ported(self, order: int, best: FoundTree) -> FoundTree:
-        """A pass in the order of the ports, rising (1) or falling (-1).
+        """Return the better of `best` and a pass in the order of ports, ascending or descending.
 
-        What repeats by ports, such as a cube's dimensions, comes out even here and nowhere else.
+        Only this pass is balanced on structures that repeat by ports, such as a cube's dimensions.
         """
         rule, params = self._topology.neighbor.native, self._topology.params
         ports = np.arange(self._topology.ports)[::order].copy()
@@ -223,7 +224,7 @@ class PassSearch:
         return self._better(self._labelled(-self._since), best)
 
     def _start(self, seed: int, best: FoundTree | None) -> FoundTree:
-        """One start: passes until some rounds bring nothing."""
+        """Return the best result after one start: passes until several rounds bring no progress."""
         self._seed, self._draws = seed, 0
         self._reverse(self._distance)
         best = self._better(self._labelled(self._turn), best)
@@ -242,33 +243,33 @@ class PassSearch:
         return best
 
     def _better(self, found: FoundTree, best: FoundTree | None) -> FoundTree:
-        """The one with fewer steps, of equals the earlier; the later one's are noted."""
+        """Return the tree with fewer steps, the earlier on a tie; store the steps of `found`."""
         self._last = found.steps
         if best is not None and best.steps <= found.steps:
             return best
         return FoundTree(found.steps, found.parent.copy(), found.since.copy())
 
     def _levels(self) -> Short:
-        """When everybody was informed; who was not, behind them all and behind those nearer."""
-        # Levels must fall towards the root at uninformed nodes, too, or a pass could not take them
-        # away.
+        """Return each node's step; uninformed nodes come last, ordered by distance."""
+        # Levels must also fall towards the root at uninformed nodes; otherwise a pass could not
+        # remove them.
         late = self._since.max() + self._distance
         return np.where(self._since < 0, late, self._since).astype(np.int32)
 
     def _random(self) -> Ints:
-        """New random numbers below `RANDOM`, one a node."""
+        """Return new random numbers below `RANDOM`, one per node."""
         self._draws += 1
         draw_keys(self._seed, self._draws, self._keys)
         return self._keys
 
     def _falling(self, keys: Ints) -> Short:
-        """All nodes but the root, those with the largest keys first."""
+        """Return all nodes except the root, by descending key."""
         order = rising(-keys)
-        # The root is served by no node, so that it never stands in an order.
+        # The root is served by no node, so it never appears in an order.
         return order[order != self._root]
 
     def _reverse(self, level: Short) -> None:
-        """A pass from the end: `level` falls towards the root."""
+        """Run a pass from the end; `level` must fall towards the root."""
         # Levels decide, and random numbers below `RANDOM` order equal levels.
         wide = level.astype(np.int64) * RANDOM
         order = self._falling(wide + self._random())
@@ -276,14 +277,14 @@ class PassSearch:
         reverse_pass(*self._lists, self._hosts, level, order, pick, self._parent, self._turn)
 
     def _picky(self, bit: int, always: bool) -> int:
-        """Tell if servers are picked at random (0), or those before others that have less to do.
+        """Return 0 to choose servers at random, or 1 to prefer those with less remaining work.
 
-        The starts differ in it: either has networks on which it does better.
+        Starts differ in this choice, because each is better on some networks.
         """
         return int(always or not self._seed & bit)
 
     def _forward(self) -> None:
-        """A pass from the beginning, the most urgent of the last tree first."""
+        """Run a pass from the beginning, the most urgent nodes of the last tree first."""
         urgency = self._rest.astype(np.int64) * (int(self._turn.max(initial=0)) + 1) - self._turn
         order = self._falling(urgency * RANDOM + self._random())
         pick = self._random() - self._rest.astype(np.int64) * RANDOM * self._picky(1, False)
@@ -292,7 +293,7 @@ class PassSearch:
         self._turn = self._since.max() + 1 - self._since
 
     def _labelled(self, rank: Short | Ints) -> FoundTree:
-        """The tree's best order; `rank` is smaller at children than at their parents."""
+        """Return the tree with its best order; `rank` must be smaller at children than parents."""
         informed = np.flatnonzero(self._parent >= 0)
         upwards = informed[rising(rank[informed].astype(np.int64))].astype(np.int32)
         steps = label_tree(self._parent, upwards, self._hosts, self._root, self._rest, self._since)
@@ -302,12 +303,12 @@ class PassSearch:
 
 
 def rising(keys: Ints) -> Short:
-    """Return the places of the keys in rising order, equal keys in the order of their places."""
+    """Return the indices of the keys in ascending order; equal keys keep their order."""
     places, others = np.empty((2, len(keys)), np.int32)
     return others if sort_places(keys, places, others) else places
 
 
 def depths_of(parent: Short, root: int) -> Ints | None:
-    """Depths in a tree by its parents; None where they make none."""
+    """Return the depths of a tree given by parents; None if the parents form no tree."""
     depth = np.full(len(parent), -1, np.int64)
     return depth if write_depths(parent, root, depth) else None

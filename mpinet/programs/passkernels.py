@@ -1,7 +1,8 @@
-"""The loops of `passes`: levels, greedy passes from either end of a schedule, labels of trees.
+"""Kernels of `passes`: levels, greedy passes from either end of a schedule, labels of trees.
 
-A network is two arrays: ``begin``, shape (n + 1,), and ``others``: node v has the neighbours
-``others[begin[v]:begin[v + 1]]``. What is kept a node (level, parent, step) is an array, too.
+Two arrays describe a network: ``begin`` with shape (n + 1,), and ``others``. The neighbours of node
+v are ``others[begin[v]:begin[v + 1]]``. Levels, parents and steps are arrays with one entry per
+node.
 """
 
 import numpy as np
@@ -13,21 +14,21 @@ from mpinet.draws import draw32
 
 DIGIT_BITS = 11
 DIGITS = 1 << DIGIT_BITS
-"""Values of a digit by which nodes are sorted."""
+"""Number of values of a digit in the radix sort of nodes."""
 
 FEW = 64
-"""Most nodes that are sorted without digits."""
+"""Maximum number of nodes sorted by insertion instead of by digits."""
 
 GONE = -1
-"""In place of a step: a node that a pass from the end has taken away."""
+"""Marker in place of a step: the node was removed by a pass from the end."""
 
 
 @kernel
 def write_depths(parent: Shorts, root: int, depth: Ints) -> bool:
-    """Write the depths; whether everybody with a parent hangs on the root."""
+    """Write every node's depth; return whether all nodes with a parent descend from the root."""
     way = np.empty(parent.size, np.int64)
     depth[root] = 0
-    # Each way up ends at the first node whose depth is known, so that every node is walked once.
+    # Each walk upwards ends at the first node of known depth, so every node is walked once.
     for node in range(parent.size):
         length, at = 0, node
         while depth[at] < 0:
@@ -44,16 +45,17 @@ def write_depths(parent: Shorts, root: int, depth: Ints) -> bool:
 
 @kernel
 def draw_keys(seed: int, number: int, keys: Ints) -> None:
-    """Write random numbers of 16 bits, one a node."""
+    """Write a 16-bit random number for each node."""
     for node in range(keys.size):
         keys[node] = draw32(int(seed), int(node), int(number), 5) & 0xFFFF
 
 
 @kernel
 def sort_places(keys: Ints, places: Shorts, others: Shorts) -> bool:
-    """Write the places of the keys in rising order, equal keys in the order of their places.
+    """Write the indices of the keys in ascending order; equal keys keep their order.
 
-    Both arrays are as long as `keys`. Return True if the result is in `others`.
+    Both output arrays have the length of `keys`. Return True if the result is in `others`, False if
+    the result is in `places`.
     """
     if keys.size == 0:
         return False
@@ -64,8 +66,8 @@ def sort_places(keys: Ints, places: Shorts, others: Shorts) -> bool:
     if keys.size <= FEW:
         insert_places(keys, places)
         return False
-    # Sorting by digits keeps equal keys as they came, and takes as many rounds as the spread of the
-    # keys has digits: one for steps and depths.
+    # Radix sort keeps the order of equal keys. The number of rounds is the number of digits in the
+    # range of the keys: one round for steps and depths.
     shift, begin, swapped = 0, np.empty(DIGITS + 1, np.int64), False
     while (largest - least) >> shift > 0:
         begin[:] = 0
@@ -85,7 +87,7 @@ def sort_places(keys: Ints, places: Shorts, others: Shorts) -> bool:
 
 @inlined
 def insert_places(keys, places):
-    """Sort places by their keys, each put in behind those whose keys are not larger."""
+    """Sort indices by their keys with a stable insertion sort."""
     for count in range(1, places.size):
         place = places[count]
         at = count
@@ -97,9 +99,9 @@ def insert_places(keys, places):
 
 @kernel
 def lowest_nearer(begin: Ints, others: Shorts, distance: Shorts, parent: Shorts) -> None:
-    """Write everybody's lowest neighbour that is one hop nearer."""
+    """Write for every node the lowest-numbered neighbour that is one hop nearer to the root."""
     for node in range(distance.size):
-        # Backwards, so that the lowest one is written last.
+        # Backwards, so the lowest neighbour is written last.
         for at in range(begin[node + 1] - 1, begin[node] - 1, -1):
             if distance[others[at]] == distance[node] - 1:
                 parent[node] = others[at]
@@ -107,12 +109,12 @@ def lowest_nearer(begin: Ints, others: Shorts, distance: Shorts, parent: Shorts)
 
 @inlined
 def take_server(begin, others, number, step, since, pick, busy, serves, served_by):
-    """Find who serves a number in a step, and write it down; -1 = nobody can.
+    """Find and record the server of a node in a step; return the server, or -1 without one.
 
-    Those can who are among its `others`, are in since an earlier step (-1: are not in at all), and
-    serve nobody else in this step; of several the one with the largest `pick`. Where all are busy,
-    one of them leaves what it serves to another: one augmenting move. Without it a step of one
-    port is a greedy matching only, and most networks take a step or two more.
+    A server is a neighbour in ``others``, present since an earlier step (``since`` is -1 for absent
+    nodes), and not busy in this step. The free server with the largest `pick` is chosen. If all are
+    busy, one server hands its node to another free server: one augmenting move. Without this move a
+    step with one port is only a greedy matching, and most networks need a step or two more.
     """
     server = free_server(begin, others, number, step, since, pick, busy)
     if server < 0:
@@ -120,7 +122,7 @@ def take_server(begin, others, number, step, since, pick, busy, serves, served_b
             middle = others[at]
             if since[middle] < 0 or since[middle] >= step:
                 continue
-            moved = serves[middle]  # of this step: else it would have been free
+            moved = serves[middle]  # node served in this step: otherwise the server would be free
             instead = free_server(begin, others, moved, step, since, pick, busy)
             if instead >= 0:
                 served_by[moved], serves[instead], busy[instead] = instead, moved, step
@@ -133,7 +135,7 @@ def take_server(begin, others, number, step, since, pick, busy, serves, served_b
 
 @inlined
 def free_server(begin, others, number, step, since, pick, busy):
-    """Return, of the free ones who can serve a number, the one with the largest `pick`."""
+    """Return the free server of a node with the largest `pick`, or -1 without one."""
     server = -1
     for at in range(begin[number], begin[number + 1]):
         other = others[at]
@@ -154,18 +156,19 @@ def reverse_pass(
     parent: Shorts,
     turn: Shorts,
 ) -> None:
-    """Take nodes away, those that are informed last first, each served by one that is left.
+    """Remove nodes, the last informed first; each removed node is served by a remaining node.
 
-    In a step (counted from the end) a node that is left serves one at most, and one that serves
-    stays. Nobody goes who is the only neighbour of lower level that somebody has left, so that all
-    that are left stay connected. Of switches only those are informed that serve somebody.
+    Steps are counted from the end. In a step a remaining node serves at most one node, and a server
+    is not removed in the same step. A node stays while it is the only remaining lower-level
+    neighbour of a remaining node, so the remaining nodes stay connected. Switches are informed only
+    if they serve a node.
     """
     size = level.size
-    since = np.zeros(size, np.int32)  # as `take_server` reads it: 0 = is left, -1 = has gone
+    since = np.zeros(size, np.int32)  # values for `take_server`: 0 = remaining, -1 = removed
     lower, holds = np.zeros(size, np.int32), np.zeros(size, np.int32)
     busy, serves = np.zeros(size, np.int32), np.zeros(size, np.int32)
-    # `lower` counts a node's neighbours of lower level that are left, `holds` the nodes that would
-    # be cut off without this one.
+    # `lower` counts the remaining neighbours of lower level. `holds` counts the nodes with no other
+    # connection downwards than this node.
     for node in range(size):
         above = node
         for at in range(begin[node], begin[node + 1]):
@@ -175,7 +178,7 @@ def reverse_pass(
         holds[above] += lower[node] == 1
     parent[:] = -1
     turn[:] = 0
-    # The rest of the order moves to the front in each step, so that a step costs only what is left.
+    # The remaining order moves to the front in each step, so a step only costs the remaining nodes.
     todo, count, step = order.copy(), order.size, 0
     while count > 0:
         step += 1
@@ -184,15 +187,15 @@ def reverse_pass(
             node = todo[i]
             todo[kept] = node
             kept += 1
-            # A node that serves in this step must still be there, so that it cannot go in the same
-            # step.
+            # A node that serves in this step must still be present, and cannot be removed in the
+            # same step.
             if holds[node] > 0 or busy[node] == step:
                 continue
-            since[node] = GONE  # nor does it serve, in place of another, who serves it
+            since[node] = GONE  # keeps an augmenting move from choosing this node as a server
             if node < hosts or busy[node] > 0:
                 server = take_server(begin, others, node, step, since, pick, busy, serves, parent)
                 if server < 0:
-                    # No server was found, so that the node stays for a later step.
+                    # Without a server the node stays for a later step.
                     since[node] = 0
                     continue
                 turn[node] = step
@@ -210,7 +213,7 @@ def reverse_pass(
 
 @kernel
 def lower_left(begin: Ints, others: Shorts, level: Shorts, since: Shorts, node: int) -> int:
-    """The first neighbour of lower level that is left."""
+    """Return the first remaining neighbour of lower level, or -1 without one."""
     for at in range(begin[node], begin[node + 1]):
         if since[others[at]] != GONE and level[others[at]] < level[node]:
             return int(others[at])
@@ -228,9 +231,10 @@ def forward_pass(
     parent: Shorts,
     since: Shorts,
 ) -> None:
-    """Inform nodes in this order, each by a neighbour that was informed in a step before.
+    """Inform nodes in the given order, each by a neighbour informed in an earlier step.
 
-    An informed node serves one a step at most. It ends when all processors are informed.
+    An informed node serves at most one node per step. The pass ends when all processors are
+    informed.
     """
     size = since.size
     busy, serves = np.zeros(size, np.int32), np.zeros(size, np.int32)
@@ -245,7 +249,8 @@ def forward_pass(
     step, missing = 0, hosts - 1
     while missing > 0:
         step += 1
-        # Only nodes beside informed ones are looked at; `near` has them in the order of the pass.
+        # Only neighbours of informed nodes are examined. `near` marks them in the order of the
+        # pass.
         for turn in range(order.size):
             if not near[turn]:
                 continue
@@ -271,10 +276,10 @@ def ported_pass(
     parent: Shorts,
     since: Shorts,
 ) -> None:
-    """In every step offer the ports to all who are informed, one port after the other.
+    """In every step offer the ports, one after the other, to all informed nodes.
 
-    Who sends nothing yet in the step sends by the port if the node behind it is not informed. It
-    ends when all processors are informed.
+    An informed node sends through the offered port if the node has not sent in this step and the
+    neighbour is not informed. The pass ends when all processors are informed.
     """
     neighbor = neighbor_rule.call
     able, busy = np.empty(since.size, np.int32), np.empty(since.size, np.int32)
@@ -284,7 +289,7 @@ def ported_pass(
     count, step, missing = 1, 0, hosts - 1
     while missing > 0:
         step += 1
-        # Who is informed in this step stands behind `count`, and sends from the next step on.
+        # Nodes informed in this step are stored after `count`, and send from the next step on.
         end = count
         for port in order:
             for i in range(count):
@@ -302,7 +307,7 @@ def ported_pass(
         for i in range(end):
             node = able[i]
             able[kept] = node
-            kept += busy[node] == step or since[node] == step  # others have nobody left to inform
+            kept += busy[node] == step or since[node] == step  # the rest is finished
         count = kept
 
 
@@ -310,11 +315,11 @@ def ported_pass(
 def label_tree(
     parent: Shorts, upwards: Shorts, hosts: int, root: int, rest: Shorts, since: Shorts
 ) -> int:
-    """Serve every node's children in the order of what their subtrees still need, longest first.
+    """Serve every node's children by the remaining time of their subtrees, longest first.
 
-    Write the steps that each subtree needs (-1: no processor is in it), and the step in which each
-    node is informed (-1: not). Returns the steps of the whole tree. `upwards` has all nodes of the
-    tree but the root, children before their parents.
+    Write into `rest` the steps needed by each subtree (-1: no processor in the subtree). Write into
+    `since` the step in which each node is informed (-1: never). Return the steps of the whole tree.
+    `upwards` contains all nodes of the tree except the root, children before parents.
     """
     size = parent.size
     begin = np.zeros(size + 1, np.int64)
@@ -328,12 +333,12 @@ def label_tree(
     rest[:hosts] = 0
     for i in range(upwards.size + 1):
         node = int(upwards[i]) if i < upwards.size else int(root)
-        # A child is held as (steps that its subtree needs, child), so that sorting orders both.
+        # A child is stored as (steps of its subtree, child), so sorting orders by both.
         own = children[begin[node] : end[node]]
         own.sort()
         for turn in range(1, own.size + 1):
-            # Serving the child with the longest rest first is optimal (exchange argument), so that
-            # no search over the orders of children is needed.
+            # Serving the child with the longest subtree first is optimal (exchange argument), so
+            # orders of children need no search.
             rest[node] = max(rest[node], (own[own.size - turn] >> 32) + turn)
         if node != root and rest[node] >= 0:
             above = parent[node]
@@ -341,7 +346,7 @@ def label_tree(
             end[above] += 1
     since[:] = -1
     since[root] = 0
-    # Downwards now: a parent's step is known before those of its children.
+    # Downwards: a parent's step is known before the steps of its children.
     for i in range(upwards.size, -1, -1):
         node = int(upwards[i]) if i < upwards.size else int(root)
         if since[node] < 0:

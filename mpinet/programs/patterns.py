@@ -1,8 +1,8 @@
-"""Patterns of open-loop traffic: to whom a processor's next message goes.
+"""Patterns of open-loop traffic: the target of a processor's next message.
 
-A pattern is a rule ``target(source, seed, sequence, step, params)`` of what the source knows: its
-number, the seed, how many messages it has sent before, and the step in which this one is born.
-Draws are keyed by the source and the step, so that any rank may make them again.
+A pattern is a rule ``target(source, seed, sequence, step, params)``. All arguments are known to the
+source: its number, the seed, the number of its earlier messages, and the step of the message's
+creation. Random numbers depend on the source and the step, so any rank can compute them again.
 """
 
 from __future__ import annotations
@@ -34,17 +34,15 @@ from mpinet.programs.userlines import processor_named, processors_numbered, read
 from mpinet.programs.worst import worst_permutation
 
 GROUP_STREAM, PLACE_STREAM = 24, 25
-"""Streams of the draws of the seeds that a product's patterns see."""
+"""Random streams for the seeds of a product's two patterns."""
 
 OWN = 2
-"""Place at which a pattern's own parameters begin, behind the numbers of processors and of its own
-words.
-"""
+"""Index of a pattern's own parameters, after the number of processors and of own words."""
 
 
 @dataclass(frozen=True, eq=False)
 class Pattern:
-    """Pattern of the targets that messages go to."""
+    """Pattern of the messages' targets."""
 
     name: str
     """Name of the pattern, as the user wrote it."""
@@ -54,22 +52,24 @@ class Pattern:
     """Parameters of the rule; params[0] is the number of processors."""
     rows: Ints | None = None
     """A trace instead: (step, source, target, flits), ascending by step and source. Shape (k,
-    4)."""
+    4).
+    """
     parts: tuple[Pattern, ...] = ()
-    """The patterns of a mix, or the two of a product."""
+    """Patterns of a mix, or the two patterns of a product."""
     bounds: tuple[int, ...] = ()
-    """Bounds of a mix, in units of 2^-32. A message takes the first pattern whose bound is above
-    its draw, else the last."""
+    """Bounds of a mix, in units of 2^-32. A message uses the first pattern whose bound is above its
+    random number, otherwise the last pattern.
+    """
     width: int = 0
-    """Processors of a group, of a product; else 0."""
+    """Number of processors per group of a product; otherwise 0."""
 
     @property
     def is_drawn(self) -> bool:
-        """True if seeds decide whom a processor sends to, the same in every step."""
+        """True if seeds determine the target of a processor, equal in every step."""
         return self.rule is permutation or any(part.is_drawn for part in self.parts)
 
     def targets(self, sources: Ints, seed: int) -> Ints:
-        """Return the target of the first message of each source, born in step 0; not of a trace."""
+        """Return the target of each source's first message, created in step 0; not for traces."""
         targets = np.empty_like(sources)
         map_targets(self.rule.native, seed, self.params, sources, targets)
         return targets
@@ -85,19 +85,19 @@ def map_targets(rule: ScheduleRule, seed: int, params: Ints, sources: Ints, targ
 
 @rule
 def uniform(source, seed, sequence, step, params):
-    """Any processor, the source included."""
+    """Return a random processor, possibly the source."""
     return scaled(draw32(seed, source, step, TARGET_STREAM), params[0])
 
 
 @rule
 def permutation(source, seed, sequence, step, params):
-    """A seeded permutation of all processors."""
+    """Return the target of a seeded permutation of all processors."""
     return shuffled(source, params[0], seed)
 
 
 @inlined
 def bits_of(size):
-    """The number of bits of 2^n numbers."""
+    """Return the number of bits of 2^n numbers."""
     width = 0
     while (1 << width) < size:
         width += 1
@@ -106,14 +106,14 @@ def bits_of(size):
 
 @rule
 def transpose(source, seed, sequence, step, params):
-    """The halves of the number's bits swapped."""
+    """Return the source with the halves of its bits swapped."""
     half = bits_of(params[0]) // 2
     return source >> half | (source & ((1 << half) - 1)) << half
 
 
 @rule
 def bitreversal(source, seed, sequence, step, params):
-    """The number's bits reversed."""
+    """Return the source with its bits reversed."""
     width = bits_of(params[0])
     target = 0
     for bit in range(width):
@@ -123,20 +123,23 @@ def bitreversal(source, seed, sequence, step, params):
 
 @rule
 def complement(source, seed, sequence, step, params):
-    """The number's bits inverted."""
+    """Return the source with its bits inverted."""
     return source ^ (params[0] - 1)
 
 
 @rule
 def shuffle(source, seed, sequence, step, params):
-    """The number's bits rotated left by one."""
+    """Return the source with its bits rotated left by one."""
     width = bits_of(params[0])
     return (source << 1 | source >> (width - 1)) & (params[0] - 1)
 
 
 @rule
 def shifted(source, seed, sequence, step, params):
-    """Every coordinate shifted: params hold (stride, side, shift) of each dimension."""
+    """Return the source with every coordinate shifted.
+
+    `params` holds (stride, side, shift) of each dimension.
+    """
     target = 0
     for j in range(params[OWN]):
         at = OWN + 1 + 3 * j
@@ -147,7 +150,7 @@ def shifted(source, seed, sequence, step, params):
 
 @rule
 def hotspot(source, seed, sequence, step, params):
-    """One processor with a given probability, else any."""
+    """Return the hotspot processor with a given probability, otherwise any processor."""
     if draw32(seed, source, step, SPOT_STREAM) < params[OWN + 1]:
         return params[OWN]
     return scaled(draw32(seed, source, step, TARGET_STREAM), params[0])
@@ -155,26 +158,26 @@ def hotspot(source, seed, sequence, step, params):
 
 @rule
 def diagonal(source, seed, sequence, step, params):
-    """The next processor for a third of the messages, else the source itself."""
+    """Return the next processor for a third of the messages, otherwise the source itself."""
     third = scaled(draw32(seed, source, step, TARGET_STREAM), 3)
     return (source + 1) % params[0] if third == 0 else source
 
 
 @rule
 def alltoall(source, seed, sequence, step, params):
-    """All others in turn."""
+    """Return all other processors in turn."""
     return (source + 1 + sequence % (params[0] - 1)) % params[0]
 
 
 @rule
 def listed(source, seed, sequence, step, params):
-    """The target that stands in a list."""
+    """Return the source's target in a list."""
     return params[OWN + source]
 
 
 @rule
 def next_group(source, seed, sequence, step, params):
-    """Any processor of the next group; groups have as many numbers in a row as params say."""
+    """Return any processor of the next group; groups are consecutive, their size in `params`."""
     width = params[OWN]
     first = (source // width + 1) * width % params[0]
     return first + scaled(draw32(seed, source, step, TARGET_STREAM), width)
@@ -182,20 +185,26 @@ def next_group(source, seed, sequence, step, params):
 
 @rule
 def nearby(source, seed, sequence, step, params):
-    """Any of the processors around the source: params hold where each list begins, then all."""
+    """Return any of the processors near the source.
+
+    `params` holds the start of each list, then all lists.
+    """
     at, size = OWN + source, params[0]
     many = params[at + 1] - params[at]
     drawn = scaled(draw32(seed, source, step, TARGET_STREAM), many)
     return params[OWN + size + 1 + params[at] + drawn]
 
 
-# Two patterns, which `bind` gives: of a mix the first, and the mix of the others.
+# Two patterns, set by `bind`: for a mix, its first pattern and the mix of the others.
 one_target = other_target = open_part
 
 
 @rule
 def mixed(source, seed, sequence, step, params):
-    """One pattern if the draw is below its bound, else another, which may be a mix of the rest."""
+    """Return the target of one pattern if the random number is below its bound, else of the other.
+
+    The other pattern may be a mix of all remaining patterns.
+    """
     second = params[OWN + 1]
     if draw32(seed, source, step, MIX_STREAM) < params[OWN]:
         return one_target(source, seed, sequence, step, params[OWN + 2 : second])
@@ -204,9 +213,10 @@ def mixed(source, seed, sequence, step, params):
 
 @rule
 def of_groups(source, seed, sequence, step, params):
-    """One pattern says the group, another the place in it; groups are so many in a row.
+    """Return the target of a product: one pattern gives the group, another the place in the group.
 
-    Parts that draw in each step see a seed drawn for their processor, so that no two draw alike.
+    Groups have `width` consecutive numbers. Parts that are random in each step get a seed specific
+    to their processor, so their random numbers differ.
     """
     width, second = int(params[OWN]), params[OWN + 1]
     one = other = seed
@@ -231,14 +241,14 @@ PATTERN_NAMES = {*PLAIN, *BITWISE, *SHIFTS, "adversarial", "nearby", "mix", "gro
 
 
 def pattern_of(topology: Topology, text: str) -> Pattern:
-    """The pattern of this name on a network, or the trace in a file.
+    """Return the pattern of this name on a network, or the trace in a file.
 
     Raises
     ------
     UsageError
-        There is none of that name, or it does not apply to the network.
+        The pattern does not exist, or does not apply to the network.
     NodeError
-        A node that the network does not have.
+        A node is not in the network.
     """
     text = "alltoall" if text == "all" else text
     name, _, argument = text.partition(":")
@@ -265,28 +275,28 @@ def pattern_of(topology: Topology, text: str) -> Pattern:
 
 
 def pattern_of_program(program: Program) -> Pattern:
-    """Return what stands for a pattern where a program says who sends to whom."""
+    """Return the pattern for a program whose messages have given targets."""
     return Pattern(program.name, uniform, np.zeros(OWN, np.int64), np.empty((0, 4), np.int64))
 
 
 def unknown_pattern(text: str, listed: str) -> str:
-    """Return a sentence on a pattern that is none of those listed, with the one that was meant."""
+    """Return an error message about an unknown pattern, with the most similar known one."""
     names = [pattern.partition(":")[0] for pattern in listed.split("|")]
     word = text.partition(":")[0]
     if word in PAIRS_ONLY and word not in names:
         return (
-            f"Traffic pattern {quoted(text)} is for messages that are routed once (mpinet route): "
-            f"give {PAIRS_ONLY[word]}, which generates messages in every step."
+            f"Traffic pattern {quoted(text)} routes each message once (mpinet route): give "
+            f"{PAIRS_ONLY[word]}, which generates messages in every step."
         )
     if text in names:
         forms = [pattern for pattern in listed.split("|") if pattern.partition(":")[0] == text]
-        return f"Traffic pattern {quoted(text)} takes what follows a colon: give {forms[0]}."
+        return f"Traffic pattern {quoted(text)} needs parameters after a colon: give {forms[0]}."
     meant = hint(text, names, 1, after=f"give {listed}.")
     return f"There is no traffic pattern {quoted(text)}: {meant}"
 
 
 PAIRS_ONLY = {"random": "uniform", "randperm": "permutation"}
-"""Patterns of pairs alone, and the patterns of generated messages that are most like them."""
+"""Patterns for pairs only, with the most similar patterns of generated messages."""
 
 
 def _params(topology: Topology, own: Sequence[int] = ()) -> Ints:
@@ -298,12 +308,12 @@ def _made(name: str, made: Rule, topology: Topology, own: Sequence[int] = ()) ->
 
 
 def plain_pattern(topology: Topology, name: str) -> Pattern:
-    """Make a pattern of `PLAIN` or `BITWISE`, even if it moves nothing.
+    """Return a pattern of `PLAIN` or `BITWISE`, even if it moves nothing.
 
     Raises
     ------
     UsageError
-        The pattern is one of bits, and the processors' numbers are not all numbers of n bits.
+        The pattern is bitwise, and the number of processors is not a power of two.
     """
     hosts = topology.hosts
     width = hosts.bit_length() - 1
@@ -316,7 +326,7 @@ def plain_pattern(topology: Topology, name: str) -> Pattern:
 
 
 def _aimless(topology: Topology, name: str) -> UsageError:
-    """The error of a pattern that moves nothing."""
+    """Return the error for a pattern that moves nothing."""
     return UsageError(
         f"The pattern {name} moves nothing on {topology.name}: every target is its source."
     )
@@ -327,7 +337,7 @@ def _shift(topology: Topology, name: str) -> Pattern:
     if not dimensions:
         raise UsageError(
             f"The pattern {name} shifts coordinates, and the processors of {topology.name} have "
-            "none: rings, meshes, tori, hypercubes and products of them do."
+            "none: give a ring, mesh, torus, hypercube or product."
         )
     if not any(SHIFTS[name](side) % side for _, side in dimensions):
         raise _aimless(topology, name)
@@ -350,7 +360,7 @@ def _spot(topology: Topology, text: str, argument: str) -> Pattern:
 
 
 def _adversarial(topology: Topology, text: str) -> Pattern:
-    """All of a dragonfly's group to the next; elsewhere the worst permutation."""
+    """Return the pattern from each dragonfly group to the next; elsewhere the worst permutation."""
     if isinstance(topology, Dragonfly):
         width = topology.terminals * topology.routers
         return _made(text, next_group, topology, [width])
@@ -358,11 +368,11 @@ def _adversarial(topology: Topology, text: str) -> Pattern:
 
 
 MOST_NEAR = 2**24
-"""Most neighbours that the pattern ``nearby`` lists."""
+"""Maximum number of neighbours listed by the pattern ``nearby``."""
 
 
 def _nearby(topology: Topology, text: str) -> Pattern:
-    """The processors at the neighbours of a processor, or of its router."""
+    """Return the pattern of the processors next to a processor, or to its router."""
     hosts, size = topology.hosts, topology.size
     if size * topology.ports > MOST_NEAR:
         raise UsageError(
@@ -374,7 +384,8 @@ def _nearby(topology: Topology, text: str) -> Pattern:
         sorted(set(row[row >= 0].tolist()) - {node}) for node, row in enumerate(around)
     ]
     if hosts < size:
-        # Of a router those at the routers around; a processor has those of its router.
+        # A router has the processors at its neighbouring routers; a processor has those of its
+        # router.
         at = [[node for node in row if node < hosts] for row in near]
         beyond = [sorted({n for r in row if r >= hosts for n in at[r]}) for row in near]
         near = [
@@ -391,7 +402,7 @@ def _nearby(topology: Topology, text: str) -> Pattern:
 
 
 def _mix(topology: Topology, text: str, argument: str) -> Pattern:
-    """Return a mix of patterns, each but the last with a share of the messages."""
+    """Return a mix of patterns, each except the last with a share of the messages."""
     names, shares, rest = [], [0.0], argument
     while (found := AT_SHARE.match(rest)) and 0 < float(found[2]) < 1:
         names.append(found[1])
@@ -418,11 +429,11 @@ def _mix(topology: Topology, text: str, argument: str) -> Pattern:
 
 
 AT_SHARE = re.compile(r"([^@]*)@([0-9]*\.?[0-9]+(?:[eE][-+]?[0-9]{1,3})?)\+(.*)")
-"""A pattern of a mix, its share, and the patterns behind it."""
+"""Regular expression for a pattern of a mix, its share, and the patterns after it."""
 
 
 def _product(topology: Topology, text: str, argument: str) -> Pattern:
-    """One pattern among groups of processors in a row, another within each."""
+    """Return a product: one pattern among groups of consecutive processors, another within each."""
     one, at, rest = argument.partition("@")
     size, plus, other = rest.partition("+")
     hosts, width = topology.hosts, int(size) if is_whole(size) else 0
@@ -436,7 +447,7 @@ def _product(topology: Topology, text: str, argument: str) -> Pattern:
         name = part.partition(":")[0]
         if part not in PLAIN | BITWISE | SHIFTS and name != "hotspot":
             raise UsageError(
-                f"{quoted(text)}: groups are those of {', '.join([*PLAIN, *BITWISE, *SHIFTS])} and "
+                f"{quoted(text)}: groups use {', '.join([*PLAIN, *BITWISE, *SHIFTS])} and "
                 f"hotspot:NODE,PERCENT, not {quoted(part)}."
             )
     first, second = parts = (
@@ -454,7 +465,7 @@ def _product(topology: Topology, text: str, argument: str) -> Pattern:
 
 
 def _part(text: str, name: str, count: int, called: str) -> Pattern:
-    """A pattern among so many groups, or within one, as on a ring; refused by what it is called."""
+    """Return a pattern of a product on a ring of `count` nodes; errors use the name `called`."""
     ring = open_topology(f"ring:{count}" if count > 2 else "mesh:2")
     try:
         return pattern_of(ring, name)
@@ -463,7 +474,7 @@ def _part(text: str, name: str, count: int, called: str) -> Pattern:
 
 
 def _of_file(topology: Topology, text: str) -> Pattern:
-    """A trace, or a target for every processor."""
+    """Return the pattern of a file: a trace, or a target for every processor."""
     rows = csv_lines(Path(text))
     if not rows or len(rows[0]) != 2:
         return Pattern(text, uniform, _params(topology), read_trace(topology, Path(text)))
@@ -479,7 +490,7 @@ def _of_file(topology: Topology, text: str) -> Pattern:
 
 
 def _targets(topology: Topology, text: str, argument: str) -> Pattern:
-    """Return the pattern of a target for every processor."""
+    """Return the pattern with a listed target for every processor."""
     words = argument.split("-")
     if len(words) != topology.hosts or not all(map(is_whole, words)):
         raise UsageError(
@@ -495,13 +506,13 @@ HEADING = ["step", "source", "target", "flits"]
 def read_trace(topology: Topology, path: Path) -> Ints:
     """Read the lines ``step,source,target,flits`` of a file.
 
-    A first line that names these columns is a heading: they may then stand in any order, among
-    others.
+    A first line with these names is a heading. The columns may then have any order, and other
+    columns are ignored.
 
     Returns
     -------
     ndarray of int64, shape (k, 4)
-        By step, then source, then line.
+        Rows ordered by step, then source, then line.
     """
     rows = csv_lines(path)
     columns = rows[0] if rows else []
@@ -523,5 +534,5 @@ def read_trace(topology: Topology, path: Path) -> Ints:
 
 
 def in_order(rows: Ints) -> Ints:
-    """A trace's rows by step, then source, then as they stood."""
+    """Return a trace's rows, ordered by step, then source, then original position."""
     return rows[np.lexsort((rows[:, 1], rows[:, 0]))]

@@ -1,7 +1,8 @@
-"""The one loop over steps: programs say who sends which chunks, and holdings what these contain.
+"""The only loop over steps: programs choose senders and chunks, holdings fill in the contents.
 
-A program is a generator that yields the sends of each step, and gets what has come. A timetable is
-such a program; so are the algorithms of collectives, which decide from what has come before.
+A program is a generator: it yields the sends of each step and receives the arrived messages. A
+timetable is a program, and so are the collectives' algorithms, whose sends depend on earlier
+arrivals.
 """
 
 from __future__ import annotations
@@ -37,32 +38,31 @@ from mpinet.programs.schedules.chunks import holds_first, needs
 from mpinet.programs.schedules.timetable import HostedRows, Timetable, no_channel, ports_of
 
 StepProgram: TypeAlias = Generator[ChunkSends, ChunksCame, Any]
-"""Yields the sends of every step, and gets what this rank's processors have received. It keeps its
-own state, and marks the boundaries between its steps."""
+"""Program of a machine: yields the sends of every step, and gets the messages received by this
+rank's processors. A program stores its own state and marks the boundaries between its steps.
+"""
 
 Where = Callable[[int], str]
-"""Function that gives the beginning of a sentence on a row: the file and the line, if there are
-any.
-"""
+"""Function from a row number to the start of an error message: file and line, or an empty text."""
 
 
 class ChunkTrace(Trace):
-    """A recording whose messages bear the numbers of their chunks."""
+    """A recording whose messages carry the numbers of their chunks."""
 
 
 def play(machine: Machine, program: StepProgram, held: Holdings | None = None) -> Spent:
-    """Make the steps of a program (collective).
+    """Run the steps of a program (collective).
 
     Parameters
     ----------
     machine : Machine
-        Moves, polices and counts.
+        Runs the steps, enforces the port model and counts.
     program : generator
         See `StepProgram`.
     held : Holdings, optional
-        Fills the messages, and keeps what has come. Default: the program does so itself.
+        Fills the messages and stores the received chunks. Default: the program does both.
     """
-    # An error in a step leaves the program, too, so that its frames are closed in order.
+    # An error in a step also leaves the program, so its frames are closed in order.
     with closing(program), machine.spending() as spent:
         came: Any = None
         while True:
@@ -71,7 +71,7 @@ def play(machine: Machine, program: StepProgram, held: Holdings | None = None) -
             except StopIteration:
                 break
             payload = sends.payload
-            # Holdings fill messages with what senders really hold, so that no program can invent a
+            # Holdings fill messages with the senders' real chunks, so no program can invent a
             # chunk.
             if payload is None and held is not None:
                 payload = held.messages(sends)
@@ -82,7 +82,7 @@ def play(machine: Machine, program: StepProgram, held: Holdings | None = None) -
 
 
 def _carried(machine: Machine, sends: ChunkSends, payload: Any) -> ChunksCame:
-    """Move messages in a step, or until the routing has delivered all of them."""
+    """Move the messages of one step, or let the routing deliver all of them."""
     if sends.route is not None:
         targets, numbers, total, routing = sends.route
         routing = routing or machine.topology.routing()
@@ -93,7 +93,7 @@ def _carried(machine: Machine, sends: ChunkSends, payload: Any) -> ChunksCame:
         return ChunksCame(
             machine.slots(found.nodes), found.nodes, found.nodes[:0], found.payload, 0
         )
-    # A plan passes on no numbers, so that steps are made one by one where chunks are recorded.
+    # A plan carries no chunk numbers, so recordings of chunks run each step separately.
     named = isinstance(machine.trace, ChunkTrace)
     if sends.plan is not None and not named:
         plan = sends.plan
@@ -107,7 +107,7 @@ def _carried(machine: Machine, sends: ChunkSends, payload: Any) -> ChunksCame:
 
 
 def rows_of(machine: Machine, table: Timetable, *held: Saved) -> StepProgram:
-    """Every row over its channel, in its step."""
+    """Yield the sends of a timetable: every row over its channel, in its step."""
     part = HostedRows(machine, table)
     chunks = table.chunk[part.index]
     mine = table.rows(part.index) if table.purpose.kind.adds else None
@@ -121,7 +121,7 @@ def rows_of(machine: Machine, table: Timetable, *held: Saved) -> StepProgram:
 
 
 def _routed_rows(machine: Machine, table: Timetable) -> StepProgram:
-    """The rows of a step by the routing, until all have come; then those of the next."""
+    """Yield the rows of each step for the routing; a step ends with its last arrival."""
     table = table.ordered()
     begin = np.searchsorted(table.step, np.arange(1, table.last + 2))
     slots = machine.slots(table.sender)
@@ -136,17 +136,18 @@ def _routed_rows(machine: Machine, table: Timetable) -> StepProgram:
 
 @dataclass(frozen=True)
 class Performed:
-    """Result of performing a timetable, and whether it did what it is for."""
+    """Result of running a timetable: cost, lower bound and correctness."""
 
     steps: int
-    """Steps of the machine, including empty ones."""
+    """Number of steps of the machine, including empty steps."""
     messages: int
-    """Messages sent."""
+    """Number of messages sent."""
     lower_bound: Bound | None
-    """Lower bound of the steps; None if the schedule does not state what messages carry."""
+    """Lower bound of the steps; None if the schedule does not state the contents of messages."""
     correct: bool | None
-    """True if every processor ended with the right number for every chunk that it needs; None if
-    the schedule does not state what it needs."""
+    """True if every processor ended with the right value of every chunk needed; None if the
+    schedule does not state the needed chunks.
+    """
 
 
 def perform(
@@ -161,24 +162,24 @@ def perform(
     Parameters
     ----------
     machine : Machine
-        Moves, polices and counts.
+        Runs the steps, enforces the port model and counts.
     table : Timetable
-        The same on all ranks.
+        Must be equal on all ranks.
     seed : int
-        Chooses the chunks' contents.
+        Seed of the chunks' contents.
     routed : bool
-        Rows may go between any two processors: the network's routing carries those of a step, which
-        ends with the last of them.
+        If True, rows may connect any two processors. The network's routing carries the messages of
+        a step, and the step ends with the last arrival.
     where : callable
-        What a sentence on a row begins with.
+        Function from a row number to the start of an error message.
 
     Raises
     ------
     UsageError
-        The timetable is not for this network, or sends what the sender does not hold, or adds what
-        has been added.
+        The timetable does not fit the network, a sender does not hold its chunk, or a contribution
+        is added twice.
     ModelViolation
-        It asks more than the machine's port model allows.
+        The timetable exceeds the machine's port model.
 
     Examples
     --------
@@ -203,19 +204,19 @@ def play_rows(
     operator: str = "sum",
     checked: bool = True,
 ) -> tuple[Spent, MarkedChunks | KeyedChunks]:
-    """Run a timetable, and leave it to others to judge what it took (collective).
+    """Run a timetable; return its cost and the final holdings without judging them (collective).
 
-    Parameters and errors are those of `perform`; `operator` says how contributions are combined:
-    ``"sum"``, ``"min"`` or ``"max"``. A search's own timetable need not be `checked`.
+    Parameters and errors are those of `perform`. `operator` combines contributions: ``"sum"``,
+    ``"min"`` or ``"max"``. With `checked` False the rows of the timetable are not validated first.
 
     Returns
     -------
     spent : Spent
         Steps and messages.
     held : Holdings
-        The chunks of this rank's processors in the end.
+        The final chunks of this rank's processors.
     """
-    # Files may hold anything. Rows of a search need no check that costs as much as the run.
+    # Files may contain anything. Rows of a search skip the check, which costs as much as the run.
     if checked:
         require_valid(machine.topology, table, routed, where)
     held = holdings_of(machine, table, seed, operator)
@@ -228,11 +229,11 @@ def play_rows(
 
 
 def require_valid(topology: Topology, table: Timetable, routed: bool, where: Where) -> None:
-    """Raise `UsageError` unless the rows can be: on this network, and with what senders hold."""
+    """Raise `UsageError` unless all rows fit the network and all senders hold their chunks."""
     if table.processors != topology.hosts:
         raise UsageError(
-            f"{where(-1)}header: it is for {table.processors} processors, and {topology.name} has "
-            f"{topology.hosts}."
+            f"{where(-1)}header: the schedule is for {table.processors} processors, and "
+            f"{topology.name} has {topology.hosts}."
         )
     inside = topology.hosts if routed else topology.size
     ends = np.maximum(table.sender, table.receiver)
@@ -240,7 +241,7 @@ def require_valid(topology: Topology, table: Timetable, routed: bool, where: Whe
     if len(outside):
         row = int(outside[0])
         raise UsageError(
-            f"{where(row)}step {table.step[row]}: there is no node {ends[row]} in {topology.name}, "
+            f"{where(row)}step {table.step[row]}: node {ends[row]} is not in {topology.name}, "
             f"only 0..{inside - 1}."
         )
     if not routed:
@@ -253,9 +254,9 @@ def require_valid(topology: Topology, table: Timetable, routed: bool, where: Whe
 
 
 def _require_held(table: Timetable, where: Where) -> None:
-    """Raise `UsageError` unless every sender holds its chunk at the end of the step before."""
+    """Raise `UsageError` unless every sender holds its chunk at the end of the previous step."""
     total = table.purpose.total
-    # One key for each pair of node and chunk, so that sorting finds its earliest arrival.
+    # One key for each pair of node and chunk, so sorting finds its earliest arrival.
     got = table.receiver * total + table.chunk
     order = np.lexsort((table.step, got))
     keys, first = np.unique(got[order], return_index=True)
@@ -269,15 +270,16 @@ def _require_held(table: Timetable, where: Where) -> None:
     row = int(wrong[np.argmin(table.step[wrong])])
     raise UsageError(
         f"{where(row)}step {table.step[row]}: processor {table.sender[row]} sends chunk "
-        f"{table.chunk[row]} to {table.receiver[row]}, and does not hold it."
+        f"{table.chunk[row]} to {table.receiver[row]}, but does not hold the chunk."
     )
 
 
 def lower_bound(machine: Machine, table: Timetable) -> Bound:
-    """Steps that no schedule of the collective beats, one chunk a message (collective).
+    """Return a lower bound of the steps of a collective, with one chunk per message (collective).
 
-    That of one chunk a unit, and what every processor has to receive, at most one chunk in a step
-    from each channel or as many as it may accept.
+    The bound is the maximum of the bound for one chunk per unit and of the largest receive time.
+    The receive time of a processor is its number of missing chunks, divided by its channels or by
+    the port model's receive limit.
     """
     if machine.topology.hosts == 1:
         return Bound(0, "ends")

@@ -1,8 +1,9 @@
-"""A tree's processors in the order of a walk, and when each one's item is at the root.
+"""Processors of a tree in preorder, and the step in which each one's item reaches the root.
 
-A processor's number in the walk (preorder) is at least its depth. An item that leaves so that it
-reaches the root in the step of this number never meets another one: any two that are at one node
-in the same step would reach the root together. This is an optimal gather, and backwards a scatter.
+A processor's number in preorder is at least its depth. Each item leaves in time to reach the root
+in the step of its processor's number. No two items then meet: two items at one node in the same
+step would reach the root in the same step. The result is an optimal gather, and reversed an optimal
+scatter.
 """
 
 from __future__ import annotations
@@ -15,46 +16,50 @@ from mpinet.programs.preparation import Preparation
 from mpinet.programs.tree import RoutingTree
 
 SWITCH = -1
-"""Label of a node that is no processor."""
+"""Label of a node that is not a processor."""
 
 
 class Preorder:
-    """Walk numbers, depths and turns of the nodes of a tree (collective).
+    """Preorder numbers, depths and turns of the nodes of a tree (collective).
 
-    A node's children are walked shallowest subtree first, so that a scatter, which goes backwards,
-    serves the deepest first. It is prepared by messages on the tree's own machine, whose steps are
-    not the collective's: sizes go upwards, numbers downwards.
+    A node's children are numbered by depth of their subtrees, shallowest first. A scatter runs
+    backwards, and so serves the deepest subtree first. Messages on the tree's own machine prepare
+    the numbers: subtree sizes go upwards, numbers downwards. Their steps do not count for the
+    collective.
 
     Parameters
     ----------
     machine : Machine
-        Whose port model decides: with one port the root serves one branch in a step, with all
-        ports all of its branches.
+        Its port model applies: in a step the root serves one branch with one port, and all of its
+        branches with all ports.
     root : int
-        The tree's root, a processor.
+        Root of the tree, a processor.
     """
 
     up: Ints
-    """Ports to the parents by slot; negative at the root. Shape (hosted,)."""
+    """Port to the parent, by slot; negative at the root. Shape (hosted,)."""
     survey: Machine
-    """The machine that has prepared the tree; further preparations may use it."""
+    """Machine that prepared the tree; further preparations may use it."""
     depths: Ints
-    """Hops to the root. Shape (hosted,)."""
+    """Number of hops to the root. Shape (hosted,)."""
     labels: Ints
-    """Numbers in the walk by slot, the root's 0; `SWITCH` for others than processors. Shape
-    (hosted,)."""
+    """Preorder numbers by slot, 0 at the root; `SWITCH` for nodes that are not processors. Shape
+    (hosted,).
+    """
     turns: Ints
-    """Step of a gather in which the processor's item is at the root; 0 for none. Shape
-    (hosted,)."""
+    """Step of a gather in which the processor's item reaches the root; 0 without an item. Shape
+    (hosted,).
+    """
 
     def __init__(self, machine: Machine, root: int):
         self.root: int = root
-        """The tree's root."""
+        """Root of the tree."""
         self._tree = RoutingTree(machine, root)
         self.up, self.survey = self._tree.up, self._tree.survey
         self._hosts = machine.nodes < machine.topology.hosts
         self._parents, _, self._ports = self._tree.branches
-        # Processors below each child; a switch without children has none, and does not send.
+        # Number of processors below each child; a switch without children has none, and does not
+        # send.
         leaves = np.flatnonzero(self._hosts & (self.up >= 0))
         own = self._hosts.astype(np.int64)
         sizes, _ = self._tree.send_upwards(own, leaves, lambda below: below, np.add)
@@ -70,29 +75,32 @@ class Preorder:
         late = self.survey.max(late)[0]
         self.turns = np.where(goes, turns + late, 0)
         self.last: int = self.survey.max(int(self.turns.max(initial=0)))[0]
-        """The largest turn on the machine: the steps of a gather."""
-        del self._tree, self._hosts, self._parents, self._firsts  # as large as what is kept
+        """Largest turn on the machine: the number of steps of a gather."""
+        del self._tree, self._hosts, self._parents, self._firsts  # as large as the fields that stay
 
     def preparation(self) -> Preparation:
-        """Return what the tree's own machine has done until now (collective)."""
+        """Return the steps and messages of the tree's own machine so far (collective)."""
         return Preparation.on(self.survey)
 
     def child_port(self, slots: Ints, labels: Ints) -> Ints:
-        """The ports to the children below which the processors with these labels are."""
+        """Return the ports to the children whose subtrees contain the labelled processors."""
         return self._ports[np.searchsorted(self._keys, self._key(slots, labels), "right") - 1]
 
     def _key(self, slots: Ints, labels: Ints) -> Ints:
         return slots * self.survey.topology.size + labels
 
     def _offsets(self, sizes: Ints) -> Ints:
-        """Each child's number relative to its parent's: behind those that are served later."""
+        """Return each child's number relative to its parent's; children served later come first."""
         ends = np.cumsum(self._tree.children)
         total = np.append(0, np.cumsum(sizes))
         later = total[ends][self._parents] - total[1:]
         return later + self._hosts[self._parents]
 
     def _number(self, offsets: Ints) -> Ints:
-        """Send labels and depths downwards; the first number in every node's branch of the root."""
+        """Send labels and depths downwards.
+
+        Return the first number in each node's branch of the root.
+        """
         machine, tree = self.survey, self._tree
         count = len(machine.nodes)
         first = np.full(count, SWITCH, np.int64)

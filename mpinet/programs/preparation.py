@@ -1,4 +1,4 @@
-"""The steps that processors take before a collective, so that each knows its part."""
+"""Preparation of a collective: steps in which each processor learns its part."""
 
 from __future__ import annotations
 
@@ -9,16 +9,18 @@ from mpinet.machine import Machine
 
 @dataclass(frozen=True)
 class Preparation:
-    """Cost of preparing a collective, on a machine beside the one that is measured."""
+    """Cost of preparing a collective, on a machine separate from the measured one."""
 
     steps: int = 0
-    """Steps of the preparation; None if every processor knows its part from its own number."""
+    """Number of steps of the preparation; None if every processor knows its part from its own
+    number.
+    """
     messages: int = 0
-    """Messages of the preparation."""
+    """Number of messages of the preparation."""
 
     @staticmethod
     def on(survey: Machine) -> Preparation:
-        """All that was done on a machine beside (collective)."""
+        """Return all steps and messages of a separate machine (collective)."""
         return Preparation(survey.steps, survey.sum(survey.meters.messages)[0])
 
     def __add__(self, other: Preparation) -> Preparation:

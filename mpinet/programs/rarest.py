@@ -1,8 +1,8 @@
-"""All ports: in every step every processor takes from its neighbours what is rarest.
+"""Search for all-port schedules: each processor receives its neighbours' rarest items.
 
-A processor matches its links with items that it lacks and that the neighbour has, those first that
-fewest have. Where all links that could bring an item bring another one, one of these is moved to a
-free link. Every rank looks at the whole network and finds the same timetable.
+A processor matches its links with lacked items held by its neighbours, those with the fewest
+holders first. If all links for an item are taken, one of their items moves to a free link. Every
+rank examines the whole network and finds the same timetable.
 """
 
 from __future__ import annotations
@@ -18,36 +18,36 @@ from mpinet.programs.starts import FEW, best_rows, first_word
 from mpinet.programs.waves import lowest_bit
 
 STARTS = 8
-"""Starts of a small network, with the seeds 0, 1, ..; the best of them counts."""
+"""Number of starts on a small network, with seeds 0, 1 and so on; the best one is returned."""
 
 FREE, CLOSED = -1, -2
-"""In place of what a link brings: nothing yet, or nothing in this step."""
+"""Markers in place of a link's item: nothing yet, or closed in this step."""
 
 LOOKS = 2**30
-"""Held items that all starts may look at, as far as the bound tells that before."""
+"""Approximate maximum number of held items examined by all starts."""
 
 SEEN = 64
-"""Items that a processor looks at in a step, and those behind them in a word, if all are many."""
+"""Number of items examined per processor and step if all are too many, rounded up to words."""
 
 
 def rarest_rows(
     topology: Topology, sources: Ints, bound: int, rounds: Ints | None = None, starts: int = STARTS
 ) -> Ints:
-    """Bring items from where they are to all processors, in few steps.
+    """Bring items from their sources to all processors, in few steps.
 
     Parameters
     ----------
     topology : Topology
-        A connected network of links; there may be switches, which take what they can get.
+        A connected network of links. Switches, if any, receive as many items as possible.
     bound : int
-        Steps that nothing beats: there the search stops.
+        Lower bound of the steps. The search ends when a schedule meets the bound.
     sources : ndarray of int64, shape (items,)
-        The processor that has each item first.
+        Processor that holds each item first.
     rounds : ndarray of int64, shape (s,), optional
-        How often each link can be used in step 1, 2, ..; the last holds for all further steps.
-        Default: once.
+        Capacity of each link in step 1, 2 and so on; the last entry holds for all further steps.
+        Default: one message.
     starts : int
-        Most starts.
+        Maximum number of starts.
 
     Returns
     -------
@@ -58,8 +58,7 @@ def rarest_rows(
     rounds = np.ones(1, np.int64) if rounds is None else rounds
     most = int(rounds.max())
     begin, others = lists.begin * most, np.repeat(lists.others, most)
-    # A link that may be used k times per step stands k times in the list, so that the kernel needs
-    # no counters.
+    # A link with capacity k per step appears k times in the list, so the kernel needs no counters.
     copies = np.tile(np.arange(most), len(lists.others))
     # Small networks get many starts and large ones few, within one budget of counted work.
     looks = max(1, len(others) * items * max(bound, 1))
@@ -74,7 +73,7 @@ def rarest_rows(
 
 @inlined
 def has(held, node, item):
-    """Tell if a node has an item."""
+    """Return whether a node holds an item."""
     return held[node, item >> 6] >> np.uint64(item & 63) & np.uint64(1)
 
 
@@ -89,15 +88,15 @@ def take_rarest(
     seed: int,
     rows: Table,
 ) -> int:
-    """Write rows (step, sender, receiver, item), by step; how many there are."""
+    """Run one start; write rows (step, sender, receiver, item) and return their number."""
     size, items = begin.size - 1, sources.size
     words = (items + 63) >> 6
     held = np.zeros((size, words), np.uint64)
     holders = np.ones(items, np.int64)
     for item in range(items):
         held[sources[item], item >> 6] |= np.uint64(1) << np.uint64(item & 63)
-    # With very many items a look at all of them for each node would dominate; a drawn window of
-    # them serves as well.
+    # With very many items, examining all of them at each node would dominate. A random window of
+    # items serves equally well.
     most = items if items <= FEW else SEEN
     keys = np.empty(most + 64, np.int64)
     lacking = np.empty(most + 64, np.int64)
@@ -106,12 +105,12 @@ def take_rarest(
     while left > 0:
         step += 1
         before = count
-        # A link stands there once for each round of a step; here and now some are left out.
+        # A link is listed once per round of a step. Entries beyond this step's capacity are closed.
         often = rounds[min(step, rounds.size) - 1]
         for at in range(others.size):
             brings[at] = FREE if copies[at] < often else CLOSED
-        # A processor sees what those before it take in this step, so that the first has the choice:
-        # each step another begins.
+        # A processor sees the choices of processors before it in this step, so the first has an
+        # advantage. Each step begins at another processor.
         for turn in range(size):
             node = (turn + draw32(int(seed), int(step), 0, 7)) % size
             first, last = begin[node], begin[node + 1]
@@ -128,7 +127,7 @@ def take_rarest(
                 while wanted:
                     item = (word << 6) + lowest_bit(wanted)
                     wanted &= wanted - np.uint64(1)
-                    # Among items that equally few have, each start tries another order.
+                    # Noise orders equally rare items, differently in each start.
                     noise = draw32(int(seed), int(node * items + item), int(step), 8) & 0xFFFF
                     keys[missing] = holders[item] << 16 | noise
                     lacking[missing] = item
@@ -145,7 +144,7 @@ def take_rarest(
                     if brings[at] == FREE and has(held, others[at], item):
                         link = at
                         break
-                # All links that could bring it are taken: one is freed if what it brings can come
+                # All links for the item are taken. Free one of them if its current item can arrive
                 # over a free link instead.
                 if link < 0:
                     for at in range(first, last):
@@ -163,7 +162,8 @@ def take_rarest(
                 brings[link] = item
                 holders[item] += 1
                 free -= 1
-        # Only now, for what comes in a step can be sent in the next one at the earliest.
+        # At the end of the step: an item received in a step can be sent in the next one at the
+        # earliest.
         for node in range(size):
             for at in range(begin[node], begin[node + 1]):
                 if brings[at] >= 0:
@@ -172,7 +172,7 @@ def take_rarest(
                     rows[count, 0], rows[count, 1] = step, others[at]
                     rows[count, 2], rows[count, 3] = node, brings[at]
                     count += 1
-        # Nobody can take anything any more: the network is not connected.
+        # No processor can receive anything: the network is not connected.
         if count == before:
             break
     return count

@@ -1,9 +1,9 @@
-"""Reduction to one root: a broadcast backwards, in which everybody combines what comes.
+"""Reduction to one root: a broadcast run backwards, in which every processor combines its messages.
 
-A processor that the broadcast reaches first in step t of T sends what it has combined back over
-the same link in step T + 1 - t: by then those that it passed the message on to have sent it theirs.
-The broadcast itself, on a machine of its own whose steps are not the reduction's, tells every
-processor when and over which link it is reached.
+Consider a processor first reached in step t of a broadcast of T steps. In step T + 1 - t of the
+reduction the processor sends its combined value back over the same link. By then its children in
+the broadcast have sent their values. A broadcast on a separate machine, whose steps do not count,
+determines the step and the link of every processor.
 """
 
 from __future__ import annotations
@@ -27,10 +27,10 @@ from mpinet.programs.playing import StepProgram, play
 from mpinet.programs.preparation import Preparation
 
 NEUTRAL = {"min": 2**63 - 1, "max": -(2**63), "sum": 0}
-"""Value that a switch, which has no item of its own, begins with."""
+"""Initial value of a switch, which has no item of its own."""
 
 CHUNK = 2**16
-"""Items that are asked for at a time for the serial check."""
+"""Number of items computed at a time in the serial check."""
 
 
 def reduce(
@@ -43,37 +43,37 @@ def reduce(
 ) -> CollectiveOutcome:
     """Combine the items of all processors at the root (collective).
 
-    On links it takes the steps of the broadcast that is turned round. On a bus those that one
-    transmission has reached answer one after the other, in member order. Switches on the way
-    combine what comes, as they multiply the message of a broadcast.
+    On links a reduction takes as many steps as the reversed broadcast. On a bus, the members
+    reached by one transmission reply one after the other, in member order. Switches on the way
+    combine messages, just as they copy the message of a broadcast.
 
     Parameters
     ----------
     machine : Machine
-        Moves, polices and counts.
+        Runs the steps, enforces the port model and counts.
     root : int
-        The processor that learns the result.
+        Processor that receives the result.
     operator : str
         ``"min"``, ``"max"`` or ``"sum"``.
     algorithm : str, optional
-        The broadcast that is turned round; default: as in `broadcast.broadcast`.
+        Broadcast to reverse; default: as in `broadcast.broadcast`.
     seed : int
-        Chooses the items, 62 random bits each, unless `values` gives them.
+        Seed of the items, 62 random bits each. Ignored if `values` is given.
     values : callable, optional
-        ``values(nodes)``: the items of these processors, 64-bit integers; nodes has shape (k,). It
-        must give the same on all ranks.
+        ``values(nodes)`` returns the items of processors `nodes` as 64-bit integers; nodes has
+        shape (k,). The function must return the same values on all ranks.
 
     Returns
     -------
     CollectiveOutcome
-        `correct` tells whether the root has the result of the serial computation.
+        `correct` is True if the root holds the result of the serial computation.
 
     Raises
     ------
     NodeError, UsageError
-        The root is no processor, there is no such operator, or no such broadcast here.
+        The root is not a processor, or the operator or the broadcast does not exist.
     ModelViolation
-        The broadcast asks more of processors than the machine's port model allows.
+        The broadcast exceeds the machine's port model.
 
     Examples
     --------
@@ -109,7 +109,7 @@ def reduce(
 def _broadcast(
     machine: Machine, root: int, algorithm: str | None, reached: _Reached
 ) -> tuple[str, int, str, int, int]:
-    """The broadcast to turn round: name, bound, what shows it, and the preparation that it is."""
+    """Run the broadcast to reverse; return name, bound, reason of the bound, steps, messages."""
     found = forwards.broadcast(machine, root, algorithm, reached)
     require_all_reached(machine.topology, found)
     preparation = found.preparation + Preparation.on(machine)
@@ -118,9 +118,9 @@ def _broadcast(
 
 
 def _back(machine: Machine, reached: _Reached, held: SingleNumbers) -> StepProgram:
-    """The broadcast's steps from the last to the first."""
+    """Yield the sends of the broadcast from the last step to the first."""
     with State(machine, "back", held, left=reached.latest) as state:
-        # In reverse: each node has combined what its children sent before it sends itself.
+        # In reverse: a node combines the values of its children before its own send.
         while state.left:
             slots = np.flatnonzero(reached.since == state.left)
             # A bus carries one message per step, while a broadcast reaches all members at once.
@@ -131,68 +131,69 @@ def _back(machine: Machine, reached: _Reached, held: SingleNumbers) -> StepProgr
 
 
 def require_operator(operator: str) -> None:
-    """Raise `UsageError` unless there is this operator."""
+    """Raise `UsageError` unless the operator exists."""
     if operator not in OPERATORS:
         raise UsageError(f"There is no reduction {operator!r}: give one of {', '.join(OPERATORS)}.")
 
 
 def turned_round(model: PortModel) -> PortModel:
-    """The port model of the broadcast: a processor receives what it will send."""
+    """Return the port model of the broadcast, with send and receive limits swapped."""
     return PortModel(model.receive, model.send, model.half_duplex)
 
 
 def require_all_reached(topology: Topology, found: CollectiveOutcome) -> None:
-    """Raise `UsageError` if a broadcast has left processors out."""
+    """Raise `UsageError` if a broadcast did not reach all processors."""
     if found.informed < topology.hosts:
         raise UsageError(
             f"The broadcast {found.algorithm} of {topology.name} reaches {found.informed} of "
-            f"{topology.hosts} processors: turned round, it would leave items out."
+            f"{topology.hosts} processors: reversed, it would leave items out."
         )
 
 
 class _Reached(SingleNumbers):
-    """A broadcast's message that notes when and by which port processors are reached first."""
+    """Holdings of a broadcast that record step and port of each processor's first message."""
 
     def __init__(self, machine: Machine, root: int):
         held = forwards.message_of(machine, root)
         super().__init__(machine, held.values)
         self._root = root
         self.since: Ints = np.zeros(len(machine.nodes), np.int64)
-        """Step in which each processor is reached first; 0 at the root and before it is reached.
-        Shape (hosted,)."""
+        """Step in which each processor is first reached; 0 at the root and at processors not yet
+        reached. Shape (hosted,).
+        """
         self.ports: Ints = np.full(len(machine.nodes), -1)
-        """Port by which each processor is reached first; -1 at the root and before it is reached.
-        Shape (hosted,)."""
+        """Port of each processor's first message; -1 at the root and at processors not yet reached.
+        Shape (hosted,).
+        """
 
     def state(self) -> Fields:
-        """Return what a checkpoint holds of it."""
+        """Return the fields for a checkpoint."""
         nodes = self._machine.nodes
-        # A schedule's own part of the same frame has a field `since`.
+        # Other names than the attributes: a schedule's part of the same frame has a field `since`.
         noted = {"reached_in": Numbered(self.since, nodes), "by_port": Numbered(self.ports, nodes)}
         return {**super().state(), **noted}
 
     def restore(self, found: Mapping[str, Any]) -> None:
-        """Go on from what `state` gave on any ranks."""
+        """Restore the fields saved by `state`, possibly on another number of ranks."""
         super().restore(found)
         self.since, self.ports = found["reached_in"], found["by_port"]
 
     @property
     def latest(self) -> int:
-        """The step in which the last processor is reached (collective)."""
+        """Return the step in which the last processor is reached (collective)."""
         return self._machine.max(int(self.since.max(initial=0)))[0]
 
     def take(self, came: ChunksCame, step: int) -> None:
-        """Keep what has come; of several messages that of the lowest port counts."""
+        """Store received messages; the message at the lowest port of a processor counts."""
         super().take(came, step)
         fresh = (self.since[came.slots] == 0) & (came.nodes != self._root)
-        # Messages are in the order of ports, so that the first of a receiver is that of its lowest
-        # port.
+        # Messages are ordered by port, so the first message of a receiver has the lowest port.
         slots, first = np.unique(came.slots[fresh], return_index=True)
         self.since[slots], self.ports[slots] = step, came.ports[fresh][first]
 
 
 def _turns(machine: Machine, slots: Ints, ports: Ints) -> list[Ints]:
-    """Share out senders into turns (collective): on busses one of each at once, in member order."""
+    """Divide senders into turns (collective): one sender per bus and turn, in member order."""
     if machine.topology.links:
         return [slots]
     nodes = machine.nodes[slots]
@@ -209,7 +210,7 @@ def _turns(machine: Machine, slots: Ints, ports: Ints) -> list[Ints]:
 
 
 def _serially(machine: Machine, operator: str, inputs: Callable[[Ints], Ints]) -> int:
-    """Reduce all processors' items by NumPy alone."""
+    """Return the reduction of all processors' items, computed serially by NumPy."""
     combine, hosts = OPERATORS[operator], machine.topology.hosts
     numbers = (np.arange(at, min(at + CHUNK, hosts)) for at in range(0, hosts, CHUNK))
     parts = [combine.reduce(np.asarray(inputs(index), np.int64)) for index in numbers]

@@ -18,7 +18,7 @@ from mpinet.programs.traffic import Traffic
 
 @dataclass(frozen=True)
 class LatencySummary:
-    """Steps from injection to delivery, over the delivered messages (None where there are none)."""
+    """Latencies of delivered messages, from injection to delivery; None if there are none."""
 
     mean: float | None
     """Mean latency, in steps."""
@@ -31,7 +31,7 @@ class LatencySummary:
 
     @classmethod
     def of(cls, histogram: Ints) -> LatencySummary:
-        """Make the latencies of the numbers of messages delivered after 0, 1, 2, .. steps."""
+        """Return the summary of a histogram of messages by latency, from 0 steps on."""
         messages = int(histogram.sum())
         if messages == 0:
             return cls(None, None, None, None)
@@ -48,26 +48,26 @@ class LatencySummary:
 
 @dataclass(frozen=True)
 class RoutingOutcome:
-    """Result of routing: what became of the messages."""
+    """Result of routing a traffic pattern."""
 
     messages: int
-    """Messages injected."""
+    """Number of injected messages."""
     delivered: int
-    """Messages delivered."""
+    """Number of delivered messages."""
     undeliverable: int
-    """Messages that could not be delivered."""
+    """Number of messages that could not be delivered."""
     steps: int
-    """Steps of the machine until the last delivery (makespan; in ideal mode the longest path)."""
+    """Number of steps until the last delivery (makespan; in ideal mode the longest path)."""
     hops_total: int
-    """Hops of all messages together."""
+    """Number of hops of all messages together."""
     hops_max: int
-    """Most hops of a delivered message."""
+    """Largest number of hops of a delivered message."""
     latency: LatencySummary
     """Latencies of the delivered messages, in steps."""
     queue_max: int
-    """Most messages that waited at one processor in one step."""
+    """Largest number of messages waiting at one processor in one step."""
     link_load: ChannelLoad | None
-    """Messages over the channels; None where the machine does not meter them."""
+    """Messages over the channels; None if the machine does not meter them."""
 
 
 def route(
@@ -83,9 +83,9 @@ def route(
     Parameters
     ----------
     machine : Machine
-        Moves, polices and counts.
+        Runs the steps, enforces the port model and counts.
     traffic : Traffic
-        Who sends to whom.
+        Sources and targets of the messages.
     routing : Routing, optional
         Default: the network's first.
     mode, policy, faults
@@ -94,7 +94,7 @@ def route(
     Returns
     -------
     RoutingOutcome
-        The same on all ranks.
+        Equal on all ranks.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""Collectives whose chunks all go at once, each by the network's routing to where it is needed."""
+"""Collectives whose chunks are all injected at once and routed to the processors that need them."""
 
 from __future__ import annotations
 
@@ -12,20 +12,20 @@ from mpinet.programs.kinds import Purpose
 from mpinet.programs.playing import StepProgram, play
 
 ROUTED = "routed"
-"""Name of what the router does by itself."""
+"""Name of the algorithm that only uses the router."""
 
 
 def route_chunks(
     machine: Machine, purpose: Purpose, seed: int, routing: Routing | None = None
 ) -> tuple[Spent, bool]:
-    """RoutedEnds every chunk to the processors that need it (collective).
+    """Route every chunk to the processors that need it (collective).
 
     Returns
     -------
     spent : Spent
         Steps and messages.
     correct : bool
-        Whether every processor has received each chunk that it needs once.
+        True if every processor has received each needed chunk once.
     """
     came: list[ChunksCame] = []
 
@@ -41,10 +41,10 @@ def route_chunks(
 
 
 def message_ends(machine: Machine, purpose: Purpose) -> tuple[Ints, Ints, Ints, Ints]:
-    """Return what this rank's processors send: sources, targets, message numbers and chunks.
+    """Return the sends of this rank's processors: sources, targets, message numbers and chunks.
 
-    Without a root messages are numbered round by round, and in a round by source: message
-    (k - 1) N + s goes from s to s + k.
+    Without a root, messages are numbered by round, then by source: message (k - 1) N + s goes from
+    s to s + k.
     """
     hosts, root = purpose.processors, purpose.root
     nodes = np.sort(machine.nodes)

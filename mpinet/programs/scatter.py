@@ -23,25 +23,26 @@ def scatter(
 ) -> CollectiveOutcome:
     """Bring a different item to every other processor, one per message (collective).
 
-    Along the tree it is the gather backwards: the root sends in every step, the deepest branches
-    first, and every node passes on at once; a message carries its receiver's number in the walk.
+    Along the tree a scatter is a reversed gather: the root sends in every step, the deepest
+    branches first, and every node forwards at once. A message carries its receiver's number in the
+    walk.
 
     Parameters
     ----------
     machine : Machine
-        Moves, polices and counts.
+        Runs the steps, enforces the port model and counts.
     root : int
-        The processor that has the items.
+        Processor that holds the items.
     algorithm : str, optional
-        ``"tree"``, ``"routed"`` or ``"flow"``, which takes the fewest steps that there are, but not
-        on links of half duplex. Default: the tree where there are links.
+        ``"tree"``, ``"routed"`` or ``"flow"``. Default: the tree on networks of links. ``"flow"``
+        takes the minimum number of steps, but does not support half-duplex links.
     seed : int
-        Chooses the items' contents.
+        Seed of the items' contents.
 
     Raises
     ------
     NodeError, UsageError
-        The root is no processor, or there is no such algorithm here.
+        The root is not a processor, or the algorithm is not available.
 
     Examples
     --------
@@ -59,9 +60,9 @@ def scatter(
 
 
 def _from_root(machine: Machine, order: Preorder, seed: int, kept: Collected) -> StepProgram:
-    """The root sends in every step, and other nodes pass on at once.
+    """Yield the sends: the root sends in every step, and other nodes forward at once.
 
-    A message carries its receiver's number in the walk, by which nodes choose the port, and the
+    A message carries its receiver's number in the walk, which determines the ports, and the
     receiver and the content.
     """
     queue, leaves = _queue(order, seed)
@@ -84,9 +85,9 @@ def _from_root(machine: Machine, order: Preorder, seed: int, kept: Collected) ->
 
 
 def _queue(order: Preorder, seed: int) -> tuple[Ints, Ints]:
-    """Return the root's rows (label, chunk, content), and when they leave.
+    """Return the root's rows (label, chunk, content), and the steps of their sends.
 
-    The root learns labels and processors by gathering them.
+    The root gathers the labels and processors first.
     """
     survey = order.survey
     known, turns = collect(survey, order, np.stack([order.labels, survey.nodes], axis=1))[1:]

@@ -1,4 +1,4 @@
-"""The averages of patterns: how much of its messages each source sends to whom."""
+"""Averages of patterns: the share of each source's messages for each target."""
 
 from __future__ import annotations
 
@@ -25,14 +25,16 @@ from mpinet.programs.patterns import (
 
 @dataclass(frozen=True, eq=False)
 class Share:
-    """A part of a pattern: pairs to which the same share of their sources' messages goes."""
+    """A part of a pattern: pairs that receive the same share of their sources' messages."""
 
     weight: Fraction
-    """Share of each source's messages that goes to these pairs."""
+    """Share of each source's messages for these pairs."""
     hosts: int
-    """Processors; all ordered pairs of them, unless `targets` names one for each source."""
+    """Number of processors. The part has all ordered pairs, unless `targets` names one for each
+    source.
+    """
     targets: Ints | None = None
-    """The target of every source. Shape (hosts,)."""
+    """Target of every source. Shape (hosts,)."""
     own: bool = True
     """True if all pairs include those of a processor with itself."""
 
@@ -42,7 +44,7 @@ class Share:
         return self.hosts if self.targets is not None else self.hosts**2
 
     def by_target(self) -> Iterator[tuple[Fraction, Ints]]:
-        """The share as some in each of which every source has one target, with their weights."""
+        """Yield the share in parts, each with its weight and one target per source."""
         every = np.arange(self.hosts)
         if self.targets is not None:
             yield self.weight, self.targets
@@ -51,7 +53,7 @@ class Share:
             yield self.weight, (every + shift) % self.hosts
 
     def blocks(self) -> Iterator[tuple[Ints, Ints]]:
-        """The pairs, part by part: sources and targets."""
+        """Yield the pairs, part by part: sources and targets."""
         every = np.arange(self.hosts)
         if self.targets is not None:
             yield every, self.targets
@@ -64,18 +66,18 @@ class Share:
 
 
 PAIRS_AT_ONCE = 1 << 20
-"""Pairs that are made at a time."""
+"""Number of pairs made at a time."""
 
 
 def shares(topology: Topology, pattern: Pattern, seed: int = 0) -> list[Share] | None:
-    """The shares of a pattern on a network, as `shares_of` has them."""
+    """Return the shares of a pattern on a network, as `shares_of` does."""
     return shares_of(pattern, topology.hosts, seed)
 
 
 def shares_of(pattern: Pattern, hosts: int, seed: int = 0) -> list[Share] | None:
-    """The shares of a pattern, which add up to 1 for every source; None where there are none.
+    """Return the shares of a pattern, with a sum of 1 for every source; None without shares.
 
-    These are traces, and neighbours of which processors have different numbers.
+    Traces have no shares, nor have neighbours if processors have different numbers of them.
     """
     if pattern.rows is not None:
         return None
@@ -109,7 +111,7 @@ def shares_of(pattern: Pattern, hosts: int, seed: int = 0) -> list[Share] | None
 
 
 def _mixed_shares(hosts: int, pattern: Pattern, seed: int) -> list[Share] | None:
-    """The shares of all patterns, each by its own share."""
+    """Return the shares of all patterns of a mix, each multiplied by its own share."""
     every: list[Share] = []
     edges = (0, *pattern.bounds, 2**32)
     for part, (low, high) in zip(pattern.parts, pairwise(edges), strict=True):
@@ -122,7 +124,7 @@ def _mixed_shares(hosts: int, pattern: Pattern, seed: int) -> list[Share] | None
 
 
 def _product_shares(pattern: Pattern, seed: int) -> list[Share]:
-    """The shares of both patterns, each of one with each of the other."""
+    """Return the products of the shares of both patterns."""
     width, counts = pattern.width, [int(part.params[0]) for part in pattern.parts]
     found = [
         [target for share in shares_of(part, count, seed) or [] for target in share.by_target()]
@@ -137,7 +139,7 @@ def _product_shares(pattern: Pattern, seed: int) -> list[Share]:
 
 
 def _near_shares(hosts: int, pattern: Pattern) -> list[Share] | None:
-    """The shares of neighbours, where all processors have as many; else None."""
+    """Return the shares of neighbours; None unless all processors have equally many."""
     begins = pattern.params[OWN : OWN + hosts + 1]
     counts = np.diff(begins)
     if (counts != counts[0]).any():

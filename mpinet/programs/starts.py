@@ -1,4 +1,4 @@
-"""Searches that begin again and again, each time with another seed."""
+"""Searches with repeated starts, each with another seed."""
 
 from __future__ import annotations
 
@@ -9,28 +9,30 @@ from mpinet.compiled import inlined
 from mpinet.draws import draw32
 
 FEW = 2**10
-"""Items of which a greedy search looks at all; of more it looks at some, from a drawn place on."""
+"""Maximum number of items examined completely by a greedy search; of more items some are examined,
+from a random position on.
+"""
 
 
 def best_rows(take: Callable[[int], int], rows: Table, starts: int, bound: int) -> Table:
-    """The rows of the start that takes the fewest steps, the first of several.
+    """Return the rows of the start with the fewest steps, the first of several.
 
     Parameters
     ----------
     take : callable(seed)
-        Writes into `rows`, by step, which each has in front; returns how many there are, 0 where
+        Writes rows into `rows`, ordered by step, the first column. Returns their number; 0 if
         nothing was found.
     rows : ndarray of int64, shape (most, columns)
         Room for the rows of a start.
     starts : int
-        How often to begin, with the seeds 0, 1, ..; at least once.
+        Number of starts, with the seeds 0, 1 and so on; at least one.
     bound : int
-        Steps that nothing beats: there the search stops.
+        Lower bound of the steps. The search ends when a start meets the bound.
 
     Returns
     -------
     ndarray of int64, shape (count, columns)
-        A copy, or a view if there is one start.
+        A copy, or a view for a single start.
     """
     if starts <= 1:
         return rows[: take(0)]
@@ -46,7 +48,7 @@ def best_rows(take: Callable[[int], int], rows: Table, starts: int, bound: int) 
 
 @inlined
 def first_word(seed, node, step, items):
-    """Draw the word of 64 items from which on a node looks at those that it lacks."""
+    """Return the random word of 64 items at which a node begins to examine its missing items."""
     if items <= FEW:
         return 0
     return draw32(int(seed), int(node), int(step), 16) % ((items + 63) >> 6)

@@ -1,7 +1,7 @@
-"""Traffic: who sends to whom. Every rank draws the messages of its own processors.
+"""Traffic: sources and targets of messages. Every rank draws the messages of its own processors.
 
-Message k of a pattern is the same for any number of ranks: random draws are keyed by the seed and k
-or the processor's number.
+Message k of a pattern is the same for any number of ranks: random numbers depend only on the seed
+and on k or the processor's number.
 """
 
 from __future__ import annotations
@@ -29,53 +29,62 @@ from mpinet.programs.patterns import PATTERN_NAMES, pattern_of, plain_pattern, u
 from mpinet.programs.userlines import processor_named, processors_numbered, read_pairs
 
 MOST_PERMUTED = 2**24
-"""Most processors of ``randperm``: each rank draws all of it, in 400 MB at most."""
+"""Maximum number of processors of ``randperm``: each rank draws the whole permutation, up to 400
+MB.
+"""
 
 
 @dataclass(frozen=True, eq=False)
 class Traffic:
     """A traffic pattern on a network: message k goes from one host to another.
 
-    The numbers say who goes first: messages are numbered by source, then target, where everybody
-    sends to known ones; random ones and those of a file in the order of draws and lines.
+    The numbers define priority. Messages with known targets are numbered by source, then target.
+    Random messages are numbered in the order of drawing, messages of a file in the order of lines.
     """
 
     topology: Topology
     """The network; only its hosts send and receive."""
     total: int
-    """Number of messages; they are numbered 0..total-1."""
+    """Number of messages, which are numbered 0..total-1."""
     ends: Callable[[Ints], tuple[Ints, Ints]]
-    """``ends(numbers)``: sources and targets, two arrays of int64, of the messages with these
-    numbers (ndarray of integers)."""
+    """``ends(numbers)`` returns sources and targets, two arrays of int64, of the messages with
+    these numbers (ndarray of integers).
+    """
     sent_by: Callable[[Machine], Ints]
-    """``sent_by(machine)``: numbers of the messages that this rank's processors send, ascending
-    (ndarray of integers)."""
+    """``sent_by(machine)`` returns the numbers of the messages sent by this rank's processors,
+    ascending (ndarray of integers).
+    """
 
 
 def traffic(topology: Topology, pattern: str, seed: int = 0) -> Traffic:
-    """Make the traffic of a named pattern or of a user's file.
+    """Return the traffic of a named pattern or of a user's file.
 
     Parameters
     ----------
     topology : Topology
         The network; only its hosts send and receive.
     pattern : str
-        ``all`` (every ordered pair of different hosts), ``permutation`` (seeded, of all hosts; not
-        all permutations are equally likely), ``randperm`` (all are; up to `MOST_PERMUTED` hosts),
-        ``random:K`` (K messages with uniform ends), ``transpose``, ``bitreversal``,
-        ``complement`` (of the bits of the number; 2^q hosts), ``hotspot:NODE`` (everybody else to
-        one), numbers ``U-V,U-V,..`` of sources and targets, a CSV file with a line
-        ``source,target`` for each message, or a pattern of `mpinet.programs.patterns`: every host
-        sends its first message of that pattern.
+        One of these patterns:
+
+        * ``all``: every ordered pair of different hosts.
+        * ``permutation``: a seeded permutation of all hosts; not all are equally likely.
+        * ``randperm``: a random permutation, all equally likely; up to `MOST_PERMUTED` hosts.
+        * ``random:K``: K messages with uniformly random sources and targets.
+        * ``transpose``, ``bitreversal``, ``complement``: of the number's bits; 2^q hosts.
+        * ``hotspot:NODE``: all other hosts send to one.
+        * ``U-V,U-V,..``: numbers of sources and targets.
+        * A CSV file with a line ``source,target`` for each message.
+        * A pattern of `mpinet.programs.patterns`: every host sends its first message.
     seed : int
-        For ``permutation``, ``randperm`` and ``random``.
+        Seed of ``permutation``, ``randperm`` and ``random``.
 
     Raises
     ------
     UsageError
-        An unknown pattern, a bad file, or a number of hosts that the pattern does not allow.
+        The pattern is unknown, the file is invalid, or the pattern does not support this number of
+        hosts.
     NodeError
-        A node that the network does not have.
+        A node is not in the network.
     """
     name, _, argument = pattern.partition(":")
     if pattern in ("all", "alltoall"):
@@ -101,23 +110,23 @@ def traffic(topology: Topology, pattern: str, seed: int = 0) -> Traffic:
 
 
 PAIRS_TYPED = re.compile(r"\d+-\d+(,\d+-\d+)*", re.ASCII)
-"""Pairs of processors' numbers."""
+"""Regular expression for pairs of processor numbers."""
 
 
 def is_listed(pattern: str) -> bool:
-    """Return whether a pattern lists its messages, in itself or in a file."""
+    """Return whether a pattern lists its messages, in its text or in a file."""
     return pattern.endswith(".csv") or PAIRS_TYPED.fullmatch(pattern) is not None
 
 
 def spelled(topology: Topology, pairs: str | Sequence[Sequence[Any]] | Table) -> str:
-    """Return pairs of nodes, given by numbers or addresses, as they are typed.
+    """Return pairs of nodes, given by numbers or addresses, as the text of a pattern.
 
     Raises
     ------
     UsageError
-        There are none, or one is no pair.
+        There are no pairs, or an entry is not a pair.
     NodeError
-        A node that the network does not have.
+        A node is not in the network.
     """
     if isinstance(pairs, str):
         return pairs
@@ -126,7 +135,7 @@ def spelled(topology: Topology, pairs: str | Sequence[Sequence[Any]] | Table) ->
     words = []
     for pair in pairs:
         if isinstance(pair, str) or len(pair) != 2:
-            raise UsageError(f"{pair!r} is no pair of processors: give pairs as in [(0, 1)].")
+            raise UsageError(f"{pair!r} is not a pair of processors: give pairs as in [(0, 1)].")
         source, target = (processor_named(topology, str(node), "pairs") for node in pair)
         words.append(f"{source}-{target}")
     return ",".join(words)
@@ -147,15 +156,15 @@ def _all_pairs(topology: Topology) -> Traffic:
 
 
 def _one_each(topology: Topology, target: Callable[[Ints], Ints]) -> Traffic:
-    """Every host sends one message; the messages are numbered as the hosts."""
+    """Return traffic with one message per host; messages have the numbers of the hosts."""
     return Traffic(topology, topology.hosts, lambda numbers: (numbers, target(numbers)), _hosts_of)
 
 
 def _uniform(topology: Topology, seed: int) -> Traffic:
-    """A permutation of which every rank has the whole; it is drawn when it is first asked for."""
+    """Return traffic by a random permutation, drawn as a whole on every rank at its first use."""
     if topology.hosts > MOST_PERMUTED:
         raise UsageError(
-            f"The pattern randperm is drawn for at most {MOST_PERMUTED:,} processors, and "
+            f"The pattern randperm supports at most {MOST_PERMUTED:,} processors, and "
             f"{topology.name} has {topology.hosts:,}: give permutation, which needs no table."
         )
     drawn = cache(lambda: uniform_permutation(topology.hosts, seed))
@@ -191,7 +200,7 @@ def _listed(topology: Topology, pairs: Ints) -> Traffic:
 
 
 def _hosts_of(machine: Machine) -> Ints:
-    """This rank's processors that are no switches, ascending."""
+    """Return this rank's processors without switches, ascending."""
     placement, hosts = machine.placement, machine.topology.hosts
     if machine.mapping.contiguous:
         require_memory(8 * placement.most, f"A traffic of {hosts} processors")
@@ -201,9 +210,9 @@ def _hosts_of(machine: Machine) -> Ints:
 
 
 def _hosted(machine: Machine, total: int, ends: Callable[[Ints], tuple[Ints, Ints]]) -> Ints:
-    """Select, of messages in any order, the numbers of those whose sources are hosted here.
+    """Return the numbers of messages whose sources are on this rank, for messages in any order.
 
-    They are as short as the total allows, for they are there while the messages come to be.
+    Numbers have the smallest type for the total, because they are held while messages are made.
     """
     kind = np.min_scalar_type(total)
     hosted = [np.empty(0, kind)]

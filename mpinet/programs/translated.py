@@ -1,10 +1,10 @@
-"""Gossip by translations: what one processor receives says what all others do.
+"""Gossip by translations: the receives of one processor determine the receives of all others.
 
-Where every processor is taken to any other one by a translation of the network, a schedule may look
-the same from all of them: if processor 0 receives the item of x over its port p in step t, then
-every processor v receives over port p what lies from it as x lies from 0. It is kept by the orbit
-of its messages, N - 1 rows for N (N - 1) messages, and checked by these rows and by the
-translations, link by link.
+Suppose a translation of the network maps every processor to any other one. A schedule may then look
+the same from all processors. Suppose processor 0 receives the item of x over its port p in step t.
+Every processor v then receives over port p the item at the same relative position. The schedule is
+stored as N - 1 rows for N (N - 1) messages. These rows and the translations are checked link by
+link.
 """
 
 from __future__ import annotations
@@ -26,40 +26,40 @@ from mpinet.programs.playing import StepProgram
 from mpinet.programs.starts import best_rows
 
 STARTS = 64
-"""Starts of a small network, with the seeds 0, 1, ..; the best of them counts."""
+"""Number of starts on a small network, with seeds 0, 1 and so on; the best one is returned."""
 
 LOOKS = 2**26
-"""Looks at links and items that all starts may take, as far as it is known before."""
+"""Approximate maximum number of links and items examined by all starts."""
 
 NEAR = 16
-"""Bits of a number that orders items of one distance."""
+"""Number of random bits that order items of equal distance."""
 
 
 @dataclass(frozen=True, eq=False)
 class Orbit:
-    """The messages that processor 0 receives, of which all others are translations."""
+    """The messages to processor 0; all other messages are translations of them."""
 
     translations: Translations
     """Translations of the network."""
     rows: Table
-    """Step, link and item: the link is the place of a port in `Translations.ports`. Shape (N - 1,
-    3)."""
+    """Step, link and item; the link is an index into `Translations.ports`. Shape (N - 1, 3)."""
 
     @classmethod
     def of(cls, topology: Topology, one_port: bool) -> Orbit:
-        """Find a schedule of few steps.
+        """Find a schedule with few steps.
 
         Parameters
         ----------
         topology : Topology
             A network of links.
         one_port : bool
-            Whether everybody sends and accepts one message a step; else one over each link.
+            If True, every processor sends and receives at most one message per step; otherwise one
+            per link.
 
         Raises
         ------
         UsageError, TooLarge
-            The network has no translations, or they are too many.
+            The network has no translations, or too many.
         """
         found = Translations.of(topology)
         if found is None:
@@ -76,29 +76,31 @@ class Orbit:
 
         if size == 1:
             return cls(found, room)
-        # Nothing beats the diameter, and each of size - 1 items has to come over one of the links.
+        # The diameter is a lower bound, and each of size - 1 items has to arrive over one of the
+        # links.
         bound = max(found.diameter, -(-(size - 1) // most))
         rows = best_rows(take, room, min(STARTS, LOOKS // (links * links * size)), bound)
         return cls(found, rows)
 
     @property
     def steps(self) -> int:
-        """Steps until the last item has come."""
+        """Step of the last arrival."""
         return int(self.rows[:, 0].max(initial=0))
 
     @property
     def held(self) -> Ints:
-        """The item that the sender of each row has, as it lies from the sender, shape (N - 1,)."""
+        """Item sent in each row, as its position relative to the sender. Shape (N - 1,)."""
         _, link, item = self.rows.T
         return np.argsort(self.translations.images, axis=1)[link, item]
 
     def right(self, one_port: bool) -> bool:
-        """Tell if the messages of all processors, together, bring every item everywhere.
+        """Return whether the messages of all processors bring every item to every processor.
 
-        The translations are automorphisms; every item but its own comes to processor 0 once; a link
-        carries one message in a step, or, with one port, all links together; and what is sent has
-        come before. What holds of processor 0 then holds of all, as translations do: a sender is
-        where its neighbour's translation takes processor 0, and has what is taken there with it.
+        Four properties are checked. The translations are automorphisms. Processor 0 receives every
+        other item exactly once. A link carries one message per step; with one port, all links of a
+        processor together do. An item reaches processor 0 before the step of its send. A
+        translation maps processor 0 to any other sender, so these properties of processor 0 hold
+        for all processors.
         """
         step, link, item = self.rows.T
         size = self.translations.images.shape[1]
@@ -111,13 +113,13 @@ class Orbit:
 
 
 def move_translated(machine: Machine, orbit: Orbit, held: MarkedChunks) -> StepProgram:
-    """Send all messages of an orbit, which is the same on all ranks."""
+    """Yield the sends of all messages of an orbit, which is equal on all ranks."""
     translations, topology, nodes = orbit.translations, machine.topology, machine.nodes
-    # A translation is a permutation, so that sorting inverts it: the sender of each link.
+    # A translation is a permutation, and sorting inverts it: the result is the sender of each link.
     behind = np.argsort(translations.neighbors, axis=1)[:, nodes]
     into = np.take_along_axis(translations.ports, behind, axis=1)
     ports = topology.reverse_port(behind, into).T
-    # A processor's chunks, by where the item comes from as it lies from the processor.
+    # A processor's chunks, indexed by the position of their source relative to the processor.
     chunks = np.full((len(nodes), topology.size), -1, np.int64)
     chunks[:, 0] = nodes
     begins = np.searchsorted(orbit.rows[:, 0], np.arange(1, orbit.steps + 2))
@@ -141,10 +143,9 @@ def move_translated(machine: Machine, orbit: Orbit, held: MarkedChunks) -> StepP
 
 @kernel
 def take_translated(images: Table, distance: Ints, most: int, seed: int, rows: Table) -> int:
-    """Write rows (step, link, item) for processor 0, by step; how many there are.
+    """Run one start; write rows (step, link, item) for processor 0 and return their number.
 
-    In every step as many links as may bring an item do: a largest matching, in which the farthest
-    items are tried first.
+    Every step uses a largest matching of links and items; the farthest items are tried first.
     """
     links, size = images.shape
     keys = np.empty(size, np.int64)
@@ -156,8 +157,8 @@ def take_translated(images: Table, distance: Ints, most: int, seed: int, rows: T
     for place in range(size):
         rank[order[place]] = place
     held = np.zeros(size, np.bool_)
-    # By the items' ranks: which a link can bring, with the first rank where there may be one, and
-    # which link brings one in this step.
+    # Arrays by rank of items: whether a link can bring the item, the first rank to test, and the
+    # link for the item in this step.
     ready = np.zeros((links, size), np.bool_)
     low = np.full(links, size)
     brought_by = np.full(size, -1)
@@ -196,7 +197,7 @@ def take_translated(images: Table, distance: Ints, most: int, seed: int, rows: T
             if found < 0:
                 continue
             count += 1
-            # Each link on the way to the free item leaves its own to the one before it.
+            # Each link on the path to the free item leaves its old item to the previous link.
             at = found
             while True:
                 link = via[at]
@@ -217,7 +218,8 @@ def take_translated(images: Table, distance: Ints, most: int, seed: int, rows: T
                 brings[link], brought_by[at] = -1, -1
                 for other in range(links):
                     ready[other, at] = False
-        # Only now, for what comes in a step can be sent in the next one at the earliest.
+        # At the end of the step: an item received in a step can be sent in the next one at the
+        # earliest.
         for row in range(before, new):
             for link in range(links):
                 item = images[link, rows[row, 2]]

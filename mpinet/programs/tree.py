@@ -1,8 +1,8 @@
-"""A tree that spans the network from a root, and the order in which to serve children.
+"""A spanning tree of the network from a root, and the order of serving children.
 
-It is what the default routing's first hops towards the root make, where they make one; elsewhere,
-and where the network is too large for that routing's table, it is what one flood from the root
-leaves behind.
+The tree consists of the default routing's first hops towards the root, if these form a tree.
+Otherwise, or if the network is too large for the routing's table, one flood from the root
+determines the tree.
 """
 
 from __future__ import annotations
@@ -21,31 +21,31 @@ from mpinet.machine.beep import wired
 from mpinet.programs.collective import require_connected
 
 BARREN = -1
-"""Depth of a subtree without a processor (switches only): it need not be served."""
+"""Depth of a subtree without a processor (only switches), which is not served."""
 
 NO_PARENT = -1
-"""In place of a port: the root's."""
+"""Marker in place of a port: the root has no parent."""
 
 
 class RoutingTree:
-    """Every node's way to the root, turned round (collective).
+    """Spanning tree of every node's path to the root (collective).
 
-    A node's parent is its first hop towards the root, or the neighbour from which a flood reached
-    it first, of several the one at its lowest port. Children are served deepest subtree first, in
-    port order among equals. The tree is prepared by messages on an all-port machine of its own,
-    whose steps are not the broadcast's.
+    A node's parent is its first hop towards the root. In a tree by flooding, the parent is the
+    neighbour of the first arrival, on a tie at the lowest port. Children are served deepest subtree
+    first, in port order among equals. Messages on an all-port machine of its own prepare the tree.
+    The steps of this machine do not count for the broadcast.
 
     Parameters
     ----------
     machine : Machine
-        Whose network, ranks and mapping are used.
+        Machine whose network, ranks and mapping are used.
     root : int
-        The tree's root.
+        Root of the tree.
 
     Raises
     ------
     Disconnected
-        Not every node can be reached from the root.
+        Some node cannot be reached from the root.
     """
 
     children: Ints
@@ -59,7 +59,7 @@ class RoutingTree:
 
     @property
     def survey(self) -> Machine:
-        """The machine that further preparations may use."""
+        """Machine of the preparation; further preparations may use it."""
         return self._survey
 
     @property
@@ -68,11 +68,11 @@ class RoutingTree:
         return self._up
 
     def child_port(self, slots: Ints, index: Ints) -> Ints:
-        """The ports to the index-th children (from 0) of the nodes in these slots."""
+        """Return the ports to the index-th children (from 0) of the nodes in these slots."""
         return self._ports[self._begin[slots] + index]
 
     def _spans(self, up: Ints) -> bool:
-        """Take these ports for those to the parents; whether they make one tree of all nodes."""
+        """Use the given ports as parents' ports; return whether they form one spanning tree."""
         self._up, nodes = up, self._survey.nodes
         has_parent = np.flatnonzero(up >= 0)
         inbox = self._survey.step(nodes[has_parent], up[has_parent])
@@ -86,7 +86,7 @@ class RoutingTree:
             np.maximum,
         )
         order = np.lexsort((self._ports, -depths, self._slots))
-        # Subtrees of switches alone need nothing, and would cost steps.
+        # Subtrees of switches alone need no message, and would cost steps.
         order = order[depths[order] != BARREN]
         self._ports, self._slots = self._ports[order], self._slots[order]
         self.children = np.bincount(self._slots, minlength=len(nodes))
@@ -95,31 +95,31 @@ class RoutingTree:
 
     @property
     def branches(self) -> tuple[Ints, Ints, Ints]:
-        """Slot of the parent, index among its children, and port to it, of each child."""
+        """Return each child's parent slot, its index among the children, and the parent's port."""
         return self._slots, np.arange(len(self._slots)) - self._begin[self._slots], self._ports
 
     def send_upwards(
         self, own: Ints, starts: Ints, message: Callable[[Ints], Ints], combine: np.ufunc
     ) -> tuple[Ints, int]:
-        """Send numbers from the leaves to the root, a node after all of its children (collective).
+        """Send numbers from leaves to root, each node after all of its children (collective).
 
         Parameters
         ----------
         own : ndarray of int64, shape (hosted,)
-            First number of each node; changed in place.
+            Initial number of each node; changed in place.
         starts : ndarray of int64, shape (k,)
-            Slots that send if they have no children.
+            Slots that send without having children.
         message : callable
-            Returns the messages of nodes with these numbers.
+            Returns the messages of nodes with the given numbers.
         combine : ufunc
-            Combines a node's number with what comes from a child.
+            Combines a node's number with the message of a child.
 
         Returns
         -------
         came : ndarray of int64, shape (children,)
-            What came from each child.
+            Message of each child.
         sent : int
-            Nodes of this rank that have sent.
+            Number of this rank's nodes that have sent.
         """
         machine, ports = self._survey, self._survey.topology.ports
         waiting = np.bincount(self._slots, minlength=len(own))
@@ -137,18 +137,18 @@ class RoutingTree:
             combine.at(own, slots, inbox.payload)
             np.subtract.at(waiting, slots, 1)
             ready = np.unique(slots)
-            # A node sends after its last child has; the root sends nothing.
+            # A node sends after its last child has sent; the root sends nothing.
             ready = ready[(waiting[ready] == 0) & (self._up[ready] >= 0)]
         return came, sent
 
 
 def routed(machine: Machine, root: int) -> Ints | None:
-    """Ports of all first hops towards the root by the default routing (collective).
+    """Return the ports of all first hops towards the root by the default routing (collective).
 
     Returns
     -------
     ndarray of int64, shape (hosted,) or None
-        By slot, negative at the root. None where the network is too large for the routing.
+        Ports by slot, negative at the root. None if the network is too large for the routing.
     """
     try:
         routing = machine.topology.routing()
@@ -163,29 +163,29 @@ def routed(machine: Machine, root: int) -> Ints | None:
 
 
 def flooded(machine: Machine, root: int) -> Ints:
-    """Ports by which a flood from the root comes to every node first (collective).
+    """Return the port of each node's first arrival in a flood from the root (collective).
 
-    Of the ports by which it comes in the same step, the lowest: so that a node's depth is its
-    distance from the root, and the tree the same for any number of ranks and any mapping.
+    Among several ports in the same step, the lowest is chosen. A node's depth is therefore its
+    distance from the root, and the tree is the same for any number of ranks and any mapping.
 
     Parameters
     ----------
     machine : Machine
-        All-port, of links.
+        An all-port machine of links.
     root : int
-        Where it begins.
+        The node that starts.
 
     Returns
     -------
     ndarray of int64, shape (hosted,)
-        By slot; `NO_PARENT` at the root.
+        Ports by slot; `NO_PARENT` at the root.
 
     Raises
     ------
     Disconnected
-        It does not come everywhere.
+        Some node is not reached.
     TooLarge
-        There is no end of it in sight.
+        The flood would take too long.
     """
     topology = machine.topology
     machine.placement.require_room()

@@ -1,8 +1,8 @@
-"""Gossip along a tree, for any network of links: one item per message, each over each link once.
+"""Gossip along a tree on any network of links: each message carries one item over one link.
 
-Every node keeps the items in the order in which they came and sends over each of its links those
-that did not come over it. With one port the links take turns by colour: no two of a node's links
-have the same colour, so that nobody sends or receives twice in a step.
+Every node queues items in order of arrival. Over each of its links the node sends all items except
+those received over the same link. With one port the links take turns by colour. The links of a node
+have different colours, so no node sends or receives twice in a step.
 """
 
 from __future__ import annotations
@@ -20,24 +20,25 @@ from mpinet.programs.playing import StepProgram
 from mpinet.programs.tree import RoutingTree
 
 NO_CHUNK = -1
-"""In place of a chunk: nothing is to be sent."""
+"""Marker in place of a chunk number: nothing to send."""
 
 OWN = -1
-"""Port that a node's own item came by."""
+"""Marker in place of an arrival port: the node's own item."""
 
 
 def gossip_along_tree(
     machine: Machine, tree: RoutingTree, arcs: TreeArcs, held: MarkedChunks
 ) -> StepProgram:
-    """Send every processor's item to all processors, over links alone."""
+    """Yield the sends of a gossip along a spanning tree of links."""
     hosts = machine.nodes < machine.topology.hosts
     concerned = hosts | (tree.children > 0)
-    # Switches without a processor below need nothing; all others get every item, their own aside.
+    # Switches without a processor below need no item. All other nodes receive every item except
+    # their own.
     left = machine.sum(int(concerned.sum()) * machine.topology.hosts - int(hosts.sum()))[0]
     turns = [np.flatnonzero(arcs.turns == turn) for turn in range(arcs.period)]
     arcs_at = machine.nodes[arcs.slots] * machine.topology.ports + arcs.ports
     sent = Numbered(np.zeros(len(arcs.slots), np.int64), arcs_at)
-    # Each node's queue: its chunks in the order in which they came, and the port of each.
+    # Queue of each node: chunks in order of arrival, with the arrival port of each.
     chunks, came_by = np.empty((2, len(hosts), machine.topology.hosts), np.int32)
     chunks[hosts, 0], came_by[hosts, 0] = machine.nodes[hosts], OWN
     queues: dict[str, Array] = {
@@ -65,26 +66,30 @@ def gossip_along_tree(
 
 @dataclass(frozen=True, eq=False)
 class TreeArcs:
-    """The tree's links as seen by this rank's nodes, and when they are used."""
+    """Links of the tree at this rank's nodes, with the steps of their use."""
 
     slots: Ints
-    """Slot of each arc's node. Shape (k,)."""
+    """Slot of each arc's sending node. Shape (k,)."""
     ports: Ints
-    """Port of each arc. Shape (k,)."""
+    """Sending port of each arc. Shape (k,)."""
     turns: Ints
-    """Step, modulo the period, in which the node may send on the arc. Shape (k,)."""
+    """Step of each arc's sends, modulo the period. Shape (k,)."""
     period: int
-    """Steps after which the turns come again."""
+    """Length of a round of turns, in steps."""
 
 
 def arcs_of(machine: Machine, tree: RoutingTree) -> TreeArcs:
-    """All links of the tree; with one port by colours, half duplex down and up in turn."""
+    """Return the arcs of a tree at this rank's nodes, with their turns.
+
+    With one port, turns are colours. Half-duplex links alternate between down and up.
+    """
     parents, index, ports = tree.branches
     upward, colors = _colors(tree, parents, ports, index)
     model = machine.model
     one_port = model.send is not None or model.receive is not None
     if not one_port:
-        # All ports at once need no colours. The minimum keeps -1 where there is no link upwards.
+        # With all ports, colours are unnecessary. The minimum keeps -1 at nodes without an upward
+        # link.
         upward, colors = np.minimum(upward, 0), np.zeros_like(colors)
     below = np.flatnonzero(upward >= 0)
     turns = np.concatenate([colors, upward[below]])
@@ -98,10 +103,11 @@ def arcs_of(machine: Machine, tree: RoutingTree) -> TreeArcs:
 
 
 def _colors(tree: RoutingTree, parents: Ints, ports: Ints, index: Ints) -> tuple[Ints, Ints]:
-    """Colours of the links upwards, by slot, and to the children; sent downwards from the root.
+    """Return the colours of the upward links, by slot, and of the links to children.
 
-    A node gives its children the lowest colours that are not the one of its own link upwards,
-    which is -1 at the root and where there is no processor below.
+    Colours are sent downwards from the root. A node gives its children the lowest colours, leaving
+    out the colour of its own upward link. The colour is -1 at the root and at nodes without a
+    processor below.
     """
     machine = tree.survey
     upward = np.full(len(machine.nodes), -1, np.int64)
@@ -131,11 +137,14 @@ def find_next(
     count: Ints,
     chunks: Ints,
 ) -> None:
-    """Write the next chunk to send over each arc, past those that came over it, if there is one."""
+    """Write the next chunk for each arc in turn, skipping the chunks received over the same arc.
+
+    `chunks` stays unchanged at arcs without a chunk to send.
+    """
     for i in range(turn.size):
         arc = turn[i]
         slot, place = slots[arc], sent[arc]
-        # The neighbour on the arc has what came from there, and what lies before `sent`.
+        # The neighbour already has chunks received over this arc, and chunks before index `sent`.
         while place < count[slot] and came_by[slot, place] == ports[arc]:
             place += 1
         if place < count[slot]:
@@ -148,7 +157,7 @@ def find_next(
 def keep_chunks(
     slots: Ints, ports: Ints, chunks: Ints, held: ShortRows, came_by: ShortRows, count: Ints
 ) -> None:
-    """Append what came in by a port to what its receiver holds."""
+    """Append received chunks and their ports to the queues of the receivers."""
     for i in range(slots.size):
         slot = slots[i]
         held[slot, count[slot]] = np.int32(chunks[i])

@@ -1,4 +1,4 @@
-"""Lines of CSV files that users write: traces, pairs of processors, places of nodes."""
+"""Lines of users' CSV files: traces, pairs of processors, places of nodes."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from mpinet.programs.collective import require_processor
 
 
 def processor_named(topology: Topology, text: str, where: str) -> int:
-    """Find the processor with this number or address.
+    """Return the processor with this number or address.
 
     Parameters
     ----------
@@ -25,12 +25,12 @@ def processor_named(topology: Topology, text: str, where: str) -> int:
     text : str
         A number or an address.
     where : str
-        What the sentence of an error begins with: the file or option that names the processor.
+        Start of an error message: the file or option that names the processor.
 
     Raises
     ------
     NodeError, UsageError
-        There is no such node, or it is a switch.
+        The node does not exist, or is a switch.
     """
     node = topology.find(text)
     if node >= topology.hosts:
@@ -42,12 +42,12 @@ def processor_named(topology: Topology, text: str, where: str) -> int:
 
 
 def processors_numbered(topology: Topology, words: Iterable[str]) -> list[int]:
-    """Read the numbers of processors.
+    """Return the numbers of processors, given as texts.
 
     Raises
     ------
     NodeError, UsageError
-        There is no such node, or it is a switch.
+        A node does not exist, or is a switch.
     """
     numbers = [*map(int, words)]
     for number in numbers:
@@ -61,7 +61,7 @@ def read_pairs(topology: Topology, path: Path) -> Ints:
     Returns
     -------
     ndarray of int64, shape (k, 2)
-        Sources and targets; a node is given by its number or address.
+        Sources and targets; a file names a node by number or address.
     """
     rows = csv_lines(path)
     if rows and rows[0][:2] == ["source", "target"]:
@@ -80,12 +80,12 @@ def read_places(topology: Topology, path: Path) -> Ints:
     Returns
     -------
     ndarray of int64, shape (size, d)
-        The coordinates of every node, whole numbers.
+        Integer coordinates of every node.
 
     Raises
     ------
     UsageError
-        A line is no such line, or not every node has one.
+        A line is invalid, or a node has no line.
     """
     rows = csv_lines(path)
     rows = rows[1:] if rows and rows[0][0] == "node" else rows

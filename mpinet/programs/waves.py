@@ -1,7 +1,7 @@
-"""Floods from many nodes at once: every node keeps a bit for each source that has reached it.
+"""Floods from many nodes at once: every node stores a bit for each source that has reached it.
 
-In a step all nodes send the bits that are new to them on all their ports; the step in which a bit
-comes is its source's distance in hops.
+In a step all nodes send their new bits on all their ports. The step of a bit's arrival is the
+distance of its source in hops.
 """
 
 from __future__ import annotations
@@ -23,17 +23,19 @@ from mpinet.networks.topology import Topology
 SOURCES_PER_WORD = 64
 
 WORDS = 8
-"""Words of sources that a node looks at together: 512 sources fill a cache line."""
+"""Number of words of sources processed together at a node: 512 sources fill a cache line."""
 
 SOURCES = SOURCES_PER_WORD * WORDS
-"""Most sources that flood together."""
+"""Maximum number of sources that flood together."""
 
 MOST_PORTS = 2**22
-"""Ports of all nodes up to which a rank hosts a whole machine for floods: 600 MB at most."""
+"""Maximum number of ports of all nodes for which a rank hosts a whole machine for floods: 600
+MB.
+"""
 
 
 def adjacency(topology: Topology) -> Topology:
-    """A bus network with a link between every two members of a bus, on the same ports."""
+    """Return a bus network with a link between every two members of a bus, on the same ports."""
     view = copy(topology)
     view.busses = None
     return view
@@ -41,22 +43,22 @@ def adjacency(topology: Topology) -> Topology:
 
 @dataclass(frozen=True, eq=False)
 class Wave:
-    """One step of a flood: the sources that come to nodes in it."""
+    """One step of a flood, with the sources that reach nodes in this step."""
 
     distance: int
-    """Steps made: the hops from these sources."""
+    """Number of steps so far: the distance of these sources in hops."""
     begin: int
-    """Place of the first of the sources that flood together."""
+    """Index of the first source of the group that floods together."""
     fresh: Words
     """A bit for each of these sources, by this rank's nodes. Shape (hosted, words)."""
     bits: int
-    """Bits that are set on this rank."""
+    """Number of set bits on this rank."""
     total: int
-    """Bits that are set on all ranks of the machine."""
+    """Number of set bits on all ranks of the machine."""
 
     @cached_property
     def new(self) -> Ints:
-        """Sources that come to each of this rank's nodes, shape (hosted,)."""
+        """Number of sources that reach each of this rank's nodes, shape (hosted,)."""
         counts = np.zeros(len(self.fresh), np.int64)
         count_bits(self.fresh, counts)
         return counts
@@ -68,11 +70,11 @@ class Floods:
     Parameters
     ----------
     machine : Machine
-        All-port, of links.
+        An all-port machine of links.
     ports : (ndarray of int64, ndarray of int64), optional
-        The nodes of this rank and ports over which anything goes. Default: all wired ones.
+        Nodes of this rank, and their usable ports. Default: all wired ports.
     dead : ndarray of int64, shape (d,)
-        The nodes with no such ports that are no sources either, ascending.
+        Nodes without usable ports that are not sources either, ascending.
     """
 
     def __init__(
@@ -87,14 +89,14 @@ class Floods:
 
     @property
     def most_links(self) -> int:
-        """The largest number of ports over which a node of this rank floods."""
+        """Largest number of usable ports of a node of this rank."""
         return int(np.diff(self._broadcast.starts.astype(np.int64)).max(initial=0))
 
     def waves(self, sources: Ints) -> Iterator[Wave]:
-        """Flood from some nodes, a wave a step (collective).
+        """Flood from some nodes, and yield a wave per step (collective).
 
-        A flood takes a step more than the largest distance. A wave's bits may be looked at until
-        the next one.
+        A flood takes one step more than the largest distance. A wave's bits are valid until the
+        next wave.
         """
         words = 1 if len(sources) <= SOURCES_PER_WORD else WORDS
         rooms = self._broadcast.room(words), self._broadcast.room(words)
@@ -102,7 +104,7 @@ class Floods:
             yield from self._flood(begin, sources[begin : begin + SOURCES], *rooms)
 
     def _flood(self, begin: int, sources: Ints, fresh: Words, following: Words) -> Iterator[Wave]:
-        """Flood from some nodes together."""
+        """Flood from some nodes together; yield the waves."""
         nodes = self.machine.placement.count
         alive = ~np.isin(sources, self._dead)
         seen = self._first_bits(sources, alive, fresh.shape[1])
@@ -123,7 +125,7 @@ class Floods:
             distance += 1
 
     def _first_bits(self, sources: Ints, alive: Flags, words: int) -> Words:
-        """The own bits of the sources that are alive, shape (hosted, words)."""
+        """Return the own bits of the sources that are alive, shape (hosted, words)."""
         bits = np.zeros((self.machine.placement.count, words), np.uint64)
         slots = self.machine.slots(sources)
         here = (slots >= 0) & (slots < len(bits)) & alive
@@ -133,25 +135,25 @@ class Floods:
 
 
 def shared_out(machine: Machine, sources: Ints) -> tuple[Floods, Ints]:
-    """Share out the nodes that the ranks together flood from, and return this rank's.
+    """Distribute the sources of floods over the ranks; return this rank's floods and sources.
 
-    Each floods from a share of the sources, on a machine that it alone hosts: they have nothing to
-    do with one another. Where a machine is too large for that, or its user wants to see every
-    message or has placed the processors, all ranks flood on the machine itself.
+    Each rank floods from a share of the sources, on a machine hosted by the rank alone, because
+    floods are independent. All ranks flood on the machine itself in three cases: the machine is too
+    large, its messages are recorded, or the user has placed the processors.
 
     Parameters
     ----------
     machine : Machine
-        All-port, of links.
+        An all-port machine of links.
     sources : ndarray of int64, shape (k,)
-        The nodes, the same on all ranks.
+        Source nodes, equal on all ranks.
 
     Returns
     -------
     floods : Floods
-        Its waves' `Wave.bits` add up over the ranks in either case.
+        In both cases the sum of `Wave.bits` over all ranks is the total.
     sources : ndarray of int64, shape (m,)
-        The nodes to flood from.
+        Source nodes of this rank.
     """
     topology, observed = machine.topology, machine.metered or machine.trace is not None
     large = topology.size * topology.ports > MOST_PORTS
@@ -164,25 +166,25 @@ def shared_out(machine: Machine, sources: Ints) -> tuple[Floods, Ints]:
 def take(
     broadcast: LocalBroadcast, rows: Words, every: Words, seen: Words, following: Words
 ) -> int:
-    """Add to every node the bits that it receives and has not seen.
+    """Add to every node the bits received for the first time.
 
     Parameters
     ----------
     broadcast : LocalBroadcast
-        Whose rows every node receives.
+        Determines the rows that every node receives.
     rows : ndarray of uint64, shape (rows, words)
-        As they were sent; 1 word, or a multiple of `WORDS`.
+        The sent rows; 1 word, or a multiple of `WORDS`.
     every : ndarray of uint64, shape (words,)
-        All bits that there are: a node that has seen them need not look.
+        All possible bits: a complete node is skipped.
     seen : ndarray of uint64, shape (hosted, words)
-        The bits that nodes have met; the new ones are added.
+        Bits received by each node so far; new bits are added.
     following : ndarray of uint64, shape (rows, words)
         Its first rows are overwritten with the new bits.
 
     Returns
     -------
     int
-        The number of new bits on this rank.
+        Number of new bits on this rank.
     """
     words = min(rows.shape[1], WORDS)
     taken = take_new if words == WORDS else take_new_of_one_word
@@ -192,7 +194,7 @@ def take(
 
 
 def packed(flags: Flags, words: int) -> Words:
-    """A bit for each flag, in so many words."""
+    """Return flags packed into bits, in `words` words."""
     bits = np.zeros(SOURCES_PER_WORD * words, bool)
     bits[: len(flags)] = flags
     return np.packbits(bits, bitorder="little").view("<u8").astype(np.uint64)
@@ -200,7 +202,7 @@ def packed(flags: Flags, words: int) -> Words:
 
 @idiom
 def count_word(word):
-    """Number of one bits of an unsigned 64-bit word, in the form that compilers know."""
+    """Return the number of one bits of an unsigned 64-bit word, in a form known to compilers."""
     pairs, halves = np.uint64(0x3333333333333333), np.uint64(0x0F0F0F0F0F0F0F0F)
     word -= (word >> np.uint64(1)) & np.uint64(0x5555555555555555)
     word = (word & pairs) + ((word >> np.uint64(2)) & pairs)
@@ -210,7 +212,7 @@ def count_word(word):
 
 @inlined
 def lowest_bit(word):
-    """Place of the lowest one bit of an unsigned 64-bit word that is not 0."""
+    """Return the position of the lowest one bit of an unsigned 64-bit word other than 0."""
     return count_word((word & (~word + np.uint64(1))) - np.uint64(1))
 
 
@@ -223,7 +225,7 @@ def take_new(
     seen: WordTables,
     following: WordTables,
 ) -> int:
-    """Write the bits that nodes get for the first time; their number.
+    """Write the bits received by nodes for the first time; return their number.
 
     Node u receives the rows ``origins[starts[u]:starts[u + 1]]``, which are blocks of `WORDS`
     words.
@@ -232,7 +234,7 @@ def take_new(
     received = np.empty(WORDS, np.uint64)
     for u in range(seen.shape[0]):
         for block in range(seen.shape[1]):
-            # A node that all sources have reached looks at no neighbour; late in a flood most have.
+            # A node reached by all sources examines no neighbour. Late in a flood most nodes are.
             missing = np.uint64(0)
             for w in range(WORDS):
                 missing |= every[block, w] & ~seen[u, block, w]
@@ -255,7 +257,7 @@ take_new_of_one_word = take_new.bind("take_new_of_one_word", WORDS=1)
 
 @kernel
 def count_bits(words: WordRows, counts: Ints) -> int:
-    """Add the number of one bits of each row to its count; the number of all."""
+    """Add the number of one bits of each row to its count; return the total."""
     total = 0
     for u in range(words.shape[0]):
         found = 0

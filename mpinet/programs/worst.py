@@ -1,7 +1,8 @@
-"""The worst permutation for a routing: the one that sends most messages over one channel.
+"""The worst permutation for a routing: the one with the most messages over one channel.
 
-Towles and Dally 2002: of all permutations one that loads a channel most is a largest matching of
-the sources and targets whose ways take that channel, and so is the worst of all channels.
+Towles and Dally (2002): a permutation that loads a channel most is a largest matching of the
+sources and targets whose paths use this channel. The worst of all channels gives the worst
+permutation.
 """
 
 from __future__ import annotations
@@ -18,11 +19,11 @@ from mpinet.networks.walks import rules, walk
 from mpinet.programs.matching import match_all
 
 MOST_HOSTS = 512
-"""Processors of the largest network whose worst permutation is looked for: seconds."""
+"""Maximum number of processors for the search of the worst permutation, which takes seconds."""
 
 
 class Passed(NamedTuple):
-    """Results of `note_hops`: pairs and channels of all hops, and how many there are."""
+    """Results of `note_hops`: pairs and channels of all hops, and their number."""
 
     rows: Table
     many: Ints
@@ -30,7 +31,7 @@ class Passed(NamedTuple):
 
 @inlined
 def note_hop(visit, header, notes):
-    """Write down which pair's message takes which channel, until there is no room."""
+    """Record pair and channel of a hop while there is room."""
     at = notes.many[0]
     notes.many[0] = at + 1
     if at < notes.rows.shape[0]:
@@ -42,10 +43,10 @@ note_hops = walk.bind("note_hops", notes=Passed, hop=note_hop)
 
 
 def worst_permutation(topology: Topology) -> Ints:
-    """Every processor's target in a permutation that is worst for the network's first routing.
+    """Return every processor's target in a worst permutation for the network's first routing.
 
-    Of channels that are as bad it takes the lowest; processors whose ways do not matter send to one
-    another in ascending order.
+    Among equally bad channels the lowest is taken. Processors with irrelevant paths send to each
+    other in ascending order.
 
     Returns
     -------
@@ -59,12 +60,12 @@ def worst_permutation(topology: Topology) -> Ints:
     hosts, routing = topology.hosts, topology.routing()
     if hosts > MOST_HOSTS:
         raise UsageError(
-            f"The pattern adversarial is looked for on up to {MOST_HOSTS} processors (of a "
-            f"dragonfly it is known), and {topology.name} has {hosts}."
+            f"The pattern adversarial is searched on at most {MOST_HOSTS} processors (dragonflies "
+            f"need no search), and {topology.name} has {hosts}."
         )
     sources, targets = np.divmod(np.arange(hosts * hosts), hosts)
     notes = Passed(np.empty((0, 2), np.int64), np.zeros(1, np.int64))
-    for _ in range(2):  # first to count the hops, then to write them down
+    for _ in range(2):  # first to count the hops, then to record them
         notes = Passed(np.empty((int(notes.many[0]), 2), np.int64), np.zeros(1, np.int64))
         note_hops(rules(topology, routing), sources, targets, notes)
     rows = notes.rows[np.lexsort((notes.rows[:, 1], notes.rows[:, 0]))]
@@ -84,7 +85,7 @@ def worst_permutation(topology: Topology) -> Ints:
 
 
 def _matched(hosts: int, sources: Ints, targets: Ints) -> Ints:
-    """Return the target of each source in a largest matching of pairs, which ascend; or -1."""
+    """Return the target of each source in a largest matching of ascending pairs, or -1."""
     begin = np.searchsorted(sources, np.arange(hosts + 1))
     mine, theirs = np.empty((2, hosts), np.int64)
     useful = np.ones(len(targets), bool)

@@ -1,1 +1,1 @@
-"""Programs of messages: their files, and what makes them."""
+"""Programs of messages: their files and their generators."""

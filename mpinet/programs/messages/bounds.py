@@ -1,7 +1,7 @@
-"""Times that no program of a collective beats, whatever its algorithm.
+"""Lower bounds of the time of a collective, independent of the algorithm.
 
-A bound holds for every program after which every processor has what the collective promises, if it
-uses one CPU of each processor. It looks at what has to cross, never at how.
+A bound holds for every program that delivers the collective's results and uses one CPU per
+processor. Bounds depend on the data to move, not on the way it moves.
 """
 
 from __future__ import annotations
@@ -20,44 +20,45 @@ from mpinet.networks.topology import Topology
 from mpinet.programs.kinds import ROOTED
 
 MOST_PORTS = 1 << 20
-"""Ports of the largest network whose links are looked at one by one."""
+"""Ports of the largest network whose links are examined one by one."""
 
 MOST_INFORMED = 1 << 20
-"""Most processors for which it is counted how they inform one another."""
+"""Maximum number of processors for which the growth of the informed set is simulated."""
 
 
 class TimeBound(NamedTuple):
-    """A time, and why nothing ends before it."""
+    """A lower bound of the time, with its reason."""
 
     time: int
-    """Units of time."""
+    """Lower bound of the time, in units of time."""
     by: str
-    """``distance``: what the farthest processor has to know is so far away; ``growth``: so many
-    cannot be informed sooner; ``ends``: what a processor has to take in; ``cut``: what has to cross
-    some links; ``nothing`` where there is none."""
+    """Reason for the bound. ``distance``: latency to the farthest processor; ``growth``: time to
+    inform all processors; ``ends``: bytes received by one processor; ``cut``: bytes across some
+    links; ``nothing``: no bound.
+    """
 
 
 class CollectivePromise(NamedTuple):
-    """Promise of a collective."""
+    """Collective and placement for which bounds are computed."""
 
     collective: str
     """Name of the collective."""
     size: int
-    """Bytes of a vector."""
+    """Size of a vector, in bytes."""
     places: Ints
     """Node of each processor in the network. Shape (processors,)."""
     root: int = 0
-    """Root of the collective; 0 if it has no root."""
+    """Root of the collective; 0 without a root."""
 
     @property
     def blocks(self) -> Ints:
-        """Bytes of each processor's block."""
+        """Size of each processor's block, in bytes."""
         count = len(self.places)
         return np.diff(np.arange(count + 1) * self.size // count)
 
     @property
     def taken_in(self) -> int:
-        """Bytes that some processor has to take in from others, at least."""
+        """Minimum number of bytes that some processor has to receive from others."""
         own = self.blocks
         if self.collective in ("broadcast", "allreduce", "reduce"):
             return self.size
@@ -68,26 +69,26 @@ class CollectivePromise(NamedTuple):
         return int(self.size - own.min())
 
     def crossing(self, inside: Ints, bytes_inside: Ints, root_inside: Flags) -> tuple[Ints, Ints]:
-        """Return the bytes that leave parts of a network, and that enter them.
+        """Return the bytes that must leave parts of a network, and the bytes that must enter them.
 
         Parameters
         ----------
         inside : ndarray of int64
-            How many of the processors each part has.
+            Number of processors in each part.
         bytes_inside : ndarray of int64
-            Bytes of their blocks.
+            Total bytes of their blocks.
         root_inside : ndarray of bool
-            Whether the root is one of them.
+            True if the part contains the root.
         """
         count = len(self.places)
         parted = (inside > 0) & (inside < count)
         leaves = self._leaving(inside, bytes_inside, root_inside)
-        # What enters a part leaves all others together.
+        # Bytes enter a part if they leave the rest of the network.
         enters = self._leaving(count - inside, self.size - bytes_inside, ~root_inside)
         return np.where(parted, leaves, 0), np.where(parted, enters, 0)
 
     def _leaving(self, inside: Ints, bytes_inside: Ints, root_inside: Flags) -> Ints:
-        """Return the bytes that leave parts, if any of the others needs them."""
+        """Return the bytes that must leave parts because processors outside need them."""
         size = self.size
         return {
             "broadcast": np.where(root_inside, size, 0),
@@ -100,16 +101,16 @@ class CollectivePromise(NamedTuple):
 
 
 def lower_bound(demand: CollectivePromise, topology: Topology | None, costs: Costs) -> TimeBound:
-    """Return the best bound that is known, for a network or without one.
+    """Return the largest known lower bound of the time, with or without a network.
 
     Parameters
     ----------
     demand : CollectivePromise
-        What is to be done.
+        Collective, vector size and placement.
     topology : Topology or None
-        The network; None: every two processors are `costs.flat` apart.
+        The network. None: the latency between any two processors is `costs.flat`.
     costs : Costs
-        What processors and links take.
+        Costs of processors and links.
 
     Examples
     --------
@@ -127,23 +128,26 @@ def lower_bound(demand: CollectivePromise, topology: Topology | None, costs: Cos
         TimeBound(_growth(len(demand.places), costs, both + least), "growth"),
         TimeBound(costs.overhead + least + _taking(demand.taken_in, costs), "ends"),
     ]
-    # Growth counts informed processors. A reduction informs its root alone, which growth does not
-    # limit.
+    # Growth counts informed processors. A reduction only informs its root, so growth gives no
+    # bound.
     if demand.collective == "reduce":
         del bounds[1]
-    # An ideal network has no queues on links, so a cut lets everything through at once.
+    # An ideal network has no queues on links, so any amount crosses a cut at once.
     if topology is not None and topology.links and costs.mode != "ideal":
         bounds.append(TimeBound(both + least + _cut(demand, topology, costs), "cut"))
     return max(bounds, key=lambda bound: bound.time)
 
 
 def _farthest(demand: CollectivePromise, topology: Topology | None, costs: Costs) -> int:
-    """Return the latency from one processor to the farthest; of any one, where all hear all."""
+    """Return the largest latency between the root and another processor.
+
+    In collectives without a root the result is the latency from any one processor to the farthest.
+    """
     if topology is None:
         return costs.flat
     root = int(demand.places[demand.root if demand.collective in ROOTED else 0])
     hops = len({*costs.latencies}) == 1 or not topology.links
-    # With equal latencies, hops are enough. In large networks the least latency times hops is
+    # With equal latencies, hops are enough. In large networks the smallest latency times hops is
     # weaker, but still a bound.
     if hops or topology.size * topology.ports > MOST_PORTS:
         lists = Adjacency.of(topology)
@@ -155,8 +159,8 @@ def _farthest(demand: CollectivePromise, topology: Topology | None, costs: Costs
     latency = _of_classes(costs.latencies, topology.link_class(senders, ports)).tolist()
     begin = np.searchsorted(senders, np.arange(topology.size + 1)).tolist()
     found, waiting = dict[int, int](), [(0, root)]
-    # Dijkstra's search: latencies differ by class of link, so the fewest hops may not be the
-    # quickest way.
+    # Dijkstra's search: latencies differ by class of link, so a path of fewest hops may not be the
+    # fastest.
     while waiting:
         so_far, node = heapq.heappop(waiting)
         if node in found:
@@ -168,15 +172,16 @@ def _farthest(demand: CollectivePromise, topology: Topology | None, costs: Costs
 
 
 def _growth(count: int, costs: Costs, way: int) -> int:
-    """Return when so many can have heard of one, if each that has heard tells others at once.
+    """Return the minimum time to inform `count` processors if all informed ones send at once.
 
-    That is the optimal broadcast of the LogP model (Karp, Sahay, Santos, Schauser 1993).
+    This is the time of the optimal broadcast in the LogP model (Karp, Sahay, Santos, Schauser
+    1993).
     """
     every = max(costs.overhead, costs.gap)
     if every == 0 or count > MOST_INFORMED:
         return way
     latest, informed, tells = 0, 1, [(way, 0)]
-    # Greedy is optimal here: the earliest free teller always informs the next, and more informed
+    # Greedy is optimal: the earliest free sender informs the next processor, and more informed
     # processors never hurt.
     while informed < count:
         latest, begun = heapq.heappop(tells)
@@ -187,7 +192,7 @@ def _growth(count: int, costs: Costs, way: int) -> int:
 
 
 def _taking(size: int, costs: Costs) -> int:
-    """Return the least CPU time in which so many bytes are taken in, in any number of messages."""
+    """Return the minimum CPU time to receive `size` bytes, in any number of messages."""
     byte = max(costs.overhead_byte, costs.gap_byte)
     return min(costs.overhead + (size - 1) * byte, size * costs.overhead) if size else 0
 
@@ -197,9 +202,10 @@ def _of_classes(costs: tuple[int, ...], classes: Ints) -> Ints:
 
 
 def _cut(demand: CollectivePromise, topology: Topology, costs: Costs) -> int:
-    """Return the longest time that links into or out of a part are busy, of some thousand parts.
+    """Return the longest busy time of the links into or out of a part, over some thousand parts.
 
-    These are single processors, the first nodes by number, and those that are nearest to node 0.
+    The parts are the single processors, the first k nodes by number, and the k nodes nearest to
+    node 0.
     """
     if topology.size * topology.ports > MOST_PORTS:
         return 0
@@ -216,8 +222,8 @@ def _cut(demand: CollectivePromise, topology: Topology, costs: Costs) -> int:
     root = int(demand.places[demand.root])
     best = 0
     times = np.unique(bytes_each)
-    # Prefixes of an order are nested parts. All of them are evaluated by one cumulative sum instead
-    # of a search for each.
+    # Prefixes of an order are nested parts. One cumulative sum evaluates all of them, without a
+    # search for each.
     for order in (np.arange(size), np.lexsort((np.arange(size), distance))):
         place = np.empty(size, np.int64)
         place[order] = np.arange(size)
@@ -246,7 +252,7 @@ def _each(bytes_each: Ints, times: Ints) -> list[Ints]:
 
 
 def _crossing(one: Ints, other: Ints, size: int) -> Ints:
-    """Return how many links lead from the first k places to the others, for k = 1.. size - 1."""
+    """Return the number of links from the first k nodes to the others, for k = 1 to size - 1."""
     forwards = one < other
     changes: Ints = np.bincount(one[forwards], minlength=size) - np.bincount(
         other[forwards], minlength=size
@@ -257,7 +263,7 @@ def _crossing(one: Ints, other: Ints, size: int) -> Ints:
 def _slowest(
     crossing: tuple[Ints, Ints], links: list[list[Ints]], times: Ints, shared: bool
 ) -> int:
-    """Return the longest time of any part: its bytes over the sum of its links' rates."""
+    """Return the longest time of any part: its bytes divided by the total rate of its links."""
     if shared:
         crossing, links = (crossing[0] + crossing[1],), links[:1]  # type: ignore[assignment]
     longest = 0
@@ -270,7 +276,7 @@ def _slowest(
         if not len(speeds) or not needed.max(initial=0):
             continue
         rates = sum(count / time for count, time in zip(counts, speeds, strict=True))
-        # Floating point only chooses the worst part. Its time is then computed in fractions, so the
+        # Floating point only selects the worst part. Its time is then computed in fractions, so the
         # bound is exact.
         with np.errstate(divide="ignore", invalid="ignore"):
             ratio = np.where(needed > 0, needed / rates, 0)

@@ -1,7 +1,7 @@
-"""Textbooks' collectives on a network, in steps and rounds: how far, and over which busy link.
+"""Cost of textbook collectives on a network, in steps (longest path) and rounds (busiest link).
 
-An exchange of an algorithm takes as many steps as its farthest message has hops, and as many rounds
-as its busiest link carries blocks, parallel links sharing them.
+An exchange of an algorithm takes as many steps as its farthest message has hops. It takes as many
+rounds as its busiest link carries blocks; parallel links share the blocks.
 """
 
 from __future__ import annotations
@@ -24,23 +24,23 @@ class PatternCost(NamedTuple):
     """Steps and rounds of a pattern."""
 
     steps: int
-    """Sum of the most hops in each exchange."""
+    """Sum over all exchanges of the largest number of hops."""
     rounds: int
-    """Sum of the blocks on the busiest link in each exchange."""
+    """Sum over all exchanges of the blocks on the busiest link."""
     exchanges: int
     """Number of exchanges."""
     most_hops: int
-    """Hops of the farthest message."""
+    """Number of hops of the farthest message."""
     link: tuple[int, int]
     """Ends of the link that carries most blocks over all exchanges."""
     carried: int
-    """Blocks on that link, or on each of its parallel links."""
+    """Number of blocks on this link, or on each of its parallel links."""
 
 
 def joined(topology: Topology) -> tuple[Topology, tuple[int, ...]]:
-    """Return the network with one thick link in place of parallel ones, and its classes' widths.
+    """Return the network with parallel links joined, and the number of links per joined class.
 
-    A network without parallel links is returned as it is.
+    A network without parallel links is returned unchanged.
     """
     counts = {(u, v): count for (u, v), count in link_counts(topology).items() if u < v}
     widths = tuple(sorted(set(counts.values())))
@@ -52,14 +52,14 @@ def joined(topology: Topology) -> tuple[Topology, tuple[int, ...]]:
 
 
 def counted(pattern: TransferRounds, topology: Topology, routing: Routing) -> PatternCost:
-    """Count the steps and rounds of a pattern whose processors are the network's.
+    """Return the steps and rounds of a pattern on the network's processors.
 
     Parameters
     ----------
     pattern : TransferRounds
-        What is sent.
+        The transfers.
     topology, routing : Topology, Routing
-        How it goes; parallel links share what goes over the first of them.
+        Network and routing; parallel links share the load of the first of them.
     """
     parallel = parallel_links(topology)
 

@@ -1,4 +1,4 @@
-"""Programs of messages as traffic of flits: their bytes in flits, their calcs in steps."""
+"""Programs of messages as traffic of flits: bytes become flits, and calcs become steps."""
 
 from __future__ import annotations
 
@@ -18,31 +18,31 @@ from mpinet.programs.schedules.files.formats import as_program, read_schedule
 from mpinet.programs.schedules.files.schedulefile import ReadingOptions
 
 SCHEDULES = (".csv", ".npz", ".xml")
-"""Endings of schedule files that are no programs of messages themselves."""
+"""File name endings of schedule files, which are converted into programs of messages."""
 
 MOST_FLITS = 2**29 - 1
-"""Most flits of a message, and most steps of a calc."""
+"""Maximum number of flits of a message, and of steps of a calc."""
 
 
 def opened(given: str | Path | Program, topology: Topology, chunk: int) -> Program:
-    """Return the program of a name or a file; of a schedule's file one that keeps its order.
+    """Return the program of a name or a file; for a schedule file, a program in the same order.
 
     Parameters
     ----------
     given : str, Path or Program
-        A collective of the textbooks by name, a GOAL file, or a schedule's file: there a processor
-        sends a chunk when it has it and has sent what it sends in earlier steps.
+        A textbook collective by name, a GOAL file, or a schedule file. In a schedule file a
+        processor sends a chunk after receiving the chunk and after its sends of earlier steps.
     topology : Topology
-        The network, for whose processors it is.
+        Network with the program's processors.
     chunk : int
-        Bytes of a schedule's chunk.
+        Bytes per chunk of a schedule.
 
     Raises
     ------
     UsageError
-        There is no such program.
+        The program does not exist.
     FileError
-        The file cannot be read, or is none.
+        The file cannot be read, or is not a program.
     """
     if isinstance(given, Program):
         return given

@@ -1,4 +1,4 @@
-"""GOAL, the format of LogGOPSim and ATLAHS for programs of messages: its text, or binary."""
+"""GOAL, the format of LogGOPSim and ATLAHS for programs of messages, as text or binary."""
 
 from __future__ import annotations
 
@@ -26,24 +26,24 @@ from mpinet.programs.messages.goaltext import (
 )
 
 MOST_TEXT = 1 << 36
-"""Most bytes of a file; how much of it fits is asked before it is read."""
+"""Maximum number of bytes of a file; the memory is checked before the file is read."""
 
 MOST_RANKS = 1 << 30
 
 LABEL_WORDS = 4
 
 SENTENCES = {
-    goaltext.NO_LINE: "this is no line of GOAL: {line}",
-    goaltext.NO_RANKS: "there is no num_ranks before it",
-    goaltext.TWICE_RANKS: "num_ranks is said twice",
-    goaltext.NO_RANK: "there is no such rank among num_ranks {ranks}: {line}",
-    goaltext.WITHIN: "the block of rank {rank} is not closed by }} before it",
-    goaltext.OUTSIDE: "it stands in the block of no rank: {line}",
-    goaltext.NO_LABEL: "there is no operation {word} above it in this rank",
-    goaltext.NO_SIZE: "a calc takes a whole time, a message 1 byte or more: {line}",
-    goaltext.NO_PEER: "a send is to a rank, a recv from a rank or any: {line}",
-    goaltext.ANY_PEER: "a send is to one rank, not to any",
-    goaltext.LONG: "a number has 15 digits at most: {line}",
+    goaltext.NO_LINE: "not a line of GOAL: {line}",
+    goaltext.NO_RANKS: "num_ranks must come first",
+    goaltext.TWICE_RANKS: "num_ranks is given twice",
+    goaltext.NO_RANK: "the rank is not below num_ranks {ranks}: {line}",
+    goaltext.WITHIN: "the block of rank {rank} must be closed by }} first",
+    goaltext.OUTSIDE: "the line is outside of a rank's block: {line}",
+    goaltext.NO_LABEL: "no earlier operation of this rank has the label {word}",
+    goaltext.NO_SIZE: "a calc needs an integer time, a message at least 1 byte: {line}",
+    goaltext.NO_PEER: "a send needs a rank, a recv a rank or any: {line}",
+    goaltext.ANY_PEER: "a send needs a rank, not any",
+    goaltext.LONG: "a number has at most 15 digits: {line}",
     goaltext.NO_CPU: "CPUs are 0..65535: {line}",
     goaltext.NO_TAG: "a tag is 0..2^32-2, of a recv also any: {line}",
     goaltext.OPEN: "the file ends before the block of rank {rank} is closed by }}",
@@ -61,9 +61,9 @@ def read_goal(path: Path) -> Program:
     Raises
     ------
     FileError
-        It cannot be read, or is no such one; names the line.
+        The file cannot be read, or is not in this format. The error names the line.
     TooLarge
-        Its program does not fit into memory.
+        The program does not fit into memory.
     """
     try:
         if path.is_file():
@@ -80,7 +80,7 @@ def program_of(data: bytes, name: str = "program") -> Program:
     Raises
     ------
     FileError
-        They are no such program; names the line.
+        The bytes are not a program. The error names the line.
 
     Examples
     --------
@@ -98,7 +98,7 @@ def program_of(data: bytes, name: str = "program") -> Program:
     needed = 8 * ((lines + 1) * COLUMNS + 2 * orders + LABEL_WORDS * labels + 6 * lines)
     require_memory(needed, f"The program {name}")
     if lines > MOST_ROWS:
-        raise FileError(f"{name}: it has {lines} lines; {MOST_ROWS} are allowed.")
+        raise FileError(f"{name}: the file has {lines} lines; at most {MOST_ROWS} are allowed.")
     rows = np.empty((lines + 1, COLUMNS), np.int64)
     needs = np.empty((orders + 1, 2), np.int64)
     reading = goaltext.Reading.one()
@@ -112,7 +112,7 @@ def program_of(data: bytes, name: str = "program") -> Program:
 
 
 def _made(rows: Ints, needs: Ints, ranks: int, name: str) -> Program:
-    """Put operations and requirements in the order of ranks, those of a rank as they stand."""
+    """Return the program with operations and requirements ordered by rank, then by position."""
     ranks_of = np.ascontiguousarray(rows[:, RANK_COLUMN])
     require_memory(8 * ranks, f"The program {name}")
     place = None
@@ -125,7 +125,7 @@ def _made(rows: Ints, needs: Ints, ranks: int, name: str) -> Program:
     later, earlier, mark = needs[:, 0], needs[:, 1] >> 1, needs[:, 1] & 1
     if place is not None:
         later, earlier = place[later], place[earlier]
-    # Those of one operation are in the order of the file: first what it requires, then irequires.
+    # Requirements of one operation keep the order of the file: first requires, then irequires.
     if np.any(later[1:] < later[:-1]):
         order = np.argsort(later, kind="stable")
         later, earlier, mark = later[order], earlier[order], mark[order]
@@ -145,10 +145,10 @@ def _made(rows: Ints, needs: Ints, ranks: int, name: str) -> Program:
 
 
 def _refused(data: bytes, name: str, reading: goaltext.Reading) -> FileError:
-    """Make the sentence on what is wrong with a line."""
+    """Return the error about an invalid line."""
     at, number = int(reading.wrong_at), int(reading.line)
     if reading.wrong == goaltext.NO_RANKS and at > len(data):
-        return FileError(f"{name}: there is no num_ranks in the file.")
+        return FileError(f"{name}: the file has no num_ranks.")
     begin = data.rfind(b"\n", 0, at) + 1
     end = data.find(b"\n", at)
     line = data[begin : end if end >= 0 else None][:200].decode(errors="replace").strip()

@@ -1,16 +1,17 @@
-"""Binary GOAL, as LogGOPSim's txt2bin writes it and ATLAHS's traces come in.
+"""Binary GOAL, the format of LogGOPSim's txt2bin and of ATLAHS's traces.
 
-All numbers are little-endian, and places of ranks count from behind the first 8 bytes:
+All numbers are little-endian, and offsets of ranks count from the end of the first 8 bytes:
 
     8   the number 4223
     4   ranks P;  1 the largest CPU;  1 the largest NIC
-    16P begin and end of each rank's part
+    16P start and end of each rank's part
         part: operations n (4), those without requirement r (4), their numbers (4 each),
               n operations of 39 bytes, then the numbers of the operations that wait for each
 
-An operation is: requirements (4), kind (1), peer (4), amount (8), tag (4), CPU (1), NIC (1), how
-many operations wait until it is done and where their numbers begin (4 each), and the same for those
-that wait until it has begun.
+The fields of an operation are: requirements (4), kind (1), peer (4), amount (8), tag (4), CPU (1),
+NIC (1). Two pairs of numbers follow (4 bytes each). The first pair is the count of operations
+waiting for the end of this one, and the start of their numbers. The second pair is the same for
+operations waiting for its start.
 """
 
 from __future__ import annotations
@@ -42,17 +43,17 @@ NODE = np.dtype(
 CALC_KIND = 3
 
 KINDS = np.array([-1, SEND, RECV, CALC], np.int8)
-"""Kind of an operation in the file -> in a program."""
+"""Kind of an operation in a program, by kind in the file."""
 
 ANY_NUMBER = 2**32 - 1
-"""Peer and tag of a receive from any, or with any."""
+"""Peer or tag of a receive from any peer, or with any tag."""
 
 MEMORY = 96
-"""Bytes of memory for each operation, and each requirement."""
+"""Bytes of memory for each operation, and for each requirement."""
 
 
 def is_binary(data: bytes) -> bool:
-    """Return whether a file is binary GOAL by its first bytes."""
+    """Return whether the first bytes of a file mark it as binary GOAL."""
     return data[:8] == COOKIE
 
 
@@ -62,9 +63,9 @@ def binary_program(data: bytes, name: str) -> Program:
     Raises
     ------
     FileError
-        They are no such program; names the byte.
+        The bytes are not a valid program. The error names the byte.
     TooLarge
-        It does not fit into memory.
+        The program does not fit into memory.
     """
     ranks = int.from_bytes(data[8:12], "little")
     if ranks < 1 or HEAD + 16 * ranks > len(data):
@@ -77,12 +78,14 @@ def binary_program(data: bytes, name: str) -> Program:
         raise _wrong(name, at, f"the part of rank {wrong[0]} is not within the file")
     last = int(table[:, 1].max()) + 8
     if last < len(data):
-        raise _wrong(name, last, "the file goes on behind the last rank's part")
+        raise _wrong(name, last, "the file continues after the last rank's part")
     parts = [*_parts(data, table.astype(np.int64) + 8, name)]
     sizes = np.array([part.operations for part in parts], np.int64)
     total, needed = int(sizes.sum()), sum(part.room for part in parts)
     if max(total, needed) > MOST_ROWS:
-        raise FileError(f"{name}: it has {total} operations; {MOST_ROWS} are allowed.")
+        raise FileError(
+            f"{name}: the file has {total} operations; at most {MOST_ROWS} are allowed."
+        )
     require_memory(MEMORY * (total + needed), f"The program {name}")
     nodes = np.concatenate([np.frombuffer(data, NODE, part.operations, part.at) for part in parts])
     owners = np.repeat(np.arange(ranks), sizes)
@@ -93,7 +96,7 @@ def binary_program(data: bytes, name: str) -> Program:
     if not np.array_equal(counts, nodes["needed"]):
         row = int(np.argmax(counts != nodes["needed"]))
         at = _place(parts, owners, row)
-        raise _wrong(name, at, f"{nodes['needed'][row]} requirements, and {counts[row]} are there")
+        raise _wrong(name, at, f"{nodes['needed'][row]} requirements stated, {counts[row]} found")
     order = np.lexsort((earlier, earlier & 1, later))
     kind = KINDS[nodes["kind"]]
     peer = np.where(kind == CALC, ANY, nodes["peer"].astype(np.int64))
@@ -109,7 +112,7 @@ def binary_program(data: bytes, name: str) -> Program:
 
 
 class _Part(NamedTuple):
-    """Part of a rank: where its operations begin, how many there are, what stands behind them."""
+    """Part of a rank: start and number of its operations, and the offset behind them."""
 
     at: int
     operations: int
@@ -118,12 +121,12 @@ class _Part(NamedTuple):
 
 
 def _parts(data: bytes, table: Ints, name: str) -> Iterator[_Part]:
-    """Find the operations of each rank.
+    """Yield the part of each rank.
 
     Raises
     ------
     FileError
-        They are not within their part.
+        Operations of a rank lie outside its part.
     """
     for rank, (begin, end) in enumerate(table.tolist()):
         count = int.from_bytes(data[begin : begin + 4], "little")
@@ -140,26 +143,26 @@ def _parts(data: bytes, table: Ints, name: str) -> Iterator[_Part]:
 
 
 def _require_right(nodes: Any, parts: list[_Part], owners: Ints, ranks: int, name: str) -> None:
-    """Raise `FileError` for an operation that is none."""
+    """Raise `FileError` for an invalid operation."""
     kinds = nodes["kind"]
     moves = kinds != CALC_KIND
     for what, wrong in (
-        ("is a send (1), a recv (2) or a calc (3)", (kinds < 1) | (kinds > CALC_KIND)),
-        ("takes 1 byte or more", moves & (nodes["amount"] == 0)),
-        (f"has an amount of {MOST_AMOUNT} at most", nodes["amount"] > MOST_AMOUNT),
+        ("kind 1 (send), 2 (recv) or 3 (calc)", (kinds < 1) | (kinds > CALC_KIND)),
+        ("at least 1 byte", moves & (nodes["amount"] == 0)),
+        (f"an amount of at most {MOST_AMOUNT}", nodes["amount"] > MOST_AMOUNT),
         (
-            f"is to or from one of {ranks} ranks",
+            f"a peer below {ranks}",
             moves & (nodes["peer"] >= ranks) & ((kinds == 1) | (nodes["peer"] != ANY_NUMBER)),
         ),
-        ("has one tag", (kinds == 1) & (nodes["tag"] == ANY_NUMBER)),
+        ("a single tag", (kinds == 1) & (nodes["tag"] == ANY_NUMBER)),
     ):
         if wrong.any():
             row = int(np.argmax(wrong))
-            raise _wrong(name, _place(parts, owners, row), f"this operation is none, which {what}")
+            raise _wrong(name, _place(parts, owners, row), f"the operation must have {what}")
 
 
 def _needs(data: bytes, parts: list[_Part], owners: Ints, name: str) -> tuple[Ints, Ints]:
-    """Return what requires what: rows, and twice the number of the other, 1 more if it is begun."""
+    """Return the requirements: rows, and twice the required row, plus 1 for a required start."""
     later, earlier, first = [], [], 0
     for part in parts:
         if part.room:
@@ -171,23 +174,23 @@ def _needs(data: bytes, parts: list[_Part], owners: Ints, name: str) -> tuple[In
                 wrong = starts + counts > part.room
                 if wrong.any():
                     row = first + int(np.argmax(wrong))
-                    raise _wrong(name, _place(parts, owners, row), "what waits for it is not there")
+                    raise _wrong(
+                        name, _place(parts, owners, row), "its waiting operations are missing"
+                    )
                 named = lists[ranges(starts, counts)]
                 if named.max(initial=0) >= part.operations:
-                    raise _wrong(
-                        name, part.lists, f"an operation of {part.operations} that is not there"
-                    )
+                    raise _wrong(name, part.lists, f"an operation is not below {part.operations}")
                 later.append(first + named)
                 earlier.append(np.repeat(np.arange(part.operations), counts) << 1 | mark)
         elif np.frombuffer(data, NODE, part.operations, part.at)["needed"].any():
-            raise _wrong(name, part.at, "its requirements are not there")
+            raise _wrong(name, part.at, "its requirements are missing")
         first += part.operations
     nothing = np.zeros(0, np.int64)
     return np.concatenate([nothing, *later]), np.concatenate([nothing, *earlier])
 
 
 def _place(parts: list[_Part], owners: Ints, row: int) -> int:
-    """Return the byte at which an operation stands."""
+    """Return the byte offset of an operation."""
     owner = int(owners[row])
     return parts[owner].at + NODE.itemsize * (row - int(np.searchsorted(owners, owner)))
 

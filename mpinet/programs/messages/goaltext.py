@@ -1,4 +1,4 @@
-"""The kernel that reads GOAL text: one pass over its bytes, a line at a time."""
+"""Kernel that parses GOAL text: one pass over its bytes, line by line."""
 
 import numpy as np
 
@@ -8,7 +8,7 @@ from mpinet.compiled import inlined, kernel, routine
 from mpinet.machine.timed.layout import ANY, ANY_TAG, CALC, RECV, SEND
 
 MOST_DIGITS = 15
-"""Most digits of a number: 10^15 bytes or units of time are enough."""
+"""Maximum number of digits of a number: 10^15 bytes or units of time suffice."""
 
 MOST_CPUS = 1 << 16
 
@@ -16,15 +16,15 @@ MOST_CPUS = 1 << 16
     NO_LINE, NO_RANKS, TWICE_RANKS, NO_RANK, WITHIN, OUTSIDE, NO_LABEL, NO_SIZE, NO_PEER, ANY_PEER,
     LONG, NO_CPU, NO_TAG, OPEN,
 ) = range(1, 15)  # fmt: skip
-"""Errors, as `Reading.wrong` holds them."""
+"""Codes of errors, for `Reading.wrong`."""
 
-# Keywords are compared as packed integers of seven bits a letter: the kernel has no strings. Nine
-# letters fit into 64 bits.
+# Keywords are compared as packed integers with seven bits per letter, because the kernel has no
+# strings. Nine letters fit into 64 bits.
 WORD, NEWLINE, SPACE, COLON, COMMENT, STAR, SLASH = 7, 10, 32, 58, 35, 42, 47
 
 
 def packed(word: str) -> int:
-    """Return a keyword of up to nine letters as a number, as `next_word` finds it."""
+    """Return a keyword of up to nine letters as an integer, in the form of `next_word`."""
     number = 0
     for letter in word:
         number = number << WORD | ord(letter)
@@ -39,20 +39,20 @@ REQUIRES, IREQUIRES, BYTES = map(packed, ("requires", "irequires", "b"))
 
 RANK_COLUMN, KIND, AMOUNT, PEER, TAG_COLUMN, CPU_COLUMN, LINE, LABEL = range(8)
 COLUMNS = 7
-"""Columns of a row for each operation."""
+"""Number of columns per operation."""
 
 
 class Reading(Record):
-    """State of the reading: how far it is."""
+    """State of the GOAL parser: position, ranks, current block, and error."""
 
     at: int
     line: int
-    ranks: int  # -1: not yet said
-    rank: int  # of the block at hand; -1: outside
-    # Blocks are numbered so that the label table need not be cleared: a row of an earlier block
-    # counts as empty.
+    ranks: int  # -1: not stated yet
+    rank: int  # rank of the current block; -1: outside
+    # Blocks are numbered so the label table need not be cleared: rows of earlier blocks count as
+    # empty.
     block: int  # number of the block, from 1
-    block_row: int  # the first operation of the block
+    block_row: int  # first operation of the block
     rows: int
     needs: int
     wrong: int
@@ -61,7 +61,7 @@ class Reading(Record):
 
 @inlined
 def is_letter(byte):
-    """Tell if a byte is part of a word."""
+    """Return whether a byte is part of a word."""
     return (
         (byte >= 97 and byte <= 122)
         or (byte >= 48 and byte <= 57)
@@ -72,14 +72,14 @@ def is_letter(byte):
 
 @inlined
 def is_end(text, at):
-    """Tell if a line ends here: at its end, a comment, or a semicolon."""
+    """Return whether a line ends here: at its end, a comment, or a semicolon."""
     byte = text[at]
     return byte in (NEWLINE, COMMENT, 59) or (byte == SLASH and text[at + 1] == SLASH)
 
 
 @routine
 def skipped(text, at):
-    """Return the place of what follows behind blanks, and behind remarks that end on their line."""
+    """Return the position after blanks and after remarks that end on the same line."""
     while True:
         while text[at] == SPACE or text[at] == 9 or text[at] == 13:
             at += 1
@@ -91,7 +91,7 @@ def skipped(text, at):
 
 @routine
 def behind_remark(text, at):
-    """Return where a remark ends that begins here; `at` if none does, or it ends elsewhere."""
+    """Return the end of a remark that begins here; `at` if none ends on this line."""
     if text[at] != SLASH or text[at + 1] != STAR:
         return at
     end = at + 2
@@ -104,7 +104,7 @@ def behind_remark(text, at):
 
 @routine
 def next_word(text, at):
-    """Return the end of a word and the number that stands for it; 0: it is too long for one."""
+    """Return the end of a word, and the word as an integer; 0 if the word is too long."""
     word, begin = np.int64(0), at
     while is_letter(text[at]):
         word = word << WORD | np.int64(text[at])
@@ -114,10 +114,10 @@ def next_word(text, at):
 
 @routine
 def number_at(text, at):
-    """Return the end of a number and the number; -1: there is none, -2: it is too long."""
+    """Return the end and the value of a number; -1: no number, -2: too long."""
     begin, number = at, np.int64(0)
     while text[at] >= 48 and text[at] <= 57:
-        # Further digits are skipped, not added. The number could wrap around and look valid.
+        # Further digits are skipped, because the number could wrap around and look valid.
         if at - begin < MOST_DIGITS:
             number = 10 * number + text[at] - 48
         at += 1
@@ -128,15 +128,15 @@ def number_at(text, at):
 
 @routine
 def fail(reading, what, at):
-    """Note the first error."""
-    # Later errors often follow from the first one. The sentence for the user names the cause.
+    """Record the first error of the text and its position."""
+    # Later errors often follow from the first one. The error message names the cause.
     if reading.wrong == 0:
         reading.wrong, reading.wrong_at = what, at
 
 
 @routine
 def whole_number(text, at, reading, what):
-    """Return the end of a number behind blanks and the number, noting an error if there is none."""
+    """Return end and value of an integer after blanks; record an error if there is none."""
     at = skipped(text, at)
     begin = at
     at, number = number_at(text, at)
@@ -149,15 +149,15 @@ def whole_number(text, at, reading, what):
 
 @routine
 def label_place(text, begin, end, labels, reading):
-    """Return the place of a label in the table, or the empty one where it would be.
+    """Return the position of a label in the table, or the empty position for the label.
 
-    A row of the table has the block, the label's first byte, its length, its operation.
+    A row of the table contains block, position of the label's first byte, length, and operation.
     """
     word = np.int64(0)
     for at in range(begin, end):
         word = np.int64((word * 31 + np.int64(text[at])) & 0xFFFFFFFF)
-    # Labels such as l1, l2, l3 differ in their last bytes only. Mixing spreads them, or linear
-    # probing would take quadratic time.
+    # Labels such as l1, l2, l3 differ in their last bytes only. Mixing spreads them; otherwise
+    # linear probing would take quadratic time.
     word = ((word ^ word >> 15) * 0x2C1B3C6D) & 0xFFFFFFFF
     mask = labels.shape[0] - 1
     place = (word ^ word >> 13) & mask
@@ -178,7 +178,7 @@ def label_place(text, begin, end, labels, reading):
 
 @kernel
 def measure(text: Bytes, counts: Ints) -> None:
-    """Count the lines, those with ``requires``, and the lines of the largest block."""
+    """Count the lines, the lines with ``requires``, and the lines of the largest block."""
     longest, here = 0, 0
     lines, orders, seen = 0, 0, False
     for at in range(text.size):
@@ -193,26 +193,26 @@ def measure(text: Bytes, counts: Ints) -> None:
             here = 0
         elif byte == 125:
             longest = max(longest, here + 1)
-        # The count only sizes an array. It may be too large, and a single byte is the cheapest test
-        # that is never too small.
-        elif byte == 113:  # a q: in no other word of GOAL, and perhaps in a label
+        # The count only sizes an array, and may be too large. A single byte is the cheapest test
+        # that never gives too small a count.
+        elif byte == 113:  # a q: in no other keyword of GOAL, possibly in a label
             seen = True
     counts[0], counts[1], counts[2] = lines, orders, longest
 
 
 @kernel
 def parse(text: Bytes, rows: Table, needs: Table, labels: Table, reading: Reading) -> None:
-    """Read the text, which ends with a line's end, up to its end or the first error.
+    """Parse the text, which must end with a newline, up to its end or the first error.
 
-    `rows` gets an operation each, `needs` (the operation, what it requires with its mark) of a
-    block each; both are numbered as the operations stand in the file.
+    `rows` receives one row per operation. `needs` receives one row per requirement: the operation,
+    and the required one with its mark. Operations are numbered in the order of the file.
     """
     parse_lines(text, rows, needs, labels, reading)
 
 
 @routine
 def parse_lines(text, rows, needs, labels, reading):
-    """Do what `parse` says."""
+    """Parse all lines of a GOAL text; see `parse`."""
     at = np.int64(0)
     while at < text.size and reading.wrong == 0:
         reading.line += 1
@@ -231,7 +231,7 @@ def parse_lines(text, rows, needs, labels, reading):
 
 @routine
 def parse_line(text, at, rows, needs, labels, reading):
-    """Read what a line says; return where that ends."""
+    """Parse one line of a GOAL text; return the position of its end."""
     if text[at] == 125:
         if reading.rank < 0:
             fail(reading, OUTSIDE, at)
@@ -241,7 +241,8 @@ def parse_line(text, at, rows, needs, labels, reading):
     at, word = next_word(text, at)
     end = at
     at = skipped(text, at)
-    # A colon behind the first word makes the word a label. So a label may be spelt like a keyword.
+    # A colon after the first word makes the word a label. A label may therefore be spelt like a
+    # keyword.
     if text[at] == COLON and end > begin:
         at = skipped(text, at + 1)
         at, word = next_word(text, at)
@@ -258,7 +259,7 @@ def parse_line(text, at, rows, needs, labels, reading):
 
 @routine
 def parse_head(text, at, word, reading):
-    """Read how many ranks there are, or whose operations follow."""
+    """Parse the number of ranks, or the start of a rank's block."""
     if reading.rank >= 0:
         fail(reading, WITHIN, at)
         return at
@@ -281,7 +282,7 @@ def parse_head(text, at, word, reading):
 
 @routine
 def parse_order(text, at, begin, end, needs, labels, reading):
-    """Read what requires what."""
+    """Parse a requirement of one operation on another, given by labels."""
     if reading.rank < 0:
         fail(reading, NO_LINE, begin)
         return at
@@ -305,7 +306,7 @@ def parse_order(text, at, begin, end, needs, labels, reading):
 
 @routine
 def parse_operation(text, at, word, begin, end, rows, labels, reading):
-    """Read an operation behind its first word, and note its label."""
+    """Parse an operation after its first word, and record its label."""
     row = rows[reading.rows]
     if reading.rank < 0:
         fail(reading, OUTSIDE, begin)
@@ -337,7 +338,7 @@ def parse_operation(text, at, word, begin, end, rows, labels, reading):
 
 @routine
 def parse_peer(text, at, kind, row, reading):
-    """Read to or from whom."""
+    """Parse the peer of a send or receive."""
     at = skipped(text, at)
     place = at
     at, word = next_word(text, at)
@@ -359,7 +360,7 @@ def parse_peer(text, at, kind, row, reading):
 
 @routine
 def parse_rest(text, at, kind, row, reading):
-    """Read tag, CPU and NIC."""
+    """Parse the optional tag, CPU and NIC of an operation."""
     while True:
         at = skipped(text, at)
         if is_end(text, at):

@@ -1,4 +1,4 @@
-"""The messages of a program that load its links: what stands behind a busy one."""
+"""Messages of a program that load its busy links."""
 
 from __future__ import annotations
 
@@ -17,11 +17,11 @@ from mpinet.networks.topology import Topology
 from mpinet.networks.walks import rules, walk
 
 SHOWN = 3
-"""Loads of a link that are named, the largest ones."""
+"""Number of loads named per link, the largest ones."""
 
 
 class WatchedLinks(NamedTuple):
-    """Links that are watched, and how often each pair's message crosses each of them."""
+    """Watched links, with the number of crossings of each pair's message."""
 
     places: Ints
     crossed: Table
@@ -40,7 +40,7 @@ note_crossings = walk.bind("note_crossings", notes=WatchedLinks, hop=note_crossi
 
 
 def comments_of(file: Path, lines: Ints) -> list[str]:
-    """Return what stands behind ``//`` on lines of a GOAL file, such as the line of a script."""
+    """Return the comments after ``//`` on lines of a GOAL file, such as the line of a script."""
     text = file.read_bytes().split(b"\n")
     behind = {int(line): text[line - 1].partition(b"//")[2] for line in np.unique(lines).tolist()}
     return [behind[line].decode(errors="replace").strip() for line in lines.tolist()]
@@ -55,27 +55,27 @@ def loads_of(
     said: Sequence[str] = (),
     places: Ints | None = None,
 ) -> list[list[dict[str, Any]]]:
-    """Return of each link what loads it most, the largest load first.
+    """Return the largest nonzero loads of each link, at most `SHOWN`, the largest first.
 
     Parameters
     ----------
     program : Program
-        The program, its processors those of the network.
+        The program, on the network's processors.
     topology, routing : Topology, Routing
-        How messages go; the routing takes one way from each to each.
+        Network and routing, with one path for each pair of processors.
     links : sequence of (int, int)
-        Node and port of each.
+        Node and port of each link.
     both_ways : bool
-        Whether what goes the other way loads the link, too.
+        If True, messages in the opposite direction also load the link.
     said : sequence of str
-        What each send is to be called, in the order of the program; default: by its ends.
+        Name of each send, in the order of the program; default: its sender and receiver.
     places : ndarray of int64, optional
-        The processor that each one was placed on, where ends are to be called by what they were.
+        Network processor of each program processor, if names use the program's numbers.
 
     Returns
     -------
     list of list of dict
-        Of each link ``what`` and ``bytes``.
+        For each link, dictionaries with ``what`` and ``bytes``.
     """
     sends = np.flatnonzero(program.kind == SEND)
     sources = program.owners[sends]

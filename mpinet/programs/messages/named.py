@@ -20,14 +20,14 @@ from mpinet.programs.messages.textbook import ALGORITHMS
 FORM = "COLLECTIVE:ALGORITHM,BYTES[,processors=P][,segment=BYTES][,root=R]"
 
 EXCHANGES = ("halo", "dissemination", "shift")
-"""Programs in which everybody does the same: ``exchange:halo,1kB,sides=8x8,rounds=10``."""
+"""Programs in which all processors act alike: ``exchange:halo,1kB,sides=8x8,rounds=10``."""
 
 EXCHANGE_FORM = "exchange:ALGORITHM,BYTES[,processors=P|,sides=AxB][,rounds=R][,calc=TIME]"
 
 EXCHANGE_KEYS = {"processors": EXCHANGES, "sides": ("halo",), "calc": ("halo",)} | {
     "rounds": ("halo", "shift")
 }
-"""Words of a name, and the programs of an exchange that take them."""
+"""Keywords of a name, with the exchange programs that accept them."""
 
 MOST_PROCESSORS = 1 << 26
 
@@ -35,26 +35,26 @@ KEYS = ("processors", "segment", "root")
 
 
 def is_name(text: str) -> bool:
-    """Return whether a text is the name of a program, or has its form, and is not of a file."""
+    """Return whether a text has the form of a program's name and is not an existing file."""
     collective, colon, rest = text.partition(":")
     has_form = collective.isalpha() and "," in rest and not Path(text).exists()
     return bool(colon) and (collective in (*ALGORITHMS, "exchange") or has_form)
 
 
 def program_named(text: str, processors: int | None = None) -> Program | Scripted:
-    """Make the program of a name.
+    """Return the program of a name.
 
     Parameters
     ----------
     text : str
-        The name, as `FORM` or `EXCHANGE_FORM` has it.
+        Name in the form of `FORM` or `EXCHANGE_FORM`.
     processors : int, optional
-        How many take part, where the name does not say it.
+        Number of processors, if the name does not state it.
 
     Raises
     ------
     UsageError
-        There is no such program.
+        The program does not exist.
 
     Examples
     --------
@@ -77,7 +77,7 @@ def program_named(text: str, processors: int | None = None) -> Program | Scripte
     for word in words[1:]:
         key, equals, value = word.partition("=")
         if key not in KEYS or not equals:
-            raise UsageError(f"{quoted(text)}: {quoted(word)} is no part of {FORM}.")
+            raise UsageError(f"{quoted(text)}: {quoted(word)} does not belong to {FORM}.")
         given[key] = bytes_of(value) if key == "segment" else _number(value, key)
     count = given["processors"]
     if count is None:
@@ -90,7 +90,7 @@ def program_named(text: str, processors: int | None = None) -> Program | Scripte
 
 
 def _exchange(text: str, algorithm: str, words: list[str], processors: int | None) -> Scripted:
-    """Make the program of an exchange."""
+    """Return the exchange program of a name such as ``exchange:halo,1kB,sides=8x8``."""
     if algorithm not in EXCHANGES or not words:
         raise UsageError(
             f"{quoted(text)}: an exchange by name is {EXCHANGE_FORM}; algorithms are "
@@ -100,7 +100,9 @@ def _exchange(text: str, algorithm: str, words: list[str], processors: int | Non
     for word in words[1:]:
         key, _, value = word.partition("=")
         if algorithm not in EXCHANGE_KEYS.get(key, ()):
-            raise UsageError(f"{quoted(text)}: {quoted(word)} is no part of exchange:{algorithm}.")
+            raise UsageError(
+                f"{quoted(text)}: {quoted(word)} does not belong to exchange:{algorithm}."
+            )
         if key == "sides":
             sides = [_number(side, key) for side in value.split("x")]
         else:
@@ -129,26 +131,26 @@ def made(
     root: int = 0,
     name: str = "",
 ) -> Written:
-    """Make the program of a collective by one of the textbooks' algorithms.
+    """Return the program of a collective by a textbook algorithm.
 
     Parameters
     ----------
     collective, algorithm : str
         Keys of `textbook.ALGORITHMS`.
     size : int
-        Bytes of a processor's longest vector: what is broadcast or reduced, all that an allgather
-        collects, all that a processor has for the others in a reduce-scatter or alltoall.
+        Bytes of a processor's longest vector. Broadcast or reduce: the vector. Allgather: the
+        gathered vector. Reduce-scatter or alltoall: all data of a processor for the others.
     processors : int
-        How many take part.
+        Number of processors.
     segment : int, optional
-        Most bytes of a vector that go through the algorithm together.
+        Maximum bytes per segment of a vector.
     root : int
-        Where a broadcast begins or a reduction ends.
+        Root of a broadcast or reduction.
 
     Raises
     ------
     UsageError
-        There is no such algorithm, or it is not for these numbers.
+        The algorithm does not exist, or does not support these numbers.
     """
     known = ALGORITHMS[collective]
     if algorithm not in known:

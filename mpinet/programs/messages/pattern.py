@@ -1,7 +1,7 @@
-"""Patterns of collectives: rounds of transfers of blocks, and the programs that they become.
+"""Patterns of collectives: rounds of transfers of blocks, and the programs made of them.
 
-A pattern says who passes which blocks of the vectors on to whom, in which round; how long a block
-is comes in only when a program is made of it.
+A pattern states sender, receiver, blocks and round of every transfer. The length of a block is
+fixed when a program is made of the pattern.
 """
 
 from __future__ import annotations
@@ -21,11 +21,11 @@ from mpinet.machine.timed.program import MOST_AMOUNT, MOST_ROWS, Program, ranges
 MOST_SEGMENTS = 1 << 20
 
 BYTES_AN_OPERATION = 250
-"""Bytes that an operation takes, with its requirements, while a program is made."""
+"""Bytes of memory per operation, with its requirements, while a program is made."""
 
 
 class Round(NamedTuple):
-    """Transfers of one round: each has a sender, a receiver, and ranges of blocks."""
+    """Transfers of one round, each with sender, receiver, and ranges of blocks."""
 
     senders: Ints
     """Sender of each transfer. Shape (transfers,)."""
@@ -36,13 +36,16 @@ class Round(NamedTuple):
     first: Ints
     """First block of each range. Shape (ranges,)."""
     width: Ints
-    """Number of blocks of each range; the first block follows the last one. Shape (ranges,)."""
+    """Number of blocks of each range; ranges wrap around from the last block to the first. Shape
+    (ranges,).
+    """
     add: bool = False
-    """True if the receiver combines the incoming blocks with its own; otherwise they replace its
-    own."""
+    """True if the receiver combines the received blocks with its own; otherwise they replace its
+    own.
+    """
 
     def back(self) -> Round:
-        """Return the round that goes the other way, and combines."""
+        """Return the reversed round, with combining receivers."""
         return self._replace(senders=self.receivers, receivers=self.senders, add=True)
 
 
@@ -56,7 +59,7 @@ def round_of(senders: object, receivers: object, first: object = 0, count: int =
 
 
 def back(rounds: Sequence[Round]) -> list[Round]:
-    """Return rounds that go the other way, the last one first: a broadcast's are a reduction's."""
+    """Return the reversed rounds, the last one first: a broadcast becomes a reduction."""
     return [each.back() for each in reversed(rounds)]
 
 
@@ -65,10 +68,11 @@ class TransferRounds:
     """A collective as rounds of transfers."""
 
     processors: int
-    """Number of processors that take part."""
+    """Number of participating processors."""
     streams: Sequence[Sequence[Round]]
-    """Parts that do not wait for one another, such as two trees; each has rounds. In a stream what
-    a processor does in a round waits for what it does in the one before."""
+    """Independent parts, such as two trees, each with its rounds. In a stream a processor's
+    transfers of a round wait for its transfers of the previous round.
+    """
     blocks: int = 1
     """Number of blocks of all vectors together."""
     vectors: int = 1
@@ -80,7 +84,7 @@ class TransferRounds:
         return sum(len(each.senders) for rounds in self.streams for each in rounds)
 
     def rooted(self, root: int) -> TransferRounds:
-        """Return the pattern with another processor in the place of the first."""
+        """Return the pattern with `root` in the place of processor 0."""
         if root == 0:
             return self
         streams = [
@@ -96,7 +100,7 @@ class TransferRounds:
         return TransferRounds(self.processors, streams, self.blocks, self.vectors)
 
     def borders(self, size: int) -> Ints:
-        """Return where each block begins, then where the last one ends, of vectors of `size`."""
+        """Return the start of each block and the end of the last one in vectors of `size` bytes."""
         each = self.blocks // self.vectors
         inner: Ints = np.arange(each, dtype=np.int64) * size // each
         starts = (np.arange(self.vectors) * size)[:, None] + inner
@@ -104,12 +108,12 @@ class TransferRounds:
 
 
 class Written(NamedTuple):
-    """A program made of a pattern, and what its operations carry."""
+    """A program made of a pattern, and the contents of its operations."""
 
     program: Program
-    """Program of the pattern's operations; a segment of a stream has a tag of its own."""
+    """Program of the pattern's operations; each segment of a stream has its own tag."""
     segments: Ints
-    """Segment that each operation carries. Shape (operations,)."""
+    """Segment of each operation. Shape (operations,)."""
     streams: Ints
     """Stream of each operation. Shape (operations,)."""
     rounds: Ints
@@ -121,17 +125,18 @@ class Written(NamedTuple):
 def written(
     pattern: TransferRounds, size: int, segment: int | None = None, name: str = ""
 ) -> Written:
-    """Make a program of a pattern.
+    """Return the program of a pattern.
 
     Parameters
     ----------
     pattern : TransferRounds
-        Who passes what on to whom.
+        The transfers.
     size : int
-        Bytes of a vector, >= 1. A message of no bytes becomes one of 1: programs know no others.
+        Bytes of a vector, >= 1. An empty message becomes a message of 1 byte, the minimum in
+        programs.
     segment : int, optional
-        Most bytes of a vector that go through the pattern together: the vector is cut into as few
-        equal segments as that takes, which follow one another without waiting.
+        Maximum bytes per segment of a vector. The vector is cut into the smallest number of equal
+        segments. Segments follow each other through the pattern without waiting.
 
     Raises
     ------
@@ -158,8 +163,8 @@ def _columns(pattern: TransferRounds, size: int, pieces: int) -> list[Ints]:
     """Return segment, stream, round, transfer, sender, receiver, bytes of every message."""
     cuts: Ints = np.arange(pieces + 1) * (size // pieces)
     cuts += np.arange(pieces + 1) * (size % pieces) // pieces
-    # Segments have at most two lengths. The sizes of a round are computed once for each length
-    # instead of once for each segment.
+    # Segments have at most two lengths. The sizes of a round are computed once per length instead
+    # of once per segment.
     lengths, kinds = np.unique(np.diff(cuts), return_inverse=True)
     borders = [pattern.borders(int(length)) for length in lengths]
     parts: list[list[Ints]] = []
@@ -191,13 +196,13 @@ def _lengths(each: Round, borders: Ints) -> Ints:
 
 
 def _laid_out(pattern: TransferRounds, columns: list[Ints], name: str) -> Written:
-    """Put sends and receives of each processor in order, and let rounds wait for one another."""
+    """Return the program: each processor's sends and receives in order, rounds after each other."""
     piece, stream, number, transfer, sender, receiver, size = columns
     both = [np.concatenate([column, column]) for column in (piece, stream, number, transfer, size)]
     piece, stream, number, transfer, size = both
     processor, peer = np.concatenate([sender, receiver]), np.concatenate([receiver, sender])
     kind: Ints = np.repeat(np.array([SEND, RECV]), len(sender))
-    # A tag of its own for each segment and stream keeps messages apart that overtake each other.
+    # A separate tag for each segment and stream distinguishes messages that overtake each other.
     tag = piece * len(pattern.streams) + stream
     order = np.lexsort((transfer, kind, number, tag, processor))
     processor, tag, number = processor[order], tag[order], number[order]
@@ -212,7 +217,7 @@ def _laid_out(pattern: TransferRounds, columns: list[Ints], name: str) -> Writte
 
 
 def _needs(processor: Ints, tag: Ints, number: Ints, first: Ints) -> tuple[Ints, Ints]:
-    """Return what each row requires: all of its processor's round before, of the same tag."""
+    """Return the requirements of each row: its processor's previous round with the same tag."""
     new = np.ones(len(processor), bool)
     new[1:] = (np.diff(processor) != 0) | (np.diff(tag) != 0) | (np.diff(number) != 0)
     begins = np.flatnonzero(new)

@@ -1,9 +1,9 @@
-"""The search for places in which a program takes less time, and a bound for all places.
+"""Search for a placement that shortens a program, and a lower bound for all placements.
 
-It begins with the order of numbers, a snake or a cycle where there is one, and a random one, and
-with the places to which swaps lead from each that lessen the sum of bytes times hops. Then it swaps
-processors, plays the program, and keeps what took less time. All ranks draw the same swaps, so that
-any number of them finds the same places.
+The search starts from the numerical order, from a snake or a cycle if the network has one, and from
+a random order. From each start, swaps that reduce the sum of bytes times hops lead to a further
+start. Then the search swaps processors, plays the program, and keeps the faster placement. All
+ranks draw the same swaps, so any number of ranks finds the same placement.
 """
 
 from __future__ import annotations
@@ -30,38 +30,38 @@ from mpinet.programs.messages.bounds import MOST_PORTS, TimeBound
 from mpinet.programs.messages.placing import along_cycle, snake
 
 MOST_HOSTS = 2048
-"""Most processors of a network whose distances are all measured."""
+"""Maximum number of processors of a network whose distances are all measured."""
 
 BATCH = 4
-"""Swaps that are played before one of them is kept."""
+"""Number of swaps played before one of them is kept."""
 
 MOST_WORK = 1 << 28
-"""Pairs of places that are looked at in the search by distances, at most."""
+"""Maximum number of pairs of places examined in the search by distances."""
 
 SCALE = 1 << 20
-"""Bytes of the pair with the most, in the search by distances: so all sums are exact."""
+"""Scaled bytes of the heaviest pair in the search by distances; keeps all sums exact."""
 
 Reals: TypeAlias = NDArray[np.float64]
 
 Play = Callable[[Ints], tuple[int, int]]
-"""Function that plays the program in some places: its time, and what breaks ties."""
+"""Function that plays the program in a placement; returns its time, and a number for ties."""
 
 
 class FoundPlaces(NamedTuple):
-    """Places that a search has found."""
+    """Placement found by a search."""
 
     places: Ints
-    """The network's processor for each of the program's. Shape (processors,)."""
+    """Network processor for each processor of the program. Shape (processors,)."""
     time: int
-    """Time of the program in these places."""
+    """Time of the program in this placement."""
     start: int
-    """Time of the program with each processor in the place of its number."""
+    """Time of the program with each processor on the network processor of the same number."""
 
 
 def search_places(
     program: Program, topology: Topology, play: Play, transport: Local, seed: int, tries: int
 ) -> FoundPlaces:
-    """Find places in which a program takes little time (collective).
+    """Return a placement in which a program takes little time (collective).
 
     Parameters
     ----------
@@ -74,14 +74,14 @@ def search_places(
     transport : Local
         The ranks, which share the plays.
     seed : int
-        What swaps are drawn by.
+        Seed of the swaps.
     tries : int
-        Swaps that are played.
+        Number of swaps to play.
     """
     hosts, count = topology.hosts, program.processors
     firsts = [*_orders(topology, seed)]
-    # Bytes times hops cost no play of the program. Their local optima are much better starts than
-    # orders drawn at random.
+    # Bytes times hops need no play of the program. Their local optima are much better starts than
+    # random orders.
     firsts += _by_distance(program, topology, firsts)
     results = _played(firsts, count, play, transport)
     start = int(results[0, 0])
@@ -93,8 +93,8 @@ def search_places(
             (int(draws.integers(count)), int(draws.integers(hosts)))
             for _ in range(min(BATCH, tries - done))
         ]
-        # Swaps are drawn before any is played. The draws then do not depend on how many ranks share
-        # the plays.
+        # All swaps of a batch are drawn before any is played. The random numbers then do not depend
+        # on the number of ranks.
         others = [_swapped(order, *swap) for swap in swaps]
         results = _played(others, count, play, transport)
         keys = [tuple(row.tolist()) for row in results]
@@ -105,7 +105,7 @@ def search_places(
 
 
 def _orders(topology: Topology, seed: int) -> Iterator[Ints]:
-    """Yield orders of a network's processors, that of their numbers first."""
+    """Yield orders of a network's processors, the numerical order first."""
     yield np.arange(topology.hosts)
     for known in (snake, along_cycle):
         with suppress(UsageError):
@@ -120,7 +120,7 @@ def _swapped(order: Ints, one: int, other: int) -> Ints:
 
 
 def _played(orders: list[Ints], count: int, play: Play, transport: Local) -> Ints:
-    """Return the results of some placements, which ranks share (collective)."""
+    """Return the results of several placements, shared among ranks (collective)."""
     results = np.zeros((len(orders), 2), np.int64)
     for number in range(transport.rank, len(orders), transport.size):
         results[number] = play(orders[number][:count])
@@ -128,7 +128,7 @@ def _played(orders: list[Ints], count: int, play: Play, transport: Local) -> Int
 
 
 def _traffic(program: Program) -> tuple[Ints, Ints, Ints]:
-    """Return sender, receiver and bytes of all messages between two processors."""
+    """Return senders, receivers and bytes of all messages from a processor to another."""
     chosen = np.flatnonzero(program.kind == SEND)
     senders = program.owners[chosen]
     receivers = program.peer[chosen].astype(np.int64)
@@ -143,7 +143,7 @@ def _distances(topology: Topology) -> Ints:
 
 
 def _by_distance(program: Program, topology: Topology, orders: list[Ints]) -> list[Ints]:
-    """Return places between which few bytes times hops pass, one for each order to begin with."""
+    """Return placements with a small sum of bytes times hops, one for each initial order."""
     hosts = topology.hosts
     if hosts > MOST_HOSTS:
         return []
@@ -153,22 +153,22 @@ def _by_distance(program: Program, topology: Topology, orders: list[Ints]) -> li
     weight += weight.T
     if not weight.any():
         return []
-    # Whole weights below 2**53 make all sums exact. Rounding could let a swap and its reverse both
-    # seem to gain.
+    # Integer weights below 2**53 make all sums exact. With rounding, a swap and its reverse could
+    # both seem to gain.
     weight = np.ceil(weight * (SCALE / weight.max()))
     away = _distances(topology).astype(np.float64)
     return [_descended(order.copy(), weight, away) for order in orders]
 
 
 def _descended(order: Ints, weight: Reals, away: Reals) -> Ints:
-    """Make the swap that gains most, as long as one gains.
+    """Repeat the swap with the largest gain while any swap gains; return the order.
 
-    Each one's gain is known from sums over all processors, which are kept up to date.
+    The gains follow from sums over all processors, which are updated after each swap.
     """
     hosts = len(order)
-    # One matrix product prices all swaps. Each swap then updates two columns and a rank-one term,
-    # which is quadratic, not cubic.
-    sums = weight @ away[np.ix_(order, order)]  # [i, j]: the cost of i in the place of j
+    # One matrix product gives the gains of all swaps. Each swap then updates two columns and a
+    # rank-one term, which is quadratic, not cubic.
+    sums = weight @ away[np.ix_(order, order)]  # [i, j]: cost of i at the place of j
     for _ in range(min(2 * hosts, MOST_WORK // hosts**2)):
         own = np.diagonal(sums)
         gain = sums + sums.T - own[:, np.newaxis] - own + 2 * weight * away[np.ix_(order, order)]
@@ -184,12 +184,12 @@ def _descended(order: Ints, weight: Reals, away: Reals) -> Ints:
 
 
 def bound_of_places(program: Program, topology: Topology, costs: Costs) -> TimeBound:
-    """Return a time before which a program ends in no places, if all of it ends.
+    """Return a lower bound of a program's time for all placements.
 
-    It is the largest of three: ``ends``, a CPU's time for computing, sending and taking in;
-    ``cut``, a processor's bytes over the sum of its links' rates; ``growth``, all bytes times the
-    hops that they have to make, as only so many processors are within each distance, shared by
-    all links.
+    The bound is the maximum of three. ``ends``: time of a CPU for computing, sending and receiving.
+    ``cut``: a processor's bytes, divided by the total rate of its links. ``growth``: minimum sum of
+    bytes times hops, divided over all links; only a limited number of processors is within each
+    distance.
     """
     bounds = [TimeBound(_busiest_cpu(program, costs), "ends")]
     wide = topology.size * topology.ports > MOST_PORTS
@@ -210,7 +210,7 @@ def bound_of_places(program: Program, topology: Topology, costs: Costs) -> TimeB
 
 
 def _busiest_cpu(program: Program, costs: Costs) -> int:
-    """Return the longest time that some CPU computes, sends and takes in."""
+    """Return the longest time of a CPU for computing, sending and receiving."""
     owner = program.owners
     cpus = program.cpus
     work = np.zeros(program.processors * cpus, np.int64)
@@ -230,10 +230,10 @@ def _busiest_cpu(program: Program, costs: Costs) -> int:
 
 
 def _hops_needed(senders: Ints, receivers: Ints, amounts: Ints, topology: Topology) -> float:
-    """Return bytes times hops that no placement has fewer of.
+    """Return a lower bound of the sum of bytes times hops for all placements.
 
-    A processor's partners are at different places, of which at most so many are within each
-    distance of any place: those with the most bytes come first.
+    A processor's partners are at different places, and only a limited number of places is within
+    each distance. The partners with the most bytes get the nearest places.
     """
     hosts = topology.hosts
     if hosts > MOST_HOSTS:
@@ -242,8 +242,8 @@ def _hops_needed(senders: Ints, receivers: Ints, amounts: Ints, topology: Topolo
     one, other = np.concatenate([[senders, receivers], [receivers, senders]], axis=1)
     pairs, which = np.unique(one * hosts + other, return_inverse=True)
     total = np.bincount(which, np.tile(amounts, 2))
-    # The rearrangement inequality: heavy partners at near places give the least sum. No placement
-    # can do better for a single processor.
+    # The rearrangement inequality: heavy partners at near places give the smallest sum. No
+    # placement can do better for a single processor.
     needed = 0.0
     for owner in np.unique(pairs // hosts):
         mine = np.sort(total[pairs // hosts == owner])[::-1]

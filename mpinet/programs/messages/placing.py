@@ -1,4 +1,4 @@
-"""Placements: which processor of a network is which of a program."""
+"""Placements of a program's processors on the processors of a network."""
 
 from __future__ import annotations
 
@@ -26,41 +26,41 @@ NAMES = ("identity", "random", "snake", "cycle")
 MOST_TEXT = 1 << 30
 
 MOST_AXES = 5
-"""Most dimensions of a network that are tried in all orders for a grid."""
+"""Maximum number of dimensions of a network that are tried in all orders for a grid."""
 
 
 def places_of(
     how: str, topology: Topology, processors: int, seed: int = 0, searched: bool = False
 ) -> Ints | None:
-    """Return the processor of the network for each one of a program; None: that of its number.
+    """Return the network's processor for each processor of a program; None: the same number.
 
     Parameters
     ----------
     how : str
-        One of `NAMES`, or a file with a processor a line, by number or address. A search plays
-        the program, and is elsewhere (`mpinet.programs.messages.placesearch`).
+        One of `NAMES`, or a file with one processor per line, by number or address. Searches play
+        the program and are in `mpinet.programs.messages.placesearch`.
     topology : Topology
         The network.
     processors : int
-        Processors of the program.
+        Number of processors of the program.
     seed : int
-        What a random placement is drawn by.
+        Seed of a random placement.
     searched : bool
-        Whether the caller knows a search, too, as a sentence on `how` then says.
+        True if the caller also offers a search; errors about `how` then mention the search.
 
     Raises
     ------
     UsageError
-        The network has no such order, or fewer processors.
+        The network does not have this order, or has fewer processors.
     FileError
-        The file cannot be read, or has other lines.
+        The file cannot be read, or has invalid lines.
     """
     if processors > topology.hosts:
         raise UsageError(
             f"The program is for {processors} processors, and {topology.name} has {topology.hosts}."
         )
     if how == "search":
-        raise UsageError("--place search is for one program: see mpinet replay.")
+        raise UsageError("--place search needs a single program: see mpinet replay.")
     if how == "identity":
         return None
     if how == "random":
@@ -75,7 +75,7 @@ def places_of(
 
 
 def snake(topology: Topology) -> Ints:
-    """Return a mesh's or torus's processors along its rows, every other one backwards.
+    """Return a mesh's or torus's processors along its rows, every other row backwards.
 
     Examples
     --------
@@ -101,22 +101,22 @@ def along_cycle(topology: Topology) -> Ints:
 
 
 def along_grid(topology: Topology, sides: Sequence[int]) -> Ints | None:
-    """Return processors for a grid whose neighbours are to be neighbours, if one is known.
+    """Return processors for a grid, with neighbours in the grid next to each other, if possible.
 
-    On a hypercube each dimension follows a Gray code; on a mesh or torus each goes along one or
-    several of the network's own, there and back; a ring goes along a Hamiltonian cycle.
+    On a hypercube each dimension follows a Gray code. On a mesh or torus each dimension follows one
+    or several dimensions of the network, back and forth. A ring follows a Hamiltonian cycle.
 
     Parameters
     ----------
     topology : Topology
         The network.
     sides : sequence of int
-        The grid's, the last one's neighbours next to one another.
+        Sides of the grid; neighbours along the last side have consecutive numbers.
 
     Returns
     -------
     ndarray of int64, shape (product of sides,) or None
-        The processor at each place of the grid.
+        Processor at each position of the grid; None if no placement is known.
 
     Examples
     --------
@@ -145,7 +145,7 @@ def along_grid(topology: Topology, sides: Sequence[int]) -> Ints | None:
 
 
 def _joined(lines: Sequence[tuple[Ints, int]]) -> Ints:
-    """Join the dimensions' bits, the last one's lowest."""
+    """Return the numbers with the bits of all dimensions joined, the last dimension lowest."""
     found = np.zeros(1, np.int64)
     for places, side in lines:
         found = (found[:, None] * side + places).reshape(-1)
@@ -153,7 +153,7 @@ def _joined(lines: Sequence[tuple[Ints, int]]) -> Ints:
 
 
 def _along_axes(axes: list[tuple[int, int]], sides: Sequence[int]) -> list[Ints] | None:
-    """Return each side's line along the next of a grid's axes; None where they do not fit."""
+    """Return each side's line along the next axes of a grid; None if the sides do not fit."""
     lines = []
     for side in sides:
         line = np.zeros(1, np.int64)
@@ -168,7 +168,7 @@ def _along_axes(axes: list[tuple[int, int]], sides: Sequence[int]) -> list[Ints]
 
 
 def _listed(file: Path, topology: Topology, processors: int, names: Sequence[str]) -> Ints:
-    """Read a processor a line."""
+    """Return the processors listed in a file, one per line."""
     try:
         text = read_bytes(file, MOST_TEXT).decode(errors="replace")
     except OSError as error:
@@ -181,7 +181,7 @@ def _listed(file: Path, topology: Topology, processors: int, names: Sequence[str
     except NodeError as error:
         raise FileError(f"{file}: {error}") from None
     if len(order) < processors:
-        raise FileError(f"{file}: it places {len(order)} processors, and there are {processors}.")
+        raise FileError(f"{file}: the file places {len(order)} processors instead of {processors}.")
     seen = set[int]()
     for number, node in enumerate(order):
         if node >= topology.hosts:
@@ -193,16 +193,16 @@ def _listed(file: Path, topology: Topology, processors: int, names: Sequence[str
 
 
 def placed(program: Program, places: Ints, processors: int) -> Program:
-    """Return a program whose processors are others.
+    """Return a program with renumbered processors.
 
     Parameters
     ----------
     program : Program
         The program.
     places : ndarray of int64, shape (program.processors,)
-        The new number of each processor, all different.
+        New number of each processor, all different.
     processors : int
-        Processors of the new program, more than the largest of these.
+        Number of processors of the new program, larger than all new numbers.
     """
     counts = np.zeros(processors, np.int64)
     counts[places] = np.diff(program.first)

@@ -1,4 +1,4 @@
-"""Programs in which all processors do the same with others: one script, for any number of them."""
+"""Regular programs: one script that all processors run, for any number of processors."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from mpinet.machine.timed.program import MOST_AMOUNT, MOST_ROWS, Program
 from mpinet.machine.timed.scripted import Scripted, shared
 
 MOST_STATEMENTS = 1 << 20
-"""Most operations of a processor."""
+"""Maximum number of operations per processor."""
 
 
 class ScriptLine(NamedTuple):
@@ -25,7 +25,7 @@ class ScriptLine(NamedTuple):
     amount: int
     """Time of a `CALC`, bytes of a `SEND` or `RECV`."""
     needs: Sequence[int] = ()
-    """Statements that it requires."""
+    """Required statements."""
     off: int = ANY
     """Distance to the other processor along one digit of its number."""
     way: int = 0
@@ -35,20 +35,20 @@ class ScriptLine(NamedTuple):
 def halo(
     sides: Sequence[int], size: int, rounds: int = 1, calc: int = 0, name: str = "halo"
 ) -> Scripted:
-    """Return rounds in which everybody computes, then exchanges with its neighbours on a torus.
+    """Return a halo exchange: in each round processors compute, then exchange with neighbours.
 
     Parameters
     ----------
     sides : sequence of int
-        Sides of the torus; processors are numbered along the last one first.
+        Sides of the torus; processors are numbered along the last side first.
     size : int
         Bytes of each message.
     rounds : int
-        How often; a round begins when all messages of the one before have come and gone.
+        Number of rounds. A round begins after all sends and receives of the previous round.
     calc : int
         Time to compute in each round.
     name : str
-        Of the program.
+        Name of the program.
     """
     lines = list[ScriptLine]()
     ways = [(way, off) for way, side in enumerate(sides, 1) if side > 1 for off in (-1, 1)]
@@ -63,7 +63,7 @@ def halo(
 
 
 def dissemination(processors: int, size: int, name: str = "dissemination") -> Scripted:
-    """Return rounds in which everybody who has received sends on, twice as far each time."""
+    """Return a dissemination: in each round processors send twice as far as in the previous one."""
     lines = list[ScriptLine]()
     for turn in range((processors - 1).bit_length()):
         needs = [len(lines) - 1] if lines else []
@@ -75,7 +75,7 @@ def dissemination(processors: int, size: int, name: str = "dissemination") -> Sc
 
 
 def shift(processors: int, size: int, rounds: int = 1, name: str = "shift") -> Scripted:
-    """Return rounds in which everybody sends to the next, having heard from the one before."""
+    """Return rounds in which each processor receives from the previous one and then sends on."""
     lines = list[ScriptLine]()
     require_few(2 * rounds)
     for _ in range(rounds):
@@ -120,9 +120,9 @@ def scripted(sides: Sequence[int], lines: Sequence[ScriptLine], name: str) -> Sc
 
 
 def require_few(statements: int) -> None:
-    """Raise `UsageError` if a script gets too long."""
+    """Raise `UsageError` if a script is too long."""
     if not 1 <= statements <= MOST_STATEMENTS:
         raise UsageError(
-            f"There is 1 round or more, and a processor has {MOST_STATEMENTS} operations at most, "
-            f"not {statements}."
+            f"At least 1 round is needed, and a processor has at most {MOST_STATEMENTS} "
+            f"operations, not {statements}."
         )

@@ -1,8 +1,8 @@
-"""The textbooks' algorithms for collectives, as patterns.
+"""Textbook algorithms of collectives, as patterns of messages.
 
-Every algorithm is written once, in the direction in which data spreads; a reduction is a broadcast
-the other way round, and a reduce-scatter an allgather. Of a collective with a root, that is
-processor 0 here.
+Each algorithm is written once, in the direction of spreading data. A reduction is a reversed
+broadcast, and a reduce-scatter is a reversed allgather. The root of a rooted collective is
+processor 0.
 """
 
 from __future__ import annotations
@@ -21,25 +21,25 @@ Streams = list[list[Round]]
 Butterfly = Callable[[int], list[Ints]]
 
 BYTES_A_BLOCK = 40
-"""Bytes that a block takes that is sent by itself, while a pattern is made."""
+"""Bytes of memory per separately listed block while a pattern is built."""
 
 
-# Trees: streams that take a vector of as many blocks as there are trees from processor 0 to all.
+# Trees: streams from processor 0 to all. The vector has one block per tree.
 
 
 def linear(processors: int) -> Streams:
-    """Let the root send to everybody."""
+    """Return a broadcast in which the root sends to every other processor."""
     others = np.arange(1, processors)
     return [[round_of(np.zeros_like(others), others)]]
 
 
 def chain(processors: int) -> Streams:
-    """Pass it on from each to the next; with segments, a pipeline."""
+    """Return a broadcast along a chain of processors; with segments, a pipeline."""
     return [[round_of(node, node + 1) for node in range(processors - 1)]]
 
 
 def binomial(processors: int) -> Streams:
-    """Let all who have it send to one more each, at half the distance in every round."""
+    """Return a binomial tree: in every round informed processors send half as far as before."""
     return [_binomial(processors, scatter=False)]
 
 
@@ -58,7 +58,7 @@ def _binomial(processors: int, scatter: bool) -> list[Round]:
 
 
 def bine(processors: int) -> Streams:
-    """Double those who have it as a binomial tree does, at distances 1, -1, 3, -5, 11, .."""
+    """Return a bine tree: like a binomial tree, with distances 1, -1, 3, -5, 11 and so on."""
     rounds, have = [], np.zeros(1, np.int64)
     for partner in reversed(negabinary(processors)):
         rounds.append(round_of(have, partner[have]))
@@ -67,7 +67,7 @@ def bine(processors: int) -> Streams:
 
 
 def double_tree(processors: int) -> Streams:
-    """Send halves along two binary trees in which nobody has children in both."""
+    """Return two binary trees, for half of the vector each; no inner node is common to both."""
     others = processors - 1
     numbers = np.arange(1, processors)
     # Mirrored or shifted by one, the second tree has the leaves of the first as inner nodes. Each
@@ -81,7 +81,7 @@ def double_tree(processors: int) -> Streams:
 
 
 def _binary(places: Ints) -> list[Round]:
-    """Return the rounds of a tree in order of places 1.., below the root: by depth."""
+    """Return the rounds of a binary tree over the given processors below the root, by depth."""
     most = len(places)
     who = np.zeros(most + 1, np.int64)
     who[places] = np.arange(1, most + 1)
@@ -109,13 +109,16 @@ def _binary(places: Ints) -> list[Round]:
 
 
 def doubling(processors: int) -> list[Ints]:
-    """Return partners at distances 1, 2, 4, .."""
+    """Return each round's partners at distances 1, 2, 4 and so on."""
     nodes = np.arange(_power(processors))
     return [nodes ^ 1 << k for k in range(processors.bit_length() - 1)]
 
 
 def negabinary(processors: int) -> list[Ints]:
-    """Return partners at distances 1, -1, 3, -5, ..: those of an even processor, the odd ones'."""
+    """Return each round's partners: even processors at distances 1, -1, 3, -5 and so on.
+
+    Odd processors have the negative distances.
+    """
     nodes = np.arange(_power(processors))
     sign = 1 - 2 * (nodes & 1)
     return [
@@ -131,15 +134,15 @@ def _power(processors: int) -> int:
 
 
 def spread(partners: Sequence[Ints], processors: int) -> list[Round]:
-    """Return the rounds of an allgather: each passes on all that it has, to one partner a round."""
+    """Return the rounds of an allgather: each processor sends all its blocks to a partner."""
     require_memory(BYTES_A_BLOCK * processors**2, f"An allgather of {processors} processors")
     have = np.arange(processors)[:, None]
     rounds = []
     for partner in partners:
         width = have.shape[1]
         blocks = np.sort(have, axis=1)
-        # Blocks that stand together are one range. Other butterflies scatter them, and each block
-        # is then listed by itself.
+        # Adjacent blocks form one range. Other butterflies scatter the blocks, and each block is
+        # listed separately.
         if np.all(blocks[:, -1] - blocks[:, 0] == width - 1):
             each = round_of(np.arange(processors), partner, blocks[:, 0], width)
         else:
@@ -158,7 +161,7 @@ def exchanged(partners: Sequence[Ints]) -> list[Round]:
 
 
 def ring(processors: int, way: int = 1) -> list[Round]:
-    """Return the rounds of an allgather in which each passes on to the next what it got last."""
+    """Return the rounds of a ring allgather: each processor forwards the last received block."""
     nodes = np.arange(processors)
     return [
         round_of(nodes, (nodes + way) % processors, (nodes - way * turn) % processors)
@@ -167,7 +170,7 @@ def ring(processors: int, way: int = 1) -> list[Round]:
 
 
 def bruck(processors: int) -> list[Round]:
-    """Return the rounds of an allgather in which each sends all that it has 1, 2, 4, .. back."""
+    """Return Bruck's allgather: each processor sends all its blocks back by 1, 2, 4 and so on."""
     nodes, rounds, have = np.arange(processors), [], 1
     while have < processors:
         count = min(have, processors - have)
@@ -177,7 +180,11 @@ def bruck(processors: int) -> list[Round]:
 
 
 def _folded(processors: int, inner: Callable[[int], tuple[list[Round], int]]) -> TransferRounds:
-    """Return an allreduce of a power of two, to which the others send before and listen after."""
+    """Return an allreduce on the largest power of two of processors, extended to all processors.
+
+    Each extra processor sends its vector to a partner before the allreduce and receives the result
+    afterwards.
+    """
     power = 1 << (processors.bit_length() - 1)
     rounds, blocks = inner(power)
     extra = np.arange(power, processors)
@@ -188,7 +195,7 @@ def _folded(processors: int, inner: Callable[[int], tuple[list[Round], int]]) ->
 
 
 def _both(rounds: list[Round]) -> list[Round]:
-    """Return a reduce-scatter, then the allgather that is its mirror."""
+    """Return a reduce-scatter (the reversed rounds), followed by the allgather of the rounds."""
     return back(rounds) + rounds
 
 
@@ -196,7 +203,10 @@ def _both(rounds: list[Round]) -> list[Round]:
 
 
 def _along(tree: str, way: Callable[[list[Round]], list[Round]] = list) -> Algorithm:
-    """Return a broadcast along a tree; `back` makes a reduction of it, `_both` an allreduce."""
+    """Return a collective along a tree: by default a broadcast.
+
+    The way `back` makes a reduction of the broadcast, and `_both` an allreduce.
+    """
     streams_of, source = TREES[tree]
 
     def made(processors: int) -> TransferRounds:
@@ -211,7 +221,7 @@ def _gathered(rounds: Callable[[int], list[Round]]) -> Callable[[int], TransferR
 
 
 def _scattered(rounds: Callable[[int], list[Round]]) -> Callable[[int], TransferRounds]:
-    """Return a reduce-scatter: an allgather the other way round."""
+    """Return a reduce-scatter: the allgather with its rounds reversed."""
     return _gathered(lambda processors: back(rounds(processors)))
 
 
@@ -252,7 +262,7 @@ def _pairwise_alltoall(processors: int) -> TransferRounds:
 
 
 def _shifted(processors: int, turn: int) -> tuple[Ints, Ints, Ints]:
-    """Return senders, receivers and blocks where each sends what is for the one `turn` away."""
+    """Return senders, receivers and blocks of a shift: each sends to the processor `turn` ahead."""
     nodes = np.arange(processors)
     there = (nodes + turn) % processors
     return nodes, there, nodes * processors + there
@@ -278,10 +288,10 @@ def _bruck_alltoall(processors: int) -> TransferRounds:
 
 
 class Algorithm(NamedTuple):
-    """An algorithm of a collective."""
+    """A textbook algorithm: the function that makes its pattern, and its source."""
 
     make: Callable[[int], TransferRounds]
-    """Makes the pattern for so many processors."""
+    """Function from a number of processors to the pattern."""
     source: str
     """Publication that describes the algorithm."""
 
@@ -327,4 +337,4 @@ ALGORITHMS: dict[str, dict[str, Algorithm]] = {
         "bruck": Algorithm(_bruck_alltoall, "Bruck et al. 1997"),
     },
 }
-"""Each collective's algorithms, by their names."""
+"""Algorithms of each collective, by name."""

@@ -12,7 +12,7 @@ from mpinet.machine.timed.program import Program
 
 
 def write_goal(program: Program, file: BinaryIO, comments: Sequence[str] = ()) -> None:
-    """Write a program as GOAL: a block per processor, its operations, then what requires what.
+    """Write a program as GOAL: for each processor a block with operations, then requirements.
 
     Parameters
     ----------
@@ -21,7 +21,7 @@ def write_goal(program: Program, file: BinaryIO, comments: Sequence[str] = ()) -
     file : file
         An open file.
     comments : sequence of str
-        Of each operation what stands behind it as a comment; none without any.
+        Comment after each operation; empty: no comments.
     """
     file.write(f"// {program.name}\nnum_ranks {program.processors}\n".encode())
     for processor in range(program.processors):

@@ -1,4 +1,4 @@
-"""Operators of ASCEND and DESCEND: the table by name. An operator, or close relatives, a file."""
+"""Operators of ASCEND and DESCEND, by name. Each file has one operator, or several related ones."""
 
 from __future__ import annotations
 
@@ -28,25 +28,26 @@ OPERATORS = {
     "unshuffle": "mpinet.programs.operators.permuting:Unshuffle",
     "transpose": "mpinet.programs.operators.permuting:Transposition",
 }
-"""Operator name -> module and class."""
+"""Module and class of each operator, by name."""
 
 PARAMETERS = {"shift": "C", "transpose": "ROWSxCOLUMNS"}
-"""Operator name -> parameters that may follow it on the command line, as in ``shift:C``."""
+"""Parameters after an operator's name on the command line, by name, as in ``shift:C``."""
 
 
 def open_operator(name: str) -> Operator:
-    """The operator that a string names.
+    """Return the operator named by a string.
 
     Parameters
     ----------
     name : str
-        ``NAME`` or ``NAME:PARAMETERS`` for one of `OPERATORS`; ``module.path:Class`` or
-        ``path/file.py:Class``, with ``:PARAMETERS`` for its `Operator.read`, for a user's own.
+        ``NAME`` or ``NAME:PARAMETERS`` for one of `OPERATORS`. For a user-defined operator:
+        ``module.path:Class`` or ``path/file.py:Class``, optionally with ``:PARAMETERS`` for its
+        `Operator.read`.
 
     Raises
     ------
     UsageError
-        There is none, or it has not these parameters.
+        The operator does not exist, or does not accept these parameters.
     """
     known, _, text = name.partition(":")
     if known in OPERATORS:
@@ -61,23 +62,23 @@ def open_operator(name: str) -> Operator:
 
 
 def operator_class(name: str) -> type[Operator]:
-    """The class of one of `OPERATORS`."""
+    """Return the class of one of `OPERATORS`."""
     module, _, cls = OPERATORS[name].partition(":")
     found: type[Operator] = getattr(import_module(module), cls)
     return found
 
 
 def listed() -> list[str]:
-    """The names of `OPERATORS`, with what may follow in brackets."""
+    """Return the names of `OPERATORS`, with optional parameters in brackets."""
     return [f"{name}[:{PARAMETERS[name]}]" if name in PARAMETERS else name for name in OPERATORS]
 
 
 __all__ = ["OPERATORS", "Operator", "Pass", "bits_above", "bits_below", "open_operator"]
 
-if not TYPE_CHECKING:  # help lists the names, and needs no NumPy
+if not TYPE_CHECKING:  # help lists the names without NumPy
 
     def __getattr__(name: str) -> object:
-        """Load a name of the module on operators where it is first used."""
+        """Load a name of the operators' module at its first use."""
         if name not in __all__:
             raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
         return getattr(import_module("mpinet.programs.operators.operator"), name)

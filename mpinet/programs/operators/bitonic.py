@@ -22,7 +22,7 @@ from mpinet.programs.operators.operator import (
 )
 
 GAP_BITS = 8
-"""Random low bits of a drawn bitonic sequence; the bits above them ascend, then descend."""
+"""Random low bits of a random bitonic sequence; the bits above them ascend, then descend."""
 
 
 NO_BIT = 62
@@ -33,7 +33,7 @@ NO_BIT = 62
 def compare_runs(
     s: int, j: int, low: Ints, high: Ints, first: int, groups: int, pitch: int, run: int
 ) -> None:
-    """Compare the keys of pairs in runs, with a bit s above that of the dimension."""
+    """Compare the keys of pairs in runs, with a bit s above the dimension's bit."""
     for group in range(groups):
         begin = group * pitch
         if (first + begin) >> s & 1 == 0:
@@ -47,12 +47,12 @@ def compare_runs(
 
 
 class Sorting(Operator):
-    """Sorts keys by passes over descending dimensions.
+    """Sorting operator with passes over descending dimensions.
 
     Parameters
     ----------
     dtype : dtype
-        Of the keys.
+        Type of the keys.
     """
 
     kinds: ClassVar[tuple[str, ...]] = (DESCEND,)
@@ -61,16 +61,16 @@ class Sorting(Operator):
         self.dtype = np.dtype(dtype)
 
     def draw(self, seed: int, q: int, index: Ints) -> Array:
-        """Random keys."""
+        """Return random keys."""
         return drawn(seed, index)
 
     def expected(self, values: Array) -> Array:
-        """NumPy's sort."""
+        """Return the keys sorted by NumPy."""
         return np.sort(values.astype(self.dtype))
 
 
 class BitonicMerge(Sorting):
-    """Sorts a sequence whose first half ascends and whose second half descends: one DESCEND pass.
+    """Sort of a sequence whose first half ascends and second half descends: one DESCEND pass.
 
     The parameter is the dtype of the keys.
     """
@@ -79,18 +79,18 @@ class BitonicMerge(Sorting):
 
     @looped(np.int64, partial(compare_runs, NO_BIT))
     def oper(self, j: int, i: Ints, low: Array, high: Array) -> tuple[Array, Array]:
-        """The lesser key goes to the lower element."""
+        """Put the smaller key into the lower element."""
         return np.minimum(low, high), np.maximum(low, high)
 
     def draw(self, seed: int, q: int, index: Ints) -> Array:
-        """An ascending half, then a descending one."""
+        """Return an ascending half followed by a descending half."""
         size = 1 << q
         height = np.where(index < size // 2, index, size - 1 - index)
         return (height << GAP_BITS) | (drawn(seed, index) & ((1 << GAP_BITS) - 1))
 
 
 class BitonicSort(Sorting):
-    """Sorts: for s = 1..q a DESCEND pass over the dimensions s-1..0 merges runs of 2^s keys.
+    """Bitonic sort: for s = 1..q a DESCEND pass over dimensions s-1..0 merges runs of 2^s keys.
 
     A full sort takes q (q+1)/2 dimensions (docs/papers/gmn, 8). The parameter is the dtype of the
     keys.
@@ -99,7 +99,10 @@ class BitonicSort(Sorting):
     name = "bitonic-sort"
 
     def passes(self, kind: str, q: int) -> Sequence[Pass]:
-        """Runs of 2, 4, .., 2^q keys are merged, in alternating order but for the last."""
+        """Return passes that merge runs of 2, 4, .., 2^q keys.
+
+        Runs alternate between ascending and descending order, except for the last.
+        """
         self.require_form(kind)
         alternating = [Pass(kind, 0, s, _comparing(s)) for s in range(1, q)]
         return [*alternating, Pass(kind, 0, q, _ascending)]
@@ -111,7 +114,7 @@ def _ascending(j: int, i: Ints, low: Array, high: Array) -> tuple[Array, Array]:
 
 
 def _comparing(s: int) -> Oper:
-    """Compares so that keys ascend where bit s of i is 0, else descend."""
+    """Return a comparison: keys ascend if bit s of i is 0, otherwise descend."""
 
     @looped(np.int64, partial(compare_runs, s))
     def compare(j: int, i: Ints, low: Array, high: Array) -> tuple[Array, Array]:

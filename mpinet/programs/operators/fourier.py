@@ -1,8 +1,8 @@
 """The discrete Fourier transform: decimation in time ascends, decimation in frequency descends.
 
-The butterflies are compiled without fused operations: NumPy's complex product rounds differently in
-different places of an array, so that results would depend on the number of ranks. The roots of
-unity, which all ranks need, are kept as products of a few.
+The butterflies are compiled without fused operations. NumPy's complex product rounds differently at
+different positions of an array, so results would depend on the number of ranks. All ranks need the
+roots of unity; they are stored as products of a few roots.
 """
 
 from __future__ import annotations
@@ -25,7 +25,9 @@ from mpinet.programs.operators.operator import (
 )
 
 FINE = 2**10
-"""Most roots of a dimension that are worked out one by one: they fill a part of the first cache."""
+"""Maximum number of individually computed roots per dimension: they fit into the first-level
+cache.
+"""
 
 
 class Roots(NamedTuple):
@@ -38,7 +40,7 @@ class Roots(NamedTuple):
 
 
 def unit_roots(j: int) -> Roots:
-    """The roots of dimension j."""
+    """Return the roots of dimension j."""
     fine = min(1 << j, FINE)
     turns = -2j * np.pi / (2 << j)
     return Roots(np.exp(turns * np.arange(fine)), np.exp(turns * np.arange(0, 1 << j, fine)))
@@ -46,15 +48,15 @@ def unit_roots(j: int) -> Roots:
 
 @inlined
 def root(fine, coarse, k):
-    """The root of number k."""
+    """Return the root of number k."""
     return coarse[k // fine.size] * fine[k & (fine.size - 1)]
 
 
 class FourierTransform(Operator):
-    """y_k = sum over i of x_i exp(-2 pi sqrt(-1) i k / 2^q) (docs/papers/gmn, 8).
+    """The transform y_k = sum over i of x_i exp(-2 pi sqrt(-1) i k / 2^q) (docs/papers/gmn, 8).
 
     The ascend form takes its input in bit-reversed order and gives the output in natural order, the
-    descend form the other way round.
+    descend form the reverse.
     """
 
     name = "fft"
@@ -65,7 +67,7 @@ class FourierTransform(Operator):
         self._roots: dict[int, Roots] = {}
 
     def passes(self, kind: str, q: int) -> Sequence[Pass]:
-        """One pass over all dimensions, each form with its butterfly."""
+        """Return one pass over all dimensions, each form with its butterfly."""
         self.require_form(kind)
         butterfly, butterflies = {
             ASCEND: (rotate_then_cross, rotate_then_cross_runs),
@@ -82,26 +84,26 @@ class FourierTransform(Operator):
         return [Pass(kind, 0, q, oper)]
 
     def draw(self, seed: int, q: int, index: Ints) -> Array:
-        """Real and imaginary parts uniform in [-1, 1)."""
+        """Return random complex numbers, real and imaginary parts uniform in [-1, 1)."""
         real, imaginary = (drawn(seed, index, part) / 2.0**61 - 1 for part in (0, 1))
         return real + 1j * imaginary
 
     def reads(self, kind: str, q: int, index: Ints) -> Ints:
-        """Bit-reversed where the pass ascends."""
+        """Return the input numbers, bit-reversed if the pass ascends."""
         return reversed_bits(index, q) if kind == ASCEND else index
 
     def holds(self, kind: str, q: int, index: Ints) -> Ints:
-        """Bit-reversed where the pass descends."""
+        """Return the output numbers, bit-reversed if the pass descends."""
         return reversed_bits(index, q) if kind == DESCEND else index
 
     def expected(self, values: Array) -> Array:
-        """NumPy's transform."""
+        """Return NumPy's transform."""
         return np.fft.fft(values)
 
     def _unit_roots(self, j: int) -> Roots:
-        """The roots of dimension j, worked out once."""
-        # The same roots serve every pass and all pairs of a rank. Sines and cosines are dear next
-        # to a butterfly.
+        """Return the roots of dimension j, computed once."""
+        # The same roots serve every pass and all pairs of a rank. Sines and cosines are expensive
+        # compared with a butterfly.
         if j not in self._roots:
             self._roots[j] = unit_roots(j)
         return self._roots[j]
@@ -119,17 +121,17 @@ def _apply(
 
 @inlined
 def turned(root_of_pair, value):
-    """Return a number, turned by its pair's root of unity."""
+    """Return a number multiplied by its pair's root of unity."""
     return root_of_pair * value
 
 
 @inlined
 def unturned(root_of_pair, value):
-    """Return a number as it is."""
+    """Return a number unchanged."""
     return value
 
 
-# `bind` says what is done with the high number first, and what with the difference in the end.
+# Functions applied to the high number first, and to the difference at the end; `bind` sets them.
 before = after = open_part
 
 
@@ -143,7 +145,11 @@ def cross_pairs(
     new_low: ComplexRows,
     new_high: ComplexRows,
 ) -> None:
-    """Write the butterfly of each pair, which has the root of number i."""
+    """Write the butterflies of all pairs (low, high) to `new_low` and `new_high`.
+
+    `i` holds the number of each pair's root of unity, modulo the number of roots. `bind` decides
+    whether the root multiplies the high value first, or the difference at the end.
+    """
     mask = fine.size * coarse.size - 1
     for row in range(i.shape[0]):
         for k in range(i.shape[1]):
@@ -164,7 +170,7 @@ def cross_runs(
     pitch: int,
     run: int,
 ) -> None:
-    """Put the butterflies of runs of pairs in the pairs' places; all runs begin with one root."""
+    """Replace runs of pairs by their butterflies; all runs begin with the same root."""
     # The roots of a piece are written once and used for all groups. Otherwise each group would
     # multiply them anew.
     roots = np.empty_like(fine)
@@ -183,7 +189,10 @@ def cross_runs(
 
 @inlined
 def write_roots(fine, coarse, first, most, roots):
-    """Write the roots of numbers from `first` up to the next multiple of `fine.size`; how many."""
+    """Write the roots from number `first` to the next multiple of `fine.size`.
+
+    Return their count.
+    """
     begin = first & (fine.size - 1)
     count = min(fine.size - begin, most)
     turn = coarse[first // fine.size]
@@ -193,10 +202,10 @@ def write_roots(fine, coarse, first, most, roots):
 
 
 IN_TIME = {"before": turned, "after": unturned}
-"""Decimation in time, (u + w v, u - w v): v is turned by the root w of the pair."""
+"""Decimation in time, (u + w v, u - w v): v is multiplied by the root w of the pair."""
 
 IN_FREQUENCY = {"before": unturned, "after": turned}
-"""Decimation in frequency, (u + v, w (u - v)): the difference is turned."""
+"""Decimation in frequency, (u + v, w (u - v)): the difference is multiplied."""
 
 rotate_then_cross = cross_pairs.bind("rotate_then_cross", **IN_TIME)
 rotate_then_cross_runs = cross_runs.bind("rotate_then_cross_runs", **IN_TIME)

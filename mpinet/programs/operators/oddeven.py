@@ -20,21 +20,21 @@ from mpinet.programs.operators.operator import (
 )
 
 GAP_BITS = 8
-"""Random low bits of a drawn sequence; the bits above them ascend in either half."""
+"""Random low bits of a random sequence; the bits above them ascend in each half."""
 
 
 class OddEvenMerge(Operator):
-    """Merges two ascending halves.
+    """Merge of two ascending halves.
 
-    Descending, one pass carries out Batcher's comparators (i, i + 2^j) with bit j of i equal to 1,
-    whose ends are not partners: an element also knows the key 2^j ahead or behind of it. Ascending,
-    the upper half is reversed first, in dimensions 0..q-2, and a bitonic merge follows (the crossed
-    form).
+    Descending, one pass runs Batcher's comparators (i, i + 2^j) for bit j of i equal to 1. The ends
+    of a comparator are not partners, so an element also stores the key 2^j ahead of it or behind
+    it. Ascending, the upper half is reversed first, in dimensions 0..q-2, and a bitonic merge
+    follows (the crossed form).
 
     Parameters
     ----------
     key : dtype
-        Of the keys.
+        Type of the keys.
     """
 
     name = "odd-even-merge"
@@ -52,7 +52,7 @@ class OddEvenMerge(Operator):
         )
 
     def passes(self, kind: str, q: int) -> Sequence[Pass]:
-        """One descending pass; or an ascending one that crosses, and a descending one."""
+        """Return one descending pass; or an ascending pass that crosses, and a descending one."""
         self.require_form(kind)
         if kind == DESCEND:
             return [Pass(DESCEND, 0, q, partial(self._compare, q))]
@@ -61,30 +61,30 @@ class OddEvenMerge(Operator):
         return [*crossing, Pass(DESCEND, 0, q, self._merge)]
 
     def draw(self, seed: int, q: int, index: Ints) -> Array:
-        """Two ascending halves."""
+        """Return two ascending halves."""
         place = index % max(1, (1 << q) // 2)
         return (place << GAP_BITS) | (drawn(seed, index) & ((1 << GAP_BITS) - 1))
 
     def prepare(self, values: Array) -> Array:
-        """The keys; nothing is known of others."""
+        """Return the initial states: each element knows only its own key."""
         state = np.zeros(len(values), self.dtype)
         state["x"] = fitted(self.name, values, self.key)
         return state
 
     def finish(self, state: Array) -> Array:
-        """The keys."""
+        """Return the keys."""
         return state["x"].copy()
 
     def expected(self, values: Array) -> Array:
-        """NumPy's sort."""
+        """Return the keys sorted by NumPy."""
         return np.sort(values.astype(self.key))
 
     def _merge(self, j: int, i: Ints, low: Array, high: Array) -> tuple[Array, Array]:
-        """The bitonic merge: the lesser key goes to the lower element."""
+        """Run the bitonic merge: the smaller key goes to the lower element."""
         return exchange_where(lambda j, i: high["x"] < low["x"], j, i, low, high)
 
     def _compare(self, q: int, j: int, i: Ints, low: Array, high: Array) -> tuple[Array, Array]:
-        """The comparators that end at the two elements, and what they know afterwards."""
+        """Run the comparators that end at the two elements; return the new states."""
         new_low, new_high = np.zeros(low.shape, self.dtype), np.zeros(low.shape, self.dtype)
         if j == q - 1:
             new_low["x"] = new_high["behind"] = np.minimum(low["x"], high["x"])
@@ -104,5 +104,5 @@ class OddEvenMerge(Operator):
 
 
 def _has_bit(bit: int, j: int, i: Ints) -> Flags:
-    """Tell if this bit is 1."""
+    """Return whether bit `bit` is 1."""
     return (i >> bit) & 1 == 1

@@ -1,7 +1,7 @@
-"""The operators of ASCEND and DESCEND: a program of passes, and its serial counterpart.
+"""Operators of ASCEND and DESCEND: a program of passes, and its serial counterpart.
 
-A user's own operator is a subclass of `Operator` with a `name`, the rule `oper` and the serial
-computation `expected`; the other methods are for those whose elements are more than a number.
+A user-defined operator is a subclass of `Operator` with a `name`, the rule `oper` and the serial
+computation `expected`. The other methods are needed if elements are more than a number.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ class Pass:
 
     @property
     def dimensions(self) -> range:
-        """The dimensions in the order of the pass."""
+        """Dimensions in the order of the pass."""
         upwards = range(self.low, self.high)
         return upwards if self.kind == ASCEND else upwards[::-1]
 
@@ -55,18 +55,22 @@ class Pass:
 
 @dataclass(frozen=True, eq=False)
 class Loop:
-    """An `Operator.oper` as a compiled loop over runs of pairs, in place: the same, bit by bit."""
+    """An `Operator.oper` as a compiled, in-place loop over runs of pairs, same results."""
 
     dtype: np.dtype[Any]
-    """The states that it is for; states of another type go to the `oper`."""
+    """Type of the states; states of other types use `oper`."""
     body: Callable[[int, Array, Array, int, int, int, int], None]
-    """``body(j, low, high, first, groups, pitch, run)`` replaces, for g < groups and k < run, the
-    states at place g * pitch + k of `low` and `high`: those of the elements i = first + g * pitch +
-    k and i + 2^j."""
+    """``body(j, low, high, first, groups, pitch, run)`` replaces states in place. For g < groups
+    and k < run, these are the entries g * pitch + k of `low` and `high`. They belong to the
+    elements i = first + g * pitch + k and i + 2^j.
+    """
 
 
 def looped(dtype: DTypeLike, body: Callable[..., None]) -> Callable[[T], T]:
-    """Give an `Operator.oper` a loop; one that overrides it has none."""
+    """Return a decorator that attaches a loop to an `Operator.oper`.
+
+    A method that overrides the `oper` has no loop.
+    """
 
     def with_loop(oper: T) -> T:
         vars(oper)["loop"] = Loop(np.dtype(dtype), body)
@@ -76,7 +80,7 @@ def looped(dtype: DTypeLike, body: Callable[..., None]) -> Callable[[T], T]:
 
 
 def loop_of(oper: Oper, state: Array) -> Loop | None:
-    """The loop of an operator for such states, if it has one."""
+    """Return the loop of an operator for states of this type, or None."""
     loop: Loop | None = getattr(oper, "loop", None)
     if loop is None or loop.dtype != state.dtype or not state.flags.c_contiguous:
         return None
@@ -86,9 +90,9 @@ def loop_of(oper: Oper, state: Array) -> Loop | None:
 class Operator:
     """An operator on 2^q elements, element i at address i.
 
-    Element states are all of one fixed-size dtype. A pass replaces, dimension after dimension, the
-    states (a_i, a_(i + 2^j)) by ``oper(j, i, a_i, a_(i + 2^j))`` for all i whose bit j is 0
-    (Preparata and Vuillemin 1981).
+    All element states have one fixed-size dtype. In each of its dimensions j, a pass replaces the
+    states (a_i, a_(i + 2^j)) by ``oper(j, i, a_i, a_(i + 2^j))``, for all i with bit j = 0. The
+    definition follows Preparata and Vuillemin (1981).
 
     Examples
     --------
@@ -107,26 +111,27 @@ class Operator:
     name: str = ""
     """Name of the operator in results."""
     dtype: np.dtype[Any] = np.dtype(np.int64)
-    """The elements' states."""
+    """Type of the elements' states."""
     kinds: ClassVar[tuple[str, ...]] = KINDS
-    """The forms that it has: ``"ascend"``, ``"descend"``."""
+    """Forms of the operator: ``"ascend"``, ``"descend"``."""
     tolerance: float = 1e-10
     """Largest error of a floating-point result, relative to the largest expected magnitude. Results
-    of all other types have to be exact."""
+    of all other types must be exact.
+    """
 
     @classmethod
     def read(cls, text: str) -> Operator:
-        """The operator with the parameters that follow its name on the command line.
+        """Return the operator for the parameters that follow its name on the command line.
 
         Parameters
         ----------
         text : str
-            What is typed after ``NAME:``; '' = nothing.
+            Text after ``NAME:``, possibly empty.
 
         Raises
         ------
         UsageError
-            These are no parameters of the operator.
+            The parameters are invalid for the operator.
         """
         if text:
             raise UsageError(
@@ -142,21 +147,21 @@ class Operator:
         j : int
             The dimension.
         i : ndarray of int64, shape (k,) or (g, 2^j)
-            The lower element of each pair: bit j is 0. In the second shape a row holds all pairs
-            that agree in the bits above j (see `bits_below` and `bits_above`).
+            Lower element of each pair: bit j is 0. In the second shape a row holds all pairs with
+            equal bits above j (see `bits_below` and `bits_above`).
         low, high : ndarray of the operator's dtype, shape of `i`
             States of the elements i and i + 2^j.
 
         Returns
         -------
         low, high : ndarray, shape of `i`
-            The new states. They must depend on each pair alone: both of its processors work them
-            out, and either keeps its own.
+            The new states. They must depend on each pair alone: both of its processors compute both
+            states, and each keeps its own.
         """
         raise NotImplementedError
 
     def expected(self, values: Array) -> Array:
-        """Do the same serially, by an algorithm that has nothing to do with dimensions.
+        """Return the results of a serial algorithm that does not use dimensions.
 
         Parameters
         ----------
@@ -171,34 +176,34 @@ class Operator:
         raise NotImplementedError
 
     def passes(self, kind: str, q: int) -> Sequence[Pass]:
-        """The operator's program: by default one pass over all dimensions with `oper`.
+        """Return the operator's program: by default one pass over all dimensions with `oper`.
 
         Parameters
         ----------
         kind : str
-            ``"ascend"`` or ``"descend"``: the form.
+            Form of the program: ``"ascend"`` or ``"descend"``.
         q : int
-            There are 2^q elements.
+            Number of dimensions, for 2^q elements.
 
         Raises
         ------
         UsageError
-            The operator has no such form.
+            The operator does not have this form.
         """
         self.require_form(kind)
         return [Pass(kind, 0, q, self.oper)]
 
     def draw(self, seed: int, q: int, index: Ints) -> Array:
-        """Input values where the user gives none: a function of the seed and the number.
+        """Return default input values, which depend only on the seed and the number of the value.
 
         Parameters
         ----------
         seed : int
-            The run's seed.
+            Seed of the run.
         q : int
-            There are 2^q values.
+            Number of dimensions, for 2^q values.
         index : ndarray of int64, shape (k,)
-            The numbers of the values that are wanted.
+            Numbers of the requested values.
 
         Returns
         -------
@@ -208,7 +213,7 @@ class Operator:
         return drawn(seed, index) & 0xFFFFF
 
     def prepare(self, values: Array) -> Array:
-        """The elements' states at the start, from their input values.
+        """Return the elements' initial states for their input values.
 
         Raises
         ------
@@ -218,15 +223,15 @@ class Operator:
         return fitted(self.name, values, self.dtype)
 
     def finish(self, state: Array) -> Array:
-        """The elements' results, from their states at the end."""
+        """Return the elements' results for their final states."""
         return state
 
     def reads(self, kind: str, q: int, index: Ints) -> Ints:
-        """The numbers of the input values that stand at the addresses `index` at the start."""
+        """Return the numbers of the input values at the addresses `index` before the first pass."""
         return index
 
     def holds(self, kind: str, q: int, index: Ints) -> Ints:
-        """The numbers of the results that stand at the addresses `index` at the end."""
+        """Return the numbers of the results at the addresses `index` after the last pass."""
         return index
 
     def require_form(self, kind: str) -> None:
@@ -240,28 +245,28 @@ class Operator:
 
 
 def exchange_where(swaps: Swaps, j: int, i: Ints, low: Array, high: Array) -> tuple[Array, Array]:
-    """Exchange the pairs for which ``swaps(j, i)`` holds: an `Operator.oper` by `partial`."""
+    """Exchange the pairs with ``swaps(j, i)`` True; `partial` makes an `Operator.oper` of this."""
     swap = swaps(j, i)
     return np.where(swap, high, low), np.where(swap, low, high)
 
 
 def bits_below(j: int, i: Ints) -> Ints:
-    """The bits of `i` below bit j, in a shape that broadcasts against that of `i`."""
+    """Return the bits of `i` below bit j, in a shape that broadcasts to the shape of `i`."""
     return (i[:1] if i.ndim == 2 else i) & ((1 << j) - 1)
 
 
 def bits_above(j: int, i: Ints) -> Ints:
-    """``i >> (j + 1)``, in a shape that broadcasts against that of `i`."""
+    """Return ``i >> (j + 1)``, in a shape that broadcasts to the shape of `i`."""
     return (i[:, :1] if i.ndim == 2 else i) >> (j + 1)
 
 
 def fitted(name: str, values: Array, dtype: DTypeLike) -> Array:
-    """A fresh array of the values as `dtype`.
+    """Return a new array of the values as `dtype`.
 
     Raises
     ------
     UsageError
-        They would lose more than digits; `name` says which operator does not take them.
+        The conversion would lose more than precision; the error names the operator `name`.
     """
     values = np.asarray(values)
     if not np.can_cast(values.dtype, dtype, "same_kind"):
@@ -273,7 +278,7 @@ def fitted(name: str, values: Array, dtype: DTypeLike) -> Array:
 
 
 def reversed_bits(index: Ints, q: int) -> Ints:
-    """The numbers whose q bits are those of `index` in reverse."""
+    """Return the numbers with the q bits of `index` in reverse order."""
     result = np.zeros_like(index)
     for bit in range(q):
         result = (result << 1) | ((index >> bit) & 1)
@@ -281,7 +286,7 @@ def reversed_bits(index: Ints, q: int) -> Ints:
 
 
 def drawn(seed: int, index: Ints, column: int = 0) -> Ints:
-    """62 random bits each for the numbers `index`: a function of seed, number and column."""
+    """Return 62 random bits for each number of `index`, from seed, number and column."""
     values = np.empty(len(index), np.int64)
     draw_numbers(seed, np.ascontiguousarray(index, np.int64), column, values)
     return values
@@ -289,6 +294,6 @@ def drawn(seed: int, index: Ints, column: int = 0) -> Ints:
 
 @kernel
 def draw_numbers(seed: int, index: Ints, column: int, values: Ints) -> None:
-    """Draw a number for each index."""
+    """Write a random number for each index."""
     for k in range(index.size):
         values[k] = draw(seed, int(index[k]), column)

@@ -1,4 +1,4 @@
-"""Operators of a user's own classes, named by module (or file) and class."""
+"""User-defined operators, named by module (or file) and class."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from mpinet.programs.operators.operator import KINDS, Operator
 
 
 def open_own_operator(name: str) -> Operator:
-    """An operator of a user's own class.
+    """Return an operator of a user-defined class.
 
     Parameters
     ----------
@@ -23,9 +23,9 @@ def open_own_operator(name: str) -> Operator:
     Raises
     ------
     UsageError
-        There is no such module, file or class, or it is no operator.
+        The module, the file or the class does not exist, or the class is not an operator.
     RuleError
-        The class fails.
+        The class raises an error.
     """
     place, _, rest = name.partition(":")
     class_name, _, text = rest.partition(":")
@@ -37,8 +37,8 @@ def open_own_operator(name: str) -> Operator:
     where = f"{place}:{class_name}"
     if cls is None:
         raise UsageError(f"{place} has no class {class_name!r}.")
-    # A missing rule is found before the machine is made. In the run it would fail on every rank
-    # with a traceback.
+    # A missing rule is found before the machine is made. During a run the rule would fail on every
+    # rank with a traceback.
     require_operator(cls, where)
     try:
         inspect.signature(cls.read).bind(text)
@@ -60,11 +60,9 @@ def open_own_operator(name: str) -> Operator:
 
 
 def require_operator(cls: object, where: str) -> None:
-    """Raise `UsageError` unless this is a class of operators that are complete."""
+    """Raise `UsageError` unless this is a class of complete operators."""
     if not (isinstance(cls, type) and issubclass(cls, Operator)):
-        raise UsageError(
-            f"{where} is no operator: it must be a subclass of mpinet.programs.operators.Operator."
-        )
+        raise UsageError(f"{where} must be a subclass of mpinet.programs.operators.Operator.")
     if cls.oper is Operator.oper and cls.passes is Operator.passes:
         raise UsageError(f"{where} lacks the rule 'oper'.")
     if cls.expected is Operator.expected:

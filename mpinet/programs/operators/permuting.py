@@ -1,6 +1,6 @@
-"""Operators that move values and never look at them: cyclic shift, shuffles, transposition.
+"""Operators that move values without reading them: cyclic shift, shuffles, transposition.
 
-In every dimension the two of a pair are exchanged or not, by their numbers alone
+In every dimension the two elements of a pair are exchanged or not, depending only on their numbers
 (docs/papers/gmn, 8).
 """
 
@@ -34,30 +34,30 @@ class Permuting(Operator):
     Parameters
     ----------
     dtype : dtype
-        Of the values.
+        Type of the values.
     """
 
     def __init__(self, dtype: DTypeLike = np.int64):
         self.dtype = np.dtype(dtype)
 
     def draw(self, seed: int, q: int, index: Ints) -> Array:
-        """Numbers of which hardly any two are equal."""
+        """Return random numbers that are almost certainly distinct."""
         return drawn(seed, index)
 
     @abstractmethod
     def expected(self, values: Array) -> Array:
-        """The permutation by NumPy."""
+        """Return the permuted values, computed by NumPy."""
 
 
 class CyclicShift(Permuting):
-    """Value i goes to address (i + c) mod 2^q: one pass of either kind.
+    """Cyclic shift: value i goes to address (i + c) mod 2^q, in one pass of either kind.
 
     Parameters
     ----------
     by : int
-        c, also negative.
+        c, possibly negative.
     dtype : dtype
-        Of the values.
+        Type of the values.
     """
 
     def __init__(self, by: int = 1, dtype: DTypeLike = np.int64):
@@ -67,7 +67,7 @@ class CyclicShift(Permuting):
 
     @classmethod
     def read(cls, text: str) -> CyclicShift:
-        """``shift:5``; ``shift`` alone shifts by 1."""
+        """Return the shift for ``shift:5``; ``shift`` alone shifts by 1."""
         if not text:
             return cls()
         if not is_whole(text.removeprefix("-")):
@@ -75,67 +75,70 @@ class CyclicShift(Permuting):
         return cls(int(text))
 
     def passes(self, kind: str, q: int) -> Sequence[Pass]:
-        """Exchange the pairs of which one value has to change bit j."""
+        """Return one pass that exchanges the pairs in which a value has to change bit j."""
         self.require_form(kind)
         swaps = {ASCEND: self._borrows}.get(kind, self._carries)
         return [swapping(kind, q, swaps)]
 
     def expected(self, values: Array) -> Array:
-        """NumPy's roll."""
+        """Return the values shifted by NumPy's roll."""
         return np.roll(values, self.by % len(values))
 
     def _borrows(self, j: int, i: Ints) -> Flags:
-        """Ascending, the low bits are those of the target address already."""
+        """Return the pairs to exchange when ascending: low bits are already those of the target."""
         below = (1 << j) - 1
-        # A carry or borrow depends on the bits below alone. So each dimension can decide by the
-        # element's number, without other elements.
+        # A carry or borrow depends on the bits below alone. Each dimension can therefore decide by
+        # the element's number, without other elements.
         wraps = (i & below) < (self.by & below)
         return wraps ^ bool(self.by >> j & 1)
 
     def _carries(self, j: int, i: Ints) -> Flags:
-        """Descending, the low bits are still those of the source address."""
+        """Return the pairs to exchange when descending: low bits are still those of the source."""
         below = (1 << j) - 1
         wraps = (i & below) + (self.by & below) >= 1 << j
         return wraps ^ bool(self.by >> j & 1)
 
 
 class Shuffle(Permuting):
-    """Value i goes to the address of its bits rotated left: an ascending and a descending pass."""
+    """Shuffle: value i goes to the address of its bits rotated left.
+
+    The program has an ascending and a descending pass.
+    """
 
     name = "shuffle"
     kinds: ClassVar[tuple[str, ...]] = (ASCEND,)
 
     def passes(self, kind: str, q: int) -> Sequence[Pass]:
-        """Up by the parity of the bits above, down by the next lower bit."""
+        """Return the passes: up by the parity of the bits above, down by the next lower bit."""
         self.require_form(kind)
         return shuffling(q)
 
     def expected(self, values: Array) -> Array:
-        """The two halves, interleaved."""
+        """Return the two halves, interleaved."""
         return values.reshape(2, -1).T.reshape(-1) if len(values) > 1 else values
 
 
 class Unshuffle(Permuting):
-    """Value i goes to the address of its bits rotated right: the shuffle backwards."""
+    """Unshuffle: value i goes to the address of its bits rotated right; reverses the shuffle."""
 
     name = "unshuffle"
     kinds: ClassVar[tuple[str, ...]] = (ASCEND,)
 
     def passes(self, kind: str, q: int) -> Sequence[Pass]:
-        """Up by the next lower bit, down by the parity of the bits above."""
+        """Return the passes: up by the next lower bit, down by the parity of the bits above."""
         self.require_form(kind)
         return [swapping(ASCEND, q, has_next_bit), swapping(DESCEND, q, has_odd_rest)]
 
     def expected(self, values: Array) -> Array:
-        """Those at even addresses, then those at odd ones."""
+        """Return the values at even addresses, then those at odd addresses."""
         return values.reshape(-1, 2).T.reshape(-1) if len(values) > 1 else values
 
 
 class Transposition(Permuting):
-    """A matrix, row by row, becomes its transpose, row by row.
+    """Transposition of a matrix stored row by row.
 
-    A square one takes an ascending pass, and a descending one over the lower half of the
-    dimensions. 2^a x 2^b takes a shuffles.
+    A square matrix takes an ascending pass, and a descending pass over the lower half of the
+    dimensions. A 2^a x 2^b matrix takes a shuffles.
 
     Parameters
     ----------
@@ -143,7 +146,7 @@ class Transposition(Permuting):
         Powers of two whose product is the number of elements. Default: as square as possible,
         2^(q//2) rows.
     dtype : dtype
-        Of the values.
+        Type of the values.
     """
 
     name = "transpose"
@@ -162,7 +165,10 @@ class Transposition(Permuting):
 
     @classmethod
     def read(cls, text: str) -> Transposition:
-        """``transpose:4x16``; ``transpose`` alone takes the matrix as square as possible."""
+        """Return the transposition for ``transpose:4x16``.
+
+        ``transpose`` alone makes the matrix as square as possible.
+        """
         if not text:
             return cls()
         rows, _, columns = text.partition("x")
@@ -173,7 +179,7 @@ class Transposition(Permuting):
         return cls(int(rows), int(columns))
 
     def passes(self, kind: str, q: int) -> Sequence[Pass]:
-        """Two passes for a square, else a shuffle for every bit of the row's number."""
+        """Return two passes for a square matrix, otherwise a shuffle per bit of the row number."""
         self.require_form(kind)
         row_bits = self._rows(1 << q).bit_length() - 1
         if 2 * row_bits != q:
@@ -182,7 +188,7 @@ class Transposition(Permuting):
         return [swapping(ASCEND, q, swaps), swapping(DESCEND, row_bits, swaps)]
 
     def expected(self, values: Array) -> Array:
-        """NumPy's transpose."""
+        """Return the values transposed by NumPy."""
         return values.reshape(self._rows(len(values)), -1).T.reshape(-1)
 
     def _rows(self, elements: int) -> int:
@@ -197,27 +203,27 @@ class Transposition(Permuting):
 
 
 def swapping(kind: str, high: int, swaps: Swaps) -> Pass:
-    """A pass over the dimensions below `high` that exchanges the pairs for which `swaps` holds."""
+    """Return a pass over the dimensions below `high` that exchanges the pairs chosen by `swaps`."""
     return Pass(kind, 0, high, partial(exchange_where, swaps))
 
 
 def shuffling(q: int) -> list[Pass]:
-    """The passes of the shuffle of 2^q values."""
+    """Return the passes of the shuffle of 2^q values."""
     return [swapping(ASCEND, q, has_odd_rest), swapping(DESCEND, q, has_next_bit)]
 
 
 def has_odd_rest(j: int, i: Ints) -> Flags:
-    """Tell if the parity of the bits above j is 1."""
+    """Return whether the parity of the bits above j is 1."""
     return parity(i >> (j + 1))
 
 
 def has_next_bit(j: int, i: Ints) -> Flags:
-    """Tell if bit j-1 is 1; in dimension 0 whether the parity of the bits above is."""
+    """Return whether bit j-1 is 1; in dimension 0 whether the parity of the bits above is 1."""
     return (i >> (j - 1)) & 1 == 1 if j else parity(i >> 1)
 
 
 def parity(numbers: Ints) -> Flags:
-    """Tell if an odd number of bits is 1."""
+    """Return whether an odd number of bits is 1."""
     folded = numbers.copy()
     for shift in (32, 16, 8, 4, 2, 1):
         folded ^= folded >> shift
@@ -225,5 +231,5 @@ def parity(numbers: Ints) -> Flags:
 
 
 def has_opposite_bit(half: int, j: int, i: Ints) -> Flags:
-    """Tell if the bit of the other index of the matrix that is at the same place as bit j is 1."""
+    """Return whether the bit of the other matrix index at the same position as bit j is 1."""
     return (i >> (j + half if j < half else j - half)) & 1 == 1

@@ -1,4 +1,4 @@
-"""Reductions that every processor learns: sum and minimum. Both orders of dimensions do."""
+"""Reductions to all processors: sum and minimum. Both orders of dimensions are possible."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from mpinet.programs.operators.operator import Operator, drawn, looped
 
 @kernel
 def sum_runs(j: int, low: Ints, high: Ints, first: int, groups: int, pitch: int, run: int) -> None:
-    """Both elements of every pair in the runs become the sum."""
+    """Replace both elements of every pair in the runs by their sum."""
     for group in range(groups):
         for k in range(group * pitch, group * pitch + run):
             low[k] = high[k] = low[k] + high[k]
@@ -22,22 +22,22 @@ def sum_runs(j: int, low: Ints, high: Ints, first: int, groups: int, pitch: int,
 def least_of_runs(
     j: int, low: Ints, high: Ints, first: int, groups: int, pitch: int, run: int
 ) -> None:
-    """Both elements of every pair in the runs become the lesser one."""
+    """Replace both elements of every pair in the runs by the smaller one."""
     for group in range(groups):
         for k in range(group * pitch, group * pitch + run):
             low[k] = high[k] = min(low[k], high[k])
 
 
 class Reduction(Operator):
-    """Every element becomes one number, which parts of the elements can be reduced to in turn."""
+    """Operator that reduces all elements to one number; parts may be reduced first."""
 
     def reduced(self, values: Array) -> Array:
-        """Return what some values, or what became of parts of them, reduce to.
+        """Return the reduction of values, or of results of parts.
 
         Parameters
         ----------
         values : ndarray, shape (k,)
-            One or more.
+            One or more numbers.
 
         Returns
         -------
@@ -47,17 +47,17 @@ class Reduction(Operator):
         raise NotImplementedError
 
     def expected(self, values: Array) -> Array:
-        """The number, everywhere."""
+        """Return the reduced number for every element."""
         return np.broadcast_to(self.reduced(values), len(values))
 
 
 class Sum(Reduction):
-    """Every element becomes the sum of all.
+    """Sum: every element becomes the sum of all.
 
     Parameters
     ----------
     dtype : dtype
-        Of the numbers. Floating-point sums are right within `tolerance`, integers wrap around.
+        Type of the numbers. Floating-point sums are right within `tolerance`, integers wrap around.
     """
 
     name = "sum"
@@ -67,22 +67,22 @@ class Sum(Reduction):
 
     @looped(np.int64, sum_runs)
     def oper(self, j: int, i: Ints, low: Array, high: Array) -> tuple[Array, Array]:
-        """Both become the sum."""
+        """Replace both elements by the sum."""
         total = low + high
         return total, total
 
     def reduced(self, values: Array) -> Array:
-        """One pass of NumPy's sum."""
+        """Return NumPy's sum."""
         return np.asarray(values.sum(dtype=self.dtype))
 
 
 class Minimum(Reduction):
-    """Every element becomes the least of all.
+    """Minimum: every element becomes the smallest of all.
 
     Parameters
     ----------
     dtype : dtype
-        Of the numbers.
+        Type of the numbers.
     """
 
     name = "min"
@@ -92,14 +92,14 @@ class Minimum(Reduction):
 
     @looped(np.int64, least_of_runs)
     def oper(self, j: int, i: Ints, low: Array, high: Array) -> tuple[Array, Array]:
-        """Both become the lesser one."""
+        """Replace both elements by the smaller one."""
         least = np.minimum(low, high)
         return least, least
 
     def draw(self, seed: int, q: int, index: Ints) -> Array:
-        """Numbers far enough apart for one to be the least."""
+        """Return random numbers far enough apart to have a single minimum."""
         return drawn(seed, index)
 
     def reduced(self, values: Array) -> Array:
-        """One pass of NumPy's minimum."""
+        """Return NumPy's minimum."""
         return np.asarray(values.astype(self.dtype).min())

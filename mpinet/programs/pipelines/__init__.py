@@ -1,6 +1,6 @@
-"""Collectives of many items: schedules that keep links busy, and rates that nothing beats.
+"""Collectives of many items: schedules that keep links busy, and upper bounds of rates.
 
-`mpinet.programs.pipelines.collectives` is what commands call. How fast items can flow is found by
-maximum flows (`rates`), by what they are brought: arc-disjoint trees (`trees`), the rarest item
-first, matchings or a cycle (`spreading`).
+Commands call `mpinet.programs.pipelines.collectives`. Maximum flows (`rates`) give the possible
+rate of items. Items travel along arc-disjoint trees (`trees`), or by rarest item first, matchings
+or a cycle (`spreading`).
 """

@@ -1,4 +1,4 @@
-"""A network as arcs, for flows of items: each direction of each link, or the ways over busses."""
+"""A network as arcs for flows of items: both directions of links, or arcs to and from busses."""
 
 from __future__ import annotations
 
@@ -14,32 +14,34 @@ from mpinet.programs.buspasses import BusMembers
 
 
 class Ends(NamedTuple):
-    """Ends of the arcs: who sends to whom, and the arcs of each place by either end."""
+    """Ends of the arcs: tail and head, and lists of the arcs of each place."""
 
     tail: Ints
     """Place at which each arc begins. Shape (a,)."""
     head: Ints
     """Place at which each arc ends. Shape (a,)."""
     takes: Ints
-    """Steps that each arc takes. Shape (a,)."""
+    """Duration of each arc in steps. Shape (a,)."""
     out_begin: Ints
     """First index in `out` of the arcs out of each place: ``out[out_begin[u] : out_begin[u + 1]]``
-    for place u. Shape (places + 1,)."""
+    for place u. Shape (places + 1,).
+    """
     out: Ints
-    """Arcs, by the place at which they begin. Shape (a,)."""
+    """Arcs, ordered by the place at which they begin. Shape (a,)."""
     in_begin: Ints
     """First index in `into` of the arcs into each place: ``into[in_begin[u] : in_begin[u + 1]]``
-    for place u. Shape (places + 1,)."""
+    for place u. Shape (places + 1,).
+    """
     into: Ints
-    """Arcs, by the place at which they end. Shape (a,)."""
+    """Arcs, ordered by the place at which they end. Shape (a,)."""
 
 
 @dataclass(frozen=True, eq=False)
 class Arcs:
-    """The arcs of a network, each of which carries one item a step.
+    """Arcs of a network, each with a capacity of one item per step.
 
-    Places are the nodes and, behind them, both sides of each bus, between which it lets one item
-    pass: an arc leads from every member onto its bus, and one from the bus off to every member.
+    Places are the nodes, followed by two places per bus with capacity for one item between them. An
+    arc leads from every member onto its bus, and from the bus to every member.
     """
 
     size: int
@@ -51,11 +53,11 @@ class Arcs:
     ends: Ends
     """Ends of the arcs. Parallel links are separate arcs; loops have none."""
     port: Ints
-    """The senders' ports; none of arcs over busses. Shape (a,)."""
+    """Port of each arc's sender; empty with busses. Shape (a,)."""
 
     @classmethod
     def of(cls, topology: Topology) -> Arcs:
-        """Ask the network's rule for all of them."""
+        """Return the arcs of a network."""
         size, hosts = topology.size, topology.hosts
         if topology.busses is not None:
             tail, head, takes = _over_busses(BusMembers.of(topology), size)
@@ -72,17 +74,17 @@ class Arcs:
 
     @property
     def out_degrees(self) -> Ints:
-        """Arcs out of each node: its links, or its busses; shape (N,)."""
+        """Number of arcs out of each node: its links, or its busses; shape (N,)."""
         return np.diff(self.ends.out_begin)[: self.size]
 
     @property
     def in_degrees(self) -> Ints:
-        """Arcs into each node, shape (N,)."""
+        """Number of arcs into each node, shape (N,)."""
         return np.diff(self.ends.in_begin)[: self.size]
 
 
 def _over_busses(lists: BusMembers, size: int) -> tuple[Ints, Ints, Ints]:
-    """Ends of the arcs, and the steps that they take; busses of one member carry nothing."""
+    """Return tails, heads and durations of the arcs; busses of one member carry nothing."""
     seats = np.diff(lists.bus_begin)
     shared = np.flatnonzero(seats > 1)
     on = np.repeat(np.arange(len(seats)), seats)
@@ -94,11 +96,11 @@ def _over_busses(lists: BusMembers, size: int) -> tuple[Ints, Ints, Ints]:
 
 
 def by_ends(tail: Ints, head: Ints, takes: Ints, places: int) -> Ends:
-    """The arcs with lists of them by either end."""
+    """Return the arcs with lists by tail and by head."""
     return Ends(tail, head, takes, *_by_end(tail, places), *_by_end(head, places))
 
 
 def _by_end(ends: Ints, places: int) -> tuple[Ints, Ints]:
-    """Return where the arcs of each end begin, and the arcs by end."""
+    """Return the first index of the arcs of each end, and the arcs ordered by end."""
     order = np.argsort(ends, kind="stable")
     return np.searchsorted(ends[order], np.arange(places + 1)), order

@@ -1,7 +1,7 @@
-"""Steps that no collective of many items beats, and rates that none reaches beyond.
+"""Lower bounds of the steps of collectives with many items, and upper bounds of their throughput.
 
-Each adds to what holds for one item: the last item leaves its processor late, everybody has to get
-all of them, and all have to go over the same links.
+The bounds extend those for one item by three facts. The last item leaves its source late. Every
+processor receives all items. All items share the same links.
 """
 
 from __future__ import annotations
@@ -33,28 +33,29 @@ from mpinet.programs.pipelines.rates import (
 )
 
 Limits = tuple[Bound, Fraction | None]
-"""Steps that nothing beats, and items per step that none exceeds in the long run, if known."""
+"""Lower bound of the steps, and upper bound of the items per step in the long run, if known."""
 
 
 def steps_and_rate(
     machine: Machine, collective: str, root: int, items: int, forwarded: bool = False
 ) -> Limits:
-    """Bound the steps, and the items per step: what nothing beats (collective).
+    """Return a lower bound of the steps and an upper bound of the items per step (collective).
 
     Parameters
     ----------
     machine : Machine
-        Of one port or all, of full duplex.
+        Machine of full duplex, with one port or all ports.
     collective : str
         ``"broadcast"``, ``"reduce"``, ``"gossip"``, ``"reducescatter"``, ``"allreduce"`` or
-        ``"exchange"``; others have no such bounds. What brings each contribution to one processor
-        is backwards a way from there to all, so that a reduce-scatter has those of a gossip.
+        ``"exchange"``; other collectives have no such bounds. A reversed schedule of contributions
+        to one processor is a schedule from this processor to all. A reduce-scatter therefore has
+        the bounds of a gossip.
     root : int
-        Of the first two.
+        Root of a broadcast or reduction.
     items : int
-        As of `broadcast_bound` or `gossip_bound`.
+        As in `broadcast_bound` or `gossip_bound`.
     forwarded : bool
-        Whether switches send on each message, once, and do nothing else.
+        If True, switches only forward each message, exactly once.
     """
     if machine.topology.hosts == 1 or collective not in _LIMITS:
         return Bound(0, "ends"), None
@@ -110,49 +111,49 @@ _LIMITS = {
 
 
 def broadcast_bound(machine: Machine, arcs: Arcs, root: int, items: int) -> Bound:
-    """Steps that no broadcast of so many items beats (collective); no reduction either.
+    """Return a lower bound of the steps of a broadcast or reduction of many items (collective).
 
-    The last item leaves the root no earlier than all have left it, and is not everywhere before a
-    broadcast of its own has ended. On all ports, every processor alone gets its items by ways that
-    share no link or bus in a step (``"flow"``). With one port, a node without which others are cut
-    off sends every item into each of their pieces (``"cut"``).
+    The last item leaves the root after all others, and then needs a broadcast of its own. With all
+    ports, the items of every single processor arrive over paths that share no link or bus in a step
+    (``"flow"``). With one port, a cut vertex sends every item into each piece cut off by the vertex
+    (``"cut"``).
     """
     single = bounds.broadcast_bound(machine, root)
     if machine.model.send == 1:
-        # One port lets one item out of the root per step, so the last item starts after items - 1
+        # With one port, one item leaves the root per step. The last item starts after items - 1
         # steps and still needs a whole broadcast.
         last = Bound(items - 1 + single, single.by)
         return max(last, Bound(Pieces.of(machine.topology, root).steps(items), "cut"))
-    # All ports let one item out per arc of the root, so the last item leaves in step `leaves`.
+    # With all ports, one item leaves per arc of the root, so the last item leaves in step `leaves`.
     leaves = -(-items // int(arcs.out_degrees[root]))
     least = Bound(leaves - 1 + single, single.by)
-    # A max-flow for each node costs too much on a large network; the weaker bound stays valid.
+    # On a large network a max-flow for each node is too expensive; the weaker bound stays valid.
     if looks_of_ways(arcs, root) > MOST_LOOKS:
         return least
     return max(least, Bound(fewest_steps(arcs, root, items), "flow"))
 
 
 def broadcast_rate(machine: Machine, arcs: Arcs, root: int) -> Fraction | None:
-    """Items a step beyond which no long broadcast comes; None on too large a network."""
+    """Return an upper bound of a long broadcast's items per step; None on too large networks."""
     if machine.model.send == 1:
         # A node that cuts off k pieces sends every item k times, one message per step.
         return Fraction(1, Pieces.of(machine.topology, root).most)
     if looks_of_ways(arcs, root) > MOST_LOOKS:
         return None
     # Edmonds (1973): trees from the root fill the smallest cut, so the max-flow to the worst
-    # processor is the rate. The entry of the root itself is no flow.
+    # processor is the rate. The root's own entry is not a flow.
     return Fraction(int(np.delete(ways_to_all(arcs, root)[: arcs.hosts], root).min()))
 
 
 def gossip_bound(machine: Machine, rate: Fraction | None, items: int, cut: Cut | None) -> Bound:
-    """Steps that no gossip of so many items each beats (collective).
+    """Return a lower bound of the steps of a gossip with `items` items per processor (collective).
 
     Parameters
     ----------
     rate : Fraction or None
-        As of `gossip_rate_of`.
+        Rate from `gossip_rate_of`.
     cut : Cut or None
-        The best cut that is known.
+        The best known cut.
     """
     found = [bounds.gossip_bound(machine)]
     if machine.model.receive == 1:
@@ -168,48 +169,51 @@ def gossip_bound(machine: Machine, rate: Fraction | None, items: int, cut: Cut |
 
 
 def flows_to_one(one_port: bool, arcs: Arcs) -> bool:
-    """Tell if what flows to one processor is looked at: through switches, which takes its time."""
+    """Return whether to compute flows to one processor through switches, which is expensive."""
     return not one_port and arcs.hosts < arcs.size and looks_of_one(arcs) <= MOST_LOOKS // 8
 
 
 def gossip_rate_of(machine: Machine, arcs: Arcs) -> Fraction | None:
-    """Items of everybody a step beyond which no gossip on all ports comes; None if too large."""
+    """Return an upper bound of the items per processor and step in an all-port gossip.
+
+    Return None for one port or if the network is too large.
+    """
     if machine.model.receive == 1 or looks_of_gossip(arcs) > MOST_LOOKS:
         return None
-    # `gossip_rate` gives steps per item.
+    # `gossip_rate` returns steps per item.
     return 1 / gossip_rate(arcs)[0]
 
 
 def allreduce_rate(machine: Machine, arcs: Arcs) -> Fraction | None:
-    """Items a step beyond which no allreduce comes.
+    """Return an upper bound of the items per step of an allreduce.
 
-    An item takes so many messages until all know what all had (`messages_of_item`), and on all
-    ports it crosses every cut, both ways. With one port, a node that leaves m pieces sends it into
-    each of them.
+    Each item needs at least `messages_of_item` messages. With all ports an item crosses every cut
+    in both directions. With one port, a cut vertex sends the item into each of its pieces.
     """
-    # Total work per item, divided by the most messages of one step, bounds any schedule.
+    # Total work per item, divided by the maximum number of messages per step, bounds any schedule.
     carried = Fraction(most_messages(machine.model.send == 1, arcs), messages_of_item(arcs))
     if machine.model.send == 1:
         return min(carried, Fraction(1, Pieces.of(machine.topology, None).most))
     if looks_of_ways(arcs, 0) > MOST_LOOKS:
-        # The degree is the trivial cut around one processor, and costs no search.
+        # The degree is the trivial cut around one processor, and needs no search.
         return min(carried, Fraction(int(arcs.out_degrees[: arcs.hosts].min())))
-    # Every cut between two processors separates one of them from processor 0, so that the flows
-    # from processor 0 alone find the smallest cut.
+    # Every cut between two processors separates one of them from processor 0. The flows from
+    # processor 0 alone therefore find the smallest cut.
     return min(carried, Fraction(int(ways_to_all(arcs, 0)[1 : arcs.hosts].min())))
 
 
 def messages_of_item(arcs: Arcs) -> int:
-    """Messages until all of N processors know what all had of an item.
+    """Return the minimum number of messages of one item until all N processors know its full sum.
 
-    Of links 2N - 2 (Harary and Schwenk 1974), with switches N at least: each processor sends one.
-    A transmission on a bus of s members tells s - 1: before anybody knows all, the N - 1 others
-    have sent; then, and with the last of these, s - 1 a transmission get to know it.
+    On links the number is 2N - 2 (Harary and Schwenk 1974). With switches it is at least N: each
+    processor sends once. On busses of s members: before any processor knows the full sum, the N - 1
+    others have sent. The last of these and each later transmission complete at most s - 1
+    processors.
     """
     hosts = arcs.hosts
     if hosts < arcs.size:
-        # A combining switch may merge messages, so that only messages of processors can be counted.
-        return hosts  # of processors' messages
+        # A combining switch may merge messages, so only messages of processors can be counted.
+        return hosts  # messages of processors
     widest = 2
     if not arcs.links:
         widest = int(np.diff(arcs.ends.out_begin)[arcs.size :].max())
@@ -217,7 +221,7 @@ def messages_of_item(arcs: Arcs) -> int:
 
 
 def most_messages(one_port: bool, arcs: Arcs) -> int:
-    """Messages that processors can send in a step: one each, or one on each arc, or bus."""
+    """Return the maximum messages of processors per step: one each, or one per arc or bus."""
     carriers = int(arcs.out_degrees[: arcs.hosts].sum())
     if not arcs.links:
         carriers = int((arcs.ends.takes > 0).sum())
@@ -225,11 +229,11 @@ def most_messages(one_port: bool, arcs: Arcs) -> int:
 
 
 def allreduce_bound(machine: Machine, arcs: Arcs, rate: Fraction | None, items: int) -> Bound:
-    """Steps that no allreduce of so many items beats (collective).
+    """Return a lower bound of the steps of an allreduce of many items (collective).
 
-    Those of all their messages (``"hops"``); those of a broadcast from any processor, for what it
-    has of every item has to come everywhere: on all ports over the farthest pair, at least
-    (``"flow"``); with one port also those of a node that leaves pieces (``"cut"``).
+    The bound is the maximum of three bounds. ``"hops"``: the total number of messages, divided by
+    the messages per step. ``"flow"`` (all ports): each processor's contribution has to reach all
+    others, as in a broadcast. ``"cut"`` (one port): messages of a cut vertex into its pieces.
     """
     single = bounds.combining_gossip_bound(machine)
     one_port = machine.model.send == 1
@@ -243,8 +247,8 @@ def allreduce_bound(machine: Machine, arcs: Arcs, rate: Fraction | None, items: 
     else:
         ports = int(arcs.out_degrees[: arcs.hosts].max())
         found.append(Bound(-(-items // ports) - 1 + single, single.by))
-        # Each processor's contribution has to reach all others, as in a broadcast from there. Roots
-        # of low degree give the largest bounds, and every root costs a flow to each processor.
+        # Each processor's contribution has to reach all others, as in a broadcast. Roots of low
+        # degree give the largest bounds. Every root costs a flow to each processor.
         for root in senders_of_most(arcs):
             if looks_of_ways(arcs, root) <= MOST_LOOKS // (8 * MOST_ROOTS):
                 found.append(Bound(fewest_steps(arcs, root, items), "flow"))
@@ -252,11 +256,11 @@ def allreduce_bound(machine: Machine, arcs: Arcs, rate: Fraction | None, items: 
 
 
 MOST_ROOTS = 4
-"""Processors from which an allreduce's flows over time are looked at."""
+"""Number of processors whose flows over time bound an allreduce."""
 
 
 def senders_of_most(arcs: Arcs) -> list[int]:
-    """Processors from which what they have may come everywhere late: those of fewest arcs first."""
+    """Return the processors with the fewest arcs, whose items may take longest to spread."""
     first: list[int] = np.argsort(arcs.out_degrees[: arcs.hosts], kind="stable").tolist()
     return first[:MOST_ROOTS]
 
@@ -268,44 +272,45 @@ class Pieces:
     lists: Adjacency
     """Adjacency lists of the network."""
     hosts: int
-    """Nodes from here on are switches."""
+    """Number of processors; nodes from this number on are switches."""
     root: int | None
-    """The root; None: of an allreduce."""
+    """The root; None for an allreduce."""
     number: Ints
-    """Pieces with processors that each node cuts off from the root; of an allreduce, all that are
-    left without it, if these are several. Shape (N,)."""
+    """Number of pieces with processors that each node cuts off from the root. For an allreduce:
+    number of pieces left without the node, or 0 for a single piece. Shape (N,).
+    """
     away: Ints
-    """Hops from the root. Shape (N,)."""
+    """Distance of each node from the root, in hops. Shape (N,)."""
 
     @classmethod
     def of(cls, topology: Topology, root: int | None) -> Pieces:
-        """Look at the whole network."""
+        """Return the pieces of a network for a root, or for an allreduce if `root` is None."""
         lists, size, hosts = Adjacency.of(topology), topology.size, topology.hosts
         number, away = np.zeros(size, np.int64), np.full(size, -1)
         is_host = np.arange(size) < hosts
         count_cut_off(root or 0, is_host, lists.begin, lists.others, number, away)
-        # The search in depth counts pieces below a node only. Without a root the piece above
-        # counts, too, and the first node is a cut vertex only if two pieces hang on it.
-        if root is None:  # and the piece with the processor where the search began
+        # The depth-first search counts only pieces below a node. Without a root the piece above
+        # counts as well, and the first node is a cut vertex only if two pieces hang below it.
+        if root is None:  # add the piece with the search's first processor
             number[1:] += number[1:] > 0
             number[0] *= number[0] > 1
         return cls(lists, hosts, root, number, away)
 
     @property
     def most(self) -> int:
-        """Messages of an item that one node has to send."""
+        """Largest number of messages per item that one node has to send."""
         return max(1, int(self.number.max()))
 
     def steps(self, items: int) -> int:
-        """Steps that it takes at least, by the node for which they are most."""
+        """Return the largest lower bound of the steps from a single node."""
         return max((steps for steps, _ in self._each(items)), default=0)
 
     def slowest(self, items: int) -> int:
-        """That node; 0 where no node cuts anything off."""
+        """Return the node with the largest lower bound; 0 if no node cuts anything off."""
         return max(self._each(items), key=lambda found: (found[0], -found[1]), default=(0, 0))[1]
 
     def _each(self, items: int) -> list[tuple[int, int]]:
-        """Steps by single nodes, with these."""
+        """Return pairs of lower bound and node."""
         nodes = np.flatnonzero(self.number)
         looks = len(self.lists.others) + len(self.number)
         order = np.argsort(-self.number[nodes], kind="stable")
@@ -315,34 +320,34 @@ class Pieces:
         return [(self._by_node(node, items), node) for node in nodes.tolist()]
 
     def _by_node(self, node: int, items: int) -> int:
-        """Steps that a node without which pieces are left needs for all messages into them.
+        """Return the lower bound from the messages that a cut vertex sends into its pieces.
 
-        Such a message leaves the node when what it brings has come there, and has to go on to the
-        farthest processor of its piece. See docs/how-to/pipelines.md.
+        A message leaves the node after its content has arrived there, and then travels to the
+        farthest processor of its piece. See docs/reference/bounds.md.
         """
         depth = self._depths(node)
         if self.root is None:
             if len(depth) < 2:
                 return 0
-            # What enters a piece of an allreduce comes from the deepest other piece, and one
-            # message per step from each of the other pieces has to come to the node before.
+            # In an allreduce, contents for a piece come from the deepest other piece. Before the
+            # first send, the node receives one message per step from each of the other pieces.
             others = [max(d for k, d in enumerate(depth) if k != i) for i in range(len(depth))]
             came = [max(each, len(depth) - 1) for each in others]
         else:
             came = [int(self.away[node])] * len(depth)
         steps = 0
-        # Messages into deep pieces must leave early. For each depth the last message that leaves
-        # the node, among those with at least so far to go, decides.
+        # Messages into deep pieces must leave early. For each depth, the bound follows from the
+        # last message into a piece of at least this depth.
         for least in sorted(set(depth)):
             behind = [c for c, d in zip(came, depth, strict=True) if d >= least]
             steps = max(steps, min(behind) + len(behind) * items + least - 1)
         return steps
 
     def _depths(self, node: int) -> list[int]:
-        """Hops from a node to the farthest processor of each piece that it cuts off."""
+        """Return the hops from a node to the farthest processor of each piece that it cuts off."""
         size = len(self.number)
         distance, piece = np.full(size, -1), np.full(size, -1)
-        # The piece with the root already has the items, so that nothing needs to enter it.
+        # The piece with the root already has the items, so nothing needs to enter it.
         first = -1 if self.root is None or self.root == node else self.root
         found = np.empty(size, np.int64)
         count = int(
@@ -365,10 +370,10 @@ def measure_pieces(
     piece: Ints,
     depth: Ints,
 ) -> int:
-    """Write hops from a node, and to the farthest processor of each piece that is left without it.
+    """Write hops from a node, and to the farthest processor of each piece left without the node.
 
-    The piece with one node may be left out. Of a piece without processors it is 0. Returns how many
-    pieces there are.
+    The piece with node `left_out` is left out (-1: none). The value of a piece without processors
+    is 0. Return the number of pieces.
     """
     size, count = begin.size - 1, 0
     queue = np.empty(size, np.int64)
@@ -403,11 +408,11 @@ def measure_pieces(
 def count_cut_off(
     root: int, hosts: Flags, begin: Ints, others: Shorts, pieces: Ints, away: Ints
 ) -> None:
-    """Write both, by one search in depth and one in breadth."""
+    """Write `pieces` by a depth-first search and `away` by a breadth-first search from the root."""
     size = hosts.size
     found, low = np.full(size, -1), np.empty(size, np.int64)
     parent, at = np.full(size, -1), np.empty(size, np.int64)
-    inside = np.zeros(size, np.bool_)  # whether a processor is in the part below
+    inside = np.zeros(size, np.bool_)  # whether the part below contains a processor
     node, count = root, 0
     found[root] = low[root] = 0
     at[root] = begin[root]

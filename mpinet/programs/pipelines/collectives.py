@@ -1,8 +1,8 @@
-"""Broadcast, gossip, reduction and allreduce of many items, one item a message.
+"""Broadcast, gossip, reduction and allreduce of many items, one item per message.
 
-A reduction is a broadcast backwards: what comes is combined with what one has. An allreduce is a
-reduction of every item at a processor of its own, and then the same way back: shares of the items
-are combined all over the network. A reduce-scatter is a gossip backwards.
+A reduction is a reversed broadcast, in which receivers combine items with their own. An allreduce
+is a reduction of every item, followed by the reversed schedule. Each item is reduced at one of the
+processors, so the combining is spread over the network. A reduce-scatter is a reversed gossip.
 """
 
 from __future__ import annotations
@@ -53,35 +53,36 @@ def move_items(
     seed: int = 0,
     switches: str = COPY,
 ) -> CollectiveOutcome:
-    """Move many items, one a message, and combine them where the collective says so (collective).
+    """Run a collective of many items, one item per message (collective).
 
     Parameters
     ----------
     machine : Machine
-        Moves, polices and counts.
+        Runs the steps, enforces the port model and counts.
     collective : str
         ``"broadcast"``, ``"reduce"``, ``"gossip"``, ``"reducescatter"``, ``"allreduce"`` or
-        ``"exchange"``, of so many items of each pair.
+        ``"exchange"``.
     items : int
-        How many: of the root, of every processor, or that are combined.
+        Number of items: of the root, of every processor, of each pair, or to combine.
     root : int, optional
-        The processor that has or gets the items, of the first two.
+        Processor that holds or receives the items of a broadcast or reduction.
     operator : str
-        Of sums: ``"min"``, ``"max"`` or ``"sum"``.
+        Operator of sums: ``"min"``, ``"max"`` or ``"sum"``.
     algorithm : str, optional
         ``"rarest"`` or ``"trees"`` (all ports), ``"matching"`` or ``"cycle"`` (one port),
-        ``"dimensions"`` (allreduce); default: what takes the fewest steps. An allreduce by
+        ``"dimensions"`` (allreduce). Default: the algorithm with the fewest steps. An allreduce by
         ``"trees"`` combines at processor 0.
     seed : int
-        Chooses the items' contents.
+        Seed of the items' contents.
     switches : str
-        What switches do: ``"forward"`` each message that comes, once; ``"copy"`` it as often as
-        is wanted in what is spread; or ``"combine"`` several in a reduction, too.
+        Behavior of switches. ``"forward"``: send each message on once. ``"copy"``: also send a
+        spread message on several times. ``"combine"``: also combine several messages in a
+        reduction.
 
     Raises
     ------
     NodeError, UsageError, TooLarge
-        The root is no processor, there is no such algorithm here, or the network is too large.
+        The root is not a processor, the algorithm is not available, or the network is too large.
 
     Examples
     --------
@@ -116,19 +117,22 @@ def move_items(
 
 @dataclass(frozen=True, eq=False)
 class PipelinePlan:
-    """A collective of many items before it runs."""
+    """Schedule and bounds of a collective of many items, before the run."""
 
     algorithm: str
     """Name of the search that found the schedule."""
     table: Timetable
     """Schedule of the collective."""
     items: int
-    """Items of the root or of each processor, or items to combine; see `CollectiveOutcome`."""
+    """Number of items of the root or of each processor, or of items to combine; see
+    `CollectiveOutcome`.
+    """
     bound: Bound
-    """Steps that nothing beats."""
+    """Lower bound of the steps."""
     rate: Fraction | None
-    """Upper bound of the items per step in the long run; None on networks that are too large for
-    its search."""
+    """Upper bound of the items per step in the long run; None on networks too large for its
+    search.
+    """
     skipped: tuple[str, ...] = ()
     """Candidates that were not compared, because they would exceed the budget of work."""
 
@@ -142,19 +146,19 @@ def plan(
     switches: str = COPY,
     parts: bool = True,
 ) -> PipelinePlan:
-    """Find who sends what, and what nothing beats (collective).
+    """Return the schedule of a collective of many items, with its bounds (collective).
 
     Parameters
     ----------
     machine, collective, items, root, algorithm, switches
-        As of `move_items`.
+        As in `move_items`.
     parts : bool
-        Whether part of a sum may be sent, as rows of a timetable with `since` do.
+        If True, messages may carry a part of a sum, as rows of a timetable with `since` do.
 
     Raises
     ------
     NodeError, UsageError, TooLarge
-        As of `move_items`.
+        As in `move_items`.
 
     Examples
     --------
@@ -190,16 +194,17 @@ def plan(
 
 
 MOST_ROWS = 2**20
-"""Most messages of a total exchange of many items."""
+"""Maximum number of messages in a total exchange of many items."""
 
 
 def require_exchange(topology: Topology, model: PortModel, items: int) -> None:
-    """Raise `UsageError` unless so many items of each pair can be exchanged.
+    """Raise an error unless a total exchange with `items` items per pair is possible.
 
     Raises
     ------
     UsageError, TooLarge
-        There are busses, half-duplex links or no items, or too many processors or messages.
+        The network has busses or half-duplex links, `items` is 0, or processors or messages are too
+        many.
     """
     require_algorithm(topology, FARTHEST, model)
     if not 1 <= items <= MOST_ROWS:
@@ -212,7 +217,7 @@ def require_exchange(topology: Topology, model: PortModel, items: int) -> None:
 
 
 def _of_all_pairs(machine: Machine, items: int) -> PipelinePlan:
-    """Make a total exchange of many items: as many of one item, put into common steps."""
+    """Return a total exchange of many items: exchanges of one item, merged into common steps."""
     topology, model = machine.topology, machine.model
     require_exchange(topology, model, items)
     bound, rate = bounds.steps_and_rate(machine, EXCHANGE, 0, items)
@@ -232,27 +237,27 @@ def _of_all_pairs(machine: Machine, items: int) -> PipelinePlan:
 
 
 class AllreduceSearch(NamedTuple):
-    """An allreduce of many items, and what nothing beats."""
+    """Search for an allreduce of many items, with its bounds."""
 
     machine: Machine
-    """Moves the items."""
+    """Machine for the items."""
     arcs: Arcs
     """Arcs of its network."""
     items: int
     """Number of items."""
     bound: Bound
-    """Steps that nothing beats."""
+    """Lower bound of the steps."""
     rate: Fraction | None
     """Upper bound of the items per step; see `PipelinePlan`."""
     algorithm: str | None
-    """Name of the algorithm; None: what takes the fewest steps."""
+    """Name of the algorithm; None: the one with the fewest steps."""
     switches: str
-    """Work of the switches; see `move_items`."""
+    """Behavior of switches; see `move_items`."""
     parts: bool
-    """True if part of a sum may be sent."""
+    """True if messages may carry a part of a sum."""
 
     def plan(self) -> PipelinePlan:
-        """There and back, or along dimensions: by what takes the fewest steps."""
+        """Return the best allreduce: a reduction and its reverse, or an exchange by dimensions."""
         machine, items, algorithm, bound = self.machine, self.items, self.algorithm, self.bound
         topology = machine.topology
         if algorithm != DIMENSIONS:
@@ -266,7 +271,7 @@ class AllreduceSearch(NamedTuple):
         along = exchanged(topology, self.arcs, machine.model, bound)
         if along is None and algorithm == DIMENSIONS:
             raise UsageError(
-                f"{topology.name} has no dimensions along which all processors learn every sum on "
+                f"{topology.name} has no dimensions for an allreduce on "
                 f"{machine.model.name} port{'s' * (machine.model.send is None)}: give another "
                 "--algorithm, or none."
             )
@@ -279,7 +284,7 @@ class AllreduceSearch(NamedTuple):
         return PipelinePlan(DIMENSIONS, self._along(along), items, bound, self.rate, skipped)
 
     def _along(self, along: Exchanged) -> Timetable:
-        """A timetable in which every step of an exchange is made for one item after the other."""
+        """Return a timetable that runs every step of an exchange for one item after the other."""
         items = self.items
         step, sender, receiver, port, since = (np.repeat(row, items) for row in along.rows.T)
         item = np.tile(np.arange(items), len(along.rows))
@@ -292,10 +297,11 @@ class AllreduceSearch(NamedTuple):
         return Timetable.of("allreduce", topology, rows, port, chunks=items, **more)
 
     def _there_and_back(self) -> tuple[ItemSpread, int]:
-        """Return the best way of `_both_halves`.
+        """Return the best result of `_both_halves`.
 
-        One item by default never takes more steps than two: a search for two items combines them at
-        two processors, and may be shorter by that.
+        With the default algorithm one item never takes more steps than two items. A search for two
+        items combines them at two processors and may find a shorter schedule, so it is tried for
+        one item.
         """
         best = self._both_halves(self.items)
         if self.items != 1 or self.algorithm or best[0].steps <= self.bound:
@@ -307,10 +313,11 @@ class AllreduceSearch(NamedTuple):
         return best
 
     def _both_halves(self, items: int) -> tuple[ItemSpread, int]:
-        """Backwards, and then forwards, by the way that takes the fewest steps; rows of the first.
+        """Return a reduction followed by a broadcast of all items, and the rows of the reduction.
 
-        Over busses, and through switches that only forward, the way back is another one: there one
-        message becomes several.
+        The algorithm with the fewest steps is used. Over busses, and through switches that only
+        forward, the two halves are different schedules, because in the broadcast one message
+        becomes several.
         """
         machine, arcs, half = self.machine, self.arcs, -(-self.bound // 2)
         topology, model = machine.topology, machine.model
@@ -346,17 +353,17 @@ class AllreduceSearch(NamedTuple):
 
 
 def _combines(topology: Topology, table: Timetable, way: ItemSpread) -> Flags:
-    """Tell if the receiver of each row of a reduction combines what comes with what it has."""
+    """Return True for rows of a reduction whose receiver adds the message to its own value."""
     return (table.receiver < topology.hosts) | (way.algorithm not in (PATHS, TREES))
 
 
 def shares(topology: Topology, items: int) -> Ints:
-    """The processor at which each item is combined, as evenly as can be, shape (items,)."""
+    """Return the processor that combines each item, as evenly as possible, shape (items,)."""
     return np.arange(items) * topology.hosts // items
 
 
 def _turned_round(machine: Machine, way: ItemSpread) -> ItemSpread:
-    """Backwards, in the opposite direction of every link."""
+    """Return the reversed spread, in the opposite direction of every link."""
     step, sender, receiver, item = way.rows.T
     channels = way.channels.copy()
     if machine.topology.links:
@@ -367,7 +374,10 @@ def _turned_round(machine: Machine, way: ItemSpread) -> ItemSpread:
 
 
 def _of_item(way: ItemSpread, back: int, item: int) -> tuple[ItemSpread, int]:
-    """Return the rows of one item without the steps that others alone used, and the first half."""
+    """Return the rows of one item, without steps of other items alone.
+
+    Also return the number of its rows in the first half.
+    """
     kept = np.flatnonzero(way.rows[:, 3] == item)
     rows = way.rows[kept]
     rows[:, 0] = np.unique(rows[:, 0], return_inverse=True)[1] + 1
@@ -378,6 +388,6 @@ def _of_item(way: ItemSpread, back: int, item: int) -> tuple[ItemSpread, int]:
 def _table(
     machine: Machine, collective: str, way: ItemSpread, items: int, root: int | None = None
 ) -> Timetable:
-    """A way as a timetable."""
+    """Return a spread as a timetable."""
     more = {"chunks": items, "root": root, "ports": machine.model.name}
     return Timetable.of(collective, machine.topology, way.rows, way.channels, **more)

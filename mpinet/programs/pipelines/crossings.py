@@ -1,4 +1,4 @@
-"""Steps that several groups at once do not beat: what all of them bring into a part of a fabric."""
+"""Lower bounds for several concurrent groups: all messages that enter a part of a fabric."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from mpinet.networks.topology import Topology
 from mpinet.programs.bounds import Bound
 
 MOST_NODES = 2**9
-"""Most nodes of a fabric whose parts are looked at."""
+"""Maximum number of nodes of a fabric whose parts are examined."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -28,17 +28,17 @@ class Demand:
     """Number of items, as in `move_items`; 1 for a collective without items."""
 
     def entering(self, inside: Ints, root_inside: Flags) -> Ints:
-        """Return how many messages have to enter parts, at least.
+        """Return the minimum number of messages that enter each part.
 
         Parameters
         ----------
         inside : ndarray of int64, shape (p,)
-            Members in each of the parts.
+            Number of members in each part.
         root_inside : ndarray of bool, shape (p,)
-            Whether the root is one of them.
+            True if the part contains the root.
         """
         outside = len(self.members) - inside
-        # A group that is wholly on one side needs nothing from the other one.
+        # A group completely on one side needs nothing from the other side.
         split = (inside > 0) & (outside > 0)
         one = np.ones_like(inside)
         needed = {
@@ -51,7 +51,7 @@ class Demand:
             "reduce": one * root_inside,
             "scatter": np.where(root_inside, 0, inside),
             "gather": np.where(root_inside, outside, 0),
-            # Items of pairs are all different, so that neither copies nor sums help.
+            # Items of pairs are all different, so neither copies nor sums help.
             "exchange": inside * outside,
         }[self.collective]
         found: Ints = np.where(split, needed, 0) * self.items
@@ -61,26 +61,26 @@ class Demand:
 def joint_cut(
     fabric: Topology, one_port: bool, demands: Sequence[Demand]
 ) -> tuple[Bound, list[int]]:
-    """Steps that nothing beats by what enters the nodes nearest to one, or all others.
+    """Return a lower bound from messages that enter the nodes nearest to a node, or all others.
 
-    Through each link into a part goes one message a step; with one port, one to each node that such
-    a link enters, and from each where one begins. Of busses nothing is said.
+    Each link into a part carries one message per step. With one port, each node inside such a link
+    receives one message per step, and each node outside sends one. Busses are not considered.
 
     Parameters
     ----------
     fabric : Topology
-        The network of all groups.
+        Network of all groups.
     one_port : bool
-        Whether a node sends one message a step, and accepts one.
+        If True, a node sends and receives at most one message per step.
     demands : sequence of Demand
-        What the groups do at once.
+        Concurrent collectives of the groups.
 
     Returns
     -------
     bound : Bound
-        The steps.
+        Lower bound of the steps.
     inside : list of int
-        The nodes that the messages enter.
+        Nodes of the part.
 
     Examples
     --------
@@ -98,8 +98,8 @@ def joint_cut(
     hops = np.full((size, size), -1, np.int64)
     measure_all(lists.begin, lists.others, hops)
     tails, heads = np.repeat(np.arange(size), lists.degrees), lists.others.astype(np.int64)
-    # Balls around a node are cuts with few entries. All of one centre are judged at once by prefix
-    # sums, since a search over all sets would be exponential.
+    # Balls around a node are cuts with few entries. Prefix sums evaluate all balls around one
+    # centre at once, because a search over all sets would be exponential.
     for source in range(size):
         place = np.empty(size, np.int64)
         place[np.argsort(hops[source], kind="stable")] = np.arange(size)
@@ -111,8 +111,8 @@ def joint_cut(
             root_inside = np.arange(size + 1) > place[one.members[0]]
             near += one.entering(inside, root_inside)
             far += one.entering(len(one.members) - inside, ~root_inside)
-        # Each ball is judged as the inside, and its complement as well: the links are as many both
-        # ways.
+        # Each ball and its complement are both evaluated as the inside; the number of links is
+        # equal in both directions.
         needed = np.maximum(near, far)[1:size]
         steps = -(-needed // np.maximum(room[1:size], 1))
         if steps.max(initial=0) > best:
@@ -123,9 +123,9 @@ def joint_cut(
 
 
 def _room(place: Ints, tails: Ints, heads: Ints, one_port: bool) -> Ints:
-    """Return how many messages can enter the first nodes by place, by how many these are."""
+    """Return for each k the number of messages per step that can enter the first k nodes."""
     size = len(place)
-    # A link enters exactly the balls that have its head and not yet its tail: a range of sizes.
+    # A link enters exactly the balls that contain its head and not yet its tail: a range of sizes.
     inwards = place[heads] < place[tails]
     inner, outer = place[heads[inwards]], place[tails[inwards]]
     begins = [(inner, outer)]
@@ -138,7 +138,7 @@ def _room(place: Ints, tails: Ints, heads: Ints, one_port: bool) -> Ints:
         begins += [(first[first < every], every[first < every])]
     found = []
     for since, until in begins:
-        # Ranges are summed by their ends, so that all balls together cost one pass.
+        # Ranges are summed by their ends, so all balls together cost one pass.
         change = np.bincount(since + 1, minlength=size + 2) - np.bincount(
             until + 1, minlength=size + 2
         )

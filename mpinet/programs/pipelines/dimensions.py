@@ -1,17 +1,20 @@
-"""Allreduce in few steps: along one dimension after the other, all lines of it at once.
+"""Allreduce in few steps, along one dimension after the other, on all lines of a dimension at once.
 
-A line is a ring, a path, a complete graph, or a single link: recursive doubling on a hypercube. All
-processors of a line learn the sum of all its processors, each of which has brought the sum of its
-lines in the dimensions before. With one port an even ring or a path exchanges over every other link
-in turn, round an odd ring everybody tells the next one, and in a complete graph everybody tells the
-one so far away that its sum is of twice as many in the end (Bar-Noy, Kipnis and Schieber 1993). On
-all ports everybody tells all neighbours.
+A line is a ring, a path, a complete graph, or a single link (recursive doubling on a hypercube).
+Before a dimension, each processor holds the sum over its lines in the previous dimensions. After
+the dimension, all processors of a line hold the sum over the whole line.
 
-Links alone count that join two processors: so a group that is a subcube, or a row of a torus, has
-its dimensions, and other nodes between the processors do nothing.
+With one port the exchange depends on the line. On an even ring or a path, every other link
+exchanges in turn. On an odd ring each processor sends to the next one. In a complete graph the
+distance of the sends is chosen so that sums about double in each step (Bar-Noy, Kipnis and Schieber
+1993). With all ports each processor sends to all neighbours.
 
-A processor sends what came to it since a step, so that nobody is counted twice; from when on, is
-found by following who is in which sum. Where that gets stuck, there is no such schedule.
+Only links between two processors count. A group such as a subcube, or a row of a torus, therefore
+has its own dimensions, and other nodes between its processors are unused.
+
+A processor sends the contributions received since some step, so no contribution is counted twice.
+The step is found by tracking the contributors of every sum. If this search fails, no such schedule
+exists.
 """
 
 from __future__ import annotations
@@ -31,10 +34,10 @@ from mpinet.programs.pipelines.arcs import Arcs, by_ends
 from mpinet.programs.schedules.timetable import WHOLE
 
 MOST_SENT = 2**20
-"""Most messages that are looked at."""
+"""Maximum number of messages examined."""
 
 MOST_BITS = 2**31
-"""Most bits of the sets of contributors that are held."""
+"""Maximum number of bits stored in sets of contributors."""
 
 Arc = tuple[int, int, int]
 """Sender, receiver, and the sender's port."""
@@ -42,25 +45,26 @@ Arc = tuple[int, int, int]
 
 @dataclass(frozen=True, eq=False)
 class Exchanged:
-    """Messages of an allreduce of one item: who tells whom when what."""
+    """Messages of an allreduce of one item."""
 
     rows: Ints
-    """Step, sender, receiver, the sender's port, and since which step what is sent has come to the
-    sender (0: with its own; `WHOLE`: all). Shape (k, 5)."""
+    """Step, sender, receiver, sender's port, and first step of the arrivals included in the message
+    (0: include the sender's own contribution; `WHOLE`: everything). Shape (k, 5).
+    """
     steps: int
-    """Steps that it takes."""
+    """Number of steps of the schedule."""
 
     @property
     def in_parts(self) -> bool:
-        """Tell if anybody sends less than all that it has."""
+        """True if some message carries only a part of the sender's sum."""
         return bool((self.rows[:, 4] != WHOLE).any())
 
 
 def applies(topology: Topology) -> bool:
-    """Tell if links join each processor to others, and there are not too many of them."""
+    """Return whether links connect each processor to others, and are few enough to search."""
     hosts = topology.hosts
-    # Each processor sends at least once per port or per doubling, so that this is a lower bound of
-    # the messages, and costs nothing.
+    # Each processor sends at least once per port or per doubling. The product is a free lower bound
+    # of the number of messages.
     messages = topology.size * max(topology.ports, topology.size.bit_length())
     if not topology.links or messages > MOST_SENT:
         return False
@@ -71,7 +75,7 @@ def applies(topology: Topology) -> bool:
 
 
 def _direct(arcs: Arcs) -> Arcs:
-    """Return the arcs between processors: a group keeps the dimensions of the part that it is."""
+    """Return the arcs between processors: a group has the dimensions of its part."""
     if arcs.size == arcs.hosts:
         return arcs
     tail, head = arcs.ends.tail, arcs.ends.head
@@ -81,7 +85,7 @@ def _direct(arcs: Arcs) -> Arcs:
 
 
 def exchanged(topology: Topology, arcs: Arcs, model: PortModel, bound: int) -> Exchanged | None:
-    """Find an allreduce along dimensions; None if no choice of dimensions makes one.
+    """Return an allreduce along dimensions; None if no choice of dimensions gives one.
 
     Parameters
     ----------
@@ -90,7 +94,7 @@ def exchanged(topology: Topology, arcs: Arcs, model: PortModel, bound: int) -> E
     model : PortModel
         One port or all.
     bound : int
-        Steps that nothing beats: there the search ends.
+        Lower bound of the steps. The search ends when a schedule meets the bound.
 
     Examples
     --------
@@ -114,10 +118,11 @@ def exchanged(topology: Topology, arcs: Arcs, model: PortModel, bound: int) -> E
 
 @lru_cache(maxsize=4)
 def extent(topology: Topology, one_port: bool, diameter: float) -> tuple[int, int]:
-    """Return how many dimensions a search goes through, and about how many messages it finds.
+    """Return the number of dimensions of a search, and an estimate of the number of messages found.
 
-    The first line of each dimension stands for all: each message along it tells its receiver of
-    one more processor at least, and all ports send in as many steps as the diameter at most.
+    The first line of each dimension represents all lines. Each message along a line brings its
+    receiver at least one new contribution. With all ports, sends last at most as many steps as the
+    diameter.
     """
     if not applies(topology):
         return 0, 0
@@ -133,7 +138,7 @@ def extent(topology: Topology, one_port: bool, diameter: float) -> tuple[int, in
 
 
 def _messages(line: list[int], out: dict[int, list[Arc]], one_port: bool, diameter: float) -> float:
-    """Return about how many messages go along a line that has a pattern."""
+    """Return the approximate number of messages along a line with a pattern."""
     size, arcs = len(line), sum(map(len, out.values()))
     if not one_port:
         return min(size * (size - 1), arcs * diameter)
@@ -144,7 +149,11 @@ def _messages(line: list[int], out: dict[int, list[Arc]], one_port: bool, diamet
 
 
 def _dimensions(topology: Topology, arcs: Arcs) -> Iterator[Ints]:
-    """Yield each arc's dimension: class, factor, port that both ends call so, or the only one."""
+    """Yield several choices of the dimension of each arc.
+
+    The choices are the link class, the factor of a product, the port number if equal at both ends,
+    and a single dimension for all arcs.
+    """
     tail, port = arcs.ends.tail, arcs.port
     if len(topology.link_classes) > 1:
         yield topology.link_class(tail, port)
@@ -157,13 +166,12 @@ def _dimensions(topology: Topology, arcs: Arcs) -> Iterator[Ints]:
 
 
 def _through(arcs: Arcs, number: Ints, one_port: bool) -> Exchanged | None:
-    """Go through the dimensions in order until everybody has everything, or nothing is new."""
+    """Combine along the dimensions in order; return the allreduce, or None if incomplete."""
     sums = Sums(arcs.size)
     every = np.unique(number)
     lines = [list(_lines(arcs, np.flatnonzero(number == each))) for each in every]
     for dimension in lines:
-        # All lines of a dimension step together, so that one line without a pattern ends the
-        # search.
+        # All lines of a dimension step together, so one line without a pattern ends the search.
         patterns = [_pattern(*line, one_port) for line in dimension]
         if None in patterns or not sums.combine(dimension, patterns):
             return None
@@ -173,14 +181,17 @@ def _through(arcs: Arcs, number: Ints, one_port: bool) -> Exchanged | None:
 
 
 Line = tuple[list[int], dict[int, list[Arc]]]
-"""Processors of the network, and the arcs out of each."""
+"""Processors of a line, and the arcs out of each."""
 
 Pattern = Callable[[int], list[Arc]]
-"""Function that gives those who may send in the k-th step of a line, k = 0, 1, .."""
+"""Function from k (0, 1 and so on) to the arcs that may send in step k of a line."""
 
 
 def _lines(arcs: Arcs, index: Ints) -> Iterator[Line]:
-    """Yield the connected pieces of some arcs, by first processors; parallel arcs are one."""
+    """Yield the connected components of some arcs, by first processor.
+
+    Parallel arcs count as one.
+    """
     out: dict[int, dict[int, Arc]] = defaultdict(dict)
     columns = arcs.ends.tail[index], arcs.ends.head[index], arcs.port[index]
     for tail, head, port in zip(*(column.tolist() for column in columns), strict=True):
@@ -199,11 +210,11 @@ def _lines(arcs: Arcs, index: Ints) -> Iterator[Line]:
 
 
 def _pattern(line: list[int], out: dict[int, list[Arc]], one_port: bool) -> Pattern | None:
-    """Return who may send in each step of a line; None where it has no pattern for one port."""
+    """Return the arcs that may send in each step of a line; None for unknown shapes."""
     if not one_port:
         every = [arc for node in line for arc in out[node]]
         return lambda k: every
-    # Degrees alone decide the shape, because a line is connected: complete, or a path or ring.
+    # A line is connected, so degrees alone determine its shape: complete graph, path or ring.
     degrees = sorted(len(out[node]) for node in line)
     if degrees[0] == len(line) - 1:
         return _doubling(sorted(line), out)
@@ -213,12 +224,12 @@ def _pattern(line: list[int], out: dict[int, list[Arc]], one_port: bool) -> Patt
 
 
 def _doubling(line: list[int], out: dict[int, list[Arc]]) -> Pattern:
-    """Take turns in a complete graph: the next is told so far away as sums reach."""
+    """Return the pattern of a complete graph: each step sends as far as the sums reach."""
     size, place = len(line), {node: at for at, node in enumerate(line)}
     ahead = {(node, place[arc[1]]): arc for node in line for arc in out[node]}
     reaches, held = [], 0
-    # The binary digits of size - 1 say how far each step reaches. Sums then grow to all processors
-    # in as many steps as there are digits, whatever the size.
+    # The binary digits of size - 1 give the distance of each step. For any size, sums cover all
+    # processors in as many steps as size - 1 has digits.
     for bit in bin(size - 1)[2:]:
         reaches.append(held + int(bit))
         held += reaches[-1]
@@ -232,7 +243,11 @@ def _doubling(line: list[int], out: dict[int, list[Arc]]) -> Pattern:
 
 
 def _alternating(line: list[int], out: dict[int, list[Arc]]) -> Pattern:
-    """Take every other link in turn on a path or even ring, all the next one round an odd ring."""
+    """Return the pattern of a path or ring.
+
+    On a path or even ring every other link exchanges in turn. On an odd ring every processor sends
+    to the next one.
+    """
     ends = [node for node in line if len(out[node]) == 1]
     order, before = [ends[0] if ends else line[0]], -1
     while len(order) < len(line):
@@ -241,7 +256,7 @@ def _alternating(line: list[int], out: dict[int, list[Arc]]) -> Pattern:
         order.append(ahead[0])
     size = len(order)
     over = {(u, arc[1]): arc for u in line for arc in out[u]}
-    # An odd ring has no two perfect matchings, so that links cannot alternate.
+    # An odd ring has no two perfect matchings, so links cannot alternate.
     if size % 2 and not ends:
         onward = [over[u, v] for u, v in zip(order, order[1:] + order[:1], strict=True)]
         return lambda k: onward
@@ -255,17 +270,17 @@ def _alternating(line: list[int], out: dict[int, list[Arc]]) -> Pattern:
 
 
 class Sums:
-    """State of all sums: who is in whose, and since when.
+    """State of the sums of all processors: their contributors and arrival steps.
 
     Parameters
     ----------
     size : int
-        Processors.
+        Number of processors.
     """
 
     def __init__(self, size: int):
         self._size, self._everybody = size, (1 << size) - 1
-        # Sets are Python's whole numbers: union and intersection of thousands of processors are one
+        # Sets are Python integers: union and intersection of thousands of processors are one
         # operation each.
         self._held = [1 << node for node in range(size)]
         self._came: list[list[tuple[int, int, int]]] = [[(0, u, 1 << u)] for u in range(size)]
@@ -273,15 +288,18 @@ class Sums:
         self.rows: list[tuple[int, int, int, int, int]] = []
         """Rows of the schedule, as in `Exchanged`."""
         self.step: int = 0
-        """Steps so far."""
+        """Number of steps so far."""
 
     @property
     def complete(self) -> bool:
-        """Tell if everybody is in every sum."""
+        """True if every sum contains the contributions of all processors."""
         return all(held == self._everybody for held in self._held)
 
     def combine(self, lines: list[Line], patterns: list[Pattern | None]) -> bool:
-        """Send along lines until all on each have what one has; whether that came about."""
+        """Send along lines until all processors of each line hold the sum of the line.
+
+        Return False if the sums cannot be completed.
+        """
         goals = []
         for line, _ in lines:
             goal = 0
@@ -306,13 +324,13 @@ class Sums:
                 return False
 
     def _send(self, arcs: list[Arc]) -> bool:
-        """Make a step of those arcs that tell something new; whether there are any."""
+        """Run a step with the arcs that bring a new contribution; return False if none does."""
         added: dict[int, int] = defaultdict(int)
         sent: list[tuple[Arc, int, int]] = []
         for arc in arcs:
             node, other, _ = arc
-            # A receiver may get several messages in a step. Contributions that another one brings
-            # must not come twice, since sums cannot be subtracted.
+            # A receiver may get several messages in a step. Their contributions must be disjoint,
+            # because a contribution cannot be subtracted from a sum.
             taken = self._held[other] | added[other]
             since, told = self._told(node, other, taken)
             if told:
@@ -320,8 +338,7 @@ class Sums:
                 sent.append((arc, since, told))
         self.step += 1
         self._bits += self._size * len(sent)
-        # Nothing new although some line lacks something: the pattern is stuck, and would loop for
-        # ever.
+        # Nothing new although some line is incomplete: the pattern is stuck and would loop forever.
         if not sent or len(self.rows) + len(sent) > MOST_SENT or self._bits > MOST_BITS:
             return False
         for (node, other, port), since, told in sent:
@@ -331,14 +348,13 @@ class Sums:
         return True
 
     def _told(self, node: int, other: int, taken: int) -> tuple[int, int]:
-        """Since when what has come to a node is all new to another one, and who is in that."""
-        # The whole sum is new to the receiver, which is the simplest message: no part has to be cut
-        # out.
+        """Return the first step of `node`'s arrivals that are all new to `other`, and their set."""
+        # The whole sum is new to the receiver. This message is the simplest: no part is cut out.
         if not self._held[node] & taken:
             return WHOLE, self._held[node]
         since, told, found = -1, 0, (0, 0)
-        # Only the latest arrivals can be sent as a part: a row names the first step of the part.
-        # The walk goes back until something comes that the receiver already has.
+        # Only the latest arrivals can be sent as a part: a row states the first step of the part.
+        # The walk goes back to the first arrival already known to the receiver.
         for step, giver, who in reversed(self._came[node]):
             if step != since and told:
                 found = since, told

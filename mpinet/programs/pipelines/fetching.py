@@ -1,8 +1,8 @@
-"""Items that processors fetch through switches that only forward: in every step what is rarest.
+"""Pipelines in which processors fetch the rarest items through switches that only forward.
 
-What comes at the end of a path in a step has left its source so many steps before as the path has
-hops, and passed each switch on the way without waiting. Nothing is known yet of later steps, all of
-earlier ones: so a processor looks backwards from where it is.
+Switches do not buffer: an item that arrives over h hops left its source h steps earlier, and passed
+each switch without waiting. Earlier steps are fixed and later steps are open, so each receiver
+plans its paths backwards.
 """
 
 from __future__ import annotations
@@ -18,43 +18,44 @@ from mpinet.programs.pipelines.arcs import Ends
 
 
 class Past(NamedTuple):
-    """Items held, and arcs used, in the last steps: step t is row t modulo ``longest + 1``."""
+    """Items held and arcs used in the last steps: step t is row t modulo ``longest + 1``."""
 
     held: Array
     """The items of each processor after the step, as bits. Type: ndarray of uint64, shape (rows,
-    hosts, words)."""
+    hosts, words).
+    """
     busy: Array
     """Arcs that carry an item. Type: ndarray of bool, shape (rows, arcs)."""
     sent: Array
-    """Number of items that each place sends. Type: ndarray of int64, shape (rows, places)."""
+    """Number of items sent by each node. Type: ndarray of int64, shape (rows, places)."""
     accepted: Array
-    """Places that take in an item. Type: ndarray of bool, shape (rows, places)."""
+    """Nodes that receive an item. Type: ndarray of bool, shape (rows, places)."""
     passing: Array
-    """Items that each switch takes in. Type: ndarray of bool, shape (rows, switches, items)."""
+    """Items received by each switch. Type: ndarray of bool, shape (rows, switches, items)."""
 
 
 class Paths(NamedTuple):
-    """Paths on which an item could come to one processor just now: a tree, with it as the root."""
+    """Tree of the free paths that end at one processor, the root, in the current step."""
 
     queue: Ints
-    """The places, the nearest first. Shape (places,)."""
+    """Nodes of the tree, nearest first. Shape (places,)."""
     depth: Ints
-    """Number of hops from each place to the root; -1 if it is not in the tree. Shape (places,)."""
+    """Number of hops from each node to the root; -1 outside the tree. Shape (places,)."""
     by: Ints
-    """The arc of a place's first hop. Shape (places,)."""
+    """Arc of each node's first hop to the root. Shape (places,)."""
     offered: Words
-    """Items that processors of the tree had in time, as bits. Shape (words,)."""
+    """Items that processors of the tree held in time to send, as bits. Shape (words,)."""
 
 
 class Have(NamedTuple):
-    """Items that everybody has."""
+    """Items held by all processors, with counts by item, group and processor."""
 
     held: Array
     """The items of each processor, as bits. Type: ndarray of uint64, shape (hosts, words)."""
     holders: Ints
-    """Number of processors that have each item. Shape (items,)."""
+    """Number of processors that hold each item. Shape (items,)."""
     near: Table
-    """Number of them in each group. Shape (groups, items)."""
+    """Number of processors in each group that hold each item. Shape (groups, items)."""
     lacking: Ints
     """Number of items that each processor lacks. Shape (hosts,)."""
 
@@ -72,16 +73,18 @@ def fetch(
     seed: int,
     rows: Table,
 ) -> int:
-    """Write step, arc and item of each hop; how many there are, 0 where paths are longer.
+    """Let processors fetch all items; write step, arc and item of each hop, return their number.
 
-    In every step each processor fetches over each of its links in turn what fewest have, in its
-    own group and then elsewhere, from one of those that have it and could have sent it just in
-    time: from the one with most free links.
+    Return 0 if longer paths are needed.
+
+    In every step each processor fetches one item over each of its links in turn. The item is the
+    lacked item with the fewest holders, first in the processor's group and then in the network.
+    Among the holders that could have sent the item in time, the one with most free links sends it.
     """
-    # A path of `longest` hops began that many steps ago. A ring of so many steps is all of the past
+    # A path of `longest` hops began `longest` steps ago. A ring of as many steps is the whole past
     # that a search may still use.
     items, words, span = sources.size, (sources.size + 63) >> 6, longest + 1
-    # The number of groups is not given, because starts with odd seeds put all processors into one.
+    # The number of groups is computed here, because starts with odd seeds use a single group.
     groups = 1
     for node in range(group.size):
         groups = max(groups, group[node] + 1)
@@ -117,14 +120,14 @@ def fetch(
         now, before = step % span, left
         past.busy[now, :], past.sent[now, :], past.accepted[now, :] = False, 0, False
         past.passing[now, :, :] = False
-        # Link by link, so that nobody is left with his own items alone to fetch from a switch.
+        # Link by link: otherwise a late processor could find only its own items at a switch.
         for turn in range(links * hosts):
             link = turn // hosts
             target = (turn + draw32(int(seed), int(step), int(link), 10)) % hosts
             entry = ends.in_begin[target] + link
             if entry >= ends.in_begin[target + 1] or have.lacking[target] == 0:
                 continue
-            # One port accepts one message per step, whatever link it comes over.
+            # One port accepts one message per step, on any link.
             if one_port and past.accepted[now, target]:
                 continue
             found = look_back(target, entry, step, hosts, one_port, ends, past, paths)
@@ -138,8 +141,8 @@ def fetch(
             receive(target, item, have, group)
             left -= 1
         keep_held(have.held, past.held, now)
-        # Nothing new for longer than any path takes: what is there now was tried already, so that
-        # paths would have to be longer.
+        # No new item for longer than any path takes: all current paths were tried already, so
+        # longer paths are needed.
         idle = idle + 1 if left == before else 0
         if idle > span:
             return 0
@@ -148,7 +151,7 @@ def fetch(
 
 @phase
 def keep_held(held, past_held, now):
-    """Keep the items of each processor, as they are at the end of a step."""
+    """Record the items of each processor at the end of a step."""
     for node in range(held.shape[0]):
         for word in range(held.shape[1]):
             past_held[now, node, word] = held[node, word]
@@ -156,7 +159,7 @@ def keep_held(held, past_held, now):
 
 @phase
 def receive(node, item, have, group):
-    """Let a processor have an item."""
+    """Record the arrival of an item at a processor."""
     have.held[node, item >> 6] |= np.uint64(1) << np.uint64(item & 63)
     have.holders[item] += 1
     have.near[group[node], item] += 1
@@ -165,10 +168,10 @@ def receive(node, item, have, group):
 
 @phase
 def look_back(target, entry, step, hosts, one_port, ends, past, paths):
-    """Find who could have sent what comes along an arc now; return how many places.
+    """Find all nodes that could have sent an item to arrive over an arc now; return their number.
 
-    The search goes backwards from the end of the paths: what makes the last hop in this step has
-    made the hop before in the step before.
+    The search goes backwards from the end of the paths: the hop before the last was made one step
+    earlier.
     """
     span = past.busy.shape[0]
     paths.depth[:] = -1
@@ -188,18 +191,17 @@ def look_back(target, entry, step, hosts, one_port, ends, past, paths):
                 continue
             if other < hosts:
                 for word in range(paths.offered.size):
-                    # What a processor sends in a step must have come to it in the step before at
-                    # the latest.
+                    # A processor can only send items received before the step of the send.
                     paths.offered[word] |= past.held[(then - 1) % span, other, word]
             elif step - then + 2 == span or (
                 one_port and then > 1 and past.accepted[(then - 1) % span, other]
             ):
-                continue  # the path would be too long, or the switch had an item to take in
+                continue  # path too long, or switch busy with another item
             paths.depth[other], paths.by[other] = step - then + 1, arc
             paths.queue[last] = other
             last += 1
         while first < last and paths.queue[first] < hosts:
-            first += 1  # nothing is passed on by a processor
+            first += 1  # paths do not pass through processors
         if first == last:
             return last
         node = paths.queue[first]
@@ -209,7 +211,7 @@ def look_back(target, entry, step, hosts, one_port, ends, past, paths):
 
 @phase
 def rarest(target, have, paths, group, seed):
-    """Return the item that fewest have of those that a processor lacks and could get; or -1."""
+    """Return the item with the fewest holders among the lacked, available items; -1 without one."""
     items, best, least = have.holders.size, -1, 0
     for word in range(paths.offered.size):
         # Whole words are compared first, because most items are either held or not offered.
@@ -217,8 +219,9 @@ def rarest(target, have, paths, group, seed):
         for item in range(word << 6, min(items, (word + 1) << 6) if lacked else 0):
             if (lacked >> np.uint64(item & 63)) & np.uint64(1):
                 noise = draw32(int(seed), int(item), int(target), 11) & 0xFFFF
-                # Rare in the own group counts more than rare at all: a copy in the group spares its
-                # links to other groups. Noise decides among equals, another in each start.
+                # Rarity in the own group counts more than rarity in the network: a copy in the
+                # group spares its links to other groups. Noise, different in each start, breaks
+                # ties.
                 key = (have.near[group[target], item] << 24 | have.holders[item]) << 16 | noise
                 if best < 0 or key < least:
                     best, least = item, key
@@ -227,7 +230,7 @@ def rarest(target, have, paths, group, seed):
 
 @phase
 def sender(item, target, step, found, hosts, alone, ends, past, paths):
-    """Return who of those that had an item in time has most free links; or -1."""
+    """Return the processor with most free links among an item's timely holders; -1 for none."""
     span, source, most = past.busy.shape[0], -1, 0
     for place in range(found):
         node = paths.queue[place]
@@ -238,12 +241,12 @@ def sender(item, target, step, found, hosts, alone, ends, past, paths):
             1
         ):
             continue
-        # Sources with many free links are least likely to be missed by others in the same step.
+        # Other receivers are least likely to need a source with many free links in the same step.
         free = ends.out_begin[node + 1] - ends.out_begin[node] - past.sent[then % span, node]
         if source >= 0 and free <= most:
             continue
-        # Turned round, an item twice at a switch in one step would be two different sums, which the
-        # switch could not tell apart.
+        # In the reversed schedule, an item twice at a switch in one step would be two different
+        # sums, which the switch could not distinguish.
         other, goes = ends.head[paths.by[node]], True
         while other != target and alone:
             goes = goes and not past.passing[then % span, other - hosts, item]
@@ -255,7 +258,7 @@ def sender(item, target, step, found, hosts, alone, ends, past, paths):
 
 @phase
 def send(item, source, target, step, hosts, ends, past, paths, rows, count):
-    """Write the hops of an item from its source to the target; return the number of all rows."""
+    """Write the hops of an item from its source to the target; return the new number of rows."""
     span, node, then = past.busy.shape[0], source, step + 1 - paths.depth[source]
     while node != target:
         arc = paths.by[node]

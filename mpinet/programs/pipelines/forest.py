@@ -1,7 +1,7 @@
-"""Items sent down trees that together fill the links, each step by step behind the others.
+"""Pipelines of items down a packing of trees, whose trees together fill the links.
 
-The trees are those of `mpinet.programs.pipelines.packing`. An item that passes switches on its way
-from one processor to another waits in none of them. What has the longest way before it goes first.
+`mpinet.programs.pipelines.packing` finds the trees. Switches do not buffer: an item on its way from
+one processor to another waits in no switch. Items with the longest remaining way go first.
 """
 
 from __future__ import annotations
@@ -19,17 +19,17 @@ from mpinet.programs.pipelines.packing import Forest, pack
 from mpinet.programs.starts import best_rows
 
 STARTS = 8
-"""Timetables with other draws; the best counts."""
+"""Number of timetables with different random draws; the best one is returned."""
 
 MOST_LOOKS = 2**22
-"""Looks at pairs of nodes that packing takes for one tree each, at most."""
+"""Maximum number of pairs of nodes examined by the packing of one tree."""
 
 MOST_ROWS = 2**20
-"""Messages that are put in order."""
+"""Maximum number of messages to schedule."""
 
 
 def is_packed(arcs: Arcs, sources: Ints) -> bool:
-    """Tell if the network is so small that trees are packed for these items."""
+    """Return whether the network is small enough to pack trees for these items."""
     roots, switches = len(np.unique(sources)), arcs.size - arcs.hosts
     looks = (roots + switches) * arcs.hosts * arcs.size**2
     return looks <= MOST_LOOKS and len(sources) * arcs.hosts <= MOST_ROWS
@@ -41,18 +41,19 @@ class ForestSends(NamedTuple):
     parent: Table
     """Processor that sends each item to each processor; -1 at the root. Shape (items, hosts)."""
     way: Table
-    """Way by which it comes. Shape (items, hosts)."""
+    """Number of the way of each message. Shape (items, hosts)."""
     turn: Ints
-    """Turn of each item among those of its tree, in 64ths of a step. Shape (items,)."""
+    """Start time of each item within its tree, in 64ths of a step. Shape (items,)."""
     begin: Ints
     """First index in `wires` of each way: way k is ``wires[begin[k] : begin[k + 1]]``. Shape (ways
-    + 1,)."""
+    + 1,).
+    """
     wires: Ints
     """Pairs of nodes along each way. Shape (w,)."""
 
 
 def packed_trees(arcs: Arcs, sources: Ints) -> Forest:
-    """Pack trees for items, which processors have first."""
+    """Pack trees for items, given the source processor of each item."""
     wide = np.zeros((arcs.size, arcs.size), np.int64)
     np.add.at(wide, (arcs.ends.tail, arcs.ends.head), 1)
     return pack(wide, np.bincount(sources, minlength=arcs.hosts))
@@ -61,36 +62,37 @@ def packed_trees(arcs: Arcs, sources: Ints) -> Forest:
 def forest_rows(
     arcs: Arcs, forest: Forest, sources: Ints, bound: int, alone: bool
 ) -> tuple[Ints, Ints]:
-    """Send items down trees in few steps.
+    """Schedule items down trees in few steps.
 
     Parameters
     ----------
     arcs : Arcs
-        Of the network.
+        Arcs of the network.
     forest : Forest
         Trees for all items.
     sources : ndarray of int64, shape (items,)
-        The processor that has each item first.
+        Processor that holds each item first.
     bound : int
-        Steps that nothing beats: there the search ends.
+        Lower bound of the steps. The search ends when a schedule meets the bound.
     alone : bool
-        Whether an item is not to come to a switch twice in a step.
+        If True, an item reaches a switch at most once per step.
 
     Returns
     -------
     rows : ndarray of int64, shape (k, 4)
         Step, sender, receiver and item, by step.
     ports : ndarray of int64, shape (k,)
-        The senders' ports.
+        Port of each sender.
     """
     order = np.lexsort((arcs.ends.head, arcs.ends.tail))
-    # Parallel links between two nodes are alike, so that the kernel counts their use and need not
-    # choose one. The choice is made when the rows are written.
+    # Parallel links between two nodes are equivalent. The kernel only counts the links in use;
+    # links are chosen when the rows are written.
     pairs = arcs.ends.tail[order] * arcs.size + arcs.ends.head[order]
     wires, first = np.unique(pairs, return_index=True)
     wide = np.diff(np.append(first, len(pairs)))
     sends = sends_of(forest, sources, {pair: at for at, pair in enumerate(wires.tolist())}, arcs)
-    # Turned round, an item that comes twice to a switch in one step would be two sums there.
+    # In a reduction (the reversed schedule), an item at a switch twice in one step would be two
+    # sums.
     into = wires % arcs.size - arcs.hosts if alone else np.full(len(wires), -1)
     rows = np.empty((int(np.diff(sends.begin)[sends.way].sum()), 4), np.int64)
 
@@ -106,21 +108,21 @@ def forest_rows(
 
 
 def sends_of(forest: Forest, sources: Ints, numbers: dict[int, int], arcs: Arcs) -> ForestSends:
-    """Give each item a tree, and each of its messages a way; `numbers` are those of the wires."""
+    """Assign a tree to each item and a way to each message; `numbers` are the wires of pairs."""
     hosts = arcs.hosts
     parent = np.full((len(sources), hosts), -1)
     way = np.zeros((len(sources), hosts), np.int64)
     turn = np.zeros(len(sources), np.int64)
-    # Ways are stored once, and items refer to them: many items take the same way.
-    listed, begin = list[int](), [0, 0]  # way 0 is that of the root, to itself
+    # Ways are stored once and items refer to them, because many items take the same way.
+    listed, begin = list[int](), [0, 0]  # way 0 leads from the root to itself
     places: dict[tuple[int, ...], int] = {}
     left = {ends: [*parts] for ends, parts in forest.ways.items()}
     by_root = [np.flatnonzero(sources == root) for root in range(hosts)]
     for root, number, above in zip(forest.roots, forest.numbers, forest.parents, strict=True):
         items, by_root[root] = np.split(by_root[root], [number])
         parent[items] = above
-        # Items of one tree start evenly over all steps. In 64ths of a step, because whole steps
-        # would make trees of different loads start together.
+        # Items of one tree start evenly over all steps, in units of 1/64 step. With whole steps,
+        # trees of different loads would start together.
         turn[items] = np.arange(number) * (64 * forest.steps) // number
         for head in np.flatnonzero(above >= 0).tolist():
             parts, done = left[int(above[head]), head], 0
@@ -151,10 +153,12 @@ def take_turns(
     seed: int,
     rows: Table,
 ) -> int:
-    """Write rows (step, wire, which of its links, item); how many there are.
+    """Schedule items down trees: write rows (step, wire, link, item); return their number.
 
-    In every step the sends go whose items have come. Those of a tree take turns over all the steps
-    that its links carry something in; some starts let go first what has a long way before it.
+    A wire is an ordered pair of nodes, and a link is one of its parallel links, from 0. In every
+    step, messages whose items have arrived at the sender may leave. The messages of a tree are
+    spread over all steps. In three of four seeds, messages with a long remaining way have
+    priority.
     """
     items, hosts = parent.shape
     height, keys = np.zeros((items, hosts), np.int64), np.empty(items * hosts, np.int64)
@@ -165,22 +169,21 @@ def take_turns(
             while parent[item, node] >= 0:
                 at = way[item, node]
                 steps += begin[at + 1] - begin[at]
-                # Hops below a node: what has the longest way before it decides when the whole
-                # forest ends.
+                # Height: hops below a node. The longest remaining way determines the end of the
+                # whole forest.
                 height[item, node] = max(height[item, node], steps)
                 node = parent[item, node]
     for item in range(items):
         for head in range(hosts):
             noise = draw32(int(seed), int(item), int(head), 12) & 0xFFF
-            # Starts differ in how much the height counts, because no weight is best on all
-            # networks.
+            # Starts differ in the weight of the height, because no weight is best on all networks.
             soon = turn[item] - (seed % 4) * 32 * height[item, head]
-            last = int(parent[item, head] < 0) << 60  # roots wait for nothing
+            last = int(parent[item, head] < 0) << 60  # roots receive no message
             keys[item * hosts + head] = last + soon * 64 + noise
             left += parent[item, head] >= 0
             at = way[item, head]
             span = max(span, begin[at + 1] - begin[at])
-    # Roots have the largest keys, so that the cut at `left` drops exactly them.
+    # Roots have the largest keys, so the cut at `left` drops exactly the roots.
     waiting = np.argsort(keys)[:left]
     come = np.full((items, hosts), -1)
     for item in range(items):
@@ -220,7 +223,7 @@ def take_turns(
                 used[now, wire] += 1
                 if into[wire] >= 0:
                     passing[now, into[wire], item] = True
-            # Switches do not buffer, so that all hops of a way are reserved at once.
+            # Switches do not buffer, so all hops of a way are reserved at once.
             come[item, head] = step + last - first - 1
         left = still
         used[step % span, :] = 0

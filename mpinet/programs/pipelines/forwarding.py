@@ -1,8 +1,8 @@
-"""Bounds where switches only forward: whatever comes to a processor has left one for it alone.
+"""Bounds for switches that only forward: each message has a single sender and a single receiver.
 
-A message that a processor sends through such switches comes to one processor, some hops later. So
-it is processors that send as many messages as are accepted, and of the switches only the hops count
-that lie between the nearest two processors.
+A processor's message through such switches reaches exactly one processor, some hops later. The
+number of messages sent by processors therefore equals the number accepted. Switches only add the
+hops between the nearest two processors.
 """
 
 from __future__ import annotations
@@ -15,21 +15,22 @@ from mpinet.programs.pipelines.arcs import Arcs
 
 
 def forwarded_bound(arcs: Arcs, collective: str, items: int, one_port: bool, carried: int) -> Bound:
-    """Steps that no collective through switches that only forward beats.
+    """Return a lower bound of the steps of a collective through switches that only forward.
 
     Parameters
     ----------
     arcs : Arcs
-        Of a network of links.
+        Arcs of a network of links.
     collective : str
-        ``"broadcast"``, ``"gossip"``, or one that combines: backwards it is one of these, and an
-        allreduce takes 2N - 2 messages an item, as calls do (Harary and Schwenk 1974).
+        ``"broadcast"``, ``"gossip"``, or a collective that combines. Reversed, a combining
+        collective is one of these. An allreduce takes 2N - 2 messages per item, like telephone
+        calls (Harary and Schwenk 1974).
     items : int
-        As of `mpinet.programs.pipelines.bounds.steps_and_rate`.
+        As in `mpinet.programs.pipelines.bounds.steps_and_rate`.
     one_port : bool
-        Whether a processor sends one message a step.
+        If True, a processor sends at most one message per step.
     carried : int
-        Messages that all processors can send in a step.
+        Maximum number of messages sent by all processors per step.
 
     Examples
     --------
@@ -42,7 +43,7 @@ def forwarded_bound(arcs: Arcs, collective: str, items: int, one_port: bool, car
         return Bound(0, "ends")
     messages = items * forwarded_messages(collective, hosts)
     sent = Bound(-(-messages // carried) + hops - 1, "hops")
-    # An item is at more processors as these send it on, each over its links, and it has arrived.
+    # The holders of an item grow by their sends, one per link, after the hops of each message.
     fanout = 1 if one_port else int(arcs.out_degrees[:hosts].max())
     informed = [1]
     while informed[-1] < hosts:
@@ -51,12 +52,12 @@ def forwarded_bound(arcs: Arcs, collective: str, items: int, one_port: bool, car
 
 
 def forwarded_messages(collective: str, hosts: int) -> int:
-    """Messages that N processors send for each item: of a broadcast N - 1."""
+    """Return the messages of N processors for each item; for a broadcast N - 1."""
     return (hosts - 1) * (hosts if collective in OF_EACH else 1 + (collective == "allreduce"))
 
 
 def fewest_hops(arcs: Arcs) -> int:
-    """Hops between the nearest two processors; 0 where none reaches another."""
+    """Return the hops between the nearest two processors; 0 if no processor reaches another."""
     tail, head = arcs.ends.tail, arcs.ends.head
     nearest, away = np.full(arcs.size, -1), np.zeros(arcs.size, np.int64)
     nearest[: arcs.hosts] = np.arange(arcs.hosts)

@@ -1,4 +1,4 @@
-"""Schedules side by side: the messages of several in common steps, each as early as it can go."""
+"""Merging of several groups' schedules into common steps, each message as early as possible."""
 
 from __future__ import annotations
 
@@ -18,28 +18,29 @@ from mpinet.programs.schedules.timetable import Timetable
 
 @dataclass(frozen=True, eq=False)
 class Party:
-    """A collective beside others."""
+    """One of several concurrent collectives."""
 
     part: Topology
-    """The fabric as the group sees it."""
+    """Fabric as seen by the group."""
     place: Ints
-    """The number on the fabric of each of its nodes. Shape (N,)."""
+    """Number of each of the group's nodes on the fabric. Shape (N,)."""
     algorithm: str
-    """Name of the search that found the schedule."""
+    """Name of the algorithm of the schedule."""
     table: Timetable
-    """Schedule of the collective, in the group's own numbers and steps, in order; rows have their
-    ports."""
+    """Ordered schedule of the collective in the group's own node numbers and steps. Rows have
+    ports.
+    """
     bound: Bound
-    """Steps that it cannot beat alone."""
+    """Lower bound of the steps if the collective runs alone."""
 
 
 def interleaved(fabric: Topology, model: PortModel, parties: Sequence[Party]) -> list[Timetable]:
-    """Put the messages of all groups into common steps.
+    """Merge the messages of all groups into common steps.
 
     Returns
     -------
     list of Timetable
-        Those of the groups, in the common steps.
+        The groups' timetables in the common steps.
     """
     busy: dict[Hashable, set[int]] = defaultdict(set)
     steps = [each.table.step.copy() for each in parties]
@@ -55,13 +56,13 @@ def interleaved(fabric: Topology, model: PortModel, parties: Sequence[Party]) ->
                 busy[each].add(at)
             steps[which][rows] = at
             placed.append((rows, at))
-        for rows, at in placed:  # rows of one step of their own do not wait for each other
+        for rows, at in placed:  # rows of the same original step do not wait for each other
             lines[which].note(rows, at)
     return [replace(each.table, step=step) for each, step in zip(parties, steps, strict=True)]
 
 
 class _Line:
-    """A group's messages in their order, with what each waits for and uses."""
+    """A group's messages in their order, with their dependencies and resources."""
 
     def __init__(self, fabric: Topology, model: PortModel, one: Party):
         table = one.table
@@ -78,10 +79,10 @@ class _Line:
         self._left: dict[tuple[int, int], int] = {}
 
     def units(self) -> Iterator[tuple[int, list[int]]]:
-        """Yield the rows that have to stay in one step, step by step.
+        """Yield the sets of rows that must share one step, ordered by original step.
 
-        Those are the rows of a transmission on a bus, and rows by which a chunk comes to a node in
-        the step in which it leaves there.
+        A set contains the rows of one bus transmission, or rows by which a chunk arrives at a node
+        and leaves the node in the same step.
         """
         step = self._table.step
         for first, last in zip(*_runs(step), strict=True):
@@ -104,7 +105,7 @@ class _Line:
                 yield int(step[first]), together
 
     def needed(self, rows: list[int]) -> set[Hashable]:
-        """Return what rows use in their step: links or busses, and ports of both ends."""
+        """Return the resources of rows in their step: a bus, a port, or both ends (one port)."""
         used = set[Hashable]()
         for row in rows:
             sender, receiver = int(self._from[row]), int(self._to[row])
@@ -117,9 +118,10 @@ class _Line:
         return used
 
     def ready(self, rows: list[int]) -> int:
-        """Return the first step after all that rows wait for.
+        """Return the first step in which all dependencies of rows are met.
 
-        What a row carries has come, and what is there in its place at the receiver has left.
+        The sender has received the chunk, and the receiver has sent the previous content of its
+        place.
         """
         found = 1
         for row in rows:
@@ -129,7 +131,7 @@ class _Line:
         return found
 
     def note(self, rows: list[int], at: int) -> None:
-        """Note that rows go in a step."""
+        """Record the step of rows."""
         for row in rows:
             sent = self._senders[row], self._chunks[row]
             got = self._receivers[row], self._chunks[row]
@@ -138,7 +140,7 @@ class _Line:
 
 
 def _runs(step: Ints) -> tuple[list[int], list[int]]:
-    """Begin and end of the rows of each step."""
+    """Return first and last index of the rows of each step, the last one exclusive."""
     begin = np.flatnonzero(np.diff(step, prepend=-1))
     return begin.tolist(), np.append(begin[1:], len(step)).tolist()
 

@@ -1,11 +1,14 @@
-"""Trees that carry items to all processors at the rate that nothing beats, through switches, too.
+"""Packing of trees that carry items to all processors at the optimal rate, also through switches.
 
-Links may carry so many messages in all. Items of many roots can come to everybody if every set of
-nodes without some processor lets out as many as are in it (Edmonds 1973), and the fewest steps
-after which links have carried enough are found by maximum flows. Switches then go, one after the
-other: a link into one and a link out of it become one link, as far as every such set keeps enough
-(Mader 1978; Bang-Jensen, Frank and Jackson 1995). Between processors alone trees are grown, each
-for as many items as can go the same way (ForestColl, Zhao and others 2024).
+Consider links that carry a limited number of messages in total. Trees for the items of many roots
+exist under one condition: every set of nodes without some processor has at least as many outgoing
+messages as items (Edmonds 1973). Maximum flows find the smallest number of steps with enough
+capacity.
+
+Switches are then removed one by one. A link into a switch and a link out of it become one link, if
+every such set keeps enough capacity. This splitting off follows Mader (1978) and Bang-Jensen, Frank
+and Jackson (1995). Between the processors alone trees are grown, each for as many items as can take
+the same tree (ForestColl, Zhao and others 2024).
 """
 
 from __future__ import annotations
@@ -18,7 +21,7 @@ from mpinet.base.arrays import Ints, Table
 from mpinet.compiled import inlined, kernel
 
 Ways = dict[tuple[int, int], list[tuple[int, tuple[int, ...]]]]
-"""Nodes on the way from one processor to another, ends included, with how many items go there."""
+"""Ways from one processor to another: number of items and list of nodes, ends included."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -26,26 +29,26 @@ class Forest:
     """Trees for the items of all roots."""
 
     steps: int
-    """Steps after which links have carried enough: no fewer are possible."""
+    """Smallest number of steps in which links have enough capacity; a lower bound."""
     roots: Ints
     """Root of each tree. Shape (t,)."""
     numbers: Ints
-    """Number of items that go down each tree. Shape (t,)."""
+    """Number of items on each tree. Shape (t,)."""
     parents: Table
     """Parent of each processor in each tree; -1 at the root. Shape (t, hosts)."""
     ways: Ways
-    """Ways between pairs of processors, see `Ways`; each pair has enough for all trees."""
+    """Ways between pairs of processors, see `Ways`; each pair has enough ways for all trees."""
 
 
 def pack(wide: Table, weights: Ints) -> Forest:
-    """Pack trees.
+    """Pack trees for the items of all processors.
 
     Parameters
     ----------
     wide : ndarray of int64, shape (N, N)
-        Messages that can go from one node to another in a step; into each node as many as out.
+        Messages per step from one node to another. Every node has equal capacity in and out.
     weights : ndarray of int64, shape (hosts,)
-        Items of each processor; the first nodes are processors. There are two or more.
+        Number of items of each processor. The first nodes are the processors, at least two.
 
     Examples
     --------
@@ -54,17 +57,17 @@ def pack(wide: Table, weights: Ints) -> Forest:
     >>> found.steps, int(found.numbers.sum())
     (5, 12)
     """
-    # All links are scaled by the steps, so that trees carry whole items and no fractions appear.
+    # All links are scaled by the steps, so trees carry whole items and no fractions appear.
     steps = fewest_loads(wide, weights)
     free = wide * steps
     ways = remove_switches(free, weights)
     hosts = len(weights)
-    # A link that stands for a way through switches takes as many steps as the way has hops.
+    # A link that replaces a way through switches takes as many steps as the way has hops.
     longer = np.ones((hosts, hosts), np.int64)
     for (tail, head), parts in ways.items():
         longer[tail, head] = min(len(way) - 1 for _, way in parts)
-    # Few trees suffice as a rule; the rare case of more restarts with twice the room, because the
-    # kernel cannot grow its arrays.
+    # Usually few trees suffice. In the rare other case the kernel restarts with twice the room,
+    # because it cannot grow its arrays.
     room = 4 * hosts
     while True:
         roots, numbers = np.empty(room, np.int64), np.empty(room, np.int64)
@@ -77,10 +80,13 @@ def pack(wide: Table, weights: Ints) -> Forest:
 
 
 def fewest_loads(wide: Table, weights: Ints) -> int:
-    """Steps after which links have carried all items to all processors, if no item has to wait."""
+    """Return the smallest number of steps in which links can carry all items to all processors.
+
+    Waiting of items is not considered.
+    """
     few, enough = 0, int(weights.sum())
-    # More steps never make a feasible load infeasible, so bisection finds the least one. `enough`
-    # starts feasible: one item per step crosses any cut of a connected network.
+    # More steps never make a feasible load infeasible, so bisection finds the smallest number.
+    # `enough` starts feasible: one item per step crosses any cut of a connected network.
     while enough - few > 1:
         steps = (few + enough) // 2
         if shortfall(wide * steps, weights, 1):
@@ -91,29 +97,29 @@ def fewest_loads(wide: Table, weights: Ints) -> int:
 
 
 def remove_switches(free: Table, weights: Ints) -> Ways:
-    """Lead links past switches, those of the highest numbers first; `free` is written.
+    """Replace links at switches by links past them, highest switch first; `free` is changed.
 
-    First a switch shares out what comes from each of its neighbours, as evenly as can be, so that
-    trees become shallow; what is left then goes wherever it can.
+    First each switch distributes the capacity of every incoming link as evenly as possible, for
+    shallow trees. The remaining capacity then goes to any possible link.
     """
     ways: Ways = {}
     for tail, head in zip(*(ends.tolist() for ends in np.nonzero(free)), strict=True):
         ways[tail, head] = [(int(free[tail, head]), (tail, head))]
-    # Mader's splitting-off, as in ForestColl: a pair of links at a switch becomes one link beside
-    # it as long as every cut still lets enough through.
+    # Mader's splitting-off, as in ForestColl: a pair of links at a switch becomes one link past the
+    # switch, as long as every cut keeps enough capacity.
     for switch in range(len(free) - 1, len(weights) - 1, -1):
         into, out, every = free[:, switch].copy(), free[switch].copy(), int(free[switch].sum())
         for evenly in (True, False):
             for tail in np.flatnonzero(into).tolist():
                 heads = np.flatnonzero(out)
-                # Each link begins with the neighbour after itself, so that all links do not choose
+                # Each link begins with the neighbour after its own tail, so not all links choose
                 # the same head.
                 behind = int(np.searchsorted(heads, tail, side="right"))
                 for head in np.roll(heads, -behind).tolist():
                     most = min(int(free[tail, switch]), int(free[switch, head]))
                     if evenly:
                         most = min(most, -(-int(into[tail] * out[head]) // every))
-                    # A message back to the node from which it came would be a wasted loop.
+                    # A message back to its previous node would be a wasted loop.
                     if most == 0 or tail == head:
                         continue
                     number = int(split_off(free, weights, tail, switch, head, most))
@@ -124,7 +130,7 @@ def remove_switches(free: Table, weights: Ints) -> Ways:
 
 
 def _join(ways: Ways, tail: int, switch: int, head: int, number: int) -> None:
-    """Make so many ways that end at a switch, and as many that begin there, ways past it."""
+    """Join `number` ways that end at a switch with as many that begin there."""
     joined = ways.setdefault((tail, head), [])
     while number:
         (some, into), (others, out) = ways[tail, switch].pop(), ways[switch, head].pop()
@@ -139,15 +145,15 @@ def _join(ways: Ways, tail: int, switch: int, head: int, number: int) -> None:
 
 @kernel
 def split_off(free: Table, weights: Ints, tail: int, switch: int, head: int, most: int) -> int:
-    """Lead as many messages as can be past a switch, at most so many; writes `free`.
+    """Route at most `most` messages past a switch; change `free` and return their number.
 
-    A set that then lets out fewer than it has to has lost all of them: so many fewer can go.
+    The shortfall of the worst set of nodes after the split is given back.
     """
     free[tail, switch] -= most
     free[switch, head] -= most
     free[tail, head] += most
     short = shortfall(free, weights, most)
-    # `shortfall` counts the items that a too large split would lose; exactly these are given back.
+    # `shortfall` counts the items lost by a too large split; exactly these are given back.
     free[tail, switch] += short
     free[switch, head] += short
     free[tail, head] -= short
@@ -158,7 +164,7 @@ def split_off(free: Table, weights: Ints, tail: int, switch: int, head: int, mos
 def copy_square(table, size, into):
     """Copy the first rows and columns of a table, number by number.
 
-    NumPy's assignment would need an error message that is made at run time.
+    NumPy's assignment would need an error message built at run time.
     """
     for row in range(size):
         for column in range(size):
@@ -167,7 +173,7 @@ def copy_square(table, size, into):
 
 @kernel
 def shortfall(free: Table, weights: Ints, most: int) -> int:
-    """Items of those of all roots that one processor cannot get, the largest number; up to most."""
+    """Return the largest number of items that some processor cannot get, at most `most`."""
     size, hosts = len(free), len(weights)
     left = np.zeros((size + 1, size + 1), np.int64)
     needed, short = weights.sum(), 0
@@ -176,11 +182,10 @@ def shortfall(free: Table, weights: Ints, most: int) -> int:
         copy_square(free, size, left)
         for node in range(hosts):
             left[size, node] = weights[node]
-        # One source stands before all roots, with as much as their items. By Edmonds trees exist if
-        # and only if it can reach every processor in full.
+        # One source in front of all roots holds all their items. By Edmonds' theorem trees exist if
+        # and only if the full flow from this source reaches every processor.
         short = max(short, needed - largest_flow(left, size + 1, size, target, needed))
-        # The caller cannot take back more than `most`, so that a larger shortfall need not be
-        # known.
+        # The caller cannot take back more than `most`, so a larger shortfall need not be known.
         if short >= most:
             return most
     return short
@@ -188,11 +193,14 @@ def shortfall(free: Table, weights: Ints, most: int) -> int:
 
 @inlined
 def largest_flow(left: Table, size: int, source: int, target: int, most: int) -> int:
-    """Messages from source to target, at most so many; `left` becomes what is free beside them."""
-    # Ways of one and two links are most of the flow in dense tables, and need no search.
+    """Return the largest flow from source to target, at most `most`.
+
+    `left` keeps the free capacity.
+    """
+    # Paths of one and two links are most of the flow in dense tables, and need no search.
     flow = min(most, left[source, target])
     left[source, target] -= flow
-    # Ways of two links at once, then one way after the other by breadth first.
+    # Paths of two links at once, then single paths by breadth-first search.
     for node in range(size):
         if node != source and node != target:
             amount = min(most - flow, left[source, node], left[node, target])
@@ -233,18 +241,19 @@ def largest_flow(left: Table, size: int, source: int, target: int, most: int) ->
 def grow(
     free: Table, longer: Table, waiting: Ints, roots: Ints, numbers: Ints, parents: Table
 ) -> int:
-    """Write trees; how many there are, -1 where there is no room for all.
+    """Grow trees for all items; write them and return their number, or -1 if arrays are too small.
 
-    A tree takes the link that brings a processor soonest. As many items go down it as the rest can
-    spare: every set of processors that trees to come do not begin in needs a link for each of them.
-    Items that cannot take a link make a tree of their own, with what they share so far.
+    A tree takes the link that reaches a new processor earliest. As many items as possible use the
+    tree. Every set of processors without the roots of future trees must keep one incoming link for
+    each future tree. Items that cannot take a link form a new tree, which shares the part grown
+    before.
     """
     hosts, room = len(free), len(numbers)
     depths = np.empty((room, hosts), np.int64)
     tried = np.empty((hosts, hosts), np.bool_)
-    # Lovász' proof of Edmonds' theorem: a tree takes a link only if all trees to come can still be
+    # Lovász' proof of Edmonds' theorem: a tree takes a link only if all future trees can still be
     # completed. Then greedy growth never gets stuck.
-    done, open_ = 0, 0  # trees that are whole; the next ones, as far as open_, have begun
+    done, open_ = 0, 0  # complete trees; trees begun, up to open_
     for root in range(hosts):
         if waiting[root] == 0:
             continue
@@ -271,7 +280,7 @@ def grow(
                         if tried[node, other]:
                             continue
                         depth = depths[done, node] + longer[node, other]
-                        # Shallow trees end early; among equal depths a link with more room leaves
+                        # Shallow trees end early. Among equal depths, a link with more room leaves
                         # more choice.
                         key = (depth << 32) - free[node, other]
                         if tail < 0 or key < best:
@@ -281,8 +290,8 @@ def grow(
                 if number == 0:
                     tried[tail, head] = True
                     continue
-                # Only some of the items fit through this link. The rest splits off into a tree of
-                # its own, which shares the part that has grown.
+                # Only some of the items fit through this link. The others split off into a new
+                # tree, which shares the part grown before.
                 if number < numbers[done]:
                     if open_ == room:
                         return -1
@@ -312,7 +321,10 @@ def spare(
     head: int,
     most: int,
 ) -> int:
-    """Items that can take a link for a tree, at most so many: the rest finds its ways without."""
+    """Return how many items of a tree can take a link, at most `most`.
+
+    All other trees must stay possible.
+    """
     hosts, others = len(waiting), open_ - tree - 1
     size = hosts + others
     left = np.zeros((size, size), np.int64)
@@ -328,9 +340,9 @@ def spare(
         every += numbers[begun]
         for node in range(hosts):
             if parents[begun, node] != -2:
-                # A tree that has begun may continue from each of its nodes, without a limit at its
-                # own place.
+                # A tree already begun may continue from each of its nodes, without a capacity
+                # limit.
                 left[place, node] = 1 << 40
-    # The flow to `head` must bring all other trees there. What it has beyond them can be used now.
+    # The flow to `head` must bring all other trees there. The excess can be used now.
     needed = every - most
     return max(0, largest_flow(left, size, tail, head, every) - needed)

@@ -1,12 +1,13 @@
-"""Items from processors to processors through switches that only forward.
+"""Pipelines of items along paths between processors, through switches that only forward.
 
-A switch that forwards sends on what comes, each message once: it makes no two of one, and backwards
-no one of two. So an item goes from a processor that has it along a path through switches to one
-that lacks it. A message that is on its way waits nowhere. Backwards, these paths are a reduction in
-which processors alone combine.
+A forwarding switch sends each message on exactly once. It neither copies a message nor, in the
+reversed schedule, combines messages. An item travels from a processor that holds the item through
+switches to a processor that lacks it. A message in flight waits in no switch. The reversed paths
+are a reduction in which only processors combine.
 
-Either each processor fetches what fewest have (`mpinet.programs.pipelines.fetching`), or those that
-have few items send them to those that lack them, which is better where one processor has them all.
+Two searches exist. In the first, each processor fetches the items with the fewest holders
+(`mpinet.programs.pipelines.fetching`). In the second, processors with few items send to processors
+that lack them. The second search is better if one processor holds all items.
 """
 
 from __future__ import annotations
@@ -24,25 +25,25 @@ from mpinet.programs.pipelines.fetching import fetch
 from mpinet.programs.starts import best_rows
 
 STARTS = 16
-"""Searches with other draws; the best counts."""
+"""Number of searches with different random draws; the best one is returned."""
 
 NEAR = 8
-"""Hops of the longest paths that are tried first, then twice as many."""
+"""Maximum number of hops per path in the first try; doubled after a failure."""
 
 MOST_CELLS = 2**28
-"""Most marks of what is used in which step."""
+"""Maximum number of marks for resources in use per step."""
 
 MOST_LOOKS = 2**35
-"""Looks at arcs and at words of items that a search may take in which processors fetch, at most."""
+"""Maximum number of arcs and bit words examined by the first search (fetching)."""
 
 MOST_AGAIN = 2**31
-"""Such looks that further ones may take."""
+"""Maximum number of arcs and bit words examined by further starts of the first search."""
 
 MOST_TRIES = 2**31
-"""Looks at arcs that a search may take in which those send that have, about."""
+"""Approximate maximum number of arcs examined by the second search (sending)."""
 
 LONGEST = 2**6
-"""Hops of a path of theirs, on the average, for which there is room."""
+"""Average number of hops per path for which the second search allocates room."""
 
 
 def path_rows(
@@ -53,23 +54,23 @@ def path_rows(
     Parameters
     ----------
     arcs : Arcs
-        Of the network.
+        Arcs of the network.
     sources : ndarray of int64, shape (items,)
-        The processor that has each item first.
+        Processor that holds each item first.
     bound : int
-        Steps that nothing beats: there the search ends.
+        Lower bound of the steps. The search ends when a schedule meets the bound.
     one_port : bool
-        Whether a node sends and accepts one message a step.
+        If True, a node sends and receives at most one message per step.
     alone : bool
-        Whether an item is not to come to a switch twice in a step: backwards, nobody could tell
-        which of two sums goes where.
+        If True, an item reaches a switch at most once per step. In the reversed schedule two sums
+        of the same item at one switch could not be told apart.
 
     Returns
     -------
     rows : ndarray of int64, shape (k, 4)
-        Step, sender, receiver and item, by step; None where the search would take too long.
+        Step, sender, receiver and item, by step; None if the search would take too long.
     ports : ndarray of int64, shape (k,)
-        The senders' ports.
+        Port of each sender.
 
     Examples
     --------
@@ -82,8 +83,8 @@ def path_rows(
     rooted, best = bool((sources == sources[0]).all()), np.empty((0, 3), np.int64)
     deliveries, longest = items * (hosts - 1), NEAR
     looks = deliveries * (2 * hosts + (items >> 6) * hosts + items)
-    # Short limits make the search cheap. They double only where no schedule was found, up to the
-    # longest way through all switches.
+    # Short limits make the search cheap. The limit doubles after a failed search, up to the longest
+    # path through all switches.
     while not len(best) and looks <= MOST_LOOKS and longest < 2 * (arcs.size - hosts + NEAR):
         cells = (longest + 1) * (len(arcs) + items * (arcs.size - hosts))
         if max(cells, deliveries * longest) > MOST_CELLS:
@@ -93,8 +94,8 @@ def path_rows(
         starts = min(STARTS, MOST_AGAIN // looks)
         best = best_rows(partial(_fetched, given, groups(arcs), room), room, starts, bound)
         longest *= 2
-    # From one source a second search is tried, in which holders begin the paths. Neither search is
-    # better on all networks.
+    # With a single source the second search, in which holders begin the paths, is tried as well.
+    # Neither search is better on all networks.
     if rooted and (not len(best) or best[-1, 0] > bound):
         sent = _sent(arcs, sources, bound, one_port)
         if sent is not None and (not len(best) or sent[-1, 0] < best[-1, 0]):
@@ -107,7 +108,7 @@ def path_rows(
 
 
 def groups(arcs: Arcs) -> Ints:
-    """Number the processors' groups: those are in one that have most links to the same node.
+    """Return a group number per processor: a group has most links to the same node.
 
     Examples
     --------
@@ -117,8 +118,7 @@ def groups(arcs: Arcs) -> Ints:
     """
     ends = np.stack([arcs.ends.tail, arcs.ends.head], axis=1)[arcs.ends.tail < arcs.hosts]
     pairs, wide = np.unique(ends, axis=0, return_counts=True)
-    # The widest neighbour comes first for each processor, the lowest number among equally wide
-    # ones.
+    # For each processor the neighbour with most links comes first, ties by lowest number.
     order = np.lexsort((pairs[:, 1], -wide, pairs[:, 0]))
     _, first = np.unique(pairs[order, 0], return_index=True)
     _, group = np.unique(pairs[order][first, 1], return_inverse=True)
@@ -126,17 +126,20 @@ def groups(arcs: Arcs) -> Ints:
 
 
 def _fetched(given: tuple[Any, ...], group: Ints, rows: Table, seed: int) -> int:
-    """Write a start's rows, by step; how many there are. Every other one knows no groups."""
+    """Write the rows of one start of the fetching search; return their number.
+
+    Starts with odd seeds ignore the groups.
+    """
     count = int(fetch(*given, group * (seed % 2 == 0), seed, rows))
     rows[:count] = rows[np.lexsort((rows[:count, 1], rows[:count, 0]))]
     return count
 
 
 def _sent(arcs: Arcs, sources: Ints, bound: int, one_port: bool) -> Table | None:
-    """Rows of the best search in which those send that have, by step; None if it is too long."""
+    """Return the rows of the best sending search, by step; None if the search takes too long."""
     items, hosts = len(sources), arcs.hosts
-    # A guess: greedy schedules rarely take four times the bound. The kernel reports where it is too
-    # small, and a doubled one is tried.
+    # A guess: greedy schedules rarely take four times the bound. If the horizon is too short, the
+    # kernel reports a failure and the horizon doubles.
     horizon = 4 * (max(bound, 1) + items) + 32
     width = len(arcs) + 2 * arcs.size + items * (arcs.size - hosts)
     if hosts * items * len(arcs) * max(bound, 1) > MOST_TRIES:
@@ -147,7 +150,7 @@ def _sent(arcs: Arcs, sources: Ints, bound: int, one_port: bool) -> Table | None
         if horizon * width > MOST_CELLS:
             break
         count = send(arcs.ends, hosts, arcs.size, sources, one_port, start, horizon, rows)
-        # The same start is made again with more room, since its draws depend on the seed alone.
+        # The retry repeats the same start, since its draws depend only on the seed.
         if count < 0:
             horizon *= 2
             continue
@@ -169,9 +172,12 @@ def send(
     horizon: int,
     rows: Table,
 ) -> int:
-    """Write step, arc and item of each hop; how many there are, -1 where the room is too small.
+    """Let holders send all items; write step, arc and item of each hop, return their number.
 
-    In every step each processor begins paths, with what fewest have, as far as its ports allow.
+    Return -1 if the horizon is too short.
+
+    In every step each processor begins paths with the items of fewest holders, as far as its ports
+    allow.
     """
     items = sources.size
     busy = np.zeros((horizon + 1, ends.tail.size), np.bool_)
@@ -190,17 +196,17 @@ def send(
             return count
         for node in range(hosts):
             keys[node] = draw32(int(seed), int(node), int(step), 11) & 0xFFFF
-        # Rare items first, since a common one finds a sender in later steps, too.
+        # Rare items first: a common item also finds a sender in later steps.
         order, rare = np.argsort(keys), np.argsort(holders)
         for place in range(hosts):
             root = order[place]
             for at in range(items):
                 item = rare[at]
                 while since[item, root] >= 0 and since[item, root] < step:
-                    # Stop early: the search in breadth below is the dear part.
+                    # Stop early: the breadth-first search below is the expensive part.
                     if holders[item] == hosts or (one_port and sends[step, root]):
                         break
-                    # The paths that are free from here on, by their length: first come is nearest.
+                    # Breadth-first search over free paths: the first target found is the nearest.
                     depth[:] = -1
                     depth[root], queue[0] = 0, root
                     first, last, target = 0, 1, -1
@@ -220,8 +226,8 @@ def send(
                             if other < hosts:
                                 if since[item, other] < 0:
                                     target, depth[other], came_by[other] = other, now, arc
-                                    # Even starts take the nearest target, odd ones the last that is
-                                    # found. Which is better depends on the network.
+                                    # Even seeds take the nearest target, odd seeds the last one
+                                    # found. The better choice depends on the network.
                                     if seed % 2 == 0:
                                         break
                             elif not passing[now, other - hosts, item]:
@@ -248,5 +254,5 @@ def send(
                         now -= 1
                     holders[item] += 1
                     left -= 1
-    # Not all was delivered within the horizon, so that the caller has to enlarge it.
+    # Some items were not delivered within the horizon; the caller has to enlarge the horizon.
     return -1 if left > 0 else count

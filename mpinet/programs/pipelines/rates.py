@@ -1,10 +1,12 @@
-"""The rates at which items can flow through a network on all ports: maximum flows of its arcs.
+"""Maximum rates of items through a network with all ports, by maximum flows over its arcs.
 
-From one root nobody gets more items a step than arc-disjoint ways lead to him, and by Edmonds all
-get that many at once. In a gossip the items of the processors in a set S have to leave it, by the
-arcs that lead out of S: ``|S| / out(S)`` steps an item, at most over all S that leave somebody out
-(Zhao and others, ForestColl, 2024). A number of steps follows from a flow over time: k ways of C
-steps in all bring k (T + 1) - C items in T steps (Ford and Fulkerson 1958).
+From one root no processor receives more items per step than it has arc-disjoint paths from the
+root. By Edmonds' theorem all processors can reach the smallest of these numbers at once.
+
+In a gossip the items of a set S of processors leave S over its outgoing arcs. One item of each
+therefore takes ``|S| / out(S)`` steps, maximised over all S without some processor (Zhao and
+others, ForestColl, 2024). A flow over time gives a number of steps (Ford and Fulkerson 1958): k
+paths with C steps in total bring k (T + 1) - C items in T steps.
 """
 
 from __future__ import annotations
@@ -18,14 +20,16 @@ from mpinet.compiled import inlined, kernel
 from mpinet.programs.pipelines.arcs import Arcs, Ends, by_ends
 
 MOST_LOOKS = 2**31
-"""Looks at arcs that may be taken for the rate of a network."""
+"""Maximum number of arcs examined to find the rate of a network."""
 
 NEVER = 2**40
-"""Stand-in for steps that cannot be."""
+"""Marker for an impossible number of steps."""
 
 
 def ways_to_all(arcs: Arcs, root: int) -> Ints:
-    """Arc-disjoint ways from a root to each node, shape (N,); as many as arcs to itself.
+    """Return the number of arc-disjoint paths from a root to each node, shape (N,).
+
+    The root's own entry is its number of outgoing arcs.
 
     Examples
     --------
@@ -35,8 +39,7 @@ def ways_to_all(arcs: Arcs, root: int) -> Ints:
     """
     found = np.empty(arcs.size, np.int64)
     free = np.ones(len(arcs), np.bool_)
-    # No cut is smaller than needed beyond the arcs that leave the root, so that a search for more
-    # ways would only cost time.
+    # The root's outgoing arcs limit the number of paths, so a search for more would waste time.
     own = int(arcs.out_degrees[root])
     for node in range(arcs.size):
         found[node] = own
@@ -46,14 +49,14 @@ def ways_to_all(arcs: Arcs, root: int) -> Ints:
 
 
 def looks_of_ways(arcs: Arcs, root: int) -> int:
-    """Bound the looks at arcs that the ways from a root to all may take."""
+    """Return an upper bound of the arcs examined by `ways_to_all`."""
     return arcs.size * int(arcs.out_degrees[root]) * len(arcs)
 
 
 def fewest_steps(arcs: Arcs, root: int, items: int) -> int:
-    """Steps that nobody beats who brings so many items from the root to all processors.
+    """Return a lower bound of the steps to bring items from the root to all processors.
 
-    To each processor alone, as a flow over time, every item by a way of its own.
+    The bound is the largest time of a flow to a single processor, each item by its own path.
 
     Examples
     --------
@@ -63,8 +66,8 @@ def fewest_steps(arcs: Arcs, root: int, items: int) -> int:
     """
     away = np.empty(len(arcs.ends.out_begin) - 1, np.int64)
     steps = 0
-    # Each processor alone is a relaxation of the broadcast: its items may use all links. The worst
-    # one is a bound for all of them together.
+    # Each single processor is a relaxation of the broadcast: its items may use all links. The worst
+    # processor gives a bound for all of them together.
     for node in range(arcs.hosts):
         if node != root:
             steps = max(steps, int(steps_to_one(root, node, items, arcs.ends, NEVER, away)))
@@ -72,20 +75,20 @@ def fewest_steps(arcs: Arcs, root: int, items: int) -> int:
 
 
 def cut_over_time(arcs: Arcs, root: int, items: int, steps: int) -> list[int] | None:
-    """Find why so many steps T are too few to bring items to some processor.
+    """Return the reason why `steps` steps T are too few to bring the items to some processor.
 
-    The dual of Ford and Fulkerson (1958) says it. A flow that brings most in T steps uses the ways
-    that take T steps or fewer. What is left of the network when it flows, with a way of T + 1 steps
-    from the root straight to the processor (the closing arc of the circulation, backwards), gives
-    each place v its distance p(v) from the root. If v belongs to a set after step p(v), an arc from
-    u to v that takes t steps lets max(0, p(v) - p(u) - t) items out of the set, in all as many as
-    the flow brings.
+    The reason is the dual of a flow over time (Ford and Fulkerson 1958). A largest flow in T steps
+    uses the paths of at most T steps. Take the residual network of this flow. Add a path of T + 1
+    steps directly from the root to the processor (the reversed closing arc of the circulation). Let
+    p(v) be the distance of node v from the root in this network. Node v belongs to a set after step
+    p(v). An arc from u to v of t steps lets max(0, p(v) - p(u) - t) items out of the set. In total
+    exactly the items of the flow leave.
 
     Returns
     -------
     list of int or None
-        The step after which each node belongs to a set, never that processor (-1): fewer items can
-        leave the set in so many steps. None where so many steps are enough for every processor.
+        Step after which each node belongs to the set; -1: never, as for the processor itself. Fewer
+        items than needed can leave the set in T steps. None if T steps suffice for every processor.
     """
     away = np.empty(len(arcs.ends.out_begin) - 1, np.int64)
     for node in range(arcs.hosts):
@@ -96,18 +99,18 @@ def cut_over_time(arcs: Arcs, root: int, items: int, steps: int) -> list[int] | 
 
 
 def fewest_to_one(arcs: Arcs, items: int) -> tuple[int, list[int]]:
-    """Steps in which some processor can get so many items of each other one, at the fewest.
+    """Return the least steps to bring `items` items of all others to the worst processor.
 
-    All items together flow to it over time, from wherever the ways are shortest. The number is of
-    the processor for which it is largest, and so is the cut.
+    All items together flow to the processor over time, along shortest paths from their sources.
+    Number and cut belong to the processor with the largest number of steps.
 
     Returns
     -------
     steps : int
-        That nobody beats.
+        Lower bound of the steps.
     since : list of int
-        Step after which each node belongs to a set, as of `cut_over_time`, for a step less; the
-        others do from the beginning.
+        Step after which each node belongs to a set, as in `cut_over_time`, for one step less. The
+        other processors belong to the set from the beginning.
 
     Examples
     --------
@@ -115,10 +118,10 @@ def fewest_to_one(arcs: Arcs, items: int) -> tuple[int, list[int]]:
     >>> fewest_to_one(Arcs.of(open("fattree:2,2")), 3)[0]
     10
     """
-    # All others stand behind one source, with more arcs to each of them than can be of use.
+    # One source stands in front of all other processors, with more arcs to each than needed.
     beyond = len(arcs.ends.out_begin) - 1
-    # Parallel arcs of no steps keep all arcs of capacity one: a processor never sends more per step
-    # than it has arcs.
+    # Parallel arcs of 0 steps keep the capacity of all arcs at one: a processor never sends more
+    # per step than it has arcs.
     own = np.repeat(np.arange(arcs.hosts), arcs.out_degrees[: arcs.hosts] + 1)
     tail = np.append(arcs.ends.tail, np.full(len(own), beyond))
     takes = np.append(arcs.ends.takes, np.zeros_like(own))
@@ -129,28 +132,27 @@ def fewest_to_one(arcs: Arcs, items: int) -> tuple[int, list[int]]:
         ends.takes[len(arcs) :] = np.where(own == target, NEVER, 0)
         return int(steps_to_one(beyond, target, most, ends, longest, away))
 
-    # The negative number makes the lowest of equal processors win, so that every rank chooses
-    # alike.
+    # The negative number selects the lowest of equal processors, so every rank chooses the same.
     steps, target = max((brought_to(node, NEVER // 2), -node) for node in range(arcs.hosts))
-    # Run again with one step less: that flow fails, and its distances are the cut that shows it.
+    # Run again with one step less: this flow fails, and its distances are the cut for the proof.
     brought_to(-target, steps - 1)
     return steps, np.where(away < steps, away, -1)[: arcs.size].tolist()
 
 
 def looks_of_one(arcs: Arcs) -> int:
-    """Bound the looks at arcs that `fewest_to_one` may take."""
+    """Return an upper bound of the arcs examined by `fewest_to_one`."""
     return int(arcs.in_degrees[: arcs.hosts].sum()) * len(arcs)
 
 
 def gossip_rate(arcs: Arcs) -> tuple[Fraction, Flags]:
-    """Steps an item that no gossip beats: the largest ``|S| / out(S)``, by Dinkelbach's method.
+    """Return a lower bound of a gossip's steps per item: the largest ``|S| / out(S)`` (Dinkelbach).
 
     Returns
     -------
     rate : Fraction
-        Of a set S.
+        The largest quotient.
     inside : ndarray of bool, shape (N,)
-        Which nodes are in S.
+        Nodes of the set S with this quotient.
 
     Examples
     --------
@@ -163,8 +165,8 @@ def gossip_rate(arcs: Arcs) -> tuple[Fraction, Flags]:
     best, within = Fraction(hosts - 1, int(into.min())), np.arange(places) != int(into.argmin())
     left, reached = np.empty(places, np.int64), np.empty(places, np.bool_)
     flow = np.empty(len(arcs), np.int64)
-    # Arcs are as wide as the rate so far asks for. Where not all can be brought to the target, the
-    # places from which nothing more comes are a set of a higher rate: with that it is tried again.
+    # Arc capacities follow from the current rate. If the target cannot receive all items, the nodes
+    # that cannot send more form a set with a higher rate, and the search restarts with this rate.
     target = 0
     while target < hosts:
         width, supply = best.numerator, best.denominator
@@ -180,18 +182,19 @@ def gossip_rate(arcs: Arcs) -> tuple[Fraction, Flags]:
 
 
 def looks_of_gossip(arcs: Arcs) -> int:
-    """Bound the looks at arcs that the rate of a gossip may take."""
+    """Return an upper bound of the arcs examined by `gossip_rate`."""
     return arcs.hosts * arcs.hosts * len(arcs)
 
 
 @inlined
 def bring(target, width, ends, free, left, flow, reached):
-    """Bring what is left at nodes to one, over free arcs of a width; mark who could bring more.
+    """Find a largest flow from all nodes to a target; mark the nodes that could bring more.
 
-    Writes what stays at each node, and the flow over each arc: a largest one.
+    Free arcs have capacity `width`. `left` keeps the supply that remains at each node, and `flow`
+    the flow over each arc.
     """
-    # Each round finds a way more, by breadth first from the target. It may go back over an arc that
-    # a way uses: then the two ways change their ends there. An arc taken back is noted as ~arc.
+    # Each round finds one more path, breadth first from the target. A path may cancel the flow over
+    # an arc of another path; the two paths then swap their ends. A cancelled arc is stored as ~arc.
     size = ends.out_begin.size - 1
     came_by = np.empty(size, np.int64)
     queue = np.empty(size, np.int64)
@@ -222,7 +225,7 @@ def bring(target, width, ends, free, left, flow, reached):
                     last += 1
         if start < 0:
             return
-        # As much as is there and as the narrowest arc of the way lets through.
+        # The amount is limited by the supply and by the narrowest arc of the path.
         amount, node = left[start], start
         while node != target:
             arc = came_by[node]
@@ -242,7 +245,7 @@ def bring(target, width, ends, free, left, flow, reached):
 
 @kernel
 def count_ways(root: int, target: int, most: int, ends: Ends, free: Flags) -> int:
-    """Count the arc-disjoint ways of free arcs from root to target, at most so many."""
+    """Return the number of arc-disjoint paths of free arcs from root to target, at most `most`."""
     size = ends.out_begin.size - 1
     left, flow = np.zeros(size, np.int64), np.zeros(ends.tail.size, np.int64)
     left[root] = most
@@ -259,20 +262,20 @@ def steps_to_one(
     longest: int,
     away: Ints,
 ) -> int:
-    """Steps in which items flow from root to target at best, over k ways of fewest steps in all.
+    """Return the minimum steps of a flow of items from root to target, over the best k paths.
 
-    Ways of more than `longest` steps are left out. Writes the steps to each place when the ways are
-    used, and `longest` + 1 steps lead from root to target beside them.
+    Paths of more than `longest` steps are left out. `away` receives the steps to each node while
+    these paths are in use, with an additional path of `longest` + 1 steps from root to target.
     """
     size = ends.out_begin.size - 1
-    # Ford and Fulkerson (1958): a static flow of least cost, repeated in every step, brings the
-    # most over time. Each round adds the next shortest way.
+    # Ford and Fulkerson (1958): a static flow of minimum cost, repeated in every step, is a largest
+    # flow over time. Each round adds the next shortest path.
     used = np.zeros(ends.tail.size, np.bool_)
     came_by = np.empty(size, np.int64)
     waiting = np.empty(size, np.bool_)
     queue = np.empty(size, np.int64)
-    # Arcs that are taken back have negative steps, so that places may be looked at again (Bellman,
-    # Ford). The queue goes round in an array: a place is in it once.
+    # Cancelled arcs have negative steps, so nodes may be examined again (Bellman, Ford). The queue
+    # is a ring buffer, and contains each node at most once.
     best, total, ways = NEVER, 0, 0
     while True:
         away[:] = NEVER
@@ -303,12 +306,12 @@ def steps_to_one(
                             place = first + length
                             queue[place if place < size else place - size] = other
                             length += 1
-        # A way that takes more steps than the current optimum cannot bring an item in time.
+        # A path longer than the current optimum cannot bring an item in time.
         if away[target] > min(longest, best):
             return best
         total += away[target]
         ways += 1
-        # k ways of C steps in all bring k (T + 1) - C items in T steps: the least T for all items.
+        # k paths with C steps in total bring k (T + 1) - C items in T steps. Solve for the least T.
         best = min(best, (items + total + ways - 1) // ways - 1)
         node = target
         while node != root:
@@ -332,9 +335,9 @@ def supply_one(
     flow: Ints,
     reached: Flags,
 ) -> None:
-    """Bring what all processors have to one, over arcs of a width; mark who could still bring it.
+    """Find a largest flow of all processors' items to one; mark the nodes that could bring more.
 
-    Processors that have something left are not marked where the flow is a largest one.
+    Processors with a remaining supply are unmarked if the flow is largest.
     """
     left[:] = 0
     left[:hosts] = supply

@@ -1,11 +1,15 @@
-"""Items from where they are to all processors: which way takes the fewest steps.
+"""Pipelines that bring items from their sources to all processors in few steps.
 
-``rarest`` (all ports): everybody takes from its neighbours what fewest have. ``trees`` (all ports):
-down trees that together fill the links, as many as there can be. ``matching`` (one port): in every
-step a largest matching of those who can tell something new. ``cycle`` (one port): along a
-Hamiltonian cycle. Over busses the first and the third let each bus carry what most of its members
-lack. ``paths``: from processor to processor through switches that forward and do nothing else, as
-in what is turned round. Every rank finds the same schedule.
+* ``rarest`` (all ports): every processor receives from its neighbours the items with the fewest
+  holders. Over busses, each bus carries the item lacked by most of its members.
+* ``trees`` (all ports): items travel down as many trees as fit, which together fill the links.
+* ``matching`` (one port): each step uses a largest matching of useful sends. Over busses, each bus
+  carries the item lacked by most of its members.
+* ``cycle`` (one port): items travel along a Hamiltonian cycle.
+* ``paths``: items travel between processors through switches that only forward, also in reversed
+  schedules.
+
+Every rank finds the same schedule.
 """
 
 from __future__ import annotations
@@ -34,43 +38,43 @@ from mpinet.programs.rarest import rarest_rows
 RAREST, TREES, MATCHING, CYCLE, PATHS = "rarest", "trees", "matching", "cycle", "paths"
 
 DIMENSIONS = "dimensions"
-"""Way of an allreduce that does not spread: `mpinet.programs.pipelines.dimensions`."""
+"""Name of an allreduce algorithm outside this module: `mpinet.programs.pipelines.dimensions`."""
 
 MOST_ITEMS = 2**20
-"""Most items of a collective."""
+"""Maximum number of items of a collective."""
 
 MOST_PAIRS = 2**24
-"""Most pairs of a node and an item that it gets."""
+"""Maximum number of pairs of a node and an item to receive."""
 
 MOST_TRIES = 2**28
-"""Pairs, times the steps that nothing beats, up to which a search looks at all of them."""
+"""Maximum number of pairs times the lower bound of the steps, up to which searches are run."""
 
 
 @dataclass(frozen=True, eq=False)
 class ItemSpread:
-    """Spread of items: who sends which one to whom, and when."""
+    """Schedule that spreads items: step, sender, receiver and item of every message."""
 
     algorithm: str
     """Name of the search that found the schedule."""
     rows: Ints
-    """Step, sender, receiver and item, by step. Nobody gets an item twice. Shape (k, 4)."""
+    """Step, sender, receiver and item, by step. No node receives an item twice. Shape (k, 4)."""
     channels: Ints
-    """The senders' ports, -1 for any that leads there; or the busses. Shape (k,)."""
+    """Ports of the senders (-1: any port to the receiver), or busses. Shape (k,)."""
     skipped: tuple[str, ...] = ()
     """Algorithms that were not tried to the end, because they would take too long."""
 
     @property
     def steps(self) -> int:
-        """Steps that it takes."""
+        """Number of steps of the schedule."""
         return int(self.rows[:, 0].max(initial=0))
 
 
 def offered(
     topology: Topology, model: PortModel, rooted: bool, switches: str | None = None
 ) -> list[str]:
-    """The algorithms for a network, a port model, and items of one root or of many.
+    """Return the algorithms for a network, a port model, and items of one root or of many sources.
 
-    `switches` is as of `behavior`.
+    `switches` has the values of `behavior`.
     """
     if only_forwards(topology, switches):
         return [PATHS] if model.send == 1 else [PATHS, TREES]
@@ -93,22 +97,22 @@ def require_spread(
     switches: str | None = None,
     everywhere: bool = False,
 ) -> None:
-    """Raise `UsageError` unless so many items can be brought to all, in this way.
+    """Raise an error unless the items can be spread to all processors by this algorithm.
 
-    `everywhere` says that they are combined at all processors, as in an allreduce.
+    `everywhere` is True if the items are combined at all processors, as in an allreduce.
 
     Raises
     ------
     UsageError
-        There is no such algorithm, or none for half-duplex links or the port model.
+        The algorithm does not exist, or does not support half-duplex links or the port model.
     TooLarge
-        There are too many items, or too many nodes that get them.
+        The number of items, or of pairs of item and receiving node, is too large.
     """
     limits = (model.send, model.receive)
     if model.half_duplex or limits not in ((1, 1), (None, None)):
         raise UsageError(
-            "Pipelines need links of full duplex and one port or all: on half-duplex links both "
-            "directions would share what each is planned for."
+            "Pipelines need full-duplex links, and one port or all ports: schedules use both "
+            "directions of a link at once."
         )
     if not 1 <= items <= MOST_ITEMS:
         raise UsageError(f"A collective moves 1 to {MOST_ITEMS:,} items, not {items}.")
@@ -146,22 +150,22 @@ def spread(
     model : PortModel
         One port or all.
     sources : ndarray of int64, shape (items,)
-        The processor that has each item first.
+        Processor that holds each item first.
     bound : int
-        Steps that nothing beats: there the search ends.
+        Lower bound of the steps. The search ends when a schedule meets the bound.
     algorithm : str, optional
-        Default: what takes the fewest steps.
+        Default: the algorithm with the fewest steps.
     single : bool
-        Whether all will be turned round: one member alone takes what a bus carries, and an item
-        comes to a switch once in a step.
+        If True, the schedule can be reversed: only one member receives a bus transmission, and an
+        item reaches a switch at most once per step.
     switches : str, optional
-        As of `behavior`: `COMBINE` where they may combine, when it is turned round, what they
-        multiply now.
+        As in `behavior`. `COMBINE`: in the reversed schedule, switches may combine messages where
+        they copy now.
 
     Raises
     ------
     TooLarge
-        Every way would take too long to find.
+        Every algorithm would take too long.
 
     Examples
     --------
@@ -206,7 +210,7 @@ def spread(
 def _searched(
     name: str, topology: Topology, arcs: Arcs, sources: Ints, bound: int
 ) -> ItemSpread | None:
-    """A greedy search over links, unless it would take too long."""
+    """Return the result of a greedy search over links; None if the search would take too long."""
     if len(sources) * topology.size * max(bound, 1) > MOST_TRIES:
         return None
     rows = (matched_rows if name == MATCHING else rarest_rows)(topology, sources, bound)
@@ -217,7 +221,7 @@ def _searched(
 def _over_busses(
     name: str, topology: Topology, sources: Ints, bound: int, single: bool
 ) -> ItemSpread | None:
-    """Spread what most members of a bus lack, unless it would take too long."""
+    """Return a schedule in which busses carry widely lacked items; None if too expensive."""
     if len(sources) * topology.most_wired * max(bound, 1) > MOST_TRIES:
         return None
     rows = rows_over_busses(topology, sources, bound, name == MATCHING, single)
@@ -225,14 +229,14 @@ def _over_busses(
 
 
 def _forest(arcs: Arcs, sources: Ints, bound: int, alone: bool) -> ItemSpread | None:
-    """Down trees from all processors that have items, past the switches between them."""
+    """Return a schedule down trees from all source processors; None if too large."""
     if not is_packed(arcs, sources):
         return None
     return ItemSpread(TREES, *forest_rows(arcs, packed_trees(arcs, sources), sources, bound, alone))
 
 
 def _trees(topology: Topology, arcs: Arcs, sources: Ints, bound: int) -> ItemSpread | None:
-    """Down arc-disjoint trees of one root."""
+    """Return a schedule down arc-disjoint trees of one root; None if too expensive to find."""
     root = int(sources[0])
     degree = int(arcs.out_degrees[root])
     if max(looks_of_ways(arcs, root), looks_of_trees(arcs, degree)) > MOST_LOOKS:
@@ -245,10 +249,11 @@ def _trees(topology: Topology, arcs: Arcs, sources: Ints, bound: int) -> ItemSpr
 
 
 def _cycle(topology: Topology, arcs: Arcs, sources: Ints, bound: int) -> ItemSpread | None:
-    """Each item goes once round, as soon as those that its source had before are on their way.
+    """Return a schedule along a Hamiltonian cycle, on which each item travels once round.
 
-    Everybody passes on, a step later, what came; one item of each source at a time, or, where one
-    processor has them all, one after the other.
+    A processor forwards an item in the step after its arrival. With many sources, the items of a
+    source follow each other at intervals of N - 1 steps. With a single source, items start in
+    successive steps.
     """
     cycle = topology.cycle()
     assert cycle is not None

@@ -1,4 +1,4 @@
-"""Work of switches in collectives: they forward, copy or combine messages."""
+"""Behavior of switches in collectives: they forward, copy or combine messages."""
 
 from __future__ import annotations
 
@@ -11,14 +11,14 @@ FORWARD, COPY, COMBINE = get_args(Behavior)
 
 
 def only_forwards(topology: Topology, switches: str | None) -> bool:
-    """Tell if a network of links has switches, and they only forward."""
+    """Return whether a network of links has switches that only forward."""
     return topology.links and topology.size > topology.hosts and switches == FORWARD
 
 
 def behavior(collective: str, switches: str) -> str | None:
-    """Return what switches do with what is combined, or spread; None: all that is wanted.
+    """Return the behavior of switches in a collective; None: without restriction.
 
-    Of an allreduce it is what they do in its first half.
+    For an allreduce, return the behavior in its first half.
     """
     if collective in SUMS:
         return COMBINE if switches == COMBINE else FORWARD
@@ -26,11 +26,14 @@ def behavior(collective: str, switches: str) -> str | None:
 
 
 SPREAD = ("broadcast", "gossip", "reduce")
-"""Collectives whose schedules are others where switches only forward."""
+"""Collectives that need other schedules if switches only forward."""
 
 
 def is_planned(topology: Topology, collective: str, items: int, switches: str) -> bool:
-    """Tell if items go in a pipeline: several, or two halves, or by switches that only forward."""
+    """Return whether a collective runs as a pipeline.
+
+    A pipeline is used for several items, for two halves, and for switches that only forward.
+    """
     if items != 1 or collective in TWO_HALVES:
         return True
     return collective in SPREAD and only_forwards(topology, behavior(collective, switches))

@@ -1,10 +1,10 @@
-"""Several collectives at once on one fabric: each of a group of its own, their steps interleaved.
+"""Several concurrent collectives on one fabric, each of its own group, with interleaved steps.
 
-Each group has a schedule of its own, on the network in which all others only forward. The messages
-of all are then put into common steps, in the order of their own ones: a message goes in the first
-step in which what it carries is there, and ports, links and busses are free. What a group alone
-cannot beat nothing beats beside others, and what all have to bring into a part of the network has
-to go over the links that lead there.
+Each group has its own schedule, on the network with all other nodes as forwarders. The messages of
+all groups are then merged into common steps, in the order of their own steps. A message goes in the
+first step in which its content has arrived and ports, links and busses are free. A lower bound of a
+group alone also holds next to other groups. The links into a part of the network have to carry the
+messages of all groups into this part.
 """
 
 from __future__ import annotations
@@ -30,29 +30,29 @@ from mpinet.programs.schedules.taken import taken
 from mpinet.programs.schedules.timetable import Timetable, ports_of
 
 FASTEST = {"scatter": "flow", "gather": "flow"}
-"""Algorithms that take the fewest steps, of collectives that have such ones."""
+"""Algorithms with the minimum number of steps, for some collectives."""
 
 
 class WantedCollective(NamedTuple):
-    """A collective whose schedule is to be found: on a whole network, or for each group."""
+    """A collective to schedule: on a whole network, or for each group."""
 
     model: PortModel
-    """Ports that a processor uses."""
+    """Ports used by a processor."""
     collective: str
     """Name of the collective."""
     items: int
-    """Items of the root or of each processor, or items to combine."""
+    """Number of items of the root or of each processor, or of items to combine."""
     algorithm: str | None
-    """Name of the algorithm; None: what takes the fewest steps."""
+    """Name of the algorithm; None: the one with the fewest steps."""
     switches: str
-    """Work of the switches; see `move_items`."""
+    """Behavior of switches; see `move_items`."""
     parts: bool = True
-    """True if part of a sum may be sent."""
+    """True if messages may carry a part of a sum."""
 
     def scheduled(self, topology: Topology, root: int) -> tuple[str, Timetable]:
-        """Find a schedule; its algorithm, and who sends what.
+        """Return the algorithm and the schedule.
 
-        The root counts where the collective has one.
+        The root is ignored by collectives without a root.
         """
         collective = self.collective
         if not is_planned(topology, collective, self.items, self.switches):
@@ -60,21 +60,21 @@ class WantedCollective(NamedTuple):
         return self._planned(topology, root if collective in ROOTED else None)
 
     def _planned(self, topology: Topology, root: int | None) -> tuple[str, Timetable]:
-        """Find a schedule as a pipeline of items."""
+        """Return the algorithm and the schedule of a pipeline of items."""
         machine = Machine(topology, self.model, Local())
         given = (self.algorithm, self.switches, self.parts)
         found = plan(machine, self.collective, self.items, root, *given)
         return found.algorithm, found.table
 
     def party(self, fabric: Topology, part: Members, root: int) -> Party:
-        """Find a group's schedule, and what nothing beats (collective).
+        """Return a group's schedule and lower bound (collective).
 
         Parameters
         ----------
         fabric : Topology
-            The network of all groups.
+            Network of all groups.
         part : Members
-            It as the group sees it.
+            The network as seen by the group.
         root : int
             A rank in the group.
         """
@@ -89,7 +89,7 @@ class WantedCollective(NamedTuple):
             name, table = self._replace(algorithm=algorithm, parts=False).scheduled(part, root)
         table = table.ordered()
         table = replace(table, port=ports_of(part, table))
-        machine = Machine(part, self.model, Local())  # alike on every rank
+        machine = Machine(part, self.model, Local())  # equal on every rank
         rated, _ = steps_and_rate(machine, collective, root, self.items)
         bound = max(lower_bound(machine, table), rated)
         return Party(part, numbers[part.origin], name, table, bound)
@@ -104,11 +104,11 @@ class GroupChunks(NamedTuple):
     """Number of the group."""
 
     def short(self) -> int:
-        """Count the group's processors without the right chunks (collective)."""
+        """Return the number of the group's processors without the right chunks (collective)."""
         return self.held.short(self.which)
 
     def value(self, node: int, chunk: int) -> int:
-        """Return the value that a processor of the group holds of a chunk (collective)."""
+        """Return the value of a chunk held by a processor of the group (collective)."""
         return self.held.value(node, chunk, self.which)
 
 
@@ -124,20 +124,20 @@ def run(
     Parameters
     ----------
     machine : Machine
-        Of the fabric: moves, polices and counts.
+        Machine of the fabric; runs the steps, enforces the port model and counts.
     parties, tables
         The groups, and their timetables in common steps.
     seed : int
-        Chooses the contents.
+        Seed of the contents.
     operator : str
-        How contributions are combined.
+        Operator for contributions.
 
     Returns
     -------
     spent : Spent
         Steps and messages.
     shares : list of GroupChunks
-        What each group's processors have then.
+        Final chunks of each group's processors.
     """
     totals = [table.purpose.total for table in tables]
     firsts = [sum(totals[:which]) for which in range(len(tables))]

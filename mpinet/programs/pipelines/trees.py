@@ -1,9 +1,9 @@
-"""Arc-disjoint trees from a root, as many as Edmonds' theorem promises, and items sent down them.
+"""Arc-disjoint trees from a root, the maximum number by Edmonds' theorem, and items sent down them.
 
-If so many arc-disjoint ways lead from the root to every node, there are as many trees that share no
-arc, each of which reaches all nodes (Edmonds 1973). They are grown one after the other, after
-Lovász (1976): an arc is taken where those that are left still lead to its head by one way less for
-every tree to come. Arcs of the shallowest tails come first.
+If k arc-disjoint paths lead from the root to every node, k trees exist that share no arc and reach
+all nodes (Edmonds 1973). The trees are grown one after the other (Lovász 1976). An arc is taken
+only if the remaining arcs keep enough disjoint paths to its head, one for every future tree. Arcs
+with the shallowest tails come first.
 """
 
 from __future__ import annotations
@@ -16,30 +16,30 @@ from mpinet.programs.pipelines.arcs import Arcs, Ends
 from mpinet.programs.pipelines.rates import count_ways
 
 MOST_LOOKS = 2**33
-"""Looks at arcs that growing the trees may take."""
+"""Maximum number of arcs examined to grow the trees."""
 
 
 def looks_of_trees(arcs: Arcs, number: int) -> int:
-    """Bound from below the looks at arcs that growing so many trees takes."""
+    """Return a lower bound of the arcs examined to grow `number` trees."""
     return number * number * arcs.size * len(arcs)
 
 
 def disjoint_trees(arcs: Arcs, root: int, number: int) -> Ints:
-    """Grow trees that share no arc.
+    """Return trees that share no arc.
 
     Parameters
     ----------
     arcs : Arcs
-        Of a connected network.
+        Arcs of a connected network.
     root : int
-        Where they begin.
+        Root of all trees.
     number : int
-        How many; so many arc-disjoint ways lead from the root to every node.
+        Number of trees; at most the number of arc-disjoint paths from the root to any node.
 
     Returns
     -------
     ndarray of int64, shape (number, N)
-        The arc by which each tree reaches each node, -1 at the root.
+        Arc by which each tree reaches each node, -1 at the root.
     """
     reached_by = np.empty((number, arcs.size), np.int64)
     grow_trees(root, arcs.ends, reached_by)
@@ -47,26 +47,26 @@ def disjoint_trees(arcs: Arcs, root: int, number: int) -> Ints:
 
 
 def tree_rows(arcs: Arcs, root: int, trees: Ints, items: int) -> tuple[Ints, Ints]:
-    """Send items down trees, one after the other on each.
+    """Schedule items down trees, one after the other on each tree.
 
     Parameters
     ----------
     arcs, root
-        As for `disjoint_trees`.
+        As in `disjoint_trees`.
     trees : ndarray of int64, shape (number, N)
-        As `disjoint_trees` gives them.
+        Result of `disjoint_trees`.
     items : int
-        Items, 1 or more; each goes down one tree, and deep trees get fewer.
+        Number of items, 1 or more. Each uses one tree, and deep trees get fewer items.
 
     Returns
     -------
     rows : ndarray of int64, shape (rows, 4)
         Step, sender, receiver and item, by step.
     ports : ndarray of int64, shape (rows,)
-        The senders' ports.
+        Port of each sender.
     """
     away = np.stack([depths(arcs, root, tree) for tree in trees])
-    # Switches do not count for the depth: the last item only has to come to processors.
+    # Switches do not count for the depth: the last item only has to reach processors.
     loads = _shared_out(away[:, : arcs.hosts].max(axis=1), items)
     first = np.cumsum(loads) - loads
     step, arc, item = [], [], []
@@ -85,11 +85,11 @@ def tree_rows(arcs: Arcs, root: int, trees: Ints, items: int) -> tuple[Ints, Int
 
 
 def depths(arcs: Arcs, root: int, tree: Ints) -> Ints:
-    """Hops from the root to each node of a tree, shape (N,)."""
+    """Return the hops from the root to each node of a tree, shape (N,)."""
     away = np.full(arcs.size, -1)
     away[root] = 0
-    # The arcs of a tree are in no order, so that depths settle from the root outwards, a level a
-    # turn.
+    # The arcs of a tree are unordered, so depths settle from the root outwards, one level per
+    # round.
     while (away < 0).any():
         open_ = np.flatnonzero(away < 0)
         above = away[arcs.ends.tail[tree[open_]]]
@@ -98,16 +98,16 @@ def depths(arcs: Arcs, root: int, tree: Ints) -> Ints:
 
 
 def _shared_out(depth: Ints, items: int) -> Ints:
-    """Items of each tree such that the last one ends as early as can be."""
+    """Return the number of items per tree with the earliest possible end."""
     order = np.argsort(depth, kind="stable")
-    # A tree of depth d that ends in step t takes t - d + 1 items. Using the k shallowest trees, the
-    # least t follows from the sum of their depths.
+    # A tree of depth d that ends in step t takes t - d + 1 items. For the k shallowest trees, the
+    # smallest t follows from the sum of their depths.
     sums = np.cumsum(depth[order])
     counts = np.arange(1, len(depth) + 1)
     last = int((-(-(items + sums) // counts)).min()) - 1
     loads = np.maximum(last + 1 - depth, 0)
     spare = int(loads.sum()) - items
-    # Rounding up leaves room for too many items. Deep trees give theirs up first, to save messages.
+    # Rounding up leaves room for too many items. Deep trees give up items first, to save messages.
     for tree in order[::-1].tolist():
         less = min(spare, int(loads[tree]))
         loads[tree] -= less
@@ -126,8 +126,8 @@ def grow_trees(
     free = np.ones(ends.tail.size, np.bool_)
     queue = np.empty(size, np.int64)
     for tree in range(number):
-        # Lovász: every node must keep as many disjoint ways from the root as trees are still to
-        # come.
+        # Lovász: every node must keep as many disjoint paths from the root as there are future
+        # trees.
         more = number - 1 - tree
         reached_by[tree, :] = -1
         queue[0] = root
@@ -138,8 +138,8 @@ def grow_trees(
             for at in range(ends.out_begin[node], ends.out_begin[node + 1]):
                 arc = ends.out[at]
                 other = ends.head[arc]
-                # The check by max-flow costs most, so that arcs that cannot be used are sorted out
-                # before it.
+                # The max-flow check is the most expensive part, so unusable arcs are excluded
+                # before.
                 if not free[arc] or other == root or reached_by[tree, other] >= 0:
                     continue
                 free[arc] = False

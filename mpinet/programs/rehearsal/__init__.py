@@ -1,6 +1,6 @@
-"""Rehearsals: what one rank of many would need and send, found out on one process.
+"""Rehearsals: needs and messages of one rank of many, computed in one process.
 
-A rank's own part is played on a `Dry` transport. What would come from other ranks is known where
-the rules tell it (ASCEND, broadcast) and modelled where they do not (routing, flooding): a
-`Rehearsal` says which of its numbers rest on that.
+A rank's own part runs on a `Dry` transport. Arrivals from other ranks follow from the rules if
+possible (ASCEND, broadcast), and are modelled otherwise (routing, flooding). A `Rehearsal` names
+its modelled numbers.
 """

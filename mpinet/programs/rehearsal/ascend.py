@@ -1,4 +1,4 @@
-"""ASCEND and DESCEND: a rank alone knows all that it would do and send."""
+"""Rehearsal of ASCEND and DESCEND: one rank alone determines all its work and messages."""
 
 from __future__ import annotations
 
@@ -24,21 +24,23 @@ def rehearse_ascend(
     seed: int = 0,
     algorithm: str | None = None,
 ) -> Rehearsal:
-    """Play a rank's part of an ASCEND or DESCEND program; every number is exact.
+    """Run one rank's part of an ASCEND or DESCEND program; every number is exact.
 
-    Partners' states are taken for the rank's own, which changes no count and no array's length.
+    The rank's own states stand in for its partners' states. This changes no count and no array
+    length.
 
     Parameters
     ----------
     machine : Machine
-        On `dry`.
+        Machine on `dry`.
     operator, kind, seed, algorithm
         As in `mpinet.programs.ascend.run`.
 
     Raises
     ------
     UsageError
-        Not every dimension is one exchange over a port of its own, within or between whole ranks.
+        Some dimension is not a single exchange over its own port, within a rank or between whole
+        ranks.
     """
     require_rehearsable(machine, "ASCEND")
     ranks, size = dry.size, machine.topology.size
@@ -46,8 +48,8 @@ def rehearse_ascend(
     bits = range(size.bit_length() - 1)
     if not direct or any(machine.swap(bit, 1 << bit) is None for bit in bits):
         raise UsageError(
-            f"predict knows {kind} by the algorithm exchange where i and i XOR 2^j are neighbours "
-            f"by port j, on 2^k ranks; {machine.topology.name} on {ranks} ranks is no such case."
+            f"predict supports {kind} by the algorithm exchange, with i and i XOR 2^j neighbours "
+            f"on port j, on 2^k ranks, but not {machine.topology.name} on {ranks} ranks."
         )
     dry.arrivals = np.copy
     began = time.process_time()

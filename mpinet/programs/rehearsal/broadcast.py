@@ -1,4 +1,4 @@
-"""Broadcast: the schedule's tree is walked from the root, so that a rank knows what comes when."""
+"""Rehearsal of a broadcast: a walk of the schedule's tree gives all arrivals at a rank."""
 
 from __future__ import annotations
 
@@ -20,37 +20,37 @@ from mpinet.programs.broadcast import inform_all, require_algorithm
 from mpinet.programs.rehearsal.rehearsal import Rehearsal, require_rehearsable
 
 MOST = 2**30
-"""Most processors of a machine whose tree is walked."""
+"""Maximum number of processors of a machine whose tree is walked."""
 
 MESSAGE_BYTES = record_type(np.dtype(np.int64), ()).itemsize
-"""Receiver, port, and the broadcast's content."""
+"""Bytes of a message: receiver, port, and the broadcast's content."""
 
 
 def rehearse_broadcast(
     machine: Machine, dry: Dry, root: int, algorithm: str | None = None
 ) -> Rehearsal:
-    """Play a rank's part of a broadcast by a family's schedule; every number is exact.
+    """Run one rank's part of a broadcast by a family's schedule; every number is exact.
 
     Parameters
     ----------
     machine : Machine
-        On `dry`.
+        Machine on `dry`.
     root, algorithm
         As in `mpinet.programs.broadcast.broadcast`.
 
     Raises
     ------
     UsageError
-        The broadcast has no schedule of known length in which everybody receives once, or the
-        machine is too large to walk all of it.
+        The broadcast has no schedule of known length in which every processor receives once, or the
+        machine is too large to walk.
     """
     require_rehearsable(machine, "broadcast")
     topology = machine.topology
     name, schedule = require_algorithm(topology, root, algorithm, machine.model)
     if schedule is None or not schedule.phases or schedule.listen is not None:
         raise UsageError(
-            f"predict knows broadcasts by a family's schedule of phases; {name} on "
-            f"{topology.name} is none."
+            f"predict supports broadcasts by a family's schedule of phases, but not {name} on "
+            f"{topology.name}."
         )
     if topology.size > MOST:
         raise UsageError(
@@ -74,11 +74,12 @@ def walk_schedule(
     Returns
     -------
     sent : ndarray of int64, shape (ranks,)
-        Messages that each rank sends to others.
+        Number of messages from each rank to other ranks.
     arrivals : dict
-        What comes to this rank from others: by step, receivers and ports in the senders' order.
+        Arrivals at this rank from other ranks: for each step, receivers and ports in the senders'
+        order.
     last : int
-        The step in which the last one is informed.
+        Step in which the last processor is informed.
 
     Raises
     ------
@@ -108,8 +109,8 @@ def walk_schedule(
     )
     if found < 0:
         raise UsageError(
-            f"predict knows broadcasts in which everybody receives once; in {schedule.name} on "
-            f"{topology.name} somebody receives twice."
+            f"predict supports broadcasts in which each processor receives once; in "
+            f"{schedule.name} on {topology.name} a processor receives twice."
         )
     order = np.lexsort((senders[:found], steps[:found]))
     ends = np.searchsorted(steps[order], np.arange(schedule.steps + 1), side="right")
@@ -118,12 +119,12 @@ def walk_schedule(
 
 
 class Told:
-    """The arrivals of a broadcast, each step's once, in the form of the messages that leave.
+    """Arrivals of a broadcast for each step, as records of messages.
 
     Parameters
     ----------
     arrivals : dict
-        As of `walk_schedule`; used up.
+        Result of `walk_schedule`; entries are removed during use.
     """
 
     def __init__(self, arrivals: dict[int, tuple[Ints, NDArray[np.int32]]]):
@@ -157,10 +158,12 @@ def walk_tree(
     told_senders: Ints,
     told_nodes: Ints,
 ) -> int:
-    """Walk the tree depth first, a frame for every node between the root and this one.
+    """Walk a broadcast's tree depth first; write the arrivals at one rank.
 
-    A node's children were informed later than itself, so that there are never more frames than
-    steps. Returns the number of arrivals, or -1 if there are more visits than nodes.
+    The stack has one frame per node between the root and the current node.
+
+    A node's children are informed later than the node, so frames never outnumber steps. Return the
+    number of arrivals, or -1 if visits outnumber nodes.
     """
     ask, neighbor, back = schedule_rule.call, neighbor_rule.call, back_rule.call
     node, since = np.empty(steps + 1, np.int64), np.empty(steps + 1, np.int64)
@@ -168,8 +171,8 @@ def walk_tree(
     last = np.empty(steps + 1, np.int64)
     latest[0] = 0
     node[0], since[0], step[0], port[0], last[0] = root, 0, 0, 0, -1
-    # A stack of one frame for each step replaces recursion. Memory then grows with the steps, not
-    # with the processors of the machine.
+    # A stack with one frame per step replaces recursion. Memory then grows with the number of
+    # steps, not of processors.
     depth, visits, found = 0, 1, 0
     while depth >= 0:
         u = node[depth]
@@ -188,8 +191,8 @@ def walk_tree(
         port[depth] += 1
         v = neighbor(u, p, wiring)
         visits += 1
-        # More visits than nodes mean that some node receives twice. Without this test such a
-        # schedule would be walked exponentially long.
+        # More visits than nodes mean that some node receives twice. Without this test the walk of
+        # such a schedule would take exponential time.
         if v < 0 or visits > wiring[0]:
             return -1
         latest[0] = max(latest[0], t)

@@ -1,4 +1,4 @@
-"""Flooding: a processor is informed in the step that is its distance from the root."""
+"""Rehearsal of a flood: a processor is informed in the step equal to its distance from the root."""
 
 from __future__ import annotations
 
@@ -22,31 +22,31 @@ from mpinet.programs.rehearsal.rehearsal import Rehearsal, require_rehearsable
 from mpinet.programs.rehearsal.walks import walk
 
 SAMPLE = 2**16
-"""Processors of the whole machine that are asked how far they are and where their links lead."""
+"""Number of processors of the whole machine sampled for their distances and neighbours."""
 
 MESSAGE_BYTES = np.dtype(np.int64).itemsize
-"""A beep is the receiver's number."""
+"""Bytes of a beep, which contains only the receiver's number."""
 
 SAMPLED = ("steps", "messages", "bytes", "all_messages", "all_bytes", "partners")
-"""Fields that rest on the routing's paths, or on a sample of the processors."""
+"""Fields that depend on the routing's paths, or on a sample of the processors."""
 
 
 def rehearse_flood(machine: Machine, dry: Dry, root: int) -> Rehearsal:
-    """Play a rank's part of a flood: every processor joins in at its distance from the root.
+    """Run one rank's part of a flood: processors send in the step of their distance.
 
-    Distances are the lengths of the routing's paths: longer than true where it has no shortest
-    ones, which makes the flood seem to last longer. The last step's processors send nothing.
+    Distances are the lengths of the routing's paths. If the routing does not use shortest paths,
+    the flood seems to last longer. The processors of the last step send nothing.
 
     Parameters
     ----------
     machine : Machine
-        All-port, on `dry`.
+        An all-port machine on `dry`.
     root : int
-        Where it starts.
+        The node that starts.
     """
     require_rehearsable(machine, "flooding")
-    if machine.model.half_duplex:  # then every beep's port is needed, and not its receiver alone
-        raise UsageError("predict knows flooding with full-duplex links.")
+    if machine.model.half_duplex:  # half duplex needs the port of every beep, not only the receiver
+        raise UsageError("predict supports flooding with full-duplex links only.")
     topology, placement = machine.topology, machine.placement
     routing = shortest_of(topology)
     some = np.unique(np.linspace(0, topology.size - 1, min(topology.size, SAMPLE)).astype(np.int64))
@@ -70,31 +70,33 @@ def rehearse_flood(machine: Machine, dry: Dry, root: int) -> Rehearsal:
 
 
 def shortest_of(topology: Topology) -> Routing:
-    """The network's first routing along shortest paths, or its first one.
+    """Return the network's first routing along shortest paths, or else its first routing.
 
-    Routings whose tables would be too large are passed over.
+    Routings whose tables would be too large are skipped.
 
     Raises
     ------
     UsageError
-        None is left.
+        All routings are too large.
     """
     routings = []
     for make in topology.routings.values():
         with suppress(UsageError):
             routings.append(make())
     if not routings:
-        raise UsageError(f"predict knows no distances in {topology.name}: it is too large.")
+        raise UsageError(
+            f"predict cannot compute distances in {topology.name}: the network is too large."
+        )
     return next((routing for routing in routings if routing.shortest), routings[0])
 
 
 def _from_root(root: int, nodes: Ints, numbers: Ints) -> tuple[Ints, Ints]:
-    """The root, and those of the nodes that have these numbers."""
+    """Return the root and the nodes with these numbers, as sources and targets."""
     return np.full(len(numbers), root), nodes[numbers]
 
 
 def _play(machine: Machine, dry: Dry, distances: NDArray[np.int32], steps: int) -> None:
-    """The rank's steps, with arrivals for every beep that leaves it."""
+    """Run the rank's steps, with one modelled arrival for every beep that leaves the rank."""
     informed = np.zeros(machine.placement.count, bool)
     for step in range(steps):
         fresh = machine.nodes[np.flatnonzero(distances == step)]
@@ -104,18 +106,18 @@ def _play(machine: Machine, dry: Dry, distances: NDArray[np.int32], steps: int) 
 
 
 class RehearsedWave:
-    """Arrivals of a flood: as many beeps as leave, for those who are to be informed next."""
+    """Modelled arrivals of a flood: as many beeps as leave, at the processors informed next."""
 
     def __init__(self, following: Ints):
         self._following = following
 
     def __call__(self, called: Array) -> Array:
-        """Numbers of hosted processors."""
+        """Return as many hosted processors as beeps leave the rank."""
         return np.resize(self._following, len(called) if len(self._following) else 0)
 
 
 def _links_away(topology: Topology, placement: Placement, nodes: Ints) -> int:
-    """Count the ports of these processors that lead from one rank to another."""
+    """Return the number of ports of these processors that lead to another rank."""
     senders, ports = wired(topology, nodes)
     others = topology.neighbor(senders, ports)
     return int((placement.owners(others) != placement.owners(senders)).sum())

@@ -1,4 +1,4 @@
-"""The findings of a rehearsal, and the model of a cluster that makes seconds of them."""
+"""Results of a rehearsal, and a cluster model that converts them into seconds."""
 
 from __future__ import annotations
 
@@ -23,35 +23,36 @@ class Rehearsal:
     processors: int
     """Number of processors on the rank."""
     steps: int
-    """Steps of the machine."""
+    """Number of steps of the machine."""
     messages: int
-    """Messages that the rank sends to processors of other ranks in all steps."""
+    """Number of messages from the rank to processors of other ranks, in all steps."""
     bytes: int
     """Bytes of these messages."""
     all_messages: int
-    """Messages that all ranks send to processors of other ranks."""
+    """Number of messages from all ranks to processors of other ranks."""
     all_bytes: int
     """Bytes of these messages of all ranks."""
     partners: int
-    """Other ranks that it sends to."""
+    """Number of other ranks that receive messages from the rank."""
     computing: float
-    """Seconds of this process for the rank's own part."""
+    """CPU time of this process for the rank's own part, in seconds."""
     modelled: tuple[str, ...] = ()
-    """Names of the attributes that rest on a model of other ranks or on a sample of them;
-    ``memory`` is this process's need."""
+    """Names of the attributes that depend on a model or a sample of other ranks. ``memory`` is the
+    need of this process.
+    """
 
     @classmethod
     def played(cls, machine: Machine, dry: Dry, began: float, **others: Any) -> Rehearsal:
-        """Return the findings of a rank that has been played since `began` (`process_time`).
+        """Return the results of a rank rehearsed since `began` (`process_time`).
 
         Parameters
         ----------
         machine : Machine
-            On `dry`; it has counted the rank's messages.
+            Machine on `dry`, which has counted the rank's messages.
         began : float
-            Seconds of this process before the rank was played.
+            CPU seconds of this process before the rehearsal.
         others : Any
-            Attributes that the machine has not counted, or counted for one rank alone.
+            Attributes that the machine has not counted, or has counted for one rank only.
         """
         own = {
             "processors": machine.placement.count,
@@ -66,23 +67,23 @@ class Rehearsal:
 
 @dataclass(frozen=True)
 class Cluster:
-    """A model of a cluster: ranks meet in every step, and bytes wait for one another."""
+    """Cluster model: ranks synchronise in every step, and bytes are sent one after the other."""
 
     latency: float
-    """Seconds until a message without content is there."""
+    """Time of an empty message between two ranks, in seconds."""
     bandwidth: float
-    """Bytes a second that a rank can send."""
+    """Bandwidth of a rank's sends, in bytes per second."""
 
     def seconds(self, rehearsal: Rehearsal) -> dict[str, float]:
-        """Seconds of a run, by the model.
+        """Return the seconds of a run by component, according to the model.
 
-        ``computing`` is the rank's own; ``latency``: in a step the ranks meet in log2(ranks)
-        rounds, then messages go to each partner, at most once a step; ``transfer``: what the rank
-        sends, with what is told in meetings, at full bandwidth: a count for a partner is handed on
-        in half of the rounds. Nothing overlaps.
+        ``computing`` is the rank's own work. ``latency`` counts the log2(ranks) rounds of a step's
+        synchronisation, then a message to each partner, at most one per step. ``transfer`` is the
+        time for the rank's messages and for the data of synchronisation at full bandwidth. A count
+        for a partner is forwarded in half of the rounds. Components do not overlap.
         """
-        # An exchange begins with a meeting of all ranks, as a tree of rounds. Its latency counts
-        # even where nothing is sent.
+        # An exchange begins with a synchronisation of all ranks, as a tree of rounds. Its latency
+        # counts even if no message is sent.
         met = rehearsal.steps * rounds(rehearsal.ranks)
         sent = min(rehearsal.messages, rehearsal.steps * rehearsal.partners)
         told = 8 * FIXED * met + 4 * rounds(rehearsal.ranks) * sent
@@ -96,12 +97,12 @@ class Cluster:
 
 
 def require_rehearsable(machine: Machine, what: str) -> None:
-    """Raise `UsageError` where a rank cannot know what others would send it."""
+    """Raise `UsageError` if a rank's arrivals from other ranks cannot be predicted."""
     if not machine.topology.links:
-        raise UsageError(f"predict knows {what} on networks of links, not of busses.")
+        raise UsageError(f"predict supports {what} on networks of links, not of busses.")
     if not machine.mapping.contiguous:
         in_order = type(machine.topology).cluster_order is None
         raise UsageError(
-            f"predict knows {what} where ranks host runs of processors: give --mapping "
+            f"predict supports {what} where ranks host runs of processors: give --mapping "
             f"{'blocks or clusters' if in_order else 'blocks'}."
         )

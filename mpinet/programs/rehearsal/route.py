@@ -1,4 +1,4 @@
-"""Routing: paths are walked in a sample; what arrives while a rank is played is modelled."""
+"""Rehearsal of routing: a sample of paths is walked, and arrivals at the rank are modelled."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from mpinet.programs.rehearsal.walks import AT_ONCE, walk
 from mpinet.programs.traffic import Traffic
 
 SAMPLE = 2**20
-"""Most messages whose paths are walked."""
+"""Maximum number of messages whose paths are walked."""
 
 
 def rehearse_route(
@@ -31,27 +31,28 @@ def rehearse_route(
     mode: str = "queued",
     policy: str = "oldest",
 ) -> Rehearsal:
-    """Play a rank's part of a traffic pattern, and walk a sample of all messages' paths.
+    """Run one rank's part of a traffic pattern, and walk a sample of all messages' paths.
 
-    How many messages cross is exact where all are walked. The steps are those of the longest path:
-    a message that has to wait takes more. While the rank is played, as many messages come in every
-    step as leave, and are at their targets (`Mirror`).
+    The number of crossing messages is exact if all paths are walked. The number of steps is the
+    length of the longest path; real messages also wait. During the run as many messages arrive in
+    every step as leave the rank, and arrivals are at their targets (`Mirror`).
 
     Parameters
     ----------
     machine : Machine
-        On `dry`.
+        Machine on `dry`.
     traffic, routing, mode, policy
         As in `mpinet.programs.route.route`.
 
     Raises
     ------
     UsageError
-        Processors have not all their ports, so that ranks must agree on who goes first.
+        Processors do not have all their ports, so ranks would have to agree on the order of
+        messages.
     """
     require_rehearsable(machine, "routing")
     if machine.model.send is not None or machine.model.half_duplex:
-        raise UsageError("predict knows routing with all ports and full-duplex links.")
+        raise UsageError("predict supports routing with all ports and full-duplex links only.")
     row = (hop.WORDS + routing.words + (policy == "fifo")) * np.dtype(np.int64).itemsize
     router = Router(machine, routing, mode, policy)
     dry.arrivals = Mirror(machine, routing)
@@ -71,8 +72,8 @@ def rehearse_route(
         count,
         lambda numbers: traffic.ends(_stratified(numbers, traffic.total, count)),
     )
-    # Arrivals are modelled as already at their targets, so the rank makes fewer hops than in truth.
-    # Its time is scaled up by the quotient.
+    # Arrivals are modelled as already at their targets, so the rank makes fewer hops than in a real
+    # run. Its time is scaled up by the quotient.
     hops = paths.hops.sum() / part / dry.size / max(machine.meters.messages, 1)
     messages = round(int(paths.crossing[dry.rank]) / part)
     every = round(int(paths.crossing.sum()) / part)
@@ -93,7 +94,7 @@ def rehearse_route(
 
 
 def _stratified(numbers: Ints, total: int, count: int) -> Ints:
-    """Numbers 0..total-1, one at random in each of `count` parts of that range."""
+    """Return random numbers below `total`, one in each of `count` equal parts of the range."""
     if total == count:
         return numbers
     begins = numbers * (total // count)
@@ -104,18 +105,18 @@ def _stratified(numbers: Ints, total: int, count: int) -> Ints:
 
 @kernel
 def draw_below(numbers: Ints, limit: int, drawn: Ints) -> None:
-    """Draw a number 0..limit-1 for each."""
+    """Write a random number below `limit` for each given number."""
     for i in range(numbers.size):
         drawn[i] = draw(0, numbers[i], 7) % limit
 
 
 class Mirror:
-    """Arrivals that a rank of a routed machine is given: as many as leave it, at their targets.
+    """Modelled arrivals at a rank of a routed machine: as many as leave the rank, at their targets.
 
     Parameters
     ----------
     machine : Machine
-        The rank's.
+        The rank's machine.
     routing : Routing
         Writes the arrivals' headers.
     """
@@ -125,14 +126,14 @@ class Mirror:
         self._routing = routing
 
     def __call__(self, rows: Ints) -> Ints:
-        """Rows as the router exchanges them, at hosted processors and with their own headers."""
+        """Return arrivals as rows of the router, at hosted processors, with their own headers."""
         arrivals = np.zeros_like(rows)
         for begin in range(0, len(rows), AT_ONCE):
             self._write(rows[begin : begin + AT_ONCE], arrivals[begin : begin + AT_ONCE])
         return arrivals
 
     def _write(self, rows: Ints, arrivals: Ints) -> None:
-        """Write the arrivals for these rows."""
+        """Write modelled arrivals in place of the rows sent to other ranks."""
         placement = self._machine.placement
         nodes = placement.first + np.arange(len(rows)) % placement.count
         arrivals[:] = rows
@@ -140,7 +141,7 @@ class Mirror:
             self._routing.start.native,
             self._routing.params,
             self._routing.words,
-            # The nodes are places of this rank, so that of each is its own number.
+            # The nodes are slots of this rank, so the slot of each is its own number.
             hosting(self._machine)._replace(contiguous=1),
             nodes,
             nodes,

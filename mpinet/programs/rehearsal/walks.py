@@ -1,4 +1,4 @@
-"""Walking messages' paths by the routing's rules alone, to see where they cross between ranks."""
+"""Walks of messages' paths by the routing's rules alone, to count crossings between ranks."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from mpinet.networks.routing import Routing
 from mpinet.networks.topology import Topology
 
 AT_ONCE = 2**16
-"""Paths that are walked, or messages that are made, at a time: they need little memory beside."""
+"""Number of paths walked, or messages made, at a time, to save memory."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -26,11 +26,11 @@ class Walks:
     """Paths from sources to targets."""
 
     hops: NDArray[np.int32]
-    """The paths' lengths. Shape (k,)."""
+    """Length of each path, in hops. Shape (k,)."""
     crossing: Ints
-    """Hops that leave each rank for another. Shape (ranks,)."""
+    """Number of hops from each rank to another rank. Shape (ranks,)."""
     partners: Flags
-    """The ranks that one of them is entered from. Shape (ranks,)."""
+    """True for ranks entered by hops from the placement's rank. Shape (ranks,)."""
 
 
 def walk(
@@ -40,21 +40,21 @@ def walk(
     count: int,
     ends: Callable[[Ints], tuple[Ints, Ints]],
 ) -> Walks:
-    """Walk from sources to targets, alone on the machine; contiguous blocks.
+    """Walk from sources to targets, without other messages on the machine; contiguous blocks.
 
     Parameters
     ----------
     placement : Placement
-        How ranks host processors; the partners are those of its rank.
+        Hosting of processors; partners are counted for its rank.
     count : int
-        How many paths.
+        Number of paths.
     ends : callable
-        ``ends(numbers)``: sources and targets of the paths of these numbers, 0..count-1.
+        ``ends(numbers)`` returns sources and targets of the paths of these numbers, 0..count-1.
 
     Raises
     ------
     RoutingError
-        A path has no end.
+        A path does not end.
     """
     hops = np.empty(count, np.int32)
     crossing = np.zeros(placement.ranks, np.int64)
@@ -81,7 +81,7 @@ def walk(
 
 
 class Crossings(NamedTuple):
-    """Arguments and results of `walk_paths`: ranks, whose the message is, and as in `Walks`."""
+    """Arguments and results of `walk_paths`: ranks, owner of the message, and fields of `Walks`."""
 
     split: Ints
     rank: int
@@ -108,7 +108,7 @@ def note_crossing(visit, header, notes):
 
 @inlined
 def note_length(visit, header, notes):
-    """Write the length of a path that has ended; True where it does not end at its target."""
+    """Write the length of a finished path; return True if it does not end at its target."""
     notes.hops[visit.pair] = visit.hops
     return visit.port >= 0 or visit.node != visit.target
 

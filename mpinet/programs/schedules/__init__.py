@@ -1,6 +1,6 @@
-"""Schedules of ASCEND and DESCEND: those that any network may try, and a network's own.
+"""Schedules of ASCEND and DESCEND: those for any network, and a network's own.
 
-A family names its own ones in `Topology.ascend_schedules`.
+A family lists its own schedules in `Topology.ascend_schedules`.
 """
 
 from __future__ import annotations
@@ -19,25 +19,25 @@ SCHEDULES = {
     "exchange": "mpinet.programs.schedules.exchange:DimensionExchange",
     "line": "mpinet.programs.schedules.line:Line",
 }
-"""Schedules for any network (that has the links): name -> module and class."""
+"""Module and class of each schedule for any network (with the necessary links), by name."""
 
 
 def find_schedule(
     topology: Topology, algorithm: str | type[PassSchedule] | None
 ) -> type[PassSchedule]:
-    """The schedule of this name; the network's own one, or ``"routed"``, if none is named.
+    """Return the schedule of this name; without a name the network's own one, or ``"routed"``.
 
     Parameters
     ----------
     topology : Topology
         The network.
     algorithm : str or subclass of PassSchedule, optional
-        Its name among the network's own ones or in `SCHEDULES`, or the schedule itself.
+        Name among the network's own schedules or in `SCHEDULES`, or the schedule itself.
 
     Raises
     ------
     UsageError
-        There is no schedule of this name.
+        No schedule has this name.
     """
     own = topology.ascend_schedules
     if algorithm is None:

@@ -1,4 +1,4 @@
-"""Chunks of collectives: which processors have them first, need them last, and their contents."""
+"""Chunks of collectives: initial holders, processors that need them, and contents."""
 
 from __future__ import annotations
 
@@ -9,11 +9,11 @@ from mpinet.programs.collective import items
 from mpinet.programs.kinds import Place, Purpose
 
 SPREAD = np.uint64(0x9E3779B97F4A7C15)
-"""An odd factor: it spreads 62 random bits over 64, each number to another one."""
+"""An odd factor that maps 62 random bits one-to-one to 64 bits."""
 
 
 def holds_first(purpose: Purpose, nodes: Ints, chunks: Ints) -> Flags:
-    """Tell if these processors have these chunks before the first step."""
+    """Return whether these processors hold these chunks before the first step."""
     place, hosts = purpose.kind.starts, purpose.processors
     if place == "own":
         return chunks // (purpose.chunks * (hosts if purpose.kind.pairs else 1)) == nodes
@@ -21,7 +21,7 @@ def holds_first(purpose: Purpose, nodes: Ints, chunks: Ints) -> Flags:
 
 
 def starts(purpose: Purpose, nodes: Ints) -> tuple[Ints, Ints]:
-    """Return the first holdings of these processors: pairs of processor and chunk."""
+    """Return the initial holdings of these processors: pairs of processor and chunk."""
     if not purpose.kind.pairs:
         return _at(purpose, purpose.kind.starts, nodes)
     per = purpose.processors * purpose.chunks
@@ -29,7 +29,7 @@ def starts(purpose: Purpose, nodes: Ints) -> tuple[Ints, Ints]:
 
 
 def needs(purpose: Purpose, nodes: Ints) -> tuple[Ints, Ints]:
-    """Return what these processors need in the end: pairs of processor and chunk."""
+    """Return the final needs of these processors: pairs of processor and chunk."""
     if not purpose.kind.pairs:
         return _at(purpose, purpose.kind.needs, nodes)
     per, hosts = purpose.chunks, purpose.processors
@@ -38,7 +38,7 @@ def needs(purpose: Purpose, nodes: Ints) -> tuple[Ints, Ints]:
 
 
 def _at(purpose: Purpose, place: Place | None, nodes: Ints) -> tuple[Ints, Ints]:
-    """Pair each processor of a place with its chunks."""
+    """Return pairs of the processors at `place` and their chunks."""
     if place == "own":
         return _each(nodes, nodes * purpose.chunks, purpose.chunks)
     if place != "all":
@@ -47,19 +47,19 @@ def _at(purpose: Purpose, place: Place | None, nodes: Ints) -> tuple[Ints, Ints]
 
 
 def _each(nodes: Ints, first: Ints | int, count: int) -> tuple[Ints, Ints]:
-    """Pair every processor with as many chunks, from its first one on."""
+    """Return pairs of every processor with `count` chunks, starting at its first one."""
     begin = np.broadcast_to(np.asarray(first, np.int64), nodes.shape)
     return np.repeat(nodes, count), (begin[:, None] + np.arange(count)).ravel()
 
 
 def contents(purpose: Purpose, seed: int, nodes: Ints, chunks: Ints) -> np.ndarray:
-    """Return what these processors contribute to these chunks: 64-bit numbers of the seed."""
+    """Return the contributions of processors to chunks: 64-bit numbers derived from the seed."""
     givers = nodes if purpose.kind.adds else chunks
     return items(seed, givers, chunks).view(np.uint64) * SPREAD
 
 
 def results(purpose: Purpose, seed: int, chunks: Ints, combine: np.ufunc = np.add) -> np.ndarray:
-    """Return what these chunks have to come to: of sums that of every processor once."""
+    """Return the final values of chunks; a sum contains each processor's contribution once."""
     if not purpose.kind.adds:
         return contents(purpose, seed, chunks, chunks)
     different, place = np.unique(chunks, return_inverse=True)

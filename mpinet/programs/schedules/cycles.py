@@ -14,8 +14,8 @@ from mpinet.programs.schedules.pipeline import Pipeline
 class Cycles(Pipeline):
     """Schedule of CCC(n), n = 2^r: 5n - 2 steps, with one port 6n - 4.
 
-    Processor l*n + p has element l*n + p. Dimensions below r are exchanged in the cycles; in step 2
-    the elements go round twice, and place p is for dimension r+p.
+    Processor l*n + p has element l*n + p. Dimensions below r are exchanged within the cycles. In
+    step 2 the elements circulate twice, and place p serves dimension r+p.
     """
 
     name = "cycles"
@@ -30,29 +30,29 @@ class Cycles(Pipeline):
         super().__init__(machine, length=n, rounds=2 * n, exchanges=2 * n - 1)
 
     def place(self, nodes: Ints) -> Ints:
-        """The place in the cycle."""
+        """Return the places of nodes in their cycles."""
         return nodes % self.length
 
     def element(self, nodes: Ints, home: Ints) -> Ints:
-        """The number of the processor at that place."""
+        """Return the numbers of the processors at the places `home`."""
         return nodes - nodes % self.length + home
 
     def lateral(self, nodes: Ints) -> Ints:
-        """The same place in the cycle whose number has bit p flipped."""
+        """Return the same places in the cycles whose numbers differ in bit p."""
         cycle, place = np.divmod(nodes, self.length)
         return (cycle ^ (1 << place)) * self.length + place
 
     def meetings(self, turn: int) -> dict[int, int]:
-        """Place p has turns p+1, .., p+n."""
+        """Return the places that exchange: place p has turns p+1, .., p+n."""
         n, r = self.length, self.low_dimensions
         return {p: r + p for p in range(n) if p + 1 <= turn <= p + n}
 
     def home(self, place: int, turn: int) -> int:
-        """Return the place as many places back as there were moves."""
+        """Return the home place: one place back for every move so far."""
         return (place - (turn - 1)) % self.length
 
     def circulate(self, turn: int, kind: str, registers: Array) -> None:
-        """One place round the cycle."""
+        """Move all elements one place round their cycles."""
         first, on = self.machine.nodes - self.places, 1 if kind == ASCEND else -1
         self.moves.to_all(
             ("cycle", on), registers, lambda: first + (self.places + on) % self.length
@@ -60,7 +60,7 @@ class Cycles(Pipeline):
 
 
 def cycle_length(size: int) -> int | None:
-    """The n = 2^r with n 2^n = size; None if there is none."""
+    """Return n = 2^r with n 2^n = size; None if no n fits."""
     n = 1
     while n << n < size:
         n *= 2

@@ -1,4 +1,4 @@
-"""Schedules that carry out one dimension after the other, each element staying at home."""
+"""Schedules that run one dimension after the other, with each element at home."""
 
 from __future__ import annotations
 
@@ -24,17 +24,17 @@ from mpinet.programs.schedules.witness import TOGETHER, Witness
 
 
 class Dimensionwise(PassSchedule):
-    """One element a processor, at the processor of its number, and one dimension after the other.
+    """Schedule with one element per processor of the same number, one dimension after the other.
 
     Parameters
     ----------
     machine : Machine
-        Has 2^q processors.
+        Machine with 2^q processors.
 
     Raises
     ------
     UsageError
-        It has not.
+        The number of processors is not a power of two.
     """
 
     def __init__(self, machine: Machine):
@@ -56,10 +56,10 @@ class Dimensionwise(PassSchedule):
 
     @abstractmethod
     def partners(self, j: int, state: Array) -> Array:
-        """The states of the elements ``index XOR 2^j``, brought here over the machine's links."""
+        """Return the states of elements ``index XOR 2^j``, received over the machine's links."""
 
     def carry_out(self, program: Sequence[Pass], state: Array) -> list[list[Phase]]:
-        """Carry out as in `PassSchedule`; keep what a dimension needs for so long."""
+        """Run a program as in `PassSchedule`; keep prepared data of a dimension while needed."""
         self._needed = [j for sweep in program for j in sweep.dimensions]
         self._begun, self._uses = self._done, Counter(self._needed)
         stages = super().carry_out(program, state)
@@ -67,17 +67,17 @@ class Dimensionwise(PassSchedule):
         return stages
 
     def state(self) -> Fields:
-        """Return how many dimensions are done, all that was looked at in them being compared."""
+        """Return the number of finished dimensions, after comparing all recorded elements."""
         self._compare()
         return {"dimensions": self._done - self._begun}
 
     def restore(self, found: Mapping[str, Any]) -> None:
-        """Go on behind them."""
+        """Restore the number of finished dimensions."""
         self._done = self._begun + found["dimensions"]
         self._uses = Counter(self._needed[found["dimensions"] :])
 
     def carry_out_pass(self, sweep: Pass, state: Array) -> list[Phase]:
-        """Exchange and operate in every dimension of the pass."""
+        """Exchange and operate in every dimension of the pass; return the phases."""
         with Dimensions(self.machine) as made:
             for j in sweep.dimensions[len(made.each) :]:
                 received = self.partners(j, state)
@@ -95,28 +95,28 @@ class Dimensionwise(PassSchedule):
         return made.stages(sweep)
 
     def _note(self, witness: Witness, oper: Oper, state: Array) -> None:
-        """Note what became of the elements that were looked at."""
+        """Record the new states of the witnessed elements."""
         witness.look(oper, state)
         self._witnesses.append(witness)
         if len(self._witnesses) == TOGETHER:
             self._compare()
 
     def _compare(self) -> None:
-        """Count those of them that are not what they should be."""
+        """Count the wrong states among the witnessed ones."""
         self.astray += sum(witness.astray() for witness in self._witnesses)
         self._witnesses = []
 
     def forget(self, j: int) -> None:
-        """Give up what was prepared for a dimension that is not needed again."""
+        """Drop the prepared data of a dimension that is not needed again."""
         del self._pairs[j]
 
     @property
     def ahead(self) -> set[int]:
-        """The dimensions that the program under way still needs."""
+        """Return the dimensions that the running program still needs."""
         return {j for j, uses in self._uses.items() if uses > 0}
 
     def rows(self, elements: Ints) -> Ints:
-        """The rows of these elements in a state array; -1 for those that are not here."""
+        """Return the rows of these elements in a state array; -1 for elements on other ranks."""
         slots = self.machine.slots(elements)
         here = (slots >= 0) & (slots < self.machine.placement.count)
         rows = np.where(here, slots, -1)

@@ -13,9 +13,9 @@ from mpinet.programs.schedules.ports import ports_towards
 
 
 class DimensionExchange(Dimensionwise):
-    """The direct exchange, where processors i and i XOR 2^j are neighbours: a step a dimension.
+    """Direct exchange between neighbours i and i XOR 2^j: one step per dimension.
 
-    Of the hypercube (docs/papers/gmn, 7.3), and of all networks that contain it.
+    The schedule serves the hypercube (docs/papers/gmn, 7.3), and all networks that contain it.
     """
 
     name = "exchange"
@@ -26,19 +26,19 @@ class DimensionExchange(Dimensionwise):
         self._swaps: dict[int, Swap | None] = {}
 
     def partners(self, j: int, state: Array) -> Array:
-        """One step over the links of dimension j."""
+        """Exchange states in one step over the links of dimension j."""
         if j not in self._swaps:
             self._swaps |= self._planned_swaps(sorted(self.ahead - self._swaps.keys() | {j}))
         swap = self._swaps[j]
         return self._planned(j, state) if swap is None else swap(state)
 
     def forget(self, j: int) -> None:
-        """Give up the plan, too."""
+        """Drop the prepared data of a dimension, including its plan."""
         super().forget(j)
         self._plans.pop(j, None)
 
     def _planned_swaps(self, dimensions: list[int]) -> dict[int, Swap | None]:
-        """The steps over these dimensions, those of them that are the same for all processors."""
+        """Return the planned steps of dimensions; None for steps that differ among processors."""
         if self.size != self.machine.topology.size:
             return dict.fromkeys(dimensions)
         first = self.index[:1]
@@ -50,7 +50,7 @@ class DimensionExchange(Dimensionwise):
         return dict(zip(dimensions, swaps, strict=True))
 
     def _planned(self, j: int, state: Array) -> Array:
-        """The step over dimension j of processors that use different ports, or anyhow placed."""
+        """Run the step of dimension j for processors on different ports or with any placement."""
         if j not in self._plans:
             self._plans[j] = self._plan(j)
         plan, rows = self._plans[j]
@@ -62,7 +62,7 @@ class DimensionExchange(Dimensionwise):
         return in_order
 
     def _plan(self, j: int) -> tuple[Plan, Ints | None]:
-        """The plan of dimension j, and the rows of what it brings (None = in order)."""
+        """Return the plan of dimension j, and the rows of the received states (None: in order)."""
         targets = self.index ^ (1 << j)
         ports = ports_towards(self.machine, self.index, targets, self.name, first=j)
         plan = self.machine.plan(self.index, ports)

@@ -1,6 +1,6 @@
 """ASCEND and DESCEND on the BSN (docs/papers/gbsn, 4; the paper only names them).
 
-A GBSN of equal blocks that is a BSN, with the same numbers and ports, is a host, too.
+A GBSN of equal blocks that equals a BSN, with the same numbers and ports, is also a host.
 """
 
 from __future__ import annotations
@@ -25,17 +25,17 @@ from mpinet.programs.schedules.pairs import keep_own
 from mpinet.programs.schedules.schedule import PassSchedule, Phase
 
 HELD, RECEIVED = 0, 1
-"""A processor's registers: its element, and the partner's state."""
+"""Registers of a processor: its element, and the partner's state."""
 
 
 class Sections(PassSchedule):
-    """Schedule of BSN(a,b): an exchange a dimension over partial links, by sections of b bits.
+    """Schedule of BSN(a,b): one exchange per dimension over partial links, by sections of b bits.
 
-    After t right shifts an element is at the processor of its number rotated right by t b bits, and
-    the dimensions t b, .., t b + b - 1 are the rightmost bits there. With p = ceil(n/b) sections
-    and rho = n / gcd(n, b), a full pass takes n + p - 1 + min(p - 1, rho - (p - 1)) steps, also
-    with one port. A pass over a range shifts to its first section and from its last one home, each
-    the shorter way round.
+    After t right shifts an element is at the processor of its number rotated right by t b bits. The
+    dimensions t b, .., t b + b - 1 are then the rightmost bits. Let p = ceil(n/b) be the number of
+    sections and rho = n / gcd(n, b). A full pass takes n + p - 1 + min(p - 1, rho - (p - 1)) steps,
+    also with one port. A pass over a range of dimensions shifts to its first section, and from its
+    last section home, each time the shorter way.
     """
 
     name = "sections"
@@ -51,15 +51,15 @@ class Sections(PassSchedule):
         self._moves = Moves(machine, self.name)
 
     def state(self) -> Fields:
-        """The section that is rightmost."""
+        """Return the rightmost section for a checkpoint."""
         return {"offset": self._offset}
 
     def restore(self, found: Mapping[str, Any]) -> None:
-        """Go on from there."""
+        """Restore the rightmost section from a checkpoint."""
         self._offset = found["offset"]
 
     def carry_out_pass(self, sweep: Pass, state: Array) -> list[Phase]:
-        """Section after section, then home."""
+        """Run a pass section by section, then shift the elements home; return the phases."""
         stages, begun = [], self.machine.steps
         registers = np.stack([state, state])
 
@@ -84,11 +84,11 @@ class Sections(PassSchedule):
         self._turn(0, registers)
 
     def prefers_right(self, section: int) -> bool:
-        """Tell if both ways being equally long the shifts go right: home they go left."""
+        """Return the direction of shifts on a tie: right (True) except on the way home."""
         return section > 0
 
     def _turn(self, section: int, registers: Array) -> None:
-        """Shift until this section is rightmost, the shorter way."""
+        """Shift all elements the shorter way until `section` is rightmost."""
         right = (section - self._offset) % self._rotations
         left = (self._offset - section) % self._rotations
         rightwards = right < left or (right == left and self.prefers_right(section))
@@ -97,12 +97,12 @@ class Sections(PassSchedule):
         self._offset = section
 
     def _shift_all(self, by: int, registers: Array) -> None:
-        """One step: every element moves on, but for those that stay where they are."""
+        """Run one step: every element moves by one shift, unless the shift maps it to itself."""
         nodes, q = self.machine.nodes, self.dimensions
         self._moves.to_all(("shift", by), registers, lambda: rotated_left(nodes, q, by))
 
     def _exchange(self, sweep: Pass, j: int, section: int, registers: Array) -> None:
-        """One step over the links of the bit that dimension j is at."""
+        """Run one step: exchange over the links of the current bit of dimension j."""
         nodes, bit = self.machine.nodes, j - section * self._shift
         self._moves.to_all(("exchange", bit), registers, lambda: nodes ^ (1 << bit), RECEIVED)
         registers[HELD] = keep_own(
@@ -110,17 +110,17 @@ class Sections(PassSchedule):
         )
 
     def _elements(self, section: int) -> Ints:
-        """The elements at this rank's processors while a section is rightmost."""
+        """Return the elements at this rank's processors while `section` is rightmost."""
         return rotated_left(self.machine.nodes, self.dimensions, section * self._shift)
 
 
 class Unaligned(Sections):
-    """Schedule as `Sections` without shifts home: the next pass begins where the last one ended.
+    """Schedule like `Sections` without shifts home: passes begin where the previous one ended.
 
-    A reduction that all processors learn takes n + p - 1 steps, since everybody has the result
-    wherever the elements are. Data circulation is a program of this schedule, too: it turns to the
-    section of each exchange by the shorter way, on a tie right, and ends at home. `index` tells
-    where the elements are between programs.
+    A reduction to all processors takes n + p - 1 steps, because all processors hold the result.
+    Data circulation is also a program of this schedule. For each exchange, elements shift to its
+    section by the shorter way, on a tie right. The program ends with all elements at home. `index`
+    holds the positions of the elements between programs.
     """
 
     name = "unaligned"
@@ -130,26 +130,26 @@ class Unaligned(Sections):
         self.index = machine.nodes.copy()
 
     def carry_out(self, program: Sequence[Pass], state: Array) -> list[list[Phase]]:
-        """Carry out as in `PassSchedule`; `index` changes in place, for all who hold it."""
+        """Run a program as in `PassSchedule`; `index` is updated in place for all its users."""
         stages = super().carry_out(program, state)
         self.index[:] = self._elements(self._offset)
         return stages
 
     def come_home(self, registers: Array) -> None:
-        """Stay."""
+        """End a pass without any shift."""
 
     def prefers_right(self, section: int) -> bool:
-        """Always."""
+        """Return True: shifts go right on every tie."""
         return True
 
 
 def require_block_shift(topology: Topology, algorithm: str) -> BlockShift:
-    """The BSN that a network is: itself, or the one with the GBSN's numbers and ports.
+    """Return the BSN of a network: the network itself, or the BSN equal to a GBSN.
 
     Raises
     ------
     UsageError
-        It is none.
+        The network is not a BSN.
     """
     if isinstance(topology, BlockShift):
         return topology
@@ -160,7 +160,7 @@ def require_block_shift(topology: Topology, algorithm: str) -> BlockShift:
         )
     if topology.regular is None:
         raise UsageError(
-            f"The algorithm {algorithm} needs a GBSN that is a BSN: 2^c blocks of 2^b processors "
-            f"each, for the shift b, and one a that divides b. {topology.name} is none."
+            f"The algorithm {algorithm} needs a GBSN equal to a BSN, unlike {topology.name}: 2^c "
+            "blocks of 2^b processors each, for the shift b, and one a with a dividing b."
         )
     return topology.regular

@@ -1,10 +1,10 @@
 """ASCEND and DESCEND on the rows of a lens (docs/papers/lens, 7; not in the paper).
 
-An operator combines pairs, so that digits have to be made of bits: p = q = R + 1 with R = 2^b. A
-processor that receives the R states of its box (itself and its siblings) works out all b dimensions
-of the digit. Rows are counted from 0 here. Digit k, counted from the left, is worked on in row k:
-an element that sweeps to the right meets its box as it enters the row, and its owners send it; one
-that sweeps to the left meets it before it leaves.
+An operator combines pairs, so digits must consist of bits: p = q = R + 1 with R = 2^b. A processor
+that receives the R states of its box (its own and its siblings') computes all b dimensions of the
+digit. Rows are counted from 0 here. Digit k, counted from the left, is processed in row k. An
+element that moves to the right meets its box on entering the row, where the owners of the box send
+it. An element that moves to the left meets its box before leaving the row.
 """
 
 from __future__ import annotations
@@ -27,25 +27,26 @@ from mpinet.programs.schedules.pairs import keep_own
 from mpinet.programs.schedules.schedule import PassSchedule, Phase
 
 HELD, VISITING = 0, 1
-"""Registers: the element that a processor is about to keep, and one that comes to a partner. Where
-a box is received, register x is for the state of the element whose digit differs by XOR x."""
+"""Registers: the element to keep, and an element visiting its partner. During the receive of a box,
+register x holds the state of the element whose digit differs by XOR x.
+"""
 
 Ports = tuple[Ints, Ints]
-"""Places among this rank's processors, and ports."""
+"""Indices into this rank's processors, and ports."""
 
 Landing = Callable[[Ints, Ints], Ints]
-"""``landing(slots, ports)``: the registers into which receivers put what comes in by a port."""
+"""Function ``landing(slots, ports)`` from receivers and arrival ports to registers."""
 
 Changes = tuple[int, ...]
-"""The senders of a box, by the XOR of their digit and the receiver's."""
+"""Senders of a box, each as the XOR of its digit and the receiver's digit."""
 
 
 @dataclass(frozen=True, eq=False)
 class LensPass:
-    """A pass on its way."""
+    """A running pass over the rows of a lens: its states and its direction."""
 
     work: Pass
-    """The pass."""
+    """The pass of the operator."""
     registers: Array
     """States in this rank's processors. Shape (registers, processors)."""
     to_the_right: bool
@@ -58,16 +59,17 @@ class LensPass:
 
 
 class Sweeps(PassSchedule):
-    """Common part of all these schedules: elements cross from row to row, turn after turn.
+    """Common part of all schedules of the lens: elements move from row to row, in turns.
 
-    In turn t an element whose home is at gap g (between digits g-1 and g, on the circle) crosses
-    into row g + t. The bits of an element, from the lowest, are those of its digits in the order in
-    which it crosses them in a pass to the right; where that pass descends, from the highest.
+    In turn t an element with its home at gap g (between digits g-1 and g, on the circle) crosses
+    into row g + t. The bits of an element, from the lowest, are the bits of its digits in the order
+    of crossing in a pass to the right. If this pass descends, the order starts with the highest
+    bits.
     """
 
     completed: ClassVar[bool] = True
     mirrored: ClassVar[bool] = False
-    """True for a DESCEND that sweeps to the right."""
+    """True if a DESCEND moves to the right."""
 
     needs: ClassVar[str] = "a completed lens with p = 2^b + 1, b > 0, as clens:3,4"
 
@@ -95,34 +97,37 @@ class Sweeps(PassSchedule):
 
     @classmethod
     def serves(cls, lens: LensNetwork) -> bool:
-        """Tell if the schedule can be carried out on this lens."""
+        """Return whether the schedule can run on this lens."""
         return lens.digit_bits > 0 and lens.completed == cls.completed
 
     @abstractmethod
     def homes(self) -> Ints:
-        """The places of this rank's processors that have an element."""
+        """Return the slots of this rank's processors with an element."""
 
     @abstractmethod
     def crossings(self, turn: int) -> dict[int, int | None]:
-        """The rows that elements enter in a turn, and which digit of theirs meets its box, if any.
+        """Return the rows entered in a turn, with the digit processed in each row, or None.
 
-        Digits are numbered in the order in which a pass to the right works on them.
+        Digits are numbered in the order of a pass to the right.
         """
 
     @abstractmethod
     def stages(self, sweep: LensPass) -> Iterator[str]:
-        """Carry a pass out (collective); every now and then the name of what has been done."""
+        """Run a pass (collective); yield the name of each stage after its steps."""
 
     def dimensions_of_homes(self) -> int:
-        """Dimensions below those of the digits: the bits of the home's gap. By default none."""
+        """Return the number of dimensions below the digits' dimensions: bits of the home's gap.
+
+        Default: 0.
+        """
         return 0
 
     def elements(self, slots: Ints, gap: int) -> Ints:
-        """The elements of these processors' words whose homes are at a gap."""
+        """Return the elements of the processors' words with homes at a gap."""
         return self._numbers[slots]
 
     def _read_words(self) -> Ints:
-        """The elements of the words if the leftmost digit is crossed first."""
+        """Return the elements of the words if the leftmost digit is crossed first."""
         words, radix = self.ports.words, 1 << self.bits
         if self.mirrored:
             return words
@@ -133,7 +138,7 @@ class Sweeps(PassSchedule):
         return numbers
 
     def carry_out_pass(self, sweep: Pass, state: Array) -> list[Phase]:
-        """Whatever dimensions are active: none takes no step."""
+        """Run a pass and return its phases; a pass without dimensions takes no steps."""
         if not sweep.dimensions:
             return []
         registers = np.zeros((1 << self.bits, len(self.machine.nodes)), state.dtype)
@@ -149,26 +154,26 @@ class Sweeps(PassSchedule):
         return [(stage, count) for stage, count in steps.items() if count]
 
     def lowest(self, digit: int) -> int:
-        """The lowest dimension of a digit."""
+        """Return the lowest dimension of the operator that belongs to a digit."""
         number = self.level - 1 - digit if self.mirrored else digit
         return self.low_dimensions + self.bits * number
 
     def bits_of(self, digit: int | None, sweep: LensPass) -> list[int]:
-        """The bits of a digit that are active, in the order of the pass."""
+        """Return the active bits of a digit, in the order of the pass."""
         if digit is None:
             return []
         lowest = self.lowest(digit)
         return [j - lowest for j in sweep.work.dimensions if 0 <= j - lowest < self.bits]
 
     def stage(self, digit: int) -> str:
-        """The name of what is done to a digit."""
+        """Return the name of a digit's stage: its range of dimensions."""
         lowest = self.lowest(digit)
         if self.bits == 1:
             return f"dimension {lowest}"
         return f"dimensions {lowest}..{lowest + self.bits - 1}"
 
     def enter(self, turn: int, sweep: LensPass) -> None:
-        """To the right: a row receives from its owners all of its box that it needs."""
+        """Move to the right: each row receives the needed elements of its box from their owners."""
         crossings = self.crossings(turn)
         boxes = {row: changes(self.bits_of(digit, sweep)) for row, digit in crossings.items()}
         for received in self._substeps(boxes):
@@ -176,7 +181,7 @@ class Sweeps(PassSchedule):
         self._keep(turn, sweep)
 
     def meet(self, turn: int, sweep: LensPass) -> None:
-        """Siblings send each other what they need, each on the lower bus of its own digit."""
+        """Exchange the needed elements between siblings, each on the lower bus of its own digit."""
         crossings = self.crossings(turn)
         boxes = {row: changes(self.bits_of(digit, sweep))[1:] for row, digit in crossings.items()}
         for received in self._substeps(boxes):
@@ -189,7 +194,7 @@ class Sweeps(PassSchedule):
         self._keep(turn, sweep)
 
     def move_right(self, received: dict[int, Changes], registers: Array) -> None:
-        """One step into these rows, to the words that differ by given changes (0: to the same)."""
+        """Move elements to the right into these rows, to words changed by XOR (0: same word)."""
         senders = (
             (self.at[row - 1], self.ports.right(self.at[row - 1], change))
             for row, box in received.items()
@@ -198,14 +203,14 @@ class Sweeps(PassSchedule):
         self._hop(("right", *received.items()), registers, senders, self.ports.change)
 
     def move_left(self, rows: Iterable[int], registers: Array) -> None:
-        """One step out of these rows, to the same words."""
+        """Move elements out of these rows to the left, in one step, to the same words."""
         senders = ((self.at[row], self.ports.left(self.at[row])) for row in rows)
         self._hop(("left", *rows), registers, senders, lambda slots, ports: np.zeros_like(slots))
 
     def _substeps(self, boxes: dict[int, Changes]) -> Iterator[dict[int, Changes]]:
-        """All at once; one after the other where a processor accepts one message in a step.
+        """Yield the changes of each step: all at once, or one if processors accept one message.
 
-        Change 0 comes last, as it replaces what a processor holds.
+        Change 0 comes last, because it replaces the element held by a processor.
         """
         if not self._accepts_one:
             boxes = {row: box for row, box in boxes.items() if box}
@@ -215,7 +220,7 @@ class Sweeps(PassSchedule):
             yield {row: box[turn : turn + 1] for row, box in boxes.items() if turn < len(box)}
 
     def _keep(self, turn: int, sweep: LensPass) -> None:
-        """Compute, from the boxes received, the states that every processor needs."""
+        """Compute from the received boxes the new states of all processors."""
         registers = sweep.registers
         for row, digit in self.crossings(turn).items():
             bits = self.bits_of(digit, sweep)
@@ -237,7 +242,7 @@ class Sweeps(PassSchedule):
     def _hop(
         self, key: Hashable, registers: Array, senders: Iterator[Ports], landing: Landing
     ) -> None:
-        """One step (collective), planned when it first comes."""
+        """Run one step (collective); the step is planned at its first use."""
         hop = self._hops.get(key)
         if hop is None:
             slots, ports = map(np.concatenate, zip(*senders, strict=True))
@@ -248,24 +253,24 @@ class Sweeps(PassSchedule):
 
 
 class RowSweeps(Sweeps):
-    """Schedule of the completed lens: R^n elements, at home in the last row, sweep round all rows.
+    """Schedule of the completed lens: R^n elements, home in the last row, circle through all rows.
 
-    To the right a round takes n steps, or nR if a processor accepts one message in a step; to the
-    left 2n steps, or nR. A digit of which no dimension is active takes one step.
+    To the right a round takes n steps, or nR if a processor accepts one message per step. To the
+    left a round takes 2n steps, or nR. A digit without an active dimension takes one step.
     """
 
     name = "rows"
 
     def homes(self) -> Ints:
-        """The last row."""
+        """Return the slots of the last row, whose processors have the elements."""
         return self.at[-1]
 
     def crossings(self, turn: int) -> dict[int, int | None]:
-        """One row after the other."""
+        """Return the single row entered in a turn, with its digit."""
         return {turn: turn}
 
     def stages(self, sweep: LensPass) -> Iterator[str]:
-        """A digit after the other."""
+        """Run the digits one after the other; yield the stage of each."""
         turns = range(self.level)
         if sweep.to_the_right:
             for turn in turns:
@@ -279,7 +284,7 @@ class RowSweeps(Sweeps):
 
 
 class Mirrored(RowSweeps):
-    """Schedule as `RowSweeps`, but a DESCEND sweeps to the right and an ASCEND to the left."""
+    """Schedule like `RowSweeps`, but a DESCEND moves to the right and an ASCEND to the left."""
 
     name = "mirrored"
     mirrored = True
@@ -288,7 +293,7 @@ class Mirrored(RowSweeps):
 class Instances(RowSweeps):
     """Schedule of the completed lens: n sets of R^n elements at once, in the steps of `RowSweeps`.
 
-    Each set has a row of its own to start from. In every step to the right each bus is busy.
+    Each set starts from its own row. In every step to the right each bus is busy.
     """
 
     name = "instances"
@@ -299,21 +304,21 @@ class Instances(RowSweeps):
         self.instance = (self.ports.rows + 1) % self.level
 
     def homes(self) -> Ints:
-        """All processors."""
+        """Return the slots of all processors: each has an element."""
         return np.arange(len(self.machine.nodes))
 
     def crossings(self, turn: int) -> dict[int, int | None]:
-        """All rows; all sets are at the same digit."""
+        """Return all rows, all with the same digit."""
         return dict.fromkeys(range(self.level), turn)
 
     def elements(self, slots: Ints, gap: int) -> Ints:
-        """The word, read from the gap on."""
+        """Return the elements: the words, read from the gap on."""
         turned = self.bits * gap if self.mirrored else -self.bits * gap
         return rotated_left(self._numbers[slots], self.dimensions, turned)
 
 
 class MirroredInstances(Instances):
-    """Schedule as `Instances`, but a DESCEND sweeps to the right and an ASCEND to the left."""
+    """Schedule like `Instances`, but a DESCEND moves to the right and an ASCEND to the left."""
 
     name = "instances-mirrored"
     mirrored = True
@@ -329,12 +334,12 @@ class Hop:
         self._to = landing(receivers, self._plan.ports), receivers
 
     def __call__(self, registers: Array) -> None:
-        """Carry it out."""
+        """Run the planned step on the registers."""
         registers[self._to] = self._plan(registers[HELD, self._from])
 
 
 def changes(bits: list[int]) -> Changes:
-    """All numbers whose bits are among these, ascending: 0 first."""
+    """Return all numbers with bits among the given ones, ascending: 0 first."""
     found: Changes = (0,)
     for bit in sorted(bits):
         found += tuple(change | 1 << bit for change in found)

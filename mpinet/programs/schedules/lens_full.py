@@ -15,9 +15,9 @@ class Full(Sweeps):
     """Schedule of the completed lens with n = 2^r: n R^n elements, one at every processor.
 
     The lowest r dimensions are the bits of the gap: elements visit their partners and come back.
-    Then all elements go round twice, and each begins with its digits when it comes to digit 0. For
-    R = 2 that is 2n - 2 steps and, to the right, 2n; to the left 4n - 1, or either way if a
-    processor accepts one message in a step.
+    Then all elements go round twice, and each begins with its digits on reaching digit 0. For R = 2
+    the visits take 2n - 2 steps. The rounds take 2n steps to the right and 4n - 1 to the left. If a
+    processor accepts one message per step, rounds take 4n - 1 steps in either direction.
     """
 
     name = "full"
@@ -25,33 +25,33 @@ class Full(Sweeps):
 
     @classmethod
     def serves(cls, lens: LensNetwork) -> bool:
-        """The gaps have to be numbers of r bits."""
+        """Return whether the schedule can run on this lens: gaps must be numbers of r bits."""
         return super().serves(lens) and lens.level & (lens.level - 1) == 0
 
     def dimensions_of_homes(self) -> int:
-        """The bits of a gap."""
+        """Return the number of bits of a gap."""
         return self.level.bit_length() - 1
 
     def homes(self) -> Ints:
-        """All processors."""
+        """Return the slots of all processors: each has an element."""
         return np.arange(len(self.machine.nodes))
 
     def crossings(self, turn: int) -> dict[int, int | None]:
-        """All rows; an element's digits are met in the n turns that begin with digit 0."""
+        """Return all rows; a digit is processed in each of the n turns after digit 0 is reached."""
         return {row: row if row <= turn < row + self.level else None for row in range(self.level)}
 
     def elements(self, slots: Ints, gap: int) -> Ints:
-        """The gap is the lowest bits."""
+        """Return the elements, with the gap as their lowest bits."""
         return self._numbers[slots] << self.low_dimensions | gap
 
     def stages(self, sweep: LensPass) -> Iterator[str]:
-        """The visits, then the rounds; the other way round where the pass descends."""
+        """Run the visits, then the rounds; the reverse if the pass descends. Yield the stages."""
         parts = [self._visits, self._rounds]
         for part in parts if sweep.ascends else reversed(parts):
             yield from part(sweep)
 
     def _rounds(self, sweep: LensPass) -> Iterator[str]:
-        """Twice round, if any digit has an active dimension."""
+        """Move all elements round twice, if a digit has an active dimension; yield the stages."""
         turns = range(2 * self.level if sweep.work.high > self.low_dimensions else 0)
         for turn in turns if sweep.to_the_right else reversed(turns):
             if sweep.to_the_right:
@@ -62,7 +62,7 @@ class Full(Sweeps):
             yield "rounds"
 
     def _visits(self, sweep: LensPass) -> Iterator[str]:
-        """The dimensions of the gap: 2^j steps to the partner, who works for both, and back."""
+        """Run the gap's dimensions: 2^j steps to the partner, which computes both, and back."""
         registers = sweep.registers
         for j in sweep.work.dimensions:
             if j >= self.low_dimensions:
@@ -81,7 +81,7 @@ class Full(Sweeps):
             yield f"dimension {j}"
 
     def _receive(self, j: int, gap: int, sweep: LensPass) -> None:
-        """Work out the pairs of a dimension whose lower elements are at home at a gap."""
+        """Compute the pairs of a dimension whose lower elements have their homes at a gap."""
         at = self.at[gap + (1 << j) - 1]
         index, registers = self.elements(at, gap), sweep.registers
         low, high = sweep.work.oper(j, index, registers[VISITING, at], registers[HELD, at])
@@ -89,7 +89,7 @@ class Full(Sweeps):
 
 
 class MirroredFull(Full):
-    """Schedule as `Full`, but a DESCEND sweeps to the right and an ASCEND to the left."""
+    """Schedule like `Full`, but a DESCEND moves to the right and an ASCEND to the left."""
 
     name = "full-mirrored"
     mirrored = True

@@ -1,9 +1,10 @@
-"""Rows, digits and ports of a lens with p = q = R + 1, as ASCEND needs them (docs/papers/lens, 3).
+"""Rows, digits and ports of a lens with p = q = R + 1, for ASCEND (docs/papers/lens, 3).
 
-Rows are counted from 0 here: the processor of row k and word w is number k R^n + w. Its ports are
-the R members of the own bus, in the row after it, by digit k+1; then of each of the R lower busses
-the owner, in the row before it, and its siblings, which differ in digit k only. Digit 0 is the
-leftmost. An uncompleted lens has no own bus in its last row and no owners before row 0.
+Rows are counted from 0 here: the processor of row k and word w has number k R^n + w. Its ports lead
+first to the R members of its own bus, in the next row, by digit k+1. The ports of each of the R
+lower busses follow: the owner, in the previous row, and the siblings, which differ only in digit k.
+Digit 0 is the leftmost. An uncompleted lens has no own busses in its last row, and no owners before
+row 0.
 """
 
 from __future__ import annotations
@@ -17,14 +18,14 @@ from mpinet.networks.lens.wiring import LensNetwork
 
 
 class RowPorts:
-    """Rows of some processors, and their ports by what is behind them.
+    """Rows and words of some processors, and their ports by destination.
 
-    `slots` are places among these processors.
+    `slots` are indices into these processors.
 
     Parameters
     ----------
     lens : LensNetwork
-        Has p = q.
+        A lens with p = q.
     nodes : ndarray of int64, shape (k,)
         The processors.
     """
@@ -39,7 +40,8 @@ class RowPorts:
         self.rows, self.words = np.divmod(nodes, self._radix**self._level)
         self.digits: Ints = self._digit(self.words, self.rows)
         """Digit number `row` of each processor's word: the digit in which siblings differ. Shape
-        (k,)."""
+        (k,).
+        """
         has_own = lens.completed | (self.rows < self._level - 1)
         has_owners = lens.completed | (self.rows > 0)
         self._lower = np.where(has_own, self._radix, 0)
@@ -47,25 +49,25 @@ class RowPorts:
         self._width = self._radix - 1 + self._owners
 
     def _digit(self, words: Ints, place: Any) -> Ints:
-        """Digit number `place` of the words."""
+        """Return digit number `place` of the words."""
         return words // self._radix ** (self._level - 1 - place) % self._radix
 
     def right(self, slots: Ints, change: int) -> Ints:
-        """To the next row, where this word with its digit there changed by XOR is."""
+        """Return the ports to the next row, to the word with its digit there changed by XOR."""
         after = (self.rows[slots] + 1) % self._level
         return self._digit(self.words[slots], after) ^ change
 
     def left(self, slots: Ints) -> Ints:
-        """To the row before, where the same word is: over the lower bus of the own digit."""
+        """Return the ports to the same word in the previous row, over the own digit's bus."""
         return self._lower[slots] + self.digits[slots] * self._width[slots]
 
     def across(self, slots: Ints, change: int) -> Ints:
-        """To the sibling whose digit is changed by XOR, over the lower bus of the own digit."""
+        """Return the ports to the sibling whose digit differs by XOR, over the own digit's bus."""
         digits = self.digits[slots]
         others = digits ^ change
         seats = np.where(others > digits, others - 1, others)
         return self.left(slots) + self._owners[slots] + seats
 
     def change(self, slots: Ints, ports: Ints) -> Ints:
-        """The XOR of the own digit and that of the lower busses on which these ports are."""
+        """Return the XOR of each processor's own digit and the digit of the port's lower bus."""
         return (ports - self._lower[slots]) // self._width[slots] ^ self.digits[slots]

@@ -1,4 +1,4 @@
-"""ASCEND and DESCEND on the rows of a lens that is not completed, p = q (docs/papers/lens, 7)."""
+"""ASCEND and DESCEND on the rows of an uncompleted lens with p = q (docs/papers/lens, 7)."""
 
 from __future__ import annotations
 
@@ -11,10 +11,10 @@ from mpinet.programs.schedules.lens import LensPass, Sweeps
 class ThereAndBack(Sweeps):
     """Schedule of the uncompleted lens with p = q: R^n elements, at home in the first row.
 
-    To the right siblings meet in the first row, and each further row is entered in turn: n steps,
-    or nR - 1 if a processor accepts one message in a step; n-1 more take the results home. To the
-    left the elements first go out: 3n - 2 steps, or nR + n - 2. Rows behind the last one that is
-    needed are not entered.
+    To the right, siblings exchange in the first row, and each further row is entered in turn. This
+    takes n steps, or nR - 1 if a processor accepts one message per step; n-1 more steps return the
+    results. To the left the elements first move out: 3n - 2 steps, or nR + n - 2. Rows after the
+    last needed one are not entered.
     """
 
     name = "rows"
@@ -22,15 +22,15 @@ class ThereAndBack(Sweeps):
     needs = "a lens with p = q = 2^b + 1, b > 0, as lens:3,3,4"
 
     def homes(self) -> Ints:
-        """The first row."""
+        """Return the slots of the first row, whose processors have the elements."""
         return self.at[0]
 
     def crossings(self, turn: int) -> dict[int, int | None]:
-        """One row after the other."""
+        """Return the single row entered in a turn, with its digit."""
         return {turn: turn}
 
     def stages(self, sweep: LensPass) -> Iterator[str]:
-        """There and back, working on one of the ways."""
+        """Move out and back, computing in one of the directions; yield the stages."""
         last = max(row for row in range(self.level) if self.bits_of(row, sweep))
         further = range(1, last + 1)
         if sweep.to_the_right:
@@ -55,7 +55,7 @@ class ThereAndBack(Sweeps):
 
 
 class MirroredThereAndBack(ThereAndBack):
-    """Schedule as `ThereAndBack`, but a DESCEND sweeps to the right and an ASCEND to the left."""
+    """Schedule like `ThereAndBack`, but a DESCEND moves to the right and an ASCEND to the left."""
 
     name = "mirrored"
     mirrored = True

@@ -13,7 +13,7 @@ from mpinet.programs.schedules.moves import Moves, MoveSends, merge
 from mpinet.programs.schedules.schedule import is_one_port
 
 RISING, FALLING = 0, 1
-"""The registers of the copies that move up and down."""
+"""Registers of the copies that move up and down."""
 
 UP, DOWN, BOTH = (RISING,), (FALLING,), (RISING, FALLING)
 
@@ -21,18 +21,18 @@ UP, DOWN, BOTH = (RISING,), (FALLING,), (RISING, FALLING)
 class Lines:
     """Exchanges along lines of neighbouring processors u, u+1, .. (mod N), all lines at once.
 
-    In 2^j units the copies of all elements with bit j = 0 move 2^j places up, the others 2^j down.
-    One-port machines do one after the other, but for j = 0.
+    In 2^j steps the copies of all elements with bit j = 0 move 2^j places up, the others 2^j places
+    down. On one-port machines the two directions alternate, except for j = 0.
 
     Parameters
     ----------
     machine : Machine
-        Has 2^q processors, an element each.
+        Machine with 2^q processors, one element each.
     moves : Moves
         The schedule's moves.
     place : callable
-        ``place(nodes)``: the places of processors in their lines; the dimension's number is about
-        them.
+        ``place(nodes)`` returns the positions of processors in their lines. Dimensions refer to
+        positions.
     """
 
     def __init__(self, machine: Machine, moves: Moves, place: Callable[[Ints], Ints]):
@@ -43,19 +43,19 @@ class Lines:
         self._one_port = is_one_port(machine)
 
     def partners(self, j: int, state: Array) -> Array:
-        """The states of the partners in dimension j (collective).
+        """Return the states of the partners in dimension j (collective).
 
         Parameters
         ----------
         j : int
             The dimension.
         state : ndarray, shape (processors,)
-            The states of all processors' elements.
+            States of all processors' elements.
 
         Returns
         -------
         ndarray, shape (processors,)
-            Their partners' states.
+            States of their partners.
         """
         copies = np.stack([state, state])
         turns = (UP, DOWN) if self._one_port and j > 0 else (BOTH,)
@@ -66,7 +66,7 @@ class Lines:
         return np.where(upper, copies[RISING], copies[FALLING])
 
     def _move(self, j: int, unit: int, ways: tuple[int, ...], copies: Array) -> None:
-        """One unit: each copy that moves these ways goes to the next processor."""
+        """Move each copy with one of the given directions to the next processor."""
 
         def sends() -> MoveSends:
             return merge(*(self._sends(j, unit, way) for way in ways))
@@ -74,7 +74,7 @@ class Lines:
         self._moves.move(("line", j, unit, ways), copies, sends, self._direction)
 
     def _sends(self, j: int, unit: int, way: int) -> MoveSends:
-        """Copies that have moved `unit` places, and where they go next."""
+        """Return the next sends of the copies that have moved `unit` places."""
         sign = 1 if way == RISING else -1
         begin = unit if way == RISING else (1 << j) - unit
         within = self._places & ((2 << j) - 1)
@@ -83,14 +83,15 @@ class Lines:
         return MoveSends(slots, targets, way)
 
     def _direction(self, origins: Ints, receivers: Ints) -> Ints:
-        """The register of the way that a message has come."""
+        """Return the register for the direction of each message."""
         return np.where(self._place(origins) < self._place(receivers), RISING, FALLING)
 
 
 class Line(Dimensionwise):
-    """Line exchanges in all dimensions, over the links between u and u+1: 2^q - 1 steps in all.
+    """Line exchanges in all dimensions, over the links between u and u+1: 2^q - 1 steps in total.
 
-    Of the ring (docs/papers/gmn, 7.3), and of all networks whose numbering is a Hamiltonian path.
+    The schedule serves the ring (docs/papers/gmn, 7.3), and all networks numbered along a
+    Hamiltonian path.
     """
 
     name = "line"
@@ -101,5 +102,5 @@ class Line(Dimensionwise):
         self._lines = Lines(machine, Moves(machine, self.name), lambda nodes: nodes)
 
     def partners(self, j: int, state: Array) -> Array:
-        """2^j steps; with one port twice as many, but for j = 0."""
+        """Return the partners' states after 2^j steps, or 2^(j+1) with one port and j > 0."""
         return self._lines.partners(j, state)

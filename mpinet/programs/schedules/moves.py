@@ -1,8 +1,9 @@
-"""Moves of states between registers of processors: what the schedules that move states consist of.
+"""Moves of states between registers of processors, the steps of schedules for ASCEND and DESCEND.
 
-A processor has a few registers, each for one state. A move is one step of the machine: processors
-send what is in a register to neighbours, who put it into a register of theirs. Where all this
-happens follows from the processors' own numbers and the time, so that a move is planned once.
+A processor has a few registers, each for one state. A move is one step of the machine. Processors
+send the contents of a register to neighbours, and each neighbour stores the state in one of its
+registers. Senders and registers depend only on processor numbers and time, so a move is planned
+once.
 """
 
 from __future__ import annotations
@@ -18,7 +19,7 @@ from mpinet.machine import Machine
 from mpinet.programs.schedules.ports import ports_towards
 
 KEPT = 2**20
-"""Transfers of a rank, at most, in all the plans that are kept: about 100 MB."""
+"""Maximum number of transfers of a rank in all stored plans: about 100 MB."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -26,19 +27,19 @@ class MoveSends:
     """Sends of a rank's processors in a step."""
 
     slots: Ints
-    """The senders' places among this rank's processors. Shape (k,)."""
+    """Index of each sender among this rank's processors. Shape (k,)."""
     targets: Ints
-    """The processors they send to. Shape (k,)."""
+    """Receiving processor of each send. Shape (k,)."""
     register: Any = 0
-    """The registers that are sent. Type: int or ndarray of int64, shape (k,)."""
+    """Register of each send. Type: int or ndarray of int64, shape (k,)."""
 
 
 Landing = Callable[[Ints, Ints], Any]
-"""``landing(origins, receivers)``: the registers into which messages are put, by processors."""
+"""Function ``landing(origins, receivers)`` from pairs of processors to the receivers' registers."""
 
 
 def merge(*parts: MoveSends) -> MoveSends:
-    """Several sends in one step."""
+    """Combine several sets of sends into one step."""
     registers = [np.broadcast_to(part.register, part.slots.shape) for part in parts]
     return MoveSends(
         np.concatenate([part.slots for part in parts]),
@@ -48,14 +49,14 @@ def merge(*parts: MoveSends) -> MoveSends:
 
 
 class Moves:
-    """The moves of one schedule, each planned when it first comes.
+    """The moves of one schedule, each planned at its first use.
 
     Parameters
     ----------
     machine : Machine
-        What moves the messages.
+        Machine for the messages.
     name : str
-        The schedule.
+        Name of the schedule.
     """
 
     def __init__(self, machine: Machine, name: str):
@@ -68,18 +69,18 @@ class Moves:
     def move(
         self, key: Hashable, registers: Array, sends: Callable[[], MoveSends], landing: Landing
     ) -> None:
-        """Make one step (collective).
+        """Run one step (collective).
 
         Parameters
         ----------
         key : hashable
-            Names the move: the same sends and landing always have the same key.
+            Identifies the move: equal keys mean equal sends and equal landing registers.
         registers : ndarray, shape (registers, processors)
             The states; changed in place.
         sends : callable
-            Gives what is sent.
+            Returns the sends of the move.
         landing : callable
-            As `Landing`.
+            See `Landing`.
         """
         move = self._known.get(key)
         if move is None:
@@ -91,9 +92,9 @@ class Moves:
     def to_all(
         self, key: Hashable, registers: Array, targets: Callable[[], Ints], into: int = 0
     ) -> None:
-        """Send what is in register 0 of every processor to its target, unless that is itself.
+        """Send register 0 of every processor to its target; skip targets equal to the sender.
 
-        Messages go into the register `into`; the other parameters are those of `move`.
+        The received state goes into register `into`. The other parameters are those of `move`.
         """
 
         def sends() -> MoveSends:
@@ -115,11 +116,11 @@ class PlannedMove:
         self._to = landing(origins, self._plan.nodes), machine.slots(self._plan.nodes)
 
     def __call__(self, registers: Array) -> None:
-        """Carry it out: all registers are read before any is written."""
+        """Run the move: all registers are read before any register is written."""
         registers[self._to] = self._plan(registers[self._from])
 
 
 def rotated_left(numbers: Ints, bits: int, by: int = 1) -> Ints:
-    """The numbers with their `bits` bits rotated left."""
+    """Return the numbers with their lowest `bits` bits rotated left."""
     by %= bits
     return ((numbers << by) & ((1 << bits) - 1)) | (numbers >> (bits - by))

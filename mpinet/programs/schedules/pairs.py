@@ -1,4 +1,4 @@
-"""Operating on pairs of elements, of which a rank has one and has received the other's state."""
+"""Application of an operator to pairs of elements: one on this rank, and the partner's state."""
 
 from __future__ import annotations
 
@@ -12,30 +12,30 @@ from mpinet.base.arrays import Array, Ints
 from mpinet.programs.operators.operator import Oper, loop_of
 
 PIECE = 2**15
-"""Most pairs that an operator is given at once: their temporaries stay in the cache."""
+"""Maximum number of pairs per call of an operator: temporary arrays stay in the cache."""
 
 SHORT = (2, 4)
-"""Runs of these lengths are taken column by column: NumPy is slow at rows that short."""
+"""Lengths of runs processed column by column: NumPy is slow on rows this short."""
 
 
 def keep_own(oper: Oper, j: int, index: Ints, own: Array, theirs: Array) -> Array:
-    """Return what becomes of elements whose partners' states in dimension j were received.
+    """Return the new states of elements from their partners' received states in dimension j.
 
     Parameters
     ----------
     oper : callable
-        As `Operator.oper`.
+        See `Operator.oper`.
     j : int
         The dimension.
     index : ndarray of int64, shape (k,)
         The elements, in any order.
     own, theirs : ndarray, shape (k,)
-        Their states, and their partners'.
+        States of the elements, and of their partners.
 
     Returns
     -------
     ndarray, shape (k,)
-        Their new states.
+        New states of the elements.
     """
     kept = np.empty_like(own)
     for begin in range(0, len(index), PIECE):
@@ -48,40 +48,40 @@ def keep_own(oper: Oper, j: int, index: Ints, own: Array, theirs: Array) -> Arra
 
 
 class DimensionPairs(ABC):
-    """The pairs of one dimension that have an element on this rank.
+    """Pairs of one dimension with an element on this rank.
 
-    Both processors of a pair know both states after the exchange, and both work out the same; a
-    rank that hosts both does so once for the two.
+    After the exchange both processors of a pair know both states and compute the same results. A
+    rank that hosts both processors computes the results once.
     """
 
     @abstractmethod
     def operate(self, oper: Oper, state: Array, received: Array) -> None:
-        """Replace the states by what the operator makes of the pairs.
+        """Replace the states by the operator's results.
 
         Parameters
         ----------
         oper : callable
-            As `Operator.oper`.
+            See `Operator.oper`.
         state : ndarray, shape (k,)
-            The elements' states; changed in place.
-        received : ndarray, shape (k,), or (g, 2, 2^j) where they stand in runs
-            Their partners' states; may be a view of `state`.
+            States of the elements; changed in place.
+        received : ndarray, shape (k,), or (g, 2, 2^j) for runs
+            States of their partners; may be a view of `state`.
         """
 
 
 def pairs_of(j: int, index: Ints, in_a_row: bool, rows: Callable[[Ints], Ints]) -> DimensionPairs:
-    """The pairs of dimension j.
+    """Return the pairs of dimension j.
 
     Parameters
     ----------
     j : int
         The dimension.
     index : ndarray of int64, shape (k,)
-        The elements on this rank.
+        Elements on this rank.
     in_a_row : bool
-        Whether each is the one before it plus 1.
+        True if the elements are consecutive.
     rows : callable
-        ``rows(elements)``: their rows in a state array; -1 for those on other ranks.
+        ``rows(elements)`` returns their rows in a state array; -1 for elements on other ranks.
     """
     if len(index) and in_a_row:
         first, last = int(index[0]), int(index[-1])
@@ -93,14 +93,14 @@ def pairs_of(j: int, index: Ints, in_a_row: bool, rows: Callable[[Ints], Ints]) 
 
 
 class ElementRuns(DimensionPairs):
-    """Consecutive elements: the lower ones stand in runs of 2^j, and the upper ones behind each."""
+    """Consecutive elements: runs of 2^j lower elements, each followed by its upper elements."""
 
     def __init__(self, j: int, index: Ints):
         self._j = j
         self._index = index
 
     def operate(self, oper: Oper, state: Array, received: Array) -> None:
-        """By the operator's loop, if it has one, else piece by piece."""
+        """Apply the operator's loop if there is one, otherwise the operator piece by piece."""
         j, run = self._j, 1 << self._j
         loop = loop_of(oper, state)
         if loop is not None and np.may_share_memory(state, received):
@@ -123,7 +123,7 @@ class ElementRuns(DimensionPairs):
 
 
 class OneSide(DimensionPairs):
-    """Consecutive elements that are all lower or all upper ones: the partners are elsewhere."""
+    """Consecutive elements, all lower or all upper ones, with partners on other ranks."""
 
     def __init__(self, j: int, index: Ints):
         self._j = j
@@ -131,7 +131,7 @@ class OneSide(DimensionPairs):
         self._upper = bool((index[0] >> j) & 1)
 
     def operate(self, oper: Oper, state: Array, received: Array) -> None:
-        """Keep, of both results, the own one."""
+        """Replace the states by the operator's results for this rank's side of each pair."""
         low, high = (received, state) if self._upper else (state, received)
         loop = loop_of(oper, state)
         if loop is not None:
@@ -143,7 +143,7 @@ class OneSide(DimensionPairs):
             state[at] = oper(self._j, lower, low[at], high[at])[self._upper]
 
     def _lower(self, begin: int, end: int) -> Ints:
-        """The lower elements of some of the pairs."""
+        """Return the lower elements of some of the pairs."""
         return self._index[begin:end] & ~(1 << self._j)
 
 
@@ -162,7 +162,7 @@ class Scattered(DimensionPairs):
         self._lone_high = _pieces(np.flatnonzero(upper & ~here))
 
     def operate(self, oper: Oper, state: Array, received: Array) -> None:
-        """Piece by piece."""
+        """Replace the states by the operator's results, computed piece by piece."""
         j, index = self._j, self._index
         for at, other in self._both:
             state[at], state[other] = oper(j, index[at], state[at], received[at])
@@ -173,7 +173,7 @@ class Scattered(DimensionPairs):
 
 
 def _pieces(rows: Ints) -> list[Any]:
-    """Return what selects these rows, a piece at a time: a slice where they are consecutive."""
+    """Return selections of these rows, one per piece: slices for consecutive rows."""
     pieces = [rows[begin : begin + PIECE] for begin in range(0, len(rows), PIECE)]
     return [
         slice(piece[0], piece[-1] + 1) if (np.diff(piece) == 1).all() else piece for piece in pieces

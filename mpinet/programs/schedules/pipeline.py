@@ -1,8 +1,8 @@
 """Low dimensions along lines, high ones in a pipeline, after Preparata and Vuillemin (1981).
 
-The processors form lines of 2^r, each with a lateral link that belongs to one high dimension. In
-step 2 the elements of a line circulate through its places; whichever stands at a lateral link when
-its turn has come exchanges with the partner. All dimensions are under way at once.
+The processors form lines of 2^r. The lateral link of each processor belongs to one high dimension.
+In step 2 the elements of a line circulate through its places. An element at a lateral link in the
+link's turn exchanges with its partner. All dimensions run concurrently.
 """
 
 from __future__ import annotations
@@ -25,8 +25,9 @@ from mpinet.programs.schedules.schedule import (
 )
 
 HELD, EXTRA, LEAVING, RECEIVED = range(4)
-"""A processor's registers: its element; another one and one that is about to leave, where lines
-share a processor; the partner's state."""
+"""Registers of a processor: its element; a second and a leaving element, where lines share a
+processor; the partner's state.
+"""
 
 
 class Pipeline(PassSchedule):
@@ -35,11 +36,11 @@ class Pipeline(PassSchedule):
     Parameters
     ----------
     machine : Machine
-        Has 2^q processors.
+        Machine with 2^q processors.
     length : int
-        Processors in a line: 2^r.
+        Number of processors in a line: 2^r.
     rounds, exchanges : int
-        Iterations of step 2, and how many of them have an exchange.
+        Number of iterations of step 2, and number of iterations with an exchange.
     """
 
     def __init__(self, machine: Machine, length: int, rounds: int, exchanges: int):
@@ -51,7 +52,7 @@ class Pipeline(PassSchedule):
         self.one_port = is_one_port(machine)
         self.moves = Moves(machine, self.name)
         self.places: Ints = self.place(machine.nodes)
-        """The places of this rank's processors in their lines. Shape (processors,)."""
+        """Places of this rank's processors in their lines. Shape (processors,)."""
         self.index = self.element(machine.nodes, self.places)
         self._rounds, self._exchanges = rounds, exchanges
         self._lines = Lines(machine, self.moves, self.place)
@@ -59,33 +60,33 @@ class Pipeline(PassSchedule):
 
     @abstractmethod
     def place(self, nodes: Ints) -> Ints:
-        """The places of any processors in their lines."""
+        """Return the places of processors in their lines."""
 
     @abstractmethod
     def element(self, nodes: Ints, home: Ints) -> Ints:
-        """The elements of these processors' lines that are at home at the places `home`."""
+        """Return the elements of these processors' lines with homes at the places `home`."""
 
     @abstractmethod
     def lateral(self, nodes: Ints) -> Ints:
-        """The processors behind the lateral links."""
+        """Return the neighbours of processors over their lateral links."""
 
     @abstractmethod
     def meetings(self, turn: int) -> dict[int, int]:
-        """The places whose turn it is to exchange, each with its dimension."""
+        """Return the places that exchange in this turn, each with its dimension."""
 
     @abstractmethod
     def home(self, place: int, turn: int) -> int:
-        """The home of the element that is at a place when iteration `turn` begins."""
+        """Return the home of the element at a place at the beginning of iteration `turn`."""
 
     @abstractmethod
     def circulate(self, turn: int, kind: str, registers: Array) -> None:
-        """Move all elements one place on, or back where the pass descends.
+        """Move all elements one place on, or one place back if the pass descends.
 
-        Iteration `turn` ends with it, or, backwards, begins with it.
+        Iteration `turn` ends with this move, or begins with it if the pass descends.
         """
 
     def carry_out_pass(self, sweep: Pass, state: Array) -> list[Phase]:
-        """Step 1, then step 2; the other way round where the pass descends."""
+        """Run step 1, then step 2; the reverse if the pass descends. Return the phases."""
         parts = [("step 1", self._along_lines), ("step 2", self._across)]
         stages = []
         for name, part in parts if sweep.kind == ASCEND else parts[::-1]:
@@ -96,14 +97,14 @@ class Pipeline(PassSchedule):
         return stages
 
     def _along_lines(self, sweep: Pass, state: Array) -> None:
-        """Step 1: the low dimensions, one after the other."""
+        """Run step 1: the low dimensions, one after the other."""
         for j in sweep.dimensions:
             if j < self.low_dimensions:
                 theirs = self._lines.partners(j, state)
                 state[:] = keep_own(sweep.oper, j, self.index, state, theirs)
 
     def _across(self, sweep: Pass, state: Array) -> None:
-        """Step 2: the high dimensions, in a pipeline."""
+        """Run step 2: the high dimensions, in a pipeline."""
         if sweep.high <= self.low_dimensions:
             return
         registers = np.stack([state] * 4)
@@ -118,7 +119,7 @@ class Pipeline(PassSchedule):
         state[:] = registers[HELD]
 
     def _exchange(self, turn: int, sweep: Pass, registers: Array) -> None:
-        """One step over the lateral links whose turn it is."""
+        """Run one step over the lateral links of this turn."""
         if turn > self._exchanges:
             return
         active = {p: j for p, j in self.meetings(turn).items() if j in sweep.dimensions}

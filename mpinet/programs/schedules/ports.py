@@ -1,4 +1,4 @@
-"""Ports by the processors behind them: schedules know their partners, networks number the ports."""
+"""Ports by neighbour: schedules know partners, while networks number ports."""
 
 from __future__ import annotations
 
@@ -12,25 +12,25 @@ from mpinet.machine import Machine
 
 
 def ports_towards(machine: Machine, nodes: Ints, targets: Ints, name: str, first: int = 0) -> Ints:
-    """The ports of some of this rank's processors that lead to given neighbours.
+    """Return the ports of this rank's processors to given neighbours.
 
-    If there is none, all ranks raise the error, the others in their next collective.
+    If a port is missing, all ranks raise the error, other ranks in their next collective.
 
     Parameters
     ----------
     machine : Machine
-        Has the links.
+        Machine with the links.
     nodes, targets : ndarray of int64, shape (k,)
-        Processors, and those they have to reach.
+        Processors, and the neighbour of each.
     name : str
-        The schedule that needs the links.
+        Name of the schedule, for the error.
     first : int
-        The port that is likely to be the right one.
+        Port to try first.
 
     Raises
     ------
     UsageError
-        There is no such link.
+        A link does not exist.
     """
     topology = machine.topology
     ports = np.empty_like(nodes)
@@ -38,7 +38,7 @@ def ports_towards(machine: Machine, nodes: Ints, targets: Ints, name: str, first
     if stray >= 0:
         sentence = (
             f"{topology.name} has no link between {nodes[stray]} and {targets[stray]}, which the "
-            f"algorithm {name} needs; the algorithm routed goes without."
+            f"algorithm {name} needs; give --algorithm routed."
         )
         machine.transport.fail(UsageError(sentence))
     return ports
@@ -48,7 +48,7 @@ def ports_towards(machine: Machine, nodes: Ints, targets: Ints, name: str, first
 def find_ports(
     neighbor_rule: PortRule, params: Ints, nodes: Ints, targets: Ints, first: int, ports: Ints
 ) -> int:
-    """Write each node's port to its target; the place of the first that has none, or -1.
+    """Write each node's port to its target; return the index of the first without one, or -1.
 
     Port `first` is tried first.
     """

@@ -1,4 +1,4 @@
-"""Routed exchanges: the schedule of networks that have none of their own."""
+"""Routed exchanges: the schedule of networks without their own schedule."""
 
 from __future__ import annotations
 
@@ -16,8 +16,7 @@ from mpinet.programs.schedules.dimensionwise import Dimensionwise
 class Routed(Dimensionwise):
     """Exchanges on any network: every state travels to the partner by the network's routing.
 
-    The steps of a dimension are those until the last state has arrived, under the machine's port
-    model.
+    A dimension ends with the arrival of its last state, under the machine's port model.
     """
 
     name = "routed"
@@ -28,7 +27,7 @@ class Routed(Dimensionwise):
         self._order = np.argsort(self.index)
 
     def partners(self, j: int, state: Array) -> Array:
-        """A message from every processor i to i XOR 2^j."""
+        """Exchange states by a message from every processor i to i XOR 2^j."""
         words = as_words(state)
         router = Router(self.machine, self._routing, payload_words=words.shape[1], keep=True)
         sources = self.index[self._order]
@@ -47,7 +46,7 @@ class Routed(Dimensionwise):
 
 
 def as_words(state: Array) -> Ints:
-    """States as rows of 64-bit words, filled up with zeros; shape (k, words)."""
+    """Return states as rows of 64-bit words, padded with zeros; shape (k, words)."""
     width = state.dtype.itemsize
     words = np.zeros((len(state), -(-width // 8)), np.int64)
     texts = np.ascontiguousarray(state).view(np.uint8).reshape(len(state), width)
@@ -56,6 +55,6 @@ def as_words(state: Array) -> Ints:
 
 
 def from_words(words: Ints, dtype: np.dtype[Any]) -> Array:
-    """The states that `as_words` made words of."""
+    """Return the states for words made by `as_words`."""
     texts = np.ascontiguousarray(words).view(np.uint8)[:, : dtype.itemsize]
     return np.ascontiguousarray(texts).view(dtype).reshape(len(words))

@@ -1,4 +1,4 @@
-"""The face of every schedule of ASCEND and DESCEND: where elements are, and how pairs meet."""
+"""Interface of all schedules of ASCEND and DESCEND: places of elements, and meetings of pairs."""
 
 from __future__ import annotations
 
@@ -19,28 +19,30 @@ Phase = tuple[str, int]
 
 
 class PassSchedule(ABC):
-    """Way in which a network carries out passes: which elements are where, and how pairs meet.
+    """A network's method of running passes: places of elements, and meetings of pairs.
 
     Parameters
     ----------
     machine : Machine
-        What it runs on.
+        Machine for the passes.
     """
 
     name: ClassVar[str]
-    """The name for ``--algorithm``."""
+    """Name for ``--algorithm``."""
     dimensions: int
-    """q: there are 2^q elements."""
+    """Number q of dimensions, for 2^q elements."""
     index: Ints
-    """The elements at home on this rank: row k of a state array is element ``index[k]``. Between
-    passes every element is at home. Shape (k,)."""
+    """Elements at home on this rank: row k of a state array is element ``index[k]``. Between passes
+    every element is at home. Shape (k,).
+    """
     instances: int = 1
-    """Sets of 2^q elements that are under way at once; usually one."""
+    """Number of concurrent sets of 2^q elements; usually one."""
     instance: Ints | int = 0
-    """The sets of the elements of `index`, from 0. Shape (k,), or int."""
+    """Sets of the elements of `index`, from 0. Shape (k,), or int."""
     astray: int = 0
     """Number of wrong states among the witnessed ones on this rank (see `witness`). A wrong state
-    differs from what its processor computes from its own and the received state."""
+    differs from the result computed from the processor's own state and the received state.
+    """
 
     def __init__(self, machine: Machine):
         self.machine = machine
@@ -51,18 +53,18 @@ class PassSchedule(ABC):
         if topology.hosts != topology.size:
             raise UsageError(
                 f"The algorithm {self.name} needs a network without switches, unlike "
-                f"{topology.name}; the algorithm routed goes with them."
+                f"{topology.name}; give --algorithm routed."
             )
 
     def carry_out(self, program: Sequence[Pass], state: Array) -> list[list[Phase]]:
-        """Carry out a program in place (collective).
+        """Run a program in place (collective).
 
         Parameters
         ----------
         program : sequence of Pass
-            One pass after the other.
+            Passes to run one after the other.
         state : ndarray, shape (k,)
-            States of the elements at home here.
+            States of the elements at home on this rank.
 
         Returns
         -------
@@ -77,26 +79,26 @@ class PassSchedule(ABC):
         return passes.stages
 
     def state(self) -> Fields:
-        """Return what a checkpoint holds of a schedule that remembers something between passes."""
+        """Return the fields for a checkpoint of a schedule with memory between passes."""
         return {}
 
     def restore(self, found: Mapping[str, Any]) -> None:  # noqa: B027 (most have nothing)
-        """Go on from what `state` gave on any ranks."""
+        """Restore the fields saved by `state`, possibly on another number of ranks."""
 
     @abstractmethod
     def carry_out_pass(self, sweep: Pass, state: Array) -> list[Phase]:
-        """Carry out one pass in place (collective): names and steps of its stages."""
+        """Run one pass in place (collective); return names and steps of its stages."""
 
 
 class Passes(Frame):
-    """A program of passes under way: the elements' states, and the stages of the passes made.
+    """A running program of passes: the elements' states, and the stages of finished passes.
 
     Parameters
     ----------
     schedule : PassSchedule
-        Carries it out.
+        Schedule that runs the program.
     values : ndarray, shape (k,)
-        The states; they change in place.
+        The states, which change in place.
     """
 
     def __init__(self, schedule: PassSchedule, values: Array):
@@ -106,14 +108,14 @@ class Passes(Frame):
 
     def _fields(self) -> Fields:
         schedule = self._schedule
-        own = dict(schedule.state())  # first: it may find states astray
+        own = dict(schedule.state())  # first: this may find wrong states
         own |= {"astray": Total(schedule.astray), "stages": self.stages}
         return own | {"values": Numbered(self._values, self._keys)}
 
     @property
     def _keys(self) -> Ints:
-        """Return what tells the states apart, over all ranks."""
-        # Worked out where a checkpoint asks: two fresh arrays take as long as five dimensions of a
+        """Return unique keys of the states, over all ranks."""
+        # Computed only for a checkpoint: two new arrays take as long as five dimensions of a
         # transform, and few runs write checkpoints.
         schedule = self._schedule
         return schedule.index + (np.asarray(schedule.instance) << schedule.dimensions)
@@ -126,39 +128,39 @@ class Passes(Frame):
 
 
 class Dimensions(State):
-    """A pass under way, one dimension after the other, with all elements at home between them.
+    """A running pass, one dimension after the other, with all elements at home in between.
 
     Parameters
     ----------
     machine : Machine
-        What it steps.
+        Machine that makes the steps.
     """
 
     def __init__(self, machine: Machine):
         super().__init__(machine, "dimensions", each=[], begun=machine.steps)
         self.each: list[int]
-        """Steps of the machine for each dimension that is done."""
+        """Number of steps of the machine for each finished dimension."""
         self.begun: int
 
     def note(self) -> None:
-        """Note that a dimension is done; a boundary (collective)."""
+        """Record the end of a dimension; a boundary (collective)."""
         self.each.append(self.steps - self.begun)
         self.begun = self.steps
         self.boundary()
 
     def stages(self, sweep: Pass) -> list[Phase]:
-        """Names and steps of the dimensions."""
+        """Return the name and number of steps of each finished dimension."""
         names = (f"dimension {j}" for j in sweep.dimensions)
         return list(zip(names, self.each, strict=True))
 
 
 def require_power_of_two(topology: Topology) -> int:
-    """The q of a network of 2^q processors.
+    """Return q for a network of 2^q processors.
 
     Raises
     ------
     UsageError
-        It has another number of them.
+        The number of processors is not a power of two.
     """
     q = topology.hosts.bit_length() - 1
     if topology.hosts != 1 << q:
@@ -169,5 +171,5 @@ def require_power_of_two(topology: Topology) -> int:
 
 
 def is_one_port(machine: Machine) -> bool:
-    """Tell if a processor of the machine is limited to one message in a step."""
+    """Return whether a processor of the machine is limited to one message per step."""
     return 1 in (machine.model.send, machine.model.receive)

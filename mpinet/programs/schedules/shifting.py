@@ -1,8 +1,7 @@
 """Hosts on which all elements shift: shuffle-exchange and de Bruijn (docs/papers/gmn, 7.3).
 
-After t shifts the element at a processor is the number of the processor with its bits rotated t
-places: partners of the dimension whose turn it is are then close together. After q shifts every
-element is at home.
+After t shifts the element at a processor is the processor's number with its bits rotated t places.
+The partners of the current dimension are then close together. After q shifts every element is home.
 """
 
 from __future__ import annotations
@@ -24,21 +23,21 @@ from mpinet.programs.schedules.schedule import (
 )
 
 HELD, RECEIVED = 0, 1
-"""A processor's registers: its element, and the partner's state."""
+"""Registers of a processor: its element, and the partner's state."""
 
 
 class Shifting(PassSchedule):
-    """Rotates through all dimensions in every pass, whether they are active or not.
+    """Schedule that rotates through all dimensions in every pass, active or not.
 
     Parameters
     ----------
     machine : Machine
-        Has 2^q processors.
+        Machine with 2^q processors.
 
     Raises
     ------
     UsageError
-        It has not.
+        The number of processors is not a power of two.
     """
 
     def __init__(self, machine: Machine):
@@ -49,7 +48,7 @@ class Shifting(PassSchedule):
         self._moves = Moves(machine, self.name)
 
     def carry_out_pass(self, sweep: Pass, state: Array) -> list[Phase]:
-        """All q dimensions, one after the other."""
+        """Run all q dimensions, one after the other; return the phases."""
         stages = []
         turns = range(self.dimensions)
         registers = np.stack([state, state, state])
@@ -62,18 +61,18 @@ class Shifting(PassSchedule):
 
     @abstractmethod
     def turn(self, sweep: Pass, j: int, registers: Array) -> None:
-        """Carry out dimension j, if it is active, and shift."""
+        """Exchange in dimension j if active, and shift all elements."""
 
     def rotated(self, nodes: Ints, kind: str) -> Ints:
-        """Return where elements go: rotated right where the pass ascends, else left."""
+        """Return the targets of elements: rotated right if the pass ascends, otherwise left."""
         return rotated_left(nodes, self.dimensions, -1 if kind == ASCEND else 1)
 
     def elements(self, shifts: int) -> Ints:
-        """The elements at this rank's processors after some rotations to the right."""
+        """Return the elements at this rank's processors after `shifts` rotations to the right."""
         return rotated_left(self.machine.nodes, self.dimensions, shifts)
 
     def shift(self, kind: str, registers: Array) -> None:
-        """One step: every element moves on, but for those that stay where they are."""
+        """Run one step: every element moves by one shift, unless the shift maps it to itself."""
         self._moves.to_all(
             ("shift", kind), registers, lambda: self.rotated(self.machine.nodes, kind)
         )
@@ -94,7 +93,7 @@ class ShuffleExchangeSchedule(Shifting):
             self._exchange(sweep, j, registers)
 
     def _exchange(self, sweep: Pass, j: int, registers: Array) -> None:
-        """One step over the exchange links, if the dimension is active."""
+        """Run one step over the exchange links, if the dimension is active."""
         if j not in sweep.dimensions:
             return
         self._moves.to_all("exchange", registers, lambda: self.machine.nodes ^ 1, RECEIVED)
@@ -104,11 +103,11 @@ class ShuffleExchangeSchedule(Shifting):
 
 
 class DeBruijnSchedule(Shifting):
-    """Schedule of the de Bruijn graph: a step a dimension brings a pair together and shifts it.
+    """Schedule of the de Bruijn graph: a step per dimension brings pairs together and shifts them.
 
-    Every processor sends its element to both successors (descending) or predecessors (ascending);
-    each receives a pair and keeps the half that belongs to it. With one port it first sends to the
-    neighbour that keeps the element's own bit, then to the other.
+    Every processor sends its element to both successors (descending) or predecessors (ascending).
+    Each receives a pair and keeps the element of its own number. With one port a processor first
+    sends to the neighbour that keeps the element's own bit, then to the other neighbour.
     """
 
     name = "debruijn"
@@ -118,7 +117,7 @@ class DeBruijnSchedule(Shifting):
         self._one_port = is_one_port(machine)
 
     def turn(self, sweep: Pass, j: int, registers: Array) -> None:
-        """Receive a pair and keep a half; or, in an inactive dimension, shift."""
+        """Receive a pair and keep one element; in an inactive dimension only shift."""
         if j not in sweep.dimensions:
             self.shift(sweep.kind, registers)
             return
@@ -128,9 +127,9 @@ class DeBruijnSchedule(Shifting):
         self._keep(sweep, j, self.elements(shifts), registers)
 
     def _send(self, kind: str, parts: tuple[bool, ...], registers: Array) -> None:
-        """One step to the neighbours that keep the own bit (False) or the other one (True).
+        """Run one step to the neighbours that keep the own bit (False) or the other bit (True).
 
-        The pair's element with bit 0 lands in register 1, the other in register 2.
+        The pair's element with bit 0 lands in register 1, the other element in register 2.
         """
         nodes, q = self.machine.nodes, self.dimensions
         last, first = (q - 1, 0) if kind == ASCEND else (0, q - 1)
@@ -151,7 +150,7 @@ class DeBruijnSchedule(Shifting):
             registers[1 + (nodes[still] & 1), still] = registers[HELD, still]
 
     def _keep(self, sweep: Pass, j: int, index: Ints, registers: Array) -> None:
-        """Keep, of the pair that has come, the element `index`."""
+        """Keep the element `index` of the received pair."""
         upper = (index >> j) & 1 == 1
         own = np.where(upper, registers[2], registers[1])
         theirs = np.where(upper, registers[1], registers[2])

@@ -1,4 +1,4 @@
-"""Schedules of collectives that run: each message bears the number of its chunk."""
+"""Schedules recorded from runs of collectives: each message carries the number of its chunk."""
 
 from __future__ import annotations
 
@@ -23,20 +23,20 @@ from mpinet.programs.scatter import scatter
 from mpinet.programs.schedules.timetable import Timetable
 
 MOST_PROCESSORS = {"gossip": 2**10, "exchange": 2**9}
-"""Most processors where all send to all; of others there are no more than of one rank."""
+"""Maximum number of processors in all-to-all collectives; others are limited by a single rank."""
 
 
 def taken(
     topology: Topology, collective: str, root: int, algorithm: str | None, model: PortModel
 ) -> tuple[str, Timetable]:
-    """Run a collective on one rank; its algorithm, and its schedule.
+    """Run a collective on one rank; return its algorithm and its schedule.
 
     Raises
     ------
     UsageError
-        There is no such algorithm here, or too many processors.
+        The algorithm is not available, or the network has too many processors.
     ModelViolation
-        It asks more than the port model allows.
+        The algorithm exceeds the port model.
     """
     if collective in MOST_PROCESSORS:
         require_few(topology, f"A schedule of {collective}", MOST_PROCESSORS[collective])
@@ -58,7 +58,7 @@ def taken(
     if name == ROUTED:
         if not kind.pairs:
             raise UsageError(
-                f"The schedule of {collective} by {name} is the router's, which knows no chunks: "
+                f"The schedule of {collective} by {name} uses the router, which records no chunks: "
                 "give another --algorithm."
             )
         rounds, sources = np.divmod(chunk, hosts)

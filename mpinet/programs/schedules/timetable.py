@@ -1,7 +1,7 @@
-"""Timetables: schedules as data. A row says who sends which chunk to whom, and in which step.
+"""Timetables: schedules as data. A row states step, sender, receiver and chunk of a message.
 
-A timetable comes from a search that saw the whole network, or from a file; it is run by
-`mpinet.programs.playing`.
+A timetable comes from a file, or from a search of the whole network. `mpinet.programs.playing` runs
+timetables.
 """
 
 from __future__ import annotations
@@ -23,56 +23,62 @@ from mpinet.networks.topology import Topology
 from mpinet.programs.kinds import KINDS, Purpose
 
 ANY_STEP = -1
-"""In place of a step, where rows that stand together are one transmission."""
+"""Marker in place of a step, if adjacent rows are one transmission."""
 
 WHOLE = -1
-"""In place of a step: what is added is all that its sender has."""
+"""Marker in place of a step: the row adds the sender's whole sum."""
 
 ANY_BUS = -1
-"""In place of a bus: the link, or the first bus that both ends are on."""
+"""Marker in place of a bus: the link, or the first bus shared by sender and receiver."""
 
 
 @dataclass(frozen=True, eq=False)
 class Timetable:
-    """The rows of a schedule, and what they are for."""
+    """A schedule as rows (step, sender, receiver, chunk), and the collective of the rows."""
 
     collective: str
     """Name of the collective that the rows carry out: ``"broadcast"``, ``"scatter"``, ``"gossip"``
-    and so on."""
+    and so on.
+    """
     processors: int
-    """Number of processors. Senders and receivers may also be switches, numbered behind the
-    processors."""
+    """Number of processors. Senders and receivers may also be switches, numbered after the
+    processors.
+    """
     step: Ints
     """Step of each row's message, from 1. Rows of equal step, sender and bus are one transmission.
-    Shape (k,)."""
+    Shape (k,).
+    """
     sender: Ints
     """Sender of each row. Shape (k,)."""
     receiver: Ints
     """Receiver of each row. Shape (k,)."""
     chunk: Ints
-    """Chunk that each row carries; see `chunks`. Shape (k,)."""
+    """Chunk of each row; see `chunks`. Shape (k,)."""
     chunks: int = 1
-    """Chunks in a unit. Broadcast, reduce, allreduce: chunk 0..chunks-1; gossip, scatter, gather,
-    reducescatter: owner*chunks + j; exchange: (source*processors + target)*chunks + j."""
+    """Number of chunks per unit. Broadcast, reduce, allreduce: chunk 0..chunks-1; gossip, scatter,
+    gather, reducescatter: owner*chunks + j; exchange: (source*processors + target)*chunks + j.
+    """
     root: int | None = None
-    """Root of the collective; None if it has no root."""
+    """Root of the collective; None without a root."""
     bus: Ints | None = None
-    """The bus that a row goes over; `ANY_BUS` on links. Shape (k,)."""
+    """Bus of each row; `ANY_BUS` on links. Shape (k,)."""
     port: Ints | None = None
-    """The sender's port, where parallel links have to be told apart; -1 for any. Shape (k,)."""
+    """Port of each row's sender, to distinguish parallel links; -1 for any. Shape (k,)."""
     add: Flags | None = None
     """True for rows that add the sender's sum to the receiver's instead of copying it. Shape
-    (k,)."""
+    (k,).
+    """
     since: Ints | None = None
-    """For rows that add: first step of the contributions to send. The sum has all that came to the
-    sender since then, except from the receiver. The sender's own contribution came in step 0;
-    `WHOLE` sends all. Shape (k,)."""
+    """First step of the contributions to send, for rows that add. The message contains all
+    contributions received since then, except those from the receiver. The sender's own contribution
+    belongs to step 0; `WHOLE` sends all. Shape (k,).
+    """
     ports: str | None = field(default=None, kw_only=True)
-    """The port model that it is for, ``"one"`` or ``"all"``."""
+    """Port model of the schedule, ``"one"`` or ``"all"``."""
     network: str | None = field(default=None, kw_only=True)
-    """Name of the network that the schedule is for."""
+    """Name of the network of the schedule."""
     edges_sha256: str | None = field(default=None, kw_only=True)
-    """SHA-256 of that network's edges, in hexadecimal."""
+    """SHA-256 of the network's edges, in hexadecimal."""
 
     @classmethod
     def of(
@@ -83,16 +89,16 @@ class Timetable:
         channels: Ints | None = None,
         **more: Any,
     ) -> Timetable:
-        """Make a timetable of rows of step, sender, receiver and chunk.
+        """Return a timetable of rows of step, sender, receiver and chunk.
 
         Parameters
         ----------
         collective, topology
-            What the rows are for.
+            Collective and network of the rows.
         rows : array-like of int, shape (k, 4) or (k, 5)
-            The rows; a fifth column are their channels.
+            The rows; a fifth column contains their channels.
         channels : ndarray of int64, shape (k,), optional
-            The senders' ports on links, or the busses.
+            Ports of the senders on links, or busses.
         more
             Further fields.
         """
@@ -106,12 +112,12 @@ class Timetable:
         cls, topology: Topology, root: int, parent: Ints, since: Ints,
         channels: Ints | None = None, **more: Any,
     ) -> Timetable:  # fmt: skip
-        """Make a broadcast's timetable of a tree: a row for each node with a parent.
+        """Return a broadcast's timetable for a tree: a row for each node with a parent.
 
         Parameters
         ----------
         topology, root
-            The network, and the processor that has the message.
+            The network, and the processor that holds the message.
         parent : ndarray of int64, shape (N,)
             Node that informs each node; -1 for none.
         since : ndarray of int64, shape (N,)
@@ -132,31 +138,31 @@ class Timetable:
 
     @property
     def purpose(self) -> Purpose:
-        """The collective that the rows carry out."""
+        """Collective that the rows carry out."""
         return Purpose(self.collective, self.processors, self.chunks, self.root)
 
     @cached_property
     def last(self) -> int:
-        """The last step in which anybody sends."""
+        """Last step with a send."""
         return int(self.step.max(initial=0))
 
     def ordered(self) -> Timetable:
-        """The same rows by step, sender, receiver and chunk."""
+        """Return the timetable with rows ordered by step, sender, receiver and chunk."""
         return self.rows(self.order())
 
     def order(self) -> Ints:
-        """Return the places of the rows by step, sender, receiver and chunk."""
+        """Return the indices of the rows, ordered by step, sender, receiver and chunk."""
         columns = (self.step, self.sender, self.receiver, self.chunk)
         spans = [int(column.max(initial=0)) + 1 for column in columns]
         least = min(int(column.min(initial=0)) for column in columns)
         # The product of the spans may not fit into one number.
         if least < 0 or prod(spans) >= 2**63:
             return np.lexsort(columns[::-1])
-        # One number a row is sorted in a fraction of the time that four columns take.
+        # Sorting one number per row takes a fraction of the time of four columns.
         return np.argsort(np.ravel_multi_index(columns, spans), kind="stable")
 
     def rows(self, index: Ints | Flags | slice) -> Timetable:
-        """Some of the rows."""
+        """Return a timetable of the selected rows."""
         names = ("step", "sender", "receiver", "chunk", *EXTRA, "add")
         kept: dict[str, Any] = {}
         for name in names:
@@ -165,7 +171,7 @@ class Timetable:
         return replace(self, **kept)
 
     def backwards(self, collective: str, steps: int) -> Timetable:
-        """Return the rows in reverse, on links: each receiver sends back in the mirrored step."""
+        """Return the reversed rows, on links: each receiver sends back in the mirrored step."""
         add = np.ones(len(self), bool) if KINDS[collective].adds else None
         return replace(
             self,
@@ -185,7 +191,7 @@ def table_columns(table: Timetable) -> dict[str, Any]:
 
 
 def table_of(columns: dict[str, Any]) -> Timetable:
-    """Return the timetable of which these are the columns."""
+    """Return a timetable from its JSON columns, the inverse of `table_columns`."""
     values = dict(columns)
     for name, column in columns.items():
         if isinstance(column, list):
@@ -194,17 +200,17 @@ def table_of(columns: dict[str, Any]) -> Timetable:
 
 
 EXTRA = ("bus", "port", "since")
-"""Columns of whole numbers beside the four, which -1 leaves open."""
+"""Optional integer columns in addition to the four; -1 means unspecified."""
 
 COLUMNS = {"step": "step", "sender": "from", "receiver": "to", "chunk": "chunk"}
-"""The columns of every schedule file, and their names there."""
+"""Columns of every schedule file, with their names in the file."""
 
 HEADER = ("network", "edges_sha256", "collective", "processors", "chunks", "root", "ports")
-"""Words of a schedule file's first lines, in order."""
+"""Keys in a schedule file's first lines, in order."""
 
 
 def csv_text(timetable: Timetable) -> str:
-    """A timetable as a schedule file: ``# key: JSON`` lines, then the rows in order."""
+    """Return a timetable as a schedule file: ``# key: JSON`` lines, then the rows in order."""
     table = timetable.ordered()
     named = [(key, getattr(table, key)) for key in HEADER]
     lines = ["# mpinet-schedule 1"]
@@ -222,24 +228,25 @@ def csv_text(timetable: Timetable) -> str:
 
 
 class HostedRows:
-    """The rows of this rank's senders, each with the port that it goes over.
+    """Rows with senders on this rank, each with its port.
 
     Parameters
     ----------
     machine : Machine
-        Has the senders.
+        Machine with the senders.
     timetable : Timetable
-        The same on all ranks.
+        Must be equal on all ranks.
 
     Raises
     ------
     UsageError
-        A row goes between two that are no neighbours; it names step, sender and receiver.
+        Sender and receiver of a row are not neighbours. The error names step, sender and receiver.
     """
 
     index: Ints
     """Rows of the timetable with senders on this rank, by step, sender, receiver, chunk. Shape
-    (m,)."""
+    (m,).
+    """
 
     def __init__(self, machine: Machine, timetable: Timetable):
         slots = machine.slots(timetable.sender)
@@ -262,7 +269,7 @@ class HostedRows:
 
 
 def turns(*columns: Ints) -> Ints:
-    """Number the rows that are equal in these columns, and stand together, from 0."""
+    """Number the adjacent rows that are equal in these columns, from 0."""
     other = np.ones(len(columns[0]), bool)
     other[1:] = (np.diff(np.stack(columns)) != 0).any(axis=0)
     first = np.flatnonzero(other)
@@ -271,7 +278,7 @@ def turns(*columns: Ints) -> Ints:
 
 
 def with_ports(topology: Topology, timetable: Timetable) -> Timetable:
-    """Return a timetable whose rows name their ports, if some go over parallel links together."""
+    """Return a timetable whose rows name their ports, if some share parallel links."""
     rows = timetable.ordered()
     if not (topology.links and turns(rows.step, rows.sender, rows.receiver).any()):
         return timetable
@@ -279,7 +286,7 @@ def with_ports(topology: Topology, timetable: Timetable) -> Timetable:
 
 
 def no_channel(topology: Topology, rows: Timetable, row: int) -> UsageError:
-    """Make the error that says why a row cannot be: no neighbours, or not by that port or bus."""
+    """Return the error for an impossible row: not neighbours, or a wrong port or bus."""
     channel = "link" if topology.links else "bus"
     if rows.bus is not None and rows.bus[row] != ANY_BUS:
         channel = f"bus {rows.bus[row]} between them"
@@ -292,9 +299,9 @@ def no_channel(topology: Topology, rows: Timetable, row: int) -> UsageError:
 
 
 def ports_of(topology: Topology, rows: Timetable) -> Ints:
-    """The senders' ports to the receivers, shape (k,); -1 where there is none.
+    """Return the senders' ports to the receivers, shape (k,); -1 without a channel.
 
-    Rows of equal step, sender and receiver, which stand together, go over parallel links in turn.
+    Adjacent rows of equal step, sender and receiver use parallel links in turn.
     """
     ports = np.full(len(rows), -1, np.int64)
     find_ports(
@@ -316,7 +323,7 @@ def ports_of(topology: Topology, rows: Timetable) -> Ints:
 
 
 def _confirmed(topology: Topology, rows: Timetable) -> Ints:
-    """The ports that rows name, -1 where they do not lead to the receiver."""
+    """Return the ports named by rows; -1 if a port does not lead to the receiver."""
     assert rows.port is not None
     inside = rows.port < topology.ports
     ends = topology.neighbor(rows.sender, np.where(inside, rows.port, 0))
@@ -324,7 +331,7 @@ def _confirmed(topology: Topology, rows: Timetable) -> Ints:
 
 
 def _on_busses(topology: Topology, rows: Timetable) -> Ints:
-    """The ports over the busses that rows name, -1 where receiver or sender is not on it."""
+    """Return the ports over the busses named by rows; -1 if sender or receiver is not a member."""
     found = np.full(len(rows), -1, np.int64)
     for port in range(topology.ports - 1, -1, -1):
         there = topology.neighbor(rows.sender, port) == rows.receiver
@@ -344,10 +351,10 @@ def find_ports(
     steps: Ints,
     ports: Ints,
 ) -> None:
-    """Write a port of each sender that leads to the receiver, looked for from both ends.
+    """Write a port of each sender that leads to the receiver, searched from both ends.
 
-    A row like the one before it, of the same step, has the next port that leads there, unless the
-    step is `ANY_STEP`.
+    A row equal to the previous row, in the same step, gets the next port to the receiver, unless
+    the step is `ANY_STEP`.
     """
     neighbor, reverse = neighbor_rule.call, reverse_rule.call
     for i in range(senders.size):

@@ -1,8 +1,9 @@
-"""Looking at what processors received: a pair on one rank is worked out once for both of its ends.
+"""Spot checks of received states, for pairs of elements on one rank.
 
-That takes one of the two messages for granted, so that a right result alone does not show that
-both have come. Here some elements are worked out again, each from its own state and what its own
-processor has received, and compared.
+Such a pair is computed once for both of its elements. The computation ignores one of the two
+messages, so a correct result alone does not prove the arrival of both. This module computes some
+elements a second time, from their own state and the state received by their own processor, and
+compares the results.
 """
 
 from __future__ import annotations
@@ -15,19 +16,22 @@ from mpinet.programs.operators.probe import same_states
 from mpinet.programs.schedules.pairs import keep_own
 
 ALL, SOME = 2**11, 64
-"""Up to so many elements on a rank are all looked at, in every dimension; else so many, .."""
+"""Maximum number of elements per rank that are all checked, in every dimension; otherwise the
+number of elements checked in some dimensions.
+"""
 
 EVERY = 4
-""".. in one of so many dimensions."""
+"""Interval between checked dimensions on ranks with more elements."""
 
 STRIDE = 2654435761
-"""Spreads the elements that are looked at: an odd number, so that there are both ends of pairs."""
+"""Distance between checked elements. The number is odd, so both elements of pairs are checked."""
 
 STRIDES = np.arange(SOME) * STRIDE
 
 TOGETHER = 16
-"""So many dimensions are compared at a time, when the code that does it is in the caches: alone
-each takes a tenth as long as its dimension."""
+"""Number of dimensions compared at a time, while the code is in the caches. A separate comparison
+takes a tenth of the time of its dimension.
+"""
 
 
 class Witness:
@@ -38,9 +42,9 @@ class Witness:
     j : int
         The dimension.
     rows, index : ndarray of int64, shape (k,)
-        Their rows in the state array, and which elements they are.
+        Rows of the elements in the state array, and numbers of the elements.
     own, theirs : ndarray, shape (k,)
-        Their states, and what their processors received.
+        States of the elements, and states received by their processors.
     """
 
     def __init__(self, j: int, rows: Ints, index: Ints, own: Array, theirs: Array):
@@ -49,14 +53,14 @@ class Witness:
 
     @classmethod
     def of(cls, turn: int, j: int, index: Ints, state: Array, received: Array) -> Witness | None:
-        """Look at some elements of a rank; None where it is not this dimension's turn.
+        """Choose elements of a rank to check in a dimension; None if this dimension is not checked.
 
         Parameters
         ----------
         turn : int
-            How many dimensions have been done before.
+            Number of dimensions done before.
         j, index
-            As here, but all that are on the rank.
+            As in the class; `index` has all elements on the rank.
         state, received : ndarray
             As in `Pairs.operate`.
         """
@@ -70,11 +74,11 @@ class Witness:
         return cls(j, rows, index[rows], state[rows], received.flat[rows])
 
     def look(self, oper: Oper, state: Array) -> None:
-        """See what the operator has made of them."""
+        """Record the witnessed elements' states after the operator."""
         self._oper, self._made = oper, state[self._rows]
 
     def astray(self) -> int:
-        """Count those that have become something else than their processors make of them."""
+        """Return the number of elements whose recorded state differs from the recomputed state."""
         if len(self._rows) == 0:
             return 0
         expected = keep_own(self._oper, self._j, self._index, self._own, self._theirs)

@@ -1,4 +1,4 @@
-"""Schedule files: mpinet's own (CSV, NPZ) and others', a reader per format; some are written.
+"""Schedule files: mpinet's own (CSV, NPZ) and other formats, a reader each; some are also written.
 
-What is read becomes a `Timetable`. Nothing in a file is ever run, and its size is limited.
+A file becomes a `Timetable`. Nothing in a file is ever executed, and the size of files is limited.
 """

@@ -1,4 +1,4 @@
-"""Buffers of GPUs: the content of their places, their final comparison, and data races."""
+"""Buffers of GPUs: contents of their places, final comparison, and data races."""
 
 from __future__ import annotations
 
@@ -31,19 +31,19 @@ NAMES = {
     "reduce_scatter": "reducescatter", "alltoall": "exchange", "broadcast": "broadcast",
     "reduce": "reduce", "scatter": "scatter", "gather": "gather",
 }  # fmt: skip
-"""Names of collectives in the formats of GPUs, and ours."""
+"""Names of collectives in GPU formats, with mpinet's names."""
 
 MOST_COUNT = 2**20
-"""Most pieces that one operation moves."""
+"""Maximum number of pieces moved by one operation."""
 
 BUFFERS = ("i", "o", "s")
 """Names of a GPU's buffers: input, output and scratch."""
 
 MOST_CLOCKS = 2**27
-"""Most bytes that the search for races holds at a time. A larger search is left out."""
+"""Maximum number of bytes held by the search for races. A larger search is skipped."""
 
 MOST_TICKS = 2**32
-"""Most entries of clocks that the search for races compares. A larger search is left out."""
+"""Maximum number of clock entries compared by the search for races. A larger search is skipped."""
 
 
 def name_of(collective: str) -> str:
@@ -52,24 +52,24 @@ def name_of(collective: str) -> str:
 
 
 def collective_named(said: Any, reading: ReadingOptions) -> str:
-    """Return the collective of a name in a file, or the one that the options name.
+    """Return the collective named in a file, or the one named by the options.
 
     Raises
     ------
     UsageError
-        Neither names one.
+        Neither names a collective.
     """
     name = NAMES.get(str(said)) or reading.collective
     if name is None:
         raise UsageError(
-            f"header: the collective {quoted(str(said))} is none of {', '.join(NAMES)}: say with "
-            "--collective which one it is."
+            f"header: the collective {quoted(str(said))} is not one of {', '.join(NAMES)}: give "
+            "--collective."
         )
     return name
 
 
 def sizes_of(table: Timetable) -> tuple[int, int]:
-    """Return the chunks in a GPU's input and output."""
+    """Return the number of chunks in a GPU's input and output."""
     total, hosts, per = table.purpose.total, table.processors, table.chunks
     inputs = {"gossip": per, "gather": per, "exchange": hosts * per}
     outputs = {"scatter": per, "reducescatter": per, "exchange": hosts * per}
@@ -81,9 +81,9 @@ class PlaceContent(NamedTuple):
 
     chunk: int
     givers: int
-    """Bits of the processors whose contributions are in it."""
+    """Bits of the processors with a contribution."""
     fault: str = ""
-    """Sentence on the addition that spoiled it, if there is one."""
+    """Error message about the addition that made the content wrong; empty without an error."""
 
     def plus(self, other: PlaceContent, where: str) -> PlaceContent:
         """Return the sum with another piece; `where` names the addition."""
@@ -96,7 +96,7 @@ class PlaceContent(NamedTuple):
 
 
 class BufferPlace(NamedTuple):
-    """A place of a GPU's buffer; ``t`` holds what a step receives and passes on."""
+    """A place of a GPU's buffer; buffer ``t`` holds chunks that a step receives and forwards."""
 
     gpu: int
     buffer: str
@@ -105,7 +105,7 @@ class BufferPlace(NamedTuple):
 
 @dataclass
 class Act:
-    """Act of a task on pieces."""
+    """Effect of a task on pieces in buffers: copy, send, receive, reduce or wait."""
 
     kind: str
     source: BufferPlace | None
@@ -116,11 +116,11 @@ class Act:
 
 @dataclass
 class TaskProgram:
-    """An algorithm as tasks."""
+    """Tasks of a GPU algorithm, with the pieces that they read and write."""
 
     tasks: Tasks = field(default_factory=Tasks)
     acts: list[Act] = field(default_factory=list)
-    """One for each task."""
+    """Effect of each task."""
     begun: dict[tuple[int, int, int], int] = field(default_factory=dict)
     """First task of each (gpu, thread block, step)."""
     last: dict[tuple[int, int, int], int] = field(default_factory=dict)
@@ -132,12 +132,12 @@ class TaskProgram:
     owners: dict[tuple[str, int, int, int], int] = field(default_factory=dict)
     """Thread block of each (send or receive, sender, receiver, channel)."""
     sizes: dict[tuple[int, str], int] = field(default_factory=dict)
-    """Places of each (gpu, buffer), as far as the file states them."""
+    """Number of places of each (gpu, buffer), if stated by the file."""
     spans: list[tuple[str, BufferPlace, BufferPlace, int]] = field(default_factory=list)
     """First source, first target and length of each operation on several places."""
 
     def add(self, where: str, act: Act, ends: tuple[int, int] = (-1, -1), earliest: int = 1) -> int:
-        """Add a task; raise `UsageError` where a place is outside its buffer."""
+        """Add a task and return its number; raise `UsageError` if a place is outside its buffer."""
         for place in (act.source, act.target):
             if place is not None:
                 self._require_inside(where, place)
@@ -153,7 +153,7 @@ class TaskProgram:
             )
 
     def overlap(self, home: Callable[[BufferPlace], BufferPlace]) -> str | None:
-        """Find an operation that writes what it reads for another place; return a sentence."""
+        """Return an error about an operation with overlapping source and target, or None."""
         for where, first, second, length in self.spans:
             source, target = home(first), home(second)
             if source[:2] == target[:2] and 0 < abs(source.offset - target.offset) < length:
@@ -164,7 +164,10 @@ class TaskProgram:
         return None
 
     def meet(self, by: str) -> None:
-        """Let the k-th send of a channel meet its k-th receive; `by` says what a channel is."""
+        """Match the k-th send of a channel with its k-th receive.
+
+        Errors describe a channel by the text `by`.
+        """
         for key in {**self.sent, **self.got}:
             (sender, receiver, channel), sent, got = key, self.sent[key], self.got[key]
             if len(sent) != len(got):
@@ -178,7 +181,7 @@ class TaskProgram:
             self._require_alike(sent, got)
 
     def _require_alike(self, sent: list[int], got: list[int]) -> None:
-        """Raise `UsageError` where a send meets a receive of another number of chunks."""
+        """Raise `UsageError` if a send matches a receive with another number of chunks."""
         where = self.tasks.where
         counted = ([(each, len([*of])) for each, of in groupby(map(where.__getitem__, tasks))]
                    for tasks in (sent, got))  # fmt: skip
@@ -193,18 +196,18 @@ class TaskProgram:
 def followed(
     program: TaskProgram, reading: ReadingOptions, purpose: Purpose, modes: Sequence[bool]
 ) -> Contents:
-    """Time an algorithm's tasks, follow pieces through the buffers, and judge the outputs.
+    """Time an algorithm's tasks, follow pieces through the buffers, and check the outputs.
 
     Parameters
     ----------
     modes : sequence of bool
-        Each way in which the file may be used: whether input and output are one buffer. The rows
-        are those of the first way.
+        Possible uses of the file: True if input and output are one buffer. The rows are those of
+        the first use.
 
     Raises
     ------
     UsageError
-        Tasks wait for ever, or take data from an empty place.
+        Tasks wait for each other forever, or read an empty place.
     """
     steps, order = timed(program.tasks, reading)
     found = [_contents(program, steps, order, purpose, in_place) for in_place in modes]
@@ -216,7 +219,7 @@ def followed(
 def _contents(
     program: TaskProgram, steps: list[int], order: list[int], purpose: Purpose, in_place: bool
 ) -> Contents:
-    """Follow the pieces, with one buffer for input and output or with two."""
+    """Follow the pieces, with one buffer for input and output or with two; return the contents."""
     name, gpus, per, root = purpose
 
     def home(place: BufferPlace) -> BufferPlace:
@@ -232,7 +235,10 @@ def _contents(
 
 
 def _judged(table: Timetable, piece_at: Callable[[BufferPlace], PlaceContent | None]) -> str:
-    """Compare final outputs with the collective's definition: `RIGHT`, or the first wrong place."""
+    """Compare final outputs with the collective's definition.
+
+    Return `RIGHT`, or a description of the first wrong place.
+    """
     everybody = (1 << table.processors) - 1
     for place, chunk in _seated("o", needs(table.purpose, np.arange(table.processors))):
         piece = piece_at(place)
@@ -246,7 +252,7 @@ def _judged(table: Timetable, piece_at: Callable[[BufferPlace], PlaceContent | N
 
 
 def _seated(buffer: str, pairs: tuple[Ints, Ints]) -> Iterator[tuple[BufferPlace, int]]:
-    """Yield the places of a buffer, each with its chunk; the pairs are by GPU."""
+    """Yield the places of a buffer, each with its chunk; the pairs are ordered by GPU."""
     each = zip(*(column.tolist() for column in pairs), strict=True)
     for gpu, chunks in groupby(each, itemgetter(0)):
         for offset, (_, chunk) in enumerate(chunks):
@@ -254,7 +260,7 @@ def _seated(buffer: str, pairs: tuple[Ints, Ints]) -> Iterator[tuple[BufferPlace
 
 
 def _named(piece: PlaceContent | None, table: Timetable) -> str:
-    """Name a wrong content of a place."""
+    """Return a description of a wrong content of a place."""
     if piece is None:
         return "no data"
     if piece.fault:
@@ -272,7 +278,7 @@ def _follow(
     purpose: Purpose,
     home: Callable[[BufferPlace], BufferPlace],
 ) -> tuple[list[tuple[int, int, int, int, int]], dict[BufferPlace, PlaceContent]]:
-    """Return rows of step, sender, receiver, chunk, add; and the final content of the places."""
+    """Return rows of step, sender, receiver, chunk, add; and the final contents of the places."""
     name, first = purpose.collective, starts(purpose, np.arange(purpose.processors))
     buffers = {at: PlaceContent(chunk, 1 << at.gpu) for at, chunk in _seated("i", first)}
     held = {(place.gpu, piece.chunk): piece.givers for place, piece in buffers.items()}
@@ -285,8 +291,8 @@ def _follow(
         found = buffers.get(home(place))
         if found is None:
             raise UsageError(
-                f"{program.tasks.where[task]} takes {place.buffer}[{place.offset}], and nothing is "
-                "there."
+                f"{program.tasks.where[task]} reads {place.buffer}[{place.offset}], but the place "
+                "is empty."
             )
         return found
 
@@ -316,13 +322,13 @@ def _follow(
                 steps[send], program.tasks.sender[send], gpu, came.chunk, int(adds)
             )  # fmt: skip
     ordered = [rows[task] for task in sorted(rows)]
-    # A processor of the machine has one place for a chunk. Where a GPU keeps several sums of one,
+    # A processor of the machine has one place per chunk. If a GPU keeps several sums of a chunk,
     # the machine only moves the messages.
     return ordered if same else [(*row[:4], 0) for row in ordered], buffers
 
 
 def real_place(place: BufferPlace, name: str, per: int, in_place: bool) -> BufferPlace:
-    """Return where a place really is, for input and output in one buffer or in two."""
+    """Return the real place, with input and output in one buffer or in two."""
     if not in_place or place.buffer not in ("i", "o"):
         return place
     own = place.gpu * per
@@ -336,7 +342,7 @@ def real_place(place: BufferPlace, name: str, per: int, in_place: bool) -> Buffe
 
 
 def _accesses(act: Act) -> list[tuple[BufferPlace, bool]]:
-    """Return the places that an act reads or writes (True)."""
+    """Return the places that an act reads (False) or writes (True)."""
     found = []
     if act.source is not None and act.kind != "wait":
         found.append((act.source, False))
@@ -348,18 +354,18 @@ def _accesses(act: Act) -> list[tuple[BufferPlace, bool]]:
 def race_in(
     program: TaskProgram, order: list[int], home: Callable[[BufferPlace], BufferPlace]
 ) -> str:
-    """Find two tasks that use the same place without an order, one of them writing.
+    """Search for two unordered tasks that use the same place, one of them writing.
 
-    Returns a sentence; `NO_RACE`; or `NOT_SEARCHED` where the search would take too much.
+    Return a description of the race; `NO_RACE`; or `NOT_SEARCHED` if the search would be too large.
 
-    The tasks are dealt to chains. Each task of a chain waits for the task before it, as in a thread
-    block. A clock counts, for each task, the tasks of every chain that are done before it begins. A
+    The tasks are divided into chains. Each task of a chain waits for the previous one, as in a
+    thread block. A clock counts for each task the tasks of every chain that end before its start. A
     clock is dropped after the last task that waits for its task.
 
     Parameters
     ----------
     order : list of int
-        The tasks as they are done.
+        Tasks in order of execution.
     home : callable
         Returns the real place of a named place.
     """
@@ -395,7 +401,7 @@ def race_in(
 
 
 def _chains(before: list[list[int]], order: list[int]) -> tuple[list[int], list[int], list[int]]:
-    """Deal tasks to chains; return each one's chain and place in it, from 1 on, and the lengths."""
+    """Divide tasks into chains; return each task's chain and position (from 1), and the lengths."""
     chain, turn = [-1] * len(order), [0] * len(order)
     lengths: list[int] = []
     for task in order:
@@ -412,5 +418,5 @@ def _race(program: TaskProgram, task: int, other: int, place: BufferPlace) -> st
     one, two = (program.tasks.where[each].partition(":")[0] for each in (other, task))
     return (
         f"{one} and {two} both use {place.buffer}[{place.offset}] of GPU {place.gpu}, one of them "
-        "writes there, and no dependency, signal, packet or barrier says which goes first."
+        "writes, and no dependency, signal, packet or barrier orders them."
     )

@@ -1,4 +1,4 @@
-"""Chakra execution traces of algorithms: a file per processor, with what it sends and receives."""
+"""Chakra execution traces of algorithms: one file per processor, with its sends and receives."""
 
 from __future__ import annotations
 
@@ -44,10 +44,10 @@ NAME = re.compile(r"(.*)\.(\d{1,8})\.et")
 """Name of a processor's file."""
 
 SEND, RECEIVE, WHOLE = 5, 6, 7
-"""Types of nodes; the last one is a collective that the simulator takes apart itself."""
+"""Types of nodes; the last one is a collective that the simulator itself splits into messages."""
 
 TACOS = re.compile(r"Node \d+, Chunk: (\d{1,9}), ")
-"""Beginning of the name that TACOS gives to a node."""
+"""Beginning of the node names written by TACOS."""
 
 
 class TraceNode(NamedTuple):
@@ -56,7 +56,7 @@ class TraceNode(NamedTuple):
     type: int
     """Type of the node."""
     needs: tuple[int, ...]
-    """Nodes of the same file that come before it."""
+    """Required nodes of the same file."""
     told: dict[str, Any]
     """Attributes, numbers and texts."""
     chunk: int
@@ -64,21 +64,21 @@ class TraceNode(NamedTuple):
     chunks: int
     """Number of chunks that the node moves; -1 if the trace does not state it."""
     where: str
-    """Beginning of a sentence on it."""
+    """Start of an error message about the node."""
 
 
 def read_chakra(_: bytes, reading: ReadingOptions) -> Contents:
-    """The timetable of the traces of all processors; the bytes are those of one.
+    """Return the timetable of all processors' traces; the bytes of one file are ignored.
 
-    The k-th send from one to another with a tag meets the k-th receive. Where nodes say which
-    chunks they move, data are followed; else only order, ports and wiring are known.
+    The k-th send between two processors with a tag matches the k-th receive. If nodes state their
+    chunks, the data are followed. Otherwise only order, ports and wiring are known.
 
     Raises
     ------
     FileError
-        A file cannot be read, or is no trace of an algorithm; the sentence names it.
+        A file cannot be read, or is not a trace of an algorithm. The error names the file.
     UsageError
-        Nodes wait for ever.
+        Nodes wait for each other forever.
     """
     told, nodes = dict[str, Any](), list[dict[int, TraceNode]]()
     for data, name in _files(reading.path):
@@ -100,18 +100,16 @@ def read_chakra(_: bytes, reading: ReadingOptions) -> Contents:
     if purpose is None or not known:
         spreads = purpose is not None and purpose.collective in SPREADING
         stated = purpose if purpose and spreads else Purpose(UNSTATED, len(nodes))
-        # Nothing says which chunk a message carries, so that there can be one alone.
+        # The traces do not state the chunks of messages, so only a single chunk is possible.
         return timed_rows(program.tasks, reading, stated._replace(chunks=1))
     return followed(program, reading, purpose, [True])
 
 
 def _files(path: Path) -> Iterator[tuple[bytes, str]]:
-    """Read the files of all processors, one after the other."""
+    """Yield the contents and names of all processors' files."""
     found = NAME.fullmatch(path.name)
     if found is None:
-        raise UsageError(
-            "its name is no NAME.0.et, NAME.1.et, ..: a trace is a file per processor."
-        )
+        raise UsageError("a trace is a file per processor, with the names NAME.0.et, NAME.1.et, ..")
     rank, left = 0, MOST_BYTES
     while (file := path.with_name(f"{found[1]}.{rank}.et")).exists():
         try:
@@ -127,10 +125,10 @@ def _files(path: Path) -> Iterator[tuple[bytes, str]]:
 
 
 def _read(data: bytes) -> tuple[dict[int, TraceNode], dict[str, Any]]:
-    """Return the nodes of a file by their numbers, and what its first message says."""
+    """Return the nodes of a file by number, and the attributes of its first message."""
     nodes, meta, first = dict[int, TraceNode](), dict[str, Any](), True
     if data[:2] == b"\x1f\x8b":
-        raise UsageError("it is packed by gzip: unpack it first.")
+        raise UsageError("the file is packed by gzip: unpack it first.")
     for at, message in messages_of(memoryview(data)):
         try:
             if first:
@@ -138,7 +136,7 @@ def _read(data: bytes) -> tuple[dict[int, TraceNode], dict[str, Any]]:
             else:
                 number, node = _node(message)
                 if number in nodes:
-                    raise UsageError(f"node {number} is there twice")
+                    raise UsageError(f"node {number} appears twice")
                 nodes[number] = node
         except UsageError as error:
             raise UsageError(f"byte {at}: {error}") from None
@@ -164,8 +162,8 @@ def _node(message: memoryview) -> tuple[int, TraceNode]:
             told[pair[0]] = pair[1]
     if kind == WHOLE:
         raise UsageError(
-            f"node {number} is a whole collective, which the simulator takes apart: this is a "
-            "workload and no algorithm"
+            f"node {number} is a whole collective, split by the simulator: the file is a "
+            "workload, not an algorithm"
         )
     chunk, count = told.get("msg_chunk_idx", -1), told.get("msg_chunk_cnt", 1)
     if made := TACOS.match(name):
@@ -176,7 +174,7 @@ def _node(message: memoryview) -> tuple[int, TraceNode]:
 
 
 def _attribute(value: int | memoryview) -> tuple[str, Any]:
-    """Read an attribute: its name, and its number or text; None for others."""
+    """Read an attribute: its name, and its number or text; None for other types."""
     if isinstance(value, int):
         raise UsageError("an attribute is a message")
     name, found = "", None  # type: str, Any
@@ -197,12 +195,12 @@ def _text(value: int | memoryview) -> str:
 def _purpose(
     told: dict[str, Any], moved: list[TraceNode], gpus: int, known: bool, reading: ReadingOptions
 ) -> Purpose | None:
-    """Return what the traces are for, if that is known."""
+    """Return the collective of the traces with its chunks, if known."""
     name = NAMES.get(str(told.get("collective"))) or reading.collective
     if name is None:
         return None
     if name == "exchange" and known:
-        raise UsageError("header: it does not say to whom the chunks of an alltoall go.")
+        raise UsageError("header: the file does not state the targets of an alltoall's chunks.")
     total = max((node.chunk + node.chunks for node in moved), default=1) if known else 1
     per = -(-total // gpus) if name in OWNED else total
     root = reading.root if reading.root is not None else told.get("root")
@@ -216,7 +214,7 @@ def _tasks(
     purpose: Purpose | None,
     tacos: bool,
 ) -> None:
-    """Add the tasks of a processor: two without effect around each node's messages."""
+    """Add the tasks of a processor: each node's messages between two tasks without effect."""
     begun, done = dict[int, int](), dict[int, int]()
     for number, node in nodes.items():
         begun[number] = program.add(node.where, Act("wait", None, None))
@@ -230,7 +228,7 @@ def _tasks(
     for number, node in nodes.items():
         for need in node.needs:
             if need not in done:
-                raise UsageError(f"{node.where} needs node {need}, which is not there.")
+                raise UsageError(f"{node.where} needs node {need}, which is missing.")
             program.tasks.after(begun[number], done[need])
 
 
@@ -240,7 +238,7 @@ def _message(program: TaskProgram, rank: int, node: TraceNode, place: BufferPlac
     other = node.told.get("comm_dst" if sends else "comm_src")
     if type(other) is not int or not 0 <= other <= MOST_PROCESSORS or other == rank:
         said = "sends to" if sends else "receives from"
-        raise UsageError(f"{node.where} {said} {quoted(str(other))}, which is no other processor.")
+        raise UsageError(f"{node.where} {said} {quoted(str(other))}: not another processor.")
     key = (rank, other) if sends else (other, rank)
     if sends:
         task = program.add(node.where, Act("send", place, None), key)
@@ -252,7 +250,7 @@ def _message(program: TaskProgram, rank: int, node: TraceNode, place: BufferPlac
 
 
 def _place(chunk: int, rank: int, purpose: Purpose | None, tacos: bool) -> BufferPlace:
-    """Return the place of a chunk in the one buffer of a processor."""
+    """Return the place of a chunk in the only buffer of a processor."""
     if purpose is None:
         return BufferPlace(rank, "o", chunk)
     name, gpus, per, _ = purpose
@@ -262,14 +260,14 @@ def _place(chunk: int, rank: int, purpose: Purpose | None, tacos: bool) -> Buffe
 
 
 Sends = defaultdict[tuple[int, int], list[int]]
-"""(Processor, chunk) -> the nodes there that send it, or receive it."""
+"""Numbers of the nodes that send (or receive) a chunk, by (processor, chunk)."""
 
 
 def as_chakra(table: Timetable, size: int) -> list[bytes]:
-    """Write the trace of each processor, chunks of `size` bytes.
+    """Return the trace of each processor, with `size` bytes per chunk.
 
-    A send needs the receives of its chunk, and the sends of the step before; a receive needs the
-    sends and receives of its chunk before it, so that nothing changes while it is sent.
+    A send requires the receives of its chunk, and the sends of the previous step. A receive
+    requires the earlier sends and receives of its chunk, so no chunk changes during its send.
     """
     meta = {"schema": "1.0.2-chakra.0.0.4", "collective": name_of(table.collective)}
     first = b"".join(piece(2, attribute(*pair)) for pair in meta.items())
@@ -297,13 +295,13 @@ def as_chakra(table: Timetable, size: int) -> list[bytes]:
 
 
 def node(number: int, kind: int, needs: list[int], told: dict[str, int]) -> bytes:
-    """Write a node: its number, type, needs and attributes."""
+    """Return the bytes of a node with its number, type, needs and attributes."""
     parts = [piece(1, number), piece(3, kind), *(piece(5, need) for need in needs)]
     return b"".join([*parts, *(piece(10, attribute(*pair)) for pair in told.items())])
 
 
 def attribute(name: str, value: int | str) -> bytes:
-    """Write an attribute: a text, or a number (int64)."""
+    """Return the bytes of an attribute: a text, or a number (int64)."""
     return piece(1, name.encode()) + (
         piece(29, value.encode()) if isinstance(value, str) else piece(9, value)
     )

@@ -1,4 +1,4 @@
-"""ForestColl's XML: trees, each with a root, along which the root's chunks go to all."""
+"""ForestColl's XML: trees that carry their roots' chunks to all processors."""
 
 from __future__ import annotations
 
@@ -20,19 +20,19 @@ from mpinet.programs.schedules.files.schedulefile import (
 from mpinet.programs.schedules.files.timing import Tasks, timed_rows
 
 Hops = list[tuple[int, str, str]]
-"""Hops of a tree: depth, from, to; in an order in which every sender has it before."""
+"""Hops of a tree: depth, from, to. Every sender receives the chunk before its own sends."""
 
 BETWEEN = re.compile(r",(?![^(]*\))")
-"""The commas between the nodes of a path; a node may be a tuple with commas of its own."""
+"""Commas between the nodes of a path; a node may be a tuple with its own commas."""
 
 
 def read_forestcoll(data: bytes, reading: ReadingOptions) -> Contents:
-    """The timetable of trees: hops are timed by round, depth and chunk.
+    """Return the timetable of trees; hops are timed by round, depth and chunk.
 
     Raises
     ------
     UsageError
-        The file is no such one.
+        The file is not in this format.
     """
     document = parse_xml(data)
     trees = [document] if document.tag == "tree" else document.all("tree")
@@ -62,20 +62,20 @@ def read_forestcoll(data: bytes, reading: ReadingOptions) -> Contents:
                     (turn, depth, chunk, numbers[sender], numbers[to]) for depth, sender, to in tree
                 ]
         if len(hops) > MOST_ROWS:
-            raise UsageError(f"it has more than {MOST_ROWS} hops.")
+            raise UsageError(f"the trees have more than {MOST_ROWS} hops.")
     hops.sort()
     return timed_rows(_tasks(hops), reading, purpose, [chunk for _, _, chunk, *_ in hops])
 
 
 def _numbers(names: set[str], roots: set[str], reading: ReadingOptions) -> dict[str, int]:
-    """Return the nodes' numbers: those that their names are, else by the network or in order."""
+    """Return the nodes' numbers: numeric names, otherwise by the network or in order."""
     if all(re.fullmatch(r"[0-9]{1,9}", name) for name in names | roots):
         return {name: int(name) for name in names | roots}
     return numbered(names, roots, reading)
 
 
 def _tree(element: Element) -> tuple[str, int, Hops]:
-    """Root, chunks and hops of one tree."""
+    """Return root, chunks and hops of one tree."""
     try:
         root = _node(element.attributes.get("root", ""))
         chunks = number_of(element.attributes, "nchunks", 1)
@@ -89,10 +89,10 @@ def _tree(element: Element) -> tuple[str, int, Hops]:
         for sender, receiver in pairwise(path):
             if sender not in depth:
                 raise UsageError(
-                    f"line {send.line}: {sender} sends before anything has come to it from {root}."
+                    f"line {send.line}: {sender} sends before receiving anything from {root}."
                 )
             hop = depth[sender] + 1, sender, receiver
-            # A switch between the ends may get it again, or multiply what has come this way.
+            # A switch on the path may receive the chunk again, or copy the earlier one.
             if receiver in depth and hop not in hops and receiver == path[-1]:
                 raise UsageError(f"line {send.line}: {receiver} gets the same chunk twice.")
             depth.setdefault(receiver, hop[0])
@@ -101,7 +101,7 @@ def _tree(element: Element) -> tuple[str, int, Hops]:
 
 
 def _path(send: Element) -> list[str]:
-    """The nodes that a send goes over."""
+    """Return the nodes of a send's path."""
     given = send.attributes
     nodes = given.get("path") or f"{given.get('src')},{given.get('dst')}"
     try:
@@ -117,12 +117,12 @@ def _node(word: str) -> str:
     """Return a node's name: a number, or a tuple such as ``(0, 'GPU', 3)``."""
     word = word.strip()
     if not re.fullmatch(r"[0-9]{1,9}|\([\w ,'\"-]{1,100}\)", word):
-        raise UsageError(f"{quoted(word)} is no node.")
+        raise UsageError(f"{quoted(word)} is not a node.")
     return word
 
 
 def _tasks(hops: list[tuple[int, int, int, int, int]]) -> Tasks:
-    """Make the sends: each after the one that brought its chunk."""
+    """Return the sends as tasks: each waits for the send that brought its chunk."""
     tasks, brought = Tasks(), dict[tuple[int, int], int]()
     for _, _, chunk, sender, receiver in hops:
         task = tasks.add(f"chunk {chunk} from {sender}", sender, receiver)

@@ -1,4 +1,4 @@
-"""The one door for schedule files: their contents tell the format, and one table has them all."""
+"""Table of all formats of schedule files; a file's contents determine its format."""
 
 from __future__ import annotations
 
@@ -27,10 +27,10 @@ from mpinet.programs.schedules.files.teccl import read_teccl
 from mpinet.programs.schedules.timetable import Timetable, csv_text
 
 CHUNK_BYTES = 8
-"""Bytes of a chunk in formats that tell them, where nobody says it."""
+"""Default bytes per chunk in formats with message sizes."""
 
 Said = Literal["busses", "switches", "parts", "bytes"]
-"""Subjects on which some formats are silent: which bus, switches, parts of sums, chunks' bytes."""
+"""Facts missing from some formats: the bus used, switches, partial sums, bytes per chunk."""
 
 SUMMED = ("gossip", "allreduce", "reducescatter", "broadcast")
 
@@ -40,17 +40,19 @@ class ScheduleFormat(Format):
     """A format of schedule files."""
 
     read: Callable[[bytes, ReadingOptions], Contents]
-    """Reads the bytes."""
+    """Function to read a schedule from the bytes of a file."""
     word: str = ""
-    """Name of the format for ``--format``; empty: it is not written."""
+    """Name of the format for ``--format``; empty if mpinet does not write the format."""
     ending: str = ""
-    """Ending of a name that stands for it, where a file is written."""
+    """File name ending that selects the format for writing."""
     write: Callable[[Timetable, int], bytes | list[bytes]] | None = None
-    """Writes a timetable in order, with a chunk's bytes; a list is a file per processor."""
+    """Function to write an ordered timetable, given the bytes per chunk. A returned list has one
+    file per processor.
+    """
     says: tuple[Said, ...] = ()
-    """Subjects that it can tell."""
+    """Facts that the format can express."""
     collectives: tuple[str, ...] = ()
-    """Collectives that it is written for; empty: all."""
+    """Collectives for which the format can be written; empty: all."""
 
 
 OWN: tuple[Said, ...] = ("busses", "switches", "parts")
@@ -72,13 +74,13 @@ FORMATS = (
     ScheduleFormat("mpinet", rb"\A\s*([#\w]|\Z)", read=read_csv, word="csv", ending=".csv",
                    write=lambda table, _: csv_text(table).encode(), says=OWN),
 )  # fmt: skip
-"""All formats; those that more tells come first."""
+"""All formats. Formats identified by more evidence in the file come first."""
 
 WRITTEN = {format.word: format for format in FORMATS if format.write is not None}
-"""Formats that are written, by their words."""
+"""Formats that mpinet can write, by their names."""
 
 ENDINGS = {format.ending: format.word for format in WRITTEN.values()}
-"""The formats that files' endings stand for."""
+"""Name of the format for each file name ending."""
 
 
 def read_schedule(path: Path, reading: ReadingOptions) -> ScheduleFile:
@@ -87,7 +89,8 @@ def read_schedule(path: Path, reading: ReadingOptions) -> ScheduleFile:
     Raises
     ------
     FileError
-        It cannot be read, or is none, or contradicts itself; tells where.
+        The file cannot be read, has no known format, or contradicts itself. The error names the
+        line.
     """
     try:
         data = read_bytes(path)
@@ -98,28 +101,30 @@ def read_schedule(path: Path, reading: ReadingOptions) -> ScheduleFile:
         raise FileError(f"{path.name}, line 1: this {refusal(FORMATS)}")
     try:
         found = format.read(data, replace(reading, path=path))
-    except FileError:  # it names the file
+    except FileError:  # the error already names the file
         raise
     except UnicodeDecodeError:
-        raise FileError(f"{path.name}, line 1: this is no text in UTF-8.") from None
+        raise FileError(f"{path.name}, line 1: the text is not UTF-8.") from None
     except UsageError as error:
         raise FileError(f"{path.name}, {error}") from None
     return ScheduleFile(**vars(found), name=path.name, format=format.name)
 
 
 def silent_on(format: ScheduleFormat, subject: Said, what: str = "so") -> str:
-    """Say that a format does not tell something, and which ones do."""
+    """Return the clause of an error: the format lacks a fact, and which formats express it."""
     others = sorted(each.ending for each in WRITTEN.values() if subject in each.says)
     return f"no {format.name} file says {what}: write {', '.join(others)}"
 
 
 def written(word: str, table: Timetable, size: int) -> bytes | list[bytes]:
-    """Write a schedule, chunks of `size` bytes; a list is a file per processor.
+    """Return a schedule as the bytes of a file, with `size` bytes per chunk.
+
+    A returned list has one file per processor.
 
     Raises
     ------
     UsageError
-        The format is silent on what is in the schedule, or not written for the collective.
+        The format cannot express the schedule, or is not written for this collective.
     """
     write = WRITTEN[word].write
     assert write is not None
@@ -128,13 +133,16 @@ def written(word: str, table: Timetable, size: int) -> bytes | list[bytes]:
 
 
 def as_program(table: Timetable, size: int, name: str = "program") -> Program:
-    """Return a schedule as a program of messages, chunks of `size` bytes; refused as GOAL is."""
+    """Return a schedule as a program of messages, with `size` bytes per chunk.
+
+    Raises the same errors as writing the schedule in GOAL.
+    """
     _require_told(WRITTEN["goal"], table)
     return program_of(as_goal(table.ordered(), size), name)
 
 
 def _require_told(format: ScheduleFormat, table: Timetable) -> None:
-    """Raise `UsageError` where a format cannot tell what is in a schedule."""
+    """Raise `UsageError` if a format cannot express a schedule."""
     if format.collectives and table.collective not in format.collectives:
         names = ", ".join(sorted(map(name_of, format.collectives)))
         raise UsageError(f"Files of {format.name} are written for {names}.")

@@ -1,6 +1,6 @@
-"""GOAL as a schedule: `mpinet.programs.messages` reads it, here its sends get their steps.
+"""GOAL as a schedule: `mpinet.programs.messages` reads the file, and sends get their steps here.
 
-A schedule becomes GOAL here, too.
+This module also writes schedules as GOAL.
 """
 
 from __future__ import annotations
@@ -25,27 +25,27 @@ from mpinet.programs.schedules.files.timing import Tasks, timed_rows
 from mpinet.programs.schedules.timetable import Timetable
 
 AT = re.compile(rb"\s*\w*_at_(\d{1,9})\s*:")
-"""The label that tells the first step of a send: mpinet writes it, others need not."""
+"""Regular expression for a label with the first step of a send, written by mpinet and optional."""
 
 Ends = defaultdict[tuple[Any, ...], list[list[int]]]
-"""(Kind, sender, receiver, tag) -> for each such operation its task and its bytes."""
+"""Task and bytes of each operation, by (kind, sender, receiver, tag)."""
 
 
 def read_goal(data: bytes, reading: ReadingOptions) -> Contents:
-    """The timetable of a GOAL file; sends are timed in the order of ranks and lines.
+    """Return the timetable of a GOAL file; sends are timed in the order of ranks and lines.
 
     Raises
     ------
     FileError
-        The file is no such one.
+        The file is not in this format.
     UsageError
-        It is no schedule, or its operations wait for one another.
+        The file is not a schedule, or its operations wait for each other in a cycle.
     """
     tasks, ends = Tasks(), Ends(list)
     program = program_of(data, reading.path.name)
     ranks = program.processors
     if ranks > MOST_PROCESSORS:
-        raise UsageError(f"it is for {ranks} ranks; {MOST_PROCESSORS} are allowed.")
+        raise UsageError(f"the program has {ranks} ranks; at most {MOST_PROCESSORS} are allowed.")
     OperationTasks(program, data.split(b"\n"), reading, tasks, ends).add_all()
     for (kind, sender, receiver, tag), sent in ends.items():
         if kind == SEND:
@@ -53,21 +53,21 @@ def read_goal(data: bytes, reading: ReadingOptions) -> Contents:
             _join(tasks, sent, got, f"from {sender} to {receiver} with tag {tag}")
         elif (SEND, sender, receiver, tag) not in ends:
             raise UsageError(
-                f"rank {receiver}: it receives from {sender} with tag {tag}, and nobody sends that."
+                f"rank {receiver}: the receive from {sender} with tag {tag} has no matching send."
             )
     purpose = Purpose(UNSTATED, ranks)
     if reading.collective is not None:
         if reading.collective not in SPREADING or (reading.chunks or 1) != 1:
             raise UsageError(
-                "a GOAL file does not say which chunk a message carries: of a broadcast or reduce "
-                f"of one chunk it is known, of a {reading.collective} it is not."
+                "a GOAL file does not name the chunks of messages: a broadcast or reduce of one "
+                f"chunk can be read, a {reading.collective} cannot."
             )
         purpose = require_purpose(reading.collective, ranks, 1, reading.root)
     return timed_rows(tasks, reading, purpose)
 
 
 class OperationTasks(NamedTuple):
-    """Operations of a program while they become tasks."""
+    """Operations of a program during their conversion to tasks."""
 
     program: Program
     lines: list[bytes]
@@ -77,7 +77,7 @@ class OperationTasks(NamedTuple):
     ends: Ends
 
     def add_all(self) -> None:
-        """Make the tasks of all operations, and say what waits for what."""
+        """Add the tasks of all operations, with their dependencies."""
         program, tasks = self.program, self.tasks
         first, needs_first = program.first.tolist(), program.needs_first.tolist()
         needs = program.needs.tolist()
@@ -92,7 +92,7 @@ class OperationTasks(NamedTuple):
                         tasks.after(begun, made[need >> 1][1])
 
     def _add(self, row: int, rank: int) -> tuple[int, int]:
-        """Make the first and the last task of an operation."""
+        """Add the tasks of an operation; return the first and the last task."""
         program, tasks = self.program, self.tasks
         columns = (program.kind, program.amount, program.peer)
         kind, size, other = (int(column[row]) for column in columns)
@@ -102,7 +102,9 @@ class OperationTasks(NamedTuple):
             task = tasks.add(where)
             return task, task
         if other == ANY or tag == ANY_TAG:
-            raise UsageError(f"{where} receives from any: a schedule says what comes from whom.")
+            raise UsageError(
+                f"{where} receives from any: a schedule needs the sender of every message."
+            )
         if other == rank:
             raise UsageError(f"{where} sends to or receives from itself.")
         if kind == RECV:
@@ -121,7 +123,7 @@ class OperationTasks(NamedTuple):
 
 
 def _join(tasks: Tasks, sent: list[list[int]], got: list[list[int]], between: str) -> None:
-    """The k-th send meets the k-th receive."""
+    """Match the k-th send with the k-th receive."""
     if len(sent) != len(got):
         raise UsageError(f"there are {len(sent)} sends {between}, and {len(got)} receives.")
     for (send, size), (receive, wanted) in zip(sent, got, strict=True):
@@ -133,7 +135,10 @@ def _join(tasks: Tasks, sent: list[list[int]], got: list[list[int]], between: st
 
 
 def as_goal(table: Timetable, size: int) -> bytes:
-    """GOAL, chunks of `size` bytes: a send requires the receives of it, and the sends before."""
+    """Return a timetable as GOAL, with `size` bytes per chunk.
+
+    A send requires the receives of its chunk, and the sends of earlier steps.
+    """
     lines: list[list[str]] = [[] for _ in range(table.processors)]
     came: dict[tuple[int, int], list[str]] = defaultdict(list)
     before: dict[int, tuple[int, list[str], list[str]]] = {}

@@ -1,4 +1,4 @@
-"""MSCCL-XML: thread blocks of GPUs that send, receive, copy and reduce pieces of three buffers."""
+"""MSCCL-XML files: thread blocks of GPUs send, receive, copy and reduce pieces of three buffers."""
 
 from __future__ import annotations
 
@@ -41,19 +41,19 @@ KINDS = {
 
 
 def read_msccl(data: bytes, reading: ReadingOptions) -> Contents:
-    """The timetable of an algorithm; sends are timed in the order of GPUs and thread blocks.
+    """Return the timetable of an algorithm; sends are timed in the order of GPUs and thread blocks.
 
     Raises
     ------
     UsageError
-        The file is no such one, or its steps wait for one another.
+        The file is not in this format, or its steps wait for each other in a cycle.
     """
     document = parse_xml(data)
     algorithm = document.attributes
     gpus, coll = number_of(algorithm, "ngpus"), algorithm.get("coll", "")
     name = collective_named(coll, reading)
     loop = number_of(algorithm, "nchunksperloop", 1)
-    # An allgather counts the chunks of all inputs; a reduce-scatter and an alltoall one input's.
+    # An allgather counts the chunks of all inputs, a reduce-scatter or alltoall those of one input.
     per = (
         loop // max(gpus, 1) if name in ("gossip", "reducescatter", "exchange", "gather") else loop
     )
@@ -76,20 +76,22 @@ def read_msccl(data: bytes, reading: ReadingOptions) -> Contents:
 
 
 class Thread(NamedTuple):
-    """A thread block while it is read."""
+    """A thread block during reading."""
 
     gpu: int
     number: int
     peers: tuple[int, int]
-    """GPUs that it sends to and receives from, -1 without one."""
+    """GPUs of the sends and of the receives; -1 for none."""
     channel: int
 
 
 def _read_block(program: TaskProgram, gpu: int, block: Element, gpus: int) -> None:
-    """The steps of a thread block, one after the other."""
+    """Read the steps of a thread block; each step waits for the previous one."""
     send, receive = (number_of(block.attributes, end, -1) for end in ("send", "recv"))
     if not 0 <= gpu < gpus or any(not -1 <= peer < gpus or peer == gpu for peer in (send, receive)):
-        raise UsageError(f"line {block.line}: there are GPUs 0..{gpus - 1}, and peers are others.")
+        raise UsageError(
+            f"line {block.line}: a peer must be another one of the GPUs 0..{gpus - 1}."
+        )
     channel, number = number_of(block.attributes, "chan", 0), number_of(block.attributes, "id")
     thread, before = Thread(gpu, number, (send, receive), channel), -1
     for step in block.all("step"):
@@ -100,7 +102,7 @@ def _read_block(program: TaskProgram, gpu: int, block: Element, gpus: int) -> No
             raise UsageError(f"line {step.line}: {error}") from None
         if (gpu, number, at) in program.begun:
             raise UsageError(
-                f"line {step.line}: step {at} of thread block {number} of GPU {gpu} is there twice."
+                f"line {step.line}: step {at} of thread block {number} of GPU {gpu} appears twice."
             )
         if before >= 0:
             program.tasks.after(first, before)
@@ -114,7 +116,7 @@ def _read_step(program: TaskProgram, thread: Thread, step: Element) -> tuple[int
     given, kind = step.attributes, step.attributes.get("type", "")
     count = number_of(given, "cnt", 1)
     if kind not in KINDS or not bool(KINDS[kind]) <= count <= MOST_COUNT:
-        raise UsageError(f"there is no step of type {quoted(kind)} and count {count}.")
+        raise UsageError(f"unknown step of type {quoted(kind)} and count {count}.")
     for end in ("srcbuf", "dstbuf") if KINDS[kind] else ():
         if given.get(end, "i") not in BUFFERS:
             raise UsageError(f"{end} is {', '.join(BUFFERS)}, not {quoted(given[end])}.")
@@ -129,7 +131,7 @@ def _read_step(program: TaskProgram, thread: Thread, step: Element) -> tuple[int
             if does == "receive":
                 act.adds = kind.startswith("rr")
                 act.source = source if act.adds else None
-                # What is only passed on has a place of its own, so that nothing else sees it.
+                # A chunk that is only forwarded has a private place, hidden from other steps.
                 act.target = (
                     BufferPlace(gpu, "t", first * MOST_COUNT + j) if kind == "rrs" else target
                 )
@@ -151,7 +153,7 @@ def _read_step(program: TaskProgram, thread: Thread, step: Element) -> tuple[int
 
 
 def _ends(gpu: int, given: Mapping[str, str], at: int) -> tuple[BufferPlace, BufferPlace]:
-    """Return a step's source and target of one of its chunks."""
+    """Return source and target of one chunk of a step."""
     source = BufferPlace(gpu, given.get("srcbuf", "i"), number_of(given, "srcoff", 0) + at)
     return source, BufferPlace(gpu, given.get("dstbuf", "o"), number_of(given, "dstoff", 0) + at)
 
@@ -159,7 +161,7 @@ def _ends(gpu: int, given: Mapping[str, str], at: int) -> tuple[BufferPlace, Buf
 def _require_alone(
     program: TaskProgram, thread: Thread, does: str, connection: tuple[int, int, int]
 ) -> None:
-    """Raise `UsageError` where two thread blocks use an end of a connection."""
+    """Raise `UsageError` if two thread blocks use the same end of a connection."""
     other = program.owners.setdefault((does, *connection), thread.number)
     if other != thread.number:
         sender, receiver, channel = connection
@@ -170,7 +172,7 @@ def _require_alone(
 
 
 def _join(program: TaskProgram, document: Element) -> None:
-    """Let sends meet receives; steps wait for those they depend on."""
+    """Match sends with receives, and make steps wait for their dependencies."""
     program.meet("on channel")
     for gpu in document.inside:
         for block in gpu.inside:
@@ -189,19 +191,21 @@ def _join(program: TaskProgram, document: Element) -> None:
 
 
 MOST_STEPS = 2**8
-"""Steps that the executor of MSCCL-XML takes in a thread block."""
+"""Maximum number of steps per thread block in the MSCCL-XML executor."""
 
 MOST_PEERS = 2**5
-"""Thread blocks of a GPU that send on a channel, and that receive: so many the executor takes."""
+"""Maximum number of sending thread blocks per GPU and channel in the executor, and of receiving
+ones.
+"""
 
 MOST_BYTES = 2**62
-"""The largest messages that the executor may take an algorithm for: any."""
+"""Largest message for which the executor may choose an algorithm, in bytes: no real limit."""
 
 
 class PairedBlock(NamedTuple):
-    """A thread block: its GPU, the other one, and whether it sends there or receives from there.
+    """A thread block: its GPU, its peer GPU, and whether the block sends or receives.
 
-    What goes over parallel links in one step has a channel of the executor for each of them.
+    Messages over parallel links in one step use one channel of the executor per link.
     """
 
     gpu: int
@@ -218,18 +222,20 @@ class Step(NamedTuple):
     chunk: int
     """Chunk that the step sends or receives; a ``nop`` only waits."""
     awaited: tuple[int, int] | None
-    """The thread block and the step of its GPU that it waits for."""
+    """Thread block and step of the same GPU to wait for; None without a dependency."""
     at: int = 0
-    """The first step of a send, mpinet's own; 0 of others."""
+    """Step of a send in the timetable; 0 for other steps."""
 
 
 def as_msccl(table: Timetable) -> bytes:
-    """MSCCL-XML: a thread block a neighbour and direction, a step a row; but exchange in place.
+    """Return a timetable as MSCCL-XML: a thread block per neighbour and direction, a step per row.
+
+    All collectives except the exchange work in place.
 
     Raises
     ------
     UsageError
-        There is more than the executor takes.
+        The schedule exceeds a limit of the executor.
     """
     blocks: dict[PairedBlock, list[Step]] = defaultdict(list)
     numbers: dict[PairedBlock, int] = {}
@@ -261,7 +267,8 @@ def as_msccl(table: Timetable) -> bytes:
             sent = add(block, "s", chunk, list(came[sender, chunk]), step)
             place(PairedBlock(receiver, sender, False, channel))
             read[sender, chunk].append(sent)
-        # Blocks run side by side: a place is written after what is in it was added to and sent.
+        # Thread blocks run concurrently: a place is overwritten only after its old content was
+        # reduced and sent.
         for sender, receiver, chunk, adds, channel in sorted(now, key=itemgetter(3)):
             held, kind = (receiver, chunk), "rrc" if adds else "r"
             needed = came[held] + read.pop(held, [])
@@ -271,7 +278,7 @@ def as_msccl(table: Timetable) -> bytes:
 
 
 def _require_executable(table: Timetable, blocks: Mapping[PairedBlock, list[Step]]) -> None:
-    """Raise `UsageError` where the executor refuses what there is; each step moves one chunk."""
+    """Raise `UsageError` if blocks exceed a limit of the executor; each step moves one chunk."""
     longest = max(blocks, key=lambda block: len(blocks[block]), default=None)
     copied = table.chunks if table.collective == "exchange" else 0
     steps = max(copied, len(blocks[longest]) if longest else 0)
@@ -292,7 +299,7 @@ def _require_executable(table: Timetable, blocks: Mapping[PairedBlock, list[Step
 
 
 def _document(table: Timetable, blocks: Mapping[PairedBlock, tuple[int, list[Step]]]) -> bytes:
-    """The whole document: of each block its number in its GPU, and its steps."""
+    """Return the XML document; `blocks` maps each block to its number in its GPU and its steps."""
     hosts = table.processors
     coll = name_of(table.collective)
     loop = table.chunks * (hosts if table.collective in OWNED or coll == "alltoall" else 1)
@@ -309,7 +316,7 @@ def _document(table: Timetable, blocks: Mapping[PairedBlock, tuple[int, list[Ste
     i_chunks, o_chunks = sizes_of(table)
     for gpu in range(hosts):
         mine = sorted((*blocks[block], block) for block in blocks if block.gpu == gpu)
-        # A block tells the others how far it is after those steps alone that they wait for.
+        # A block only signals steps that other blocks wait for.
         awaited = {step.awaited for _, steps, _ in mine for step in steps}
         body = []
         for number, steps, block in mine:
@@ -331,7 +338,7 @@ def _document(table: Timetable, blocks: Mapping[PairedBlock, tuple[int, list[Ste
 
 
 def _step(number: int, step: Step, buffer: str, offset: int, awaited: bool) -> str:
-    """A step as XML; `awaited`: whether another one waits for it."""
+    """Return a step as XML; `awaited` is True if another step waits for this step."""
     block, deps = step.awaited or (-1, -1)
     first = f' at="{step.at}"' if step.at else ""
     return (
@@ -342,7 +349,7 @@ def _step(number: int, step: Step, buffer: str, offset: int, awaited: bool) -> s
 
 
 def _own_copied(first: int, per: int, number: int) -> list[str]:
-    """A block that copies what a GPU has for itself from its input to its output."""
+    """Return the XML of a block that copies a GPU's own chunks from its input to its output."""
     steps = [
         f'<step s="{j}" type="cpy" srcbuf="i" srcoff="{first + j}" dstbuf="o" '
         f'dstoff="{first + j}" cnt="1" depid="-1" deps="-1" hasdep="0"/>'
@@ -354,7 +361,10 @@ def _own_copied(first: int, per: int, number: int) -> list[str]:
 def _places(
     table: Timetable, scratch: dict[tuple[int, int], int]
 ) -> Callable[[int, int], tuple[str, int]]:
-    """Finds buffer and offset of a chunk on a GPU; keeps what is in the scratch buffers."""
+    """Return a function from a GPU and a chunk to buffer and offset.
+
+    The function records the chunks in scratch buffers in `scratch`.
+    """
     hosts, per, name = table.processors, table.chunks, table.collective
 
     def found(gpu: int, chunk: int) -> tuple[str, int]:

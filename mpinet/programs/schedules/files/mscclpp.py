@@ -38,10 +38,10 @@ SIGNALS, WAITS = ("signal", "rlxsignal", "pws", "pwsf"), ("wait", "rlxwait")
 PACKETS_READ = ("upkt", "rppkt", "repkt", "recpkt", "respkt", "recspkt")
 PACKETS_SENT = ("ppkt", "rppkt", "cpkt", "respkt", "recspkt")
 NOTHING = ("nop", "flush")
-"""Kinds of the operations, by their names."""
+"""Operations without effect; the constants above name the other kinds of operations."""
 
 KNOWN = (*PUTS, "get", *COPIES, *REDUCES, *SIGNALS[:2], *WAITS, "barrier", *NOTHING)
-"""All of them."""
+"""Names of all known operations."""
 
 SIZES = {"i": "input_chunks", "o": "output_chunks", "s": "scratch_chunks"}
 """Keys of the buffers' sizes."""
@@ -49,14 +49,14 @@ SIZES = {"i": "input_chunks", "o": "output_chunks", "s": "scratch_chunks"}
 
 @dataclass
 class TaskPlan:
-    """A plan as tasks."""
+    """Tasks of an MSCCL++ plan, with their signals, waits, packets and barriers."""
 
     connected: list[dict[str, list[int]]]
-    """The peers of each GPU's channels, by kind."""
+    """Peers of each GPU's channels, by kind of channel."""
     program: TaskProgram = field(default_factory=TaskProgram)
-    """The tasks and their acts."""
+    """The tasks and their effects on buffers."""
     owners: list[int] = field(default_factory=list)
-    """The thread block of each task, numbered over all GPUs."""
+    """Thread block of each task, numbered over all GPUs."""
     signals: dict[Any, list[int]] = field(default_factory=lambda: defaultdict(list))
     """Signal tasks of each (from, to, kind of channel, number), in order."""
     waits: dict[Any, list[int]] = field(default_factory=lambda: defaultdict(list))
@@ -66,10 +66,10 @@ class TaskPlan:
     taken: dict[BufferPlace, list[int]] = field(default_factory=lambda: defaultdict(list))
     """Tasks that take packets from each place."""
     barriers: dict[Any, list[int]] = field(default_factory=lambda: defaultdict(list))
-    """Tasks that come to each (GPU, barrier, how often before)."""
+    """Tasks at each barrier, by (GPU, barrier, number of earlier visits)."""
 
     def add(self, block: Block, act: Act, ends: tuple[int, int] = (-1, -1)) -> int:
-        """Add a task of a thread block, which waits for the one before."""
+        """Add a task of a thread block; the task waits for the block's previous task."""
         task = self.program.add(block.where, act, ends)
         self.owners.append(block.number)
         if block.last >= 0:
@@ -80,7 +80,7 @@ class TaskPlan:
 
 @dataclass
 class Block:
-    """A thread block while it is read: its GPU, its tables, and its last task."""
+    """A thread block during reading: its GPU, its tables, and its last task."""
 
     gpu: int
     number: int
@@ -91,12 +91,12 @@ class Block:
 
 
 def read_plan(data: bytes, reading: ReadingOptions) -> Contents:
-    """The timetable of a plan; what goes over a link is timed in the order of GPUs and blocks.
+    """Return the timetable of a plan; sends over links are timed in the order of GPUs and blocks.
 
     Raises
     ------
     UsageError
-        It is no such plan, or waits for ever.
+        The file is not a plan, or its operations wait for each other forever.
     """
     document = parse_json(data)
     gpus = document.get("gpus") if isinstance(document, dict) else None
@@ -122,7 +122,7 @@ def read_plan(data: bytes, reading: ReadingOptions) -> Contents:
 
 
 def _purpose(document: dict[str, Any], gpus: list[Any], reading: ReadingOptions) -> Purpose:
-    """Return what the plan is for."""
+    """Return the collective of a plan, with its processors and chunks."""
     name = collective_named(document.get("collective"), reading)
     inputs = _whole(gpus[0], "input_chunks", "gpus[0]")
     many = name in ("reducescatter", "exchange", "scatter")
@@ -151,13 +151,13 @@ def _connected(gpu: Any, gpus: int) -> dict[str, list[int]]:
         kind = channel.get("channel_type") if isinstance(channel, dict) else None
         if kind not in ("memory", "port"):
             raise UsageError(
-                f"channels of type {quoted(str(kind))} are not read: what a switch sends to many, "
-                "or adds (NVLS), is no message between two GPUs."
+                f"channels of type {quoted(str(kind))} are not supported: multicasts and sums of "
+                "a switch (NVLS) are not messages between two GPUs."
             )
         for peer in _list(channel, "connected_to", "channels"):
             if type(peer) is not int or not 0 <= peer < gpus:
                 raise UsageError(
-                    f"channels: there are GPUs 0..{gpus - 1}, not {quoted(str(peer))}."
+                    f"channels: a peer is one of the GPUs 0..{gpus - 1}, not {quoted(str(peer))}."
                 )
             found[kind].append(peer)
     return found
@@ -166,7 +166,7 @@ def _connected(gpu: Any, gpus: int) -> dict[str, list[int]]:
 def _tables(
     gpu: Any, block: Any, where: str
 ) -> tuple[dict[str, list[int]], dict[str, list[tuple[int, str]]]]:
-    """Return what a thread block calls its channels and remote buffers, by kind of channel."""
+    """Return a thread block's numbers of channels and remote buffers, by kind of channel."""
     channels: dict[str, list[int]] = defaultdict(list)
     for each in _list(block, "channels", where):
         channels[str(each.get("channel_type"))] += _list(each, "channel_ids", where)
@@ -183,7 +183,7 @@ def _tables(
 
 
 def _places(block: Block, buffer: Any, kind: str) -> list[BufferPlace]:
-    """Return the places of an operand, here or on another GPU."""
+    """Return the places of an operand, on this GPU or another one."""
     first, size = _whole(buffer, "index", block.where), _whole(buffer, "size", block.where)
     gpu, name = block.gpu, buffer.get("type")
     if "buffer_id" in buffer:
@@ -197,11 +197,11 @@ def _places(block: Block, buffer: Any, kind: str) -> list[BufferPlace]:
 
 
 def _read(plan: TaskPlan, block: Block, op: Any) -> None:
-    """Add the tasks of an operation."""
+    """Read an operation of a thread block and add its tasks to the plan."""
     name = op.get("name") if isinstance(op, dict) else None
     if isinstance(op, dict) and "tbg_info" in op:
         raise UsageError(
-            f"{block.where}: thread blocks that share a chunk (tbg_info) are not read."
+            f"{block.where}: thread blocks sharing a chunk (tbg_info) are not supported."
         )
     kind = str(op.get("channel_type")) if isinstance(op, dict) else ""
     sources = [_places(block, each, kind) for each in _list(op, "src_buff", block.where)]
@@ -224,20 +224,20 @@ def _read(plan: TaskPlan, block: Block, op: Any) -> None:
             _reduced(plan, block, operands, [target[at] for target in targets], str(name))
     elif name not in (*SIGNALS, *WAITS, *NOTHING):
         raise UsageError(
-            f"{block.where}: the operation {quoted(str(name))} is not read; those are "
+            f"{block.where}: the operation {quoted(str(name))} is unknown: give one of "
             f"{', '.join(KNOWN)}."
         )
     if name in (*SIGNALS, *WAITS):
         for turn in _list(op, "channel_ids", block.where):
             own = block.channels.get(kind, [])
             if type(turn) is not int or not 0 <= turn < len(own):
-                raise UsageError(f"{block.where} names a channel that it has not.")
+                raise UsageError(f"{block.where} names a channel outside its list.")
             peers = plan.connected[block.gpu][kind]
             number = own[turn]
             if type(number) is not int or not 0 <= number < len(peers):
                 raise UsageError(f"{block.where} names channel {number} of {len(peers)}.")
             peer, alike = peers[number], peers[:number].count(peers[number])
-            # Ends of channels count as places: two unordered signals race.
+            # Ends of channels count as places, so two unordered signals are reported as a race.
             way = "to" if name in SIGNALS else "from"
             end = BufferPlace(block.gpu, f"the {kind} channel {way} {peer} ", alike)
             task = plan.add(block, Act("wait", None, end))
@@ -248,7 +248,7 @@ def _read(plan: TaskPlan, block: Block, op: Any) -> None:
 
 
 def _at_barrier(plan: TaskPlan, block: Block, key: tuple[int, int]) -> None:
-    """Come to a barrier: the k-th time meets the k-th time of the other blocks."""
+    """Add a visit to a barrier: k-th visits of all blocks wait for each other."""
     met = (tasks for (*other, _), tasks in plan.barriers.items() if tuple(other) == key)
     turn = sum(block.number in {plan.owners[task] for task in tasks} for tasks in met)
     plan.barriers[(*key, turn)].append(plan.add(block, Act("wait", None, None)))
@@ -258,7 +258,7 @@ def _at_barrier(plan: TaskPlan, block: Block, key: tuple[int, int]) -> None:
 def _moved(
     plan: TaskPlan, block: Block, source: BufferPlace, target: BufferPlace, name: str
 ) -> int:
-    """Copy a chunk from one place to another, over a link if they are on two GPUs."""
+    """Add the copy of a chunk to another place; between two GPUs the copy is a send over a link."""
     if name in PACKETS_READ:
         wait = plan.add(block, Act("wait", None, None))
         plan.taken[source].append(wait)
@@ -275,9 +275,9 @@ def _moved(
 def _reduced(
     plan: TaskPlan, block: Block, sources: list[BufferPlace], targets: list[BufferPlace], name: str
 ) -> None:
-    """Add up chunks, write the sum here, and send it on."""
+    """Add the reduction of chunks: write the sum on this GPU, and send it on."""
     if len(sources) < 2 or not targets:
-        raise UsageError(f"{block.where}: {name} adds two or more, and writes one at least.")
+        raise UsageError(f"{block.where}: {name} needs at least two sources and one target.")
     for source in sources[1:] if name in PACKETS_READ else ():
         plan.taken[source].append(plan.add(block, Act("wait", None, None)))
     total = BufferPlace(block.gpu, "t", len(plan.owners))
@@ -294,7 +294,7 @@ def _reduced(
 
 
 def _meet(plan: TaskPlan, waits: list[int], causes: list[int], said: str) -> None:
-    """Let the k-th wait follow the k-th cause; raise `UsageError` where there are too few."""
+    """Make the k-th wait depend on the k-th cause; raise `UsageError` if causes are missing."""
     if len(waits) > len(causes):
         where = plan.program.tasks.where[waits[len(causes)]]
         raise UsageError(f"{where} waits for ever: {said}.")
@@ -303,7 +303,7 @@ def _meet(plan: TaskPlan, waits: list[int], causes: list[int], said: str) -> Non
 
 
 def _require_all(plan: TaskPlan) -> None:
-    """Raise `UsageError` where a thread block comes to a barrier more often than another one."""
+    """Raise `UsageError` if one thread block visits a barrier more often than another one."""
     for (gpu, barrier, turn), met in plan.barriers.items():
         expected = len(plan.barriers[gpu, barrier, 0])
         if len(met) != expected:
@@ -314,7 +314,7 @@ def _require_all(plan: TaskPlan) -> None:
 
 
 def _join(plan: TaskPlan) -> None:
-    """The k-th wait meets the k-th signal; the k-th taking of a place's packets, their sending."""
+    """Match the k-th wait with the k-th signal, and the k-th read of packets with their sending."""
     for key, waits in plan.waits.items():
         signals = plan.signals.get(key, [])
         _meet(plan, waits, signals, f"GPU {key[0]} signals {len(signals)} times on its channel")
@@ -331,11 +331,11 @@ def _join(plan: TaskPlan) -> None:
 
 
 def as_plan(table: Timetable) -> bytes:
-    """Write a plan: in each step GPUs get what comes, wait until all have read, and put it down.
+    """Return a plan as JSON, with one thread block per GPU.
 
-    Each GPU has one thread block. In a step it signals to those that it sends to that its chunks
-    are ready, gets what comes into its scratch buffer, signals back, waits until its own have been
-    read, and then copies or adds: so that no chunk changes while another GPU reads it.
+    In a step each GPU signals to the receivers of its chunks, and gets incoming chunks into its
+    scratch buffer. Then it signals the end of its reads, waits for the readers of its own chunks,
+    and copies or adds the new chunks. No chunk changes while another GPU reads it.
     """
     steps: dict[int, list[tuple[int, int, int, bool]]] = defaultdict(list)
     for step, sender, receiver, chunk, adds in rows_of(table):

@@ -1,4 +1,4 @@
-"""Numbers of the nodes that a file names."""
+"""Numbers of the nodes named in a file."""
 
 from __future__ import annotations
 
@@ -13,9 +13,10 @@ def numbered(
 ) -> dict[str, int]:
     """Return the number of each node.
 
-    If all names are addresses of the network, they are meant, with sources among the processors
-    and all others behind them. Else sources are processors 0, 1, .., and the others are switches
-    behind all processors, both in ascending order, numbers in names by their value.
+    If all names are addresses of the network, with sources among the processors and all others
+    after them, the addresses determine the numbers. Otherwise sources are processors 0, 1 and so
+    on, and the others are switches after all processors. Both are in ascending order, with numbers
+    in names compared by value.
     """
     names = sorted({*names, *sources}, key=_key)
     network = reading.network
@@ -33,6 +34,6 @@ def numbered(
 
 
 def _key(name: str) -> list[tuple[int, int, str]]:
-    """Order names by their parts: numbers by value, before texts."""
+    """Return a sort key of a name: numbers by value, before texts."""
     parts = re.findall(r"-?[0-9]{1,18}|[^0-9]+", name)
     return [(0, int(part), "") if part.lstrip("-").isdecimal() else (1, 0, part) for part in parts]

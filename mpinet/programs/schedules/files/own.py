@@ -34,14 +34,14 @@ from mpinet.programs.schedules.timetable import (
 )
 
 MOST_NODES = 2**25
-"""Numbers of processors and switches are up to here."""
+"""Upper limit of the numbers of processors and switches."""
 
 OPTIONAL = (*EXTRA, "op")
-"""Columns that a schedule file may have beside the four."""
+"""Optional columns of a schedule file, in addition to the four."""
 
 
 def read_csv(data: bytes, reading: ReadingOptions) -> Contents:
-    """Read the rows of a CSV file, and the lines they stand in."""
+    """Read the rows of a CSV file, and their line numbers."""
     header: dict[str, Any] = {}
     names: list[str] = []
     rows, lines = [], []
@@ -56,9 +56,11 @@ def read_csv(data: bytes, reading: ReadingOptions) -> Contents:
             rows.append(_numbers(line, names, number))
             lines.append(number)
             if len(rows) > MOST_ROWS:
-                raise UsageError(f"line {number}: there are more than {MOST_ROWS} rows.")
+                raise UsageError(f"line {number}: the file has more than {MOST_ROWS} rows.")
     if not names:
-        raise UsageError("line 1: there is no line of column names, such as step,from,to,chunk.")
+        raise UsageError(
+            "line 1: the file has no line of column names, such as step,from,to,chunk."
+        )
     given = np.array(rows, np.int64).reshape(-1, len(names)).T.copy()
     kept = np.array(lines, np.int64)
     columns = dict(zip(names, given, strict=True))
@@ -67,7 +69,7 @@ def read_csv(data: bytes, reading: ReadingOptions) -> Contents:
 
 
 def _note(header: dict[str, Any], line: str, number: int) -> None:
-    """Read a line ``# key: JSON``."""
+    """Read a line ``# key: JSON`` into the header."""
     key, colon, value = line[1:].strip().partition(":")
     if not colon:
         if key.startswith("mpinet-schedule") and key.split() != ["mpinet-schedule", "1"]:
@@ -79,7 +81,7 @@ def _note(header: dict[str, Any], line: str, number: int) -> None:
         raise UsageError(f"line {number}: after {key.strip()}: comes a value in JSON.") from None
     if key.strip() not in HEADER:
         raise UsageError(
-            f"line {number}: there is no key {quoted(key.strip())}; there are {', '.join(HEADER)}."
+            f"line {number}: unknown key {quoted(key.strip())}: give one of {', '.join(HEADER)}."
         )
     header[key.strip()] = parsed
 
@@ -95,10 +97,12 @@ def _require_columns(names: list[str], where: str) -> None:
 
 
 def _numbers(line: str, names: list[str], number: int) -> list[int]:
-    """The numbers of a line; of ``op``, whether it adds."""
+    """Return the numbers of a line; for ``op``, whether the row adds."""
     words = [word.strip() for word in line.split(",")]
     if len(words) != len(names):
-        raise UsageError(f"line {number}: there are {len(words)} values for {len(names)} columns.")
+        raise UsageError(
+            f"line {number}: the row has {len(words)} values for {len(names)} columns."
+        )
     found = []
     for name, word in zip(names, words, strict=True):
         if name == "op":
@@ -118,18 +122,18 @@ def read_npz(data: bytes, reading: ReadingOptions) -> Contents:
     try:
         with zipfile.ZipFile(io.BytesIO(data)) as packed:
             if sum(member.file_size for member in packed.infolist()) > MOST_BYTES:
-                raise UsageError(f"unpacked it has more than {MOST_BYTES} bytes.")
+                raise UsageError(f"the unpacked file has more than {MOST_BYTES} bytes.")
         with np.load(io.BytesIO(data), allow_pickle=False) as arrays:
             found = {name: np.asanyarray(arrays[name]) for name in arrays.files}
         header = json.loads(str(found.pop("header")[()]))
     except KeyError:
-        raise UsageError("it has no header.") from None
+        raise UsageError("the file has no header.") from None
     except UsageError:
         raise
     except (OSError, *DAMAGED):
-        raise UsageError("it is no .npz of plain arrays with a header in JSON.") from None
+        raise UsageError("the file is not an .npz of plain arrays with a header in JSON.") from None
     if not isinstance(header, dict) or not set(header) <= set(HEADER):
-        raise UsageError(f"header: it is an object of the keys {', '.join(HEADER)}.")
+        raise UsageError(f"header: give a JSON object with the keys {', '.join(HEADER)}.")
     _require_columns(list(found), "arrays")
     columns = {}
     for name, column in found.items():
@@ -137,7 +141,7 @@ def read_npz(data: bytes, reading: ReadingOptions) -> Contents:
             known = column.dtype.kind in "US" and np.isin(column.astype(str), ("c", "a")).all()
             column = (column.astype(str) == "a").astype(np.int64) if known else column
         if column.ndim != 1 or column.dtype.kind not in "iu" or len(column) > MOST_ROWS:
-            raise UsageError(f"array {name}: it is one row of at most {MOST_ROWS} whole numbers.")
+            raise UsageError(f"array {name}: give one row of at most {MOST_ROWS} whole numbers.")
         columns[name] = np.ascontiguousarray(column, np.int64)
     if len({len(column) for column in columns.values()}) != 1:
         raise UsageError("its arrays have different lengths.")
@@ -150,18 +154,20 @@ def _timetable(
     reading: ReadingOptions,
     where: Any,
 ) -> Timetable:
-    """The timetable of columns, its form checked.
+    """Return the timetable of columns, after checking their form.
 
     Raises
     ------
     UsageError
-        Numbers out of range, or a link that is used twice in a step.
+        Numbers are out of range, or a link is used twice in a step.
     """
     collective = header.get("collective", reading.collective)
     if collective is None:
-        raise UsageError("header: it does not say what it is for: give --collective.")
+        raise UsageError("header: no collective is named: give --collective.")
     if reading.collective not in (None, collective):
-        raise UsageError(f"header: it is for a {collective}, not for a {reading.collective}.")
+        raise UsageError(
+            f"header: the schedule is for a {collective}, not for a {reading.collective}."
+        )
     name, hosts, chunks, root = require_purpose(
         collective,
         header.get("processors", reading.processors),
@@ -199,7 +205,7 @@ def _require_rows(table: Timetable, reading: ReadingOptions, where: Any) -> None
     """Raise `UsageError` unless numbers are in range, and a link is used once in a step."""
     total = table.purpose.total
     if total * MOST_NODES >= 2**62:
-        raise UsageError("header: there are too many chunks.")
+        raise UsageError("header: the number of chunks is too large.")
     ranges = [
         (table.step, "step", 1, MOST_STEPS),
         (table.sender, "from", 0, MOST_NODES),
@@ -223,7 +229,7 @@ def _require_rows(table: Timetable, reading: ReadingOptions, where: Any) -> None
 
 
 def _require_since(table: Timetable, where: Any) -> None:
-    """Raise `UsageError` where a row sends part of a sum, and cannot."""
+    """Raise `UsageError` if a row with `since` cannot send a part of a sum."""
     if table.since is None:
         return
     wrong = (table.since < WHOLE) | (table.since >= table.step)
@@ -232,13 +238,13 @@ def _require_since(table: Timetable, where: Any) -> None:
     if len(rows):
         row = int(rows[0])
         raise UsageError(
-            f"{where(row)}: since is a step before {table.step[row]} of a row that adds (op a), "
-            f"0 with the sender's own, or {WHOLE} for all, not {table.since[row]}."
+            f"{where(row)}: since needs a row with op a, and is a step before {table.step[row]}, "
+            f"0 (with the sender's own) or {WHOLE} (all), not {table.since[row]}."
         )
 
 
 def _require_once(table: Timetable, reading: ReadingOptions, where: Any) -> None:
-    """Raise `UsageError` where more rows take a channel in a step than it carries messages."""
+    """Raise `UsageError` if more rows use a channel in a step than its capacity."""
     keys = [table.receiver, table.sender, table.step]
     for column, nothing in ((table.port, -1), (table.bus, ANY_BUS)):
         keys.insert(0, np.full(len(table), nothing) if column is None else column)
@@ -259,14 +265,14 @@ def _require_once(table: Timetable, reading: ReadingOptions, where: Any) -> None
 
 
 def _room(table: Timetable, reading: ReadingOptions, row: int) -> int:
-    """Return the messages that the channel of a row, or all those that it leaves open, can take."""
+    """Return the message capacity of a row's channel, or of all channels if the row names none."""
     if table.port is not None and table.port[row] >= 0:
         return 1
     return reading.parallel.get((int(table.sender[row]), int(table.receiver[row])), 1)
 
 
 def as_npz(table: Timetable) -> bytes:
-    """Mpinet's format as arrays."""
+    """Return a timetable as arrays in mpinet's NPZ format."""
     table, file = table.ordered(), io.BytesIO()
     header = {key: getattr(table, key) for key in HEADER if getattr(table, key) is not None}
     arrays = {name: getattr(table, key) for key, name in COLUMNS.items()}

@@ -20,13 +20,13 @@ from mpinet.programs.kinds import KINDS, ROOTED, Purpose
 from mpinet.programs.schedules.timetable import Timetable
 
 MOST_ROWS = 2**23
-"""Rows of a schedule from a file."""
+"""Maximum number of rows of a schedule file."""
 
 MOST_STEPS = 2**24
-"""The last step of a schedule from a file."""
+"""Largest step in a schedule file."""
 
 MOST_PROCESSORS = 2**24
-"""Processors of a schedule from a file."""
+"""Maximum number of processors of a schedule file."""
 
 NO_RACE, NOT_SEARCHED = "none", "not searched"
 """Values of `Contents.races` without a race."""
@@ -37,33 +37,34 @@ RIGHT = "right"
 
 @dataclass(frozen=True)
 class ReadingOptions:
-    """Options of the command line that say how a schedule is read."""
+    """Command-line options for the reading of a schedule."""
 
     collective: str | None = None
     """Name of the collective, for files that do not state it."""
     chunks: int | None = None
-    """Chunks in a unit, for files that do not state it."""
+    """Number of chunks per unit, for files that do not state it."""
     root: int | None = None
     """Root of the collective, for files that do not state it."""
     processors: int = 1
-    """Number of the network's processors, for files that do not state it."""
+    """Number of processors of the network, for files that do not state it."""
     one_port: bool = True
     """True for the one-port model; files without steps are timed for it."""
     half_duplex: bool = False
     """True if a link carries one message in total per step; files without steps are timed for
-    it."""
+    it.
+    """
     bytes: int | None = None
-    """Bytes of one message of a GOAL file; default: whatever is sent at once."""
+    """Bytes per message of a GOAL file; default: the size of each send."""
     rounds: int = 1
     """Number of repetitions of a ForestColl file."""
     network: Topology | None = None
-    """The network that it is to run on, whose parallel links rows share."""
+    """Network of the run, whose parallel links are shared by rows."""
     path: Path = Path()
-    """The file itself."""
+    """Path of the file."""
 
     @cached_property
     def parallel(self) -> dict[tuple[int, int], int]:
-        """Links from one node to another, where there are several; asked for when rows meet."""
+        """Number of parallel links for each pair of nodes with several links."""
         return {} if self.network is None else parallel_links(self.network)
 
 
@@ -74,14 +75,14 @@ class Contents:
     timetable: Timetable
     """Rows of the file."""
     lines: Ints | None = None
-    """The lines that they stand in."""
+    """Line number of each row in the file."""
     races: str | None = None
-    """``none``, ``not searched``, or the first one; None of formats in which nothing could race."""
+    """``none``, ``not searched``, or the first race; None for formats without possible races."""
     output: str | None = None
     """``right``, or the first place of an output buffer with wrong data; None without buffers."""
 
     def judged(self, correct: bool | None) -> bool | None:
-        """Judge the result by buffers and races, or without buffers by the moved data."""
+        """Return the verdict by output buffers and races; without buffers return `correct`."""
         if self.output is None:
             return correct
         return self.output == RIGHT and self.races in (NO_RACE, NOT_SEARCHED)
@@ -89,7 +90,7 @@ class Contents:
 
 @dataclass(frozen=True)
 class ScheduleFile(Contents):
-    """A schedule file that was read."""
+    """A schedule file after reading."""
 
     name: str = ""
     """The file's name, without its folder."""
@@ -97,40 +98,40 @@ class ScheduleFile(Contents):
     """Name of the file format."""
 
     def where(self, row: int) -> str:
-        """Return the beginning of a sentence on a row; -1: on the whole file."""
+        """Return the start of an error message about a row; -1: about the whole file."""
         if self.lines is None or row < 0:
             return f"{self.name}, "
         return f"{self.name}, line {self.lines[row]}, "
 
 
 def require_allgather(reading: ReadingOptions) -> None:
-    """Raise `UsageError` where a file, which is for an allgather, is wanted for another one."""
+    """Raise `UsageError` if the options ask for another collective than the file's allgather."""
     if reading.collective not in (None, "gossip"):
-        raise UsageError(f"header: it is for an allgather, not for a {reading.collective}.")
+        raise UsageError(f"header: the file is for an allgather, not for a {reading.collective}.")
 
 
 def parse_json(data: bytes) -> Any:
-    """Read JSON; `UsageError` names the line where it is none."""
+    """Return the value of a JSON text; `UsageError` names the line of an error."""
     try:
         return json.loads(data)
     except (ValueError, RecursionError) as error:
-        raise UsageError(f"line {getattr(error, 'lineno', 1)}: this is no JSON.") from None
+        raise UsageError(f"line {getattr(error, 'lineno', 1)}: the text is not JSON.") from None
 
 
 def rows_of(table: Timetable) -> list[tuple[int, int, int, int, bool]]:
-    """Return step, sender, receiver and chunk of each row, and whether it adds."""
+    """Return step, sender, receiver and chunk of each row, and whether the row adds."""
     add = np.zeros(len(table), bool) if table.add is None else table.add
     columns = table.step, table.sender, table.receiver, table.chunk, add
     return list(zip(*(column.tolist() for column in columns), strict=True))
 
 
 def require_purpose(collective: Any, processors: Any, chunks: Any, root: Any) -> Purpose:
-    """The purpose of a schedule, if there is such a one.
+    """Return the collective of a schedule, after checks of its header.
 
     Raises
     ------
     UsageError
-        There is none; the sentence begins with where it says so.
+        A value of the header is invalid. The error begins with the position.
     """
     if collective not in KINDS:
         raise UsageError(
@@ -153,7 +154,7 @@ def _require_number(name: str, value: Any, least: int, most: int) -> None:
 
 
 def number_of(attributes: Mapping[str, str], name: str, default: int | None = None) -> int:
-    """An attribute that is a whole number of at most 9 digits, and may be negative."""
+    """Return an attribute as an integer of at most 9 digits, possibly negative."""
     text = attributes.get(name)
     if text is None and default is not None:
         return default

@@ -1,4 +1,4 @@
-"""TACOS's tables (CSV): a line per link, with the chunks that go over it, in order."""
+"""TACOS's tables (CSV): one line per link, with its chunks in order."""
 
 from __future__ import annotations
 
@@ -19,18 +19,19 @@ HEADER = ["SrcID", "DestID"]
 """First columns of the line above the links."""
 
 NOTHING = "None"
-"""Stand-in for the chunks of a link that is not used."""
+"""Marker in place of the chunks of an unused link."""
 
 
 def read_tacos(data: bytes, reading: ReadingOptions) -> Contents:
-    """The timetable of an allgather: chunk c is that of NPU c modulo their number.
+    """Return the timetable of an allgather; chunk c belongs to NPU c modulo the number of NPUs.
 
-    A link carries its chunks in order, each when it has come to the sender.
+    A link carries its chunks in order, each after its arrival at the sender.
 
     Raises
     ------
     UsageError
-        The file is no such one, a chunk never comes to who sends it, or links wait for each other.
+        The file is not in this format, a chunk never reaches its sender, or links wait for each
+        other in a cycle.
     """
     counts = dict[str, int]()
     sends = list[tuple[int, int, int, int]]()
@@ -57,29 +58,29 @@ def read_tacos(data: bytes, reading: ReadingOptions) -> Contents:
 
 
 def _rows(sends: list[tuple[int, int, int, int]], npus: int, total: int) -> Tasks:
-    """Make the sends: each after the one before it on its link, and after its chunk has come."""
+    """Return the sends as tasks: each waits for the link's previous send, and for its chunk."""
     tasks = Tasks()
     comes, last = dict[tuple[int, int], tuple[int, int]](), dict[int, tuple[int, int]]()
     for line, sender, receiver, chunk in sends:
         if sender >= npus or receiver >= npus or chunk >= total:
-            raise UsageError(f"line {line}: there are {npus} NPUs and {total} chunks.")
+            raise UsageError(f"line {line}: the file has {npus} NPUs and {total} chunks.")
         task = tasks.add(f"line {line}: chunk {chunk}", sender, receiver)
         place, before = last.get(line, (0, -1))
         if before >= 0:
             tasks.after(task, before)
         last[line] = place + 1, task
-        # It may come again, which nobody needs: what is sent on is what comes early on its link.
+        # A chunk may arrive again needlessly: the arrival earliest on its link is sent on.
         comes[receiver, chunk] = min(comes.get((receiver, chunk), (place, task)), (place, task))
     for task, (line, sender, _, chunk) in enumerate(sends):
         if chunk % npus == sender:
             continue
         if (sender, chunk) not in comes:
-            raise UsageError(f"line {line}: chunk {chunk} never comes to {sender}, which sends it.")
+            raise UsageError(f"line {line}: chunk {chunk} never arrives at its sender {sender}.")
         tasks.after(task, comes[sender, chunk][1])
     return tasks
 
 
 def _number(word: str, line: int) -> int:
     if not re.fullmatch(r"\s*[0-9]{1,9}\s*", word):
-        raise UsageError(f"line {line}: {quoted(word)} is no whole number.")
+        raise UsageError(f"line {line}: {quoted(word)} is not a whole number.")
     return int(word)

@@ -1,4 +1,4 @@
-"""TE-CCL's schedules (JSON): which chunk travels over which link, in which epoch."""
+"""TE-CCL's schedules (JSON): chunk, link and epoch of every flow."""
 
 from __future__ import annotations
 
@@ -25,11 +25,11 @@ FLOW = re.compile(
 """A flow: chunk, source, ends, volume, epoch, and the switches between the ends."""
 
 WHOLE = 1e-6
-"""Largest difference of a volume from 1, which a solver's rounding makes."""
+"""Largest difference of a volume from 1, to allow for a solver's rounding."""
 
 
 class ChunkFlow(NamedTuple):
-    """A chunk of a source that goes along a path in an epoch; `where` is its place in the file."""
+    """A source's chunk on a path in an epoch; `where` is its position in the file."""
 
     epoch: int
     source: str
@@ -39,18 +39,18 @@ class ChunkFlow(NamedTuple):
 
 
 def read_teccl(data: bytes, reading: ReadingOptions) -> Contents:
-    """The timetable of an allgather: hops go by epoch, each after the one that brought its chunk.
+    """Return the timetable of an allgather; hops go by epoch, each after its chunk arrives.
 
     Raises
     ------
     UsageError
-        The file is no such one, sends parts of chunks, or what the sender does not hold.
+        The file is not in this format, splits chunks, or sends a chunk that the sender lacks.
     """
     document = parse_json(data)
     key = next((key for key in document if re.fullmatch(r"\d-Flows", key)), "7-Flows")
     given = document.get(key) if isinstance(document, dict) else None
     if not isinstance(given, list) or not given:
-        raise UsageError(f"{key}: it is a list of flows.")
+        raise UsageError(f"{key}: give a list of flows.")
     flows = sorted(_flow(text, f"{key}[{at}]") for at, text in enumerate(given))
     require_allgather(reading)
     sources = {flow.source for flow in flows}
@@ -79,7 +79,7 @@ def read_teccl(data: bytes, reading: ReadingOptions) -> Contents:
 
 
 def _flow(text: Any, where: str) -> ChunkFlow:
-    """Read a flow."""
+    """Parse the text of a flow of a chunk along a path in an epoch."""
     found = FLOW.fullmatch(text) if isinstance(text, str) else None
     if found is None:
         raise UsageError(
@@ -93,8 +93,8 @@ def _flow(text: Any, where: str) -> ChunkFlow:
         whole = False
     if not whole:
         raise UsageError(
-            f"{where}: {volume} of a chunk travels; chunks go whole here (TE-CCL divides them in "
-            "an alltoall)."
+            f"{where}: {volume} of a chunk is sent; only whole chunks are supported (TE-CCL "
+            "splits the chunks of an alltoall)."
         )
     between = re.findall(r"\d{1,9}", switches or "")
     return ChunkFlow(int(epoch), source, int(chunk), (sender, *between, receiver), where)

@@ -1,4 +1,4 @@
-"""Steps for sends that only have an order: each takes the first step that ports and order allow."""
+"""Assignment of steps to ordered sends: each send takes the first step free in order and ports."""
 
 from __future__ import annotations
 
@@ -21,24 +21,24 @@ from mpinet.programs.schedules.timetable import Timetable
 
 @dataclass
 class Tasks:
-    """Tasks to be done: sends, which take a step, and others, which cost nothing."""
+    """Tasks with dependencies: a send takes one step, any other task takes no time."""
 
     sender: list[int] = field(default_factory=list)
-    """Sender of each task that is a send; -1 for other tasks."""
+    """Sender of each send; -1 for other tasks."""
     receiver: list[int] = field(default_factory=list)
-    """Receiver of each task that is a send; -1 for other tasks."""
+    """Receiver of each send; -1 for other tasks."""
     where: list[str] = field(default_factory=list)
-    """Description of each task for sentences in errors."""
+    """Description of each task for error messages."""
     earliest: list[int] = field(default_factory=list)
-    """The first step that a send may take."""
+    """Earliest step of each send."""
     waiting: list[int] = field(default_factory=list)
     then: list[list[int]] = field(default_factory=list)
     then_begun: list[list[int]] = field(default_factory=list)
 
     def add(self, where: str, sender: int = -1, receiver: int = -1, earliest: int = 1) -> int:
-        """Add a task; earlier ones go first where several may."""
+        """Add a task and return its number; the lower number wins a contested step."""
         if len(self.sender) >= MOST_ROWS:
-            raise UsageError(f"it has more than {MOST_ROWS} sends and receives.")
+            raise UsageError(f"the file has more than {MOST_ROWS} sends and receives.")
         self.sender.append(sender)
         self.receiver.append(receiver)
         self.where.append(where)
@@ -49,13 +49,13 @@ class Tasks:
         return len(self.sender) - 1
 
     def after(self, task: int, earlier: int) -> None:
-        """A task waits until an earlier one is done."""
+        """Make a task wait for the end of an earlier task."""
         self.then[earlier].append(task)
         self.waiting[task] += 1
 
     @property
     def before(self) -> list[list[int]]:
-        """The tasks that each one waits for until they are done."""
+        """Return for each task the tasks whose end it waits for."""
         found: list[list[int]] = [[] for _ in self.then]
         for earlier, later in enumerate(self.then):
             for task in later:
@@ -63,25 +63,26 @@ class Tasks:
         return found
 
     def after_begun(self, task: int, earlier: int) -> None:
-        """A task waits until an earlier one has begun."""
+        """Make a task wait for the start of an earlier task."""
         self.then_begun[earlier].append(task)
         self.waiting[task] += 1
 
 
 def timed(tasks: Tasks, reading: ReadingOptions) -> tuple[list[int], list[int]]:
-    """Give every send its step.
+    """Assign a step to every send.
 
     Returns
     -------
     steps : list of int
-        The step of each task that is a send, else the one after which it is done.
+        Step of each send. For any other task: the step after which the task is done.
     order : list of int
-        The tasks as they are done: sends of a step when it begins, what follows when it ends.
+        All tasks in order of execution: sends at the start of their step, dependent tasks at the
+        end.
 
     Raises
     ------
     UsageError
-        Some wait for one another.
+        Tasks wait for each other in a cycle.
     """
     steps, order = [-1] * len(tasks.sender), []
     ready: list[int] = []
@@ -120,12 +121,12 @@ def timed(tasks: Tasks, reading: ReadingOptions) -> tuple[list[int], list[int]]:
         release(begun + done, step)
     if len(order) < len(steps):
         first = steps.index(-1)
-        raise UsageError(f"{tasks.where[first]} waits for ever: what it needs comes after it.")
+        raise UsageError(f"{tasks.where[first]} waits for ever: it needs a later task.")
     return steps, order
 
 
 def _freed(tasks: Tasks, waiting: list[int]) -> list[int]:
-    """Those that wait for nothing any more."""
+    """Count down the dependencies of tasks; return the tasks without a remaining dependency."""
     freed = []
     for task in waiting:
         tasks.waiting[task] -= 1
@@ -135,7 +136,7 @@ def _freed(tasks: Tasks, waiting: list[int]) -> list[int]:
 
 
 def _claims(sender: int, receiver: int, reading: ReadingOptions) -> tuple[tuple[int, int], ...]:
-    """Return what a send takes for its step: the link, and with one port both ends."""
+    """Return the resources of a send in its step: the link, and with one port both end points."""
     link = (sender, receiver)
     if reading.half_duplex:
         link = (min(link), max(link))
@@ -145,7 +146,11 @@ def _claims(sender: int, receiver: int, reading: ReadingOptions) -> tuple[tuple[
 def timed_rows(
     tasks: Tasks, reading: ReadingOptions, purpose: Purpose, chunks: Sequence[int] | None = None
 ) -> Contents:
-    """Time the sends, whose chunks stand in their order; None: each carries chunk 0."""
+    """Return a timetable of the sends.
+
+    `chunks` lists the chunk of each send, in the order of the sends. None: every send carries chunk
+    0.
+    """
     steps, _ = timed(tasks, reading)
     columns = np.array([steps, tasks.sender, tasks.receiver], np.int64)
     step, sender, receiver = columns[:, columns[1] >= 0]

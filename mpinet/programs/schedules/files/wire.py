@@ -1,4 +1,4 @@
-"""The wire format of protobuf: fields of a message, read within its bounds, and nothing else."""
+"""The wire format of protobuf: fields of a message, read strictly within its bounds."""
 
 from __future__ import annotations
 
@@ -7,14 +7,14 @@ from collections.abc import Iterator
 from mpinet.errors import UsageError
 
 VARINT, EIGHT, BYTES, FOUR = 0, 1, 2, 5
-"""Kinds of fields: a whole number, eight bytes, so many bytes, four bytes."""
+"""Kinds of fields: an integer, eight bytes, a given number of bytes, four bytes."""
 
 Field = tuple[int, int | memoryview]
-"""A field's number, and its number or bytes."""
+"""Number of a field, and its value: an integer or bytes."""
 
 
 def number_at(data: memoryview, at: int) -> tuple[int, int]:
-    """Read a whole number of up to 64 bits; return it, and the place behind it."""
+    """Read an integer of up to 64 bits; return its value and the next position."""
     value = 0
     for place in range(at, min(at + 10, len(data))):
         value |= (data[place] & 0x7F) << 7 * (place - at)
@@ -24,12 +24,12 @@ def number_at(data: memoryview, at: int) -> tuple[int, int]:
 
 
 def messages_of(data: memoryview) -> Iterator[tuple[int, memoryview]]:
-    """Return each of the messages that stand one after the other, with the place of its first byte.
+    """Yield consecutive messages, each with the position of its first byte.
 
     Raises
     ------
     UsageError
-        The bytes end within one.
+        The bytes end within a message.
     """
     at = 0
     while at < len(data):
@@ -41,12 +41,12 @@ def messages_of(data: memoryview) -> Iterator[tuple[int, memoryview]]:
 
 
 def fields_of(message: memoryview) -> Iterator[Field]:
-    """Return the fields of a message, in order.
+    """Yield the fields of a message, in order.
 
     Raises
     ------
     UsageError
-        The bytes end within one, or it is of no known kind.
+        The bytes end within a field, or the field's kind is unknown.
     """
     at = 0
     while at < len(message):
@@ -69,7 +69,7 @@ def fields_of(message: memoryview) -> Iterator[Field]:
 
 
 def numbers_of(value: int | memoryview) -> Iterator[int]:
-    """Return the numbers of a repeated field, alone or packed."""
+    """Yield the numbers of a repeated field, single or packed."""
     if isinstance(value, int):
         yield value
         return
@@ -80,19 +80,19 @@ def numbers_of(value: int | memoryview) -> Iterator[int]:
 
 
 def signed(value: int) -> int:
-    """Return a number of 64 bits as one with a sign."""
+    """Return an unsigned 64-bit number as a signed one."""
     return value - (1 << 64) if value >> 63 else value
 
 
 def piece(field: int, content: int | bytes) -> bytes:
-    """Write a field."""
+    """Return the protobuf encoding of a field."""
     if isinstance(content, int):
         return varint(field << 3 | VARINT) + varint(content)
     return varint(field << 3 | BYTES) + varint(len(content)) + content
 
 
 def varint(number: int) -> bytes:
-    """Write a whole number, seven bits a byte."""
+    """Return the protobuf varint of an integer, seven bits per byte."""
     parts = []
     while number > 0x7F:
         parts.append(number & 0x7F | 0x80)
