@@ -1,4 +1,4 @@
-"""The statements of papers on networks: a room a paper, each statement a claim that is measured.
+"""Statements of papers on networks: one package per paper, each statement a measured claim.
 
-The networks themselves are in `mpinet.networks`; how claims are judged is in `mpinet.claims`.
+The networks are in `mpinet.networks`; claims are judged in `mpinet.claims`.
 """

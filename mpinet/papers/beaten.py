@@ -1,7 +1,7 @@
-"""Rows of ours that set the fewest steps of a broadcast beside those that a claim states.
+"""Added rows that compare the steps of a claimed broadcast with the fewest possible steps.
 
-No paper says that its broadcasts are quickest; where fewer steps are enough, its row is beaten, not
-refuted. A row holds where no broadcast is quicker: then the stated steps are the optimum.
+No paper says that its broadcasts are fastest. If fewer steps are possible, the row is beaten, but
+no claim is refuted. If the row holds, no broadcast is faster: the stated steps are the optimum.
 """
 
 from __future__ import annotations
@@ -16,30 +16,30 @@ from mpinet.claims.statement import Predicate
 from mpinet.measure.broadcasttime import BroadcastTime
 
 LIMIT = 300.0
-"""Seconds of the exact search: far more than any network here takes."""
+"""Time limit of the exact search, in seconds, far above the time of any network here."""
 
 
 CERTIFICATE = (
     f"mpinet optimum {{topology}} --root {{root}} --ports {{ports}} --limit {LIMIT:.0f} "
     "--save proof.cert && mpinet certify proof.cert"
 )
-"""Commands that show, without trusting a solver, that no broadcast takes fewer steps."""
+"""Commands that prove, without trust in a solver, that no broadcast takes fewer steps."""
 
 CERTIFIED = (
     "A certificate shows that fewer steps are too few: mpinet optimum --save, mpinet certify."
 )
-"""Ends the note of every row."""
+"""Text at the end of every row's note."""
 
 
 @remembered(most=256)
 def fewest_steps(topology: str, ports: str) -> BroadcastTime:
-    """The fewest steps from the processor from which a broadcast takes the most."""
+    """Return the fewest steps of a broadcast from the source that needs the most steps."""
     return measure.broadcast_time(topology, None, ports, LIMIT)
 
 
 @remembered
 def steps_of_passes(topology: str, ports: str) -> BroadcastTime:
-    """Bounds without a search: from processor 0 of a network that is too large for one."""
+    """Return bounds on the steps from processor 0, for a network too large for an exact search."""
     return measure.broadcast_time(topology, 0, ports, 0)
 
 
@@ -56,7 +56,7 @@ def beaten(
     large: frozenset[str] = frozenset(),
     fails_where: tuple[str, Predicate] | None = None,
 ) -> Claim:
-    """A row beside a claim's steps.
+    """Return a row that compares the steps stated by a claim with the optimum.
 
     Parameters
     ----------
@@ -65,23 +65,23 @@ def beaten(
     beats : str
         Id of the claim that states the steps.
     steps : str
-        What they are, in words.
+        Description of the stated steps.
     stated : callable
-        The steps, of a point's arguments.
+        Function from a point's arguments to the stated steps.
     grid : PointGrid
-        The networks: all of a size for which the optimum is found.
+        Networks small enough to find the optimum.
     ports : {'one', 'all'}
-        Ports that a processor uses in a step.
+        Number of ports that a processor uses in a step.
     large : frozenset of str
-        Networks of which only the schedule that passes find is run.
+        Networks too large for an exact search; only a schedule by passes is computed.
     """
 
     def measured(topology: str, **_: Any) -> Measured | BroadcastTime:
-        # The exact search would take days there. A shorter schedule is enough to beat the stated
-        # steps, and proves nothing more.
+        # An exact search would take days here. A schedule shorter than stated is enough to beat the
+        # claim, and proves nothing more.
         if topology in large:
             return steps_of_passes(topology, ports)
-        # The slowest root counts: papers state the steps for any source.
+        # The slowest root counts, because papers state the steps for any source.
         found = fewest_steps(topology, ports)
         command = CERTIFICATE.format(topology=topology, root=found.root, ports=ports)
         return Measured(found, {"certificate": command})

@@ -1,4 +1,4 @@
-"""Measures of networks that the claims of several papers share; each is taken once a network."""
+"""Network measures shared by the claims of several papers; each is computed once per network."""
 
 from __future__ import annotations
 
@@ -21,23 +21,22 @@ Distances = NDArray[np.int16]
 
 
 def size_of(topology: str) -> int:
-    """Number of nodes: about the time of a claim that looks at each."""
+    """Return the number of nodes, as the cost of a claim about all nodes."""
     return open_topology(topology).size
 
 
 def checked_distances(
     topology: str, sources: range | None = None, dead: tuple[int, ...] = ()
 ) -> Distances:
-    """Distances from some nodes (default: all) to all, by floods; -1 for dead nodes only.
+    """Return distances from some or all nodes to all nodes, by flooding; -1 for dead nodes only.
 
     Raises
     ------
     Disconnected
-        Two living nodes have no distance.
+        No path connects two living nodes.
     """
     found = distance_matrix(topology, sources, dead=dead)
-    # A dead node has no distance, which is no fault of the network; any other missing distance is
-    # one.
+    # A missing distance of a dead node is expected. Every other missing distance is an error.
     lost = found < 0
     rows = np.arange(len(found)) if sources is None else np.array(sources)
     lost[np.isin(rows, dead)] = False
@@ -50,40 +49,40 @@ def checked_distances(
 
 @remembered(most=16)
 def distances(topology: str) -> Distances:
-    """All distances; see `checked_distances`."""
+    """Return all distances; see `checked_distances`."""
     return checked_distances(topology)
 
 
 def diameter(topology: str) -> Measured:
-    """The largest distance, and the first pair that has it."""
+    """Return the largest distance, with the first pair at this distance."""
     return farthest(distances(topology))
 
 
 def informed(topology: str) -> int:
-    """Number of nodes that a flood from node 0 reaches."""
+    """Return the number of nodes reached by a flood from node 0."""
     return sum(measure.distance_profile(topology, 0))
 
 
 @remembered
 def degrees(topology: str) -> dict[int, int]:
-    """Count the nodes by their number of different neighbours."""
+    """Return the number of nodes with each degree (number of different neighbours)."""
     return measure.degrees(topology)
 
 
 def links(topology: str) -> int:
-    """Number of pairs of neighbours."""
+    """Return the number of pairs of neighbours."""
     return sum(degree * nodes for degree, nodes in degrees(topology).items()) // 2
 
 
 def common(found: dict[Any, int], row: str = "{} ({} times)") -> Any:
-    """The one value that all have; in words how many have which one, if there are several.
+    """Return the only value in `found`; if there are several, a text with each value's count.
 
     Parameters
     ----------
     found : dict
-        How often each value was found.
+        Number of occurrences of each value.
     row : str
-        How a value and its number are printed.
+        Format of a value with its number of occurrences.
     """
     if len(found) == 1:
         return next(iter(found))
@@ -91,15 +90,15 @@ def common(found: dict[Any, int], row: str = "{} ({} times)") -> Any:
 
 
 def counted(values: Iterable[Any] | Array) -> Any:
-    """Measure as `common`, of the values themselves."""
+    """Return the common value of some values, or a text with counts, as `common`."""
     different, counts = np.unique(np.asarray(values), return_counts=True)
     return common(dict(zip(different.tolist(), counts.tolist(), strict=True)))
 
 
 def alike(topology: str) -> Measured:
-    """Tell if all nodes have the same distance profile; if not, the first that differs from 0."""
+    """Return whether all nodes have equal distance profiles, with the first node unlike node 0."""
     profiles = measure.distance_profiles(topology)
-    # Equal profiles are necessary for symmetry: a single difference refutes it, without any search
+    # Equal profiles are necessary for symmetry, so one difference refutes symmetry without a search
     # for automorphisms.
     other = np.flatnonzero((profiles != profiles[0]).any(axis=1))
     if not len(other):

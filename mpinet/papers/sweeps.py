@@ -1,9 +1,9 @@
-"""Sweeps over the neighbour rule of one network: what a node reaches, and nodes that look alike.
+"""Sweeps by a network's neighbour rule: counts of reached nodes, and classes of equivalent nodes.
 
-Networks of millions of nodes are counted, and their diameters measured, by going from node to node
-as the rule says. A map that takes every link to a link of the same port is a symmetry: it is
-followed out from the image of node 0 and checked at every port. Nodes that symmetries take to each
-other have the same distances, so one of each class is enough for the diameter.
+In networks of millions of nodes, sweeps count the nodes and measure the diameter with the neighbour
+rule alone. A map from each link to a link of the same port is a symmetry. It is determined by the
+image of node 0, extended from there, and checked at every port. Nodes related by symmetries have
+the same distances, so one node of each class is enough for the diameter.
 """
 
 from __future__ import annotations
@@ -25,10 +25,10 @@ from mpinet.networks.topology import Topology
 from mpinet.papers.witness import at_pair
 
 MOST_FAILURES = 4000
-"""Images of node 0 that are tried in vain before the classes found so far have to do."""
+"""Number of failed images of node 0 after which the search for symmetries ends."""
 
 MOST_SWEPT = 2 * 10**8
-"""Most nodes of a network, times classes, that are swept."""
+"""Largest number of nodes times classes that is swept."""
 
 
 @kernel
@@ -42,7 +42,7 @@ def sweep(
     distances: Shorts,
     marks: Ints,
 ) -> int:
-    """Write the distances of what `root` reaches by the first ports, and mark it; how much."""
+    """Mark the nodes that `root` reaches by the first ports, write distances; return the count."""
     neighbor = neighbor_rule.call
     queue[0], distances[root], marks[root] = root, 0, mark
     head, tail = 0, 1
@@ -61,13 +61,13 @@ def sweep(
 
 @remembered(most=128)
 def reached(topology: str) -> int:
-    """Nodes that node 0 reaches, itself included."""
+    """Return the number of nodes that node 0 reaches, including node 0."""
     network = open_topology(topology)
     return int(swept(network, 0)[0])
 
 
 def swept(network: Topology, root: int) -> tuple[int, NDArray[np.int32]]:
-    """Count the nodes that `root` reaches, and their distances (-1: not reached)."""
+    """Return the number of nodes that `root` reaches, and all distances (-1: not reached)."""
     distances = np.full(network.size, -1, np.int32)
     queue, marks = np.empty(network.size, np.int64), np.zeros(network.size, np.int64)
     rule = network.neighbor.native
@@ -76,7 +76,7 @@ def swept(network: Topology, root: int) -> tuple[int, NDArray[np.int32]]:
 
 
 def pieces(network: Topology, ports: int) -> Ints:
-    """The number, from 0 on, of each node's piece, if only its first ports are wired."""
+    """Return each node's component number, from 0 on, if only the first ports are wired."""
     distances = np.full(network.size, -1, np.int32)
     queue, marks = np.empty(network.size, np.int64), np.full(network.size, -1, np.int64)
     rule, found = network.neighbor.native, 0
@@ -91,14 +91,14 @@ def pieces(network: Topology, ports: int) -> Ints:
 def follow(
     neighbor_rule: PortRule, params: Ints, root: int, image: Ints, queue: Ints, taken: Flags
 ) -> int:
-    """Write the map that takes node 0 to `root` and ports to ports; whether it is a symmetry.
+    """Extend the map from node 0 to `root` port by port; return whether it is a symmetry.
 
-    `image` is -1 everywhere before; if it is none, also behind.
+    `image` contains -1 before the call, and again after a failed attempt.
     """
     neighbor = neighbor_rule.call
     image[0], queue[0] = root, 0
     head, tail, right = 0, 1, True
-    # In a connected network the image of node 0 decides all others, so a wrong guess shows after
+    # In a connected network the image of node 0 determines all others, so a wrong guess fails after
     # few nodes.
     while head < tail and right:
         u = queue[head]
@@ -114,7 +114,7 @@ def follow(
                 tail += 1
             else:
                 right = right and image[v] == w
-    # A map that is only checked on a part of the network says nothing about the rest.
+    # A map checked on only a part of the network proves nothing about the rest.
     right = right and tail == params[0]
     if right:
         taken[:] = False
@@ -123,7 +123,7 @@ def follow(
         for u in range(params[0]):
             right = right and taken[u]
     if not right:
-        # Clearing what was written, and no more, keeps thousands of failed attempts cheap in large
+        # Only written entries are cleared, which keeps thousands of failed attempts cheap in large
         # networks.
         for i in range(tail):
             image[queue[i]] = -1
@@ -132,7 +132,7 @@ def follow(
 
 @inlined
 def lowest(parent, node):
-    """The node that stands for a node's class."""
+    """Return the node that represents a node's class."""
     while parent[node] != node:
         parent[node] = parent[parent[node]]
         node = parent[node]
@@ -141,7 +141,7 @@ def lowest(parent, node):
 
 @kernel
 def merge(parent: Ints, image: Ints) -> None:
-    """Put every node into the class of its image."""
+    """Put each node into the class of its image."""
     for u in range(parent.size):
         first, second = lowest(parent, u), lowest(parent, image[u])
         parent[max(first, second)] = min(first, second)
@@ -150,16 +150,16 @@ def merge(parent: Ints, image: Ints) -> None:
 
 
 def representatives(network: Topology) -> Ints:
-    """The lowest node of each class of nodes that look alike, as far as symmetries were found."""
+    """Return the lowest node of each class of equivalent nodes, as far as symmetries are found."""
     size = network.size
     parent, image = np.arange(size), np.full(size, -1)
     queue, taken = np.empty(size, np.int64), np.zeros(size, bool)
     different: set[int] = set()
     classes, draws = size, iter(range(size))
-    # A class that is not found only costs one sweep more: the diameter is right with any number of
+    # A missed symmetry costs only one more sweep. The diameter is correct with any number of
     # classes.
     while len(different) < min(classes - 1, MOST_FAILURES):
-        # Near neighbours of node 0 often look alike. Nodes from all over the network find
+        # Near neighbours of node 0 are often equivalent. Nodes from the whole network find
         # generators sooner.
         node = shuffled(next(draws), size, 0)
         if parent[node] == 0 or parent[node] in different:
@@ -176,7 +176,7 @@ def representatives(network: Topology) -> Ints:
 
 @dataclass(frozen=True)
 class FarthestPair:
-    """Nodes of a network, its diameter in hops, and a pair of nodes that far apart."""
+    """Number of nodes of a network, its diameter in hops, and a pair of nodes at this distance."""
 
     nodes: int
     diameter: int
@@ -184,18 +184,18 @@ class FarthestPair:
 
     @property
     def measured(self) -> Measured:
-        """The diameter with its pair."""
+        """Return the diameter with its pair."""
         return at_pair(self.diameter, self.ends)
 
 
 @remembered
 def reach(topology: str) -> FarthestPair:
-    """Sweep from a node of every class.
+    """Return the farthest pair, by a sweep from one node of every class.
 
     Raises
     ------
     OutOfReach
-        Nodes times classes are more than `MOST_SWEPT`.
+        The number of nodes times classes exceeds `MOST_SWEPT`.
     """
     network = open_topology(topology)
     roots = representatives(network).tolist()

@@ -1,4 +1,4 @@
-"""The claims of the paper on block shift networks, each measured on the emulator."""
+"""Claims of the paper on block shift networks, each measured on the emulator."""
 
 from mpinet.claims import Paper, PaperTable
 from mpinet.papers.gbsn.construction import leans_on_completion

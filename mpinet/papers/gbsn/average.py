@@ -1,6 +1,6 @@
 """Average distance (section III.C, formulas (1) to (4) as docs/papers/gbsn, 7, reconstructs them).
 
-Means are over all ordered pairs, a node and itself included, as in the formulas.
+Means cover all ordered pairs, including each node with itself, as in the formulas.
 """
 
 from __future__ import annotations
@@ -13,34 +13,33 @@ from mpinet.papers.gbsn.measured import mean, route_lengths
 from mpinet.papers.measured import distances
 
 CLOSE = 0.05
-"""The relative difference that makes a formula an approximation (ours)."""
+"""Relative difference up to which a formula counts as an approximation (our choice)."""
 
 
 def crossings(b: int, n: int) -> Fraction:
-    """The bracket that (1) to (4) share: n/b - (1/2^b) / (1 - 1/2^b)."""
-    # Exact fractions: the comparison with lock-step routing is an equality, which rounding would
-    # spoil.
+    """Return the bracket of formulas (1) to (4): n/b - (1/2^b) / (1 - 1/2^b)."""
+    # Fractions are exact, because the comparison with lock-step routing is an equality.
     part = Fraction(1, 2**b)
     return Fraction(n, b) - part / (1 - part)
 
 
 def correction(b: int, n: int) -> Fraction:
-    """The term that (1) to (4) subtract: 2 (1 - 1/2^b) / 2^(n-b)."""
+    """Return the term that formulas (1) to (4) subtract: 2 (1 - 1/2^b) / 2^(n-b)."""
     return 2 * (1 - Fraction(1, 2**b)) / 2 ** (n - b)
 
 
 def formula_1(a: int, b: int, n: int) -> Fraction:
-    """The average distance of BSN(a,b), as reconstructed."""
+    """Return the average distance of BSN(a,b), as reconstructed."""
     return (2 + Fraction(b, a)) * crossings(b, n) - correction(b, n)
 
 
 def formula_3(b: int, n: int) -> Fraction:
-    """The lower bound on the average distance of the GBSN, as reconstructed."""
+    """Return the lower bound on the average distance of the GBSN, as reconstructed."""
     return 3 * crossings(b, n) - correction(b, n)
 
 
 def formula_4(alpha: int, b: int, n: int) -> Fraction:
-    """The upper bound on it, as reconstructed; alpha is the least ceil(lg m_i)."""
+    """Return the upper bound on the GBSN's average distance; alpha is the least ceil(lg m_i)."""
     return alpha * (2 + b) * crossings(b, n) - correction(b, n)
 
 
@@ -56,21 +55,21 @@ NOTES = {
         "alpha (2 + b)(n/b - 2^-b/(1 - 2^-b)) - 2(1 - 2^-b)/2^(n-b), alpha the least ceil(lg m_i)"
     ),
 }
-"""Reading of the formulas (1), (3) and (4), in words."""
+"""Readings of formulas (1), (3) and (4), in words."""
 
 
 def mean_distance(topology: str) -> float:
-    """Flood from all nodes."""
+    """Return the average distance of a network, by floods from all nodes."""
     return mean(distances(topology))
 
 
 def average_of_bsn(topology: str) -> float:
-    """Formula (1)."""
+    """Return the average distance by formula (1)."""
     return float(formula_1(*words(topology)))
 
 
 def is_barely_shifted(topology: str) -> bool:
-    """Tell if it is BSN(b,b) on b + 1 bits, b >= 5."""
+    """Return whether a network is BSN(b,b) on b + 1 bits, b >= 5."""
     a, b, n = words(topology)
     return a == b == n - 1 >= 5
 
@@ -102,7 +101,7 @@ FORMULA_1 = (
 
 
 def mean_of_lockstep(topology: str) -> str:
-    """Formula (1) and the term that it drops, as an exact fraction."""
+    """Return formula (1) plus the term that it drops, as an exact fraction."""
     a, b, n = words(topology)
     return str(formula_1(a, b, n) + (2 + Fraction(b, a)) / (2**n * (2**b - 1)))
 
@@ -116,7 +115,7 @@ def mean_of_lockstep(topology: str) -> str:
     grid=WHOLE_SECTIONS,
 )
 def mean_lockstep(topology: str) -> str:
-    """Count the steps to every destination of node 0, exactly."""
+    """Return the exact mean number of lock-step routing's steps from node 0."""
     a, b, n = words(topology)
     steps = 0
     for difference in range(1, 2**n):
@@ -153,7 +152,7 @@ def lower_bound(topology: str) -> float:
 
 
 def upper_bound(topology: str) -> float:
-    """Formula (4)."""
+    """Return the upper bound by formula (4)."""
     of = blocks(topology)
     return float(formula_4(min(map(ceil_lg, of.m)), of.b, of.bits))
 

@@ -16,14 +16,14 @@ from mpinet.programs.circulate import circulate
 from mpinet.programs.operators.operator import KINDS
 
 WRONG = -1
-"""The steps of a collective whose result is wrong."""
+"""Number of steps recorded for a collective with a wrong result."""
 
 
 def stated_steps(topology: str) -> dict[str, int]:
-    """The step counts of docs/papers/gbsn, 4."""
+    """Return the step counts of docs/papers/gbsn, 4."""
     a, b, n = words(topology)
     p, rho = -(-n // b), n // gcd(n, b)
-    # After a pass the word is turned by p - 1 shifts; it is turned back the shorter way round.
+    # A pass shifts the word p - 1 times. The word is shifted back in the shorter direction.
     realign = min(p - 1, rho - (p - 1)) if p > 1 else 0
     steps = {
         "ascend": n + p - 1 + realign,
@@ -48,7 +48,7 @@ def stated_steps(topology: str) -> dict[str, int]:
     cost=lambda topology: 2.0 ** words(topology).n / 4,
 )
 def steps_of_collectives(topology: str) -> dict[str, int]:
-    """Run each on the machine, which counts the steps."""
+    """Return the steps of each collective, as counted by the machine."""
     n = words(topology).n
     steps = {kind: of_pass(topology, "sum", kind, "sections") for kind in KINDS}
     steps["minimum"] = of_pass(topology, "min", KINDS[0], "unaligned")
@@ -61,14 +61,14 @@ def steps_of_collectives(topology: str) -> dict[str, int]:
 
 
 def of_pass(topology: str, operator: str, kind: str, algorithm: str) -> int:
-    """Steps of a pass with one port."""
+    """Return the steps of a pass with one port."""
     found = ascend.run(Machine(network(topology), "one"), operator, kind, algorithm=algorithm)
-    # Steps of a wrong result would be worth nothing, and may well be the stated ones.
+    # A wrong result has no meaningful number of steps, even if the number is the stated one.
     return found.steps if found.correct else WRONG
 
 
 def of_broadcasts(topology: str, algorithm: str, model: str) -> int:
-    """Steps of the slowest broadcast, over all roots."""
+    """Return the steps of the slowest broadcast over all roots."""
     opened = network(topology)
     found = [broadcast(Machine(opened, model), root, algorithm) for root in range(opened.size)]
     informs_all = all(result.informed == opened.size for result in found)
@@ -85,7 +85,7 @@ def of_broadcasts(topology: str, algorithm: str, model: str) -> int:
     grid=F,
 )
 def depth_of_block_tree(topology: str) -> Measured:
-    """Follow the links; k links where a block does not come down."""
+    """Return the depth of the block tree, by following its links; k if a block is not reached."""
     of = blocks(topology)
     count = len(of.m)
     block_of = np.repeat(np.arange(count), of.m)

@@ -1,4 +1,4 @@
-"""The construction of the GBSN (section II), and whether what it leaves is connected (III)."""
+"""Construction of the GBSN (section II), and connectedness of the result (III)."""
 
 from __future__ import annotations
 
@@ -33,12 +33,14 @@ from mpinet.papers.gbsn.measured import (
 
 
 def complementary(topology: str) -> Measured | bool:
-    """Tell if both halves of every block, by the rightmost bit, have a node with a shift link."""
+    """Return whether each block has two nodes with a shift link: rightmost bit 0, and 1.
+
+    If not, the result also contains the first block and rightmost bit without such a node.
+    """
     of, words = blocks(topology), np.array(addresses(topology))
     shifting = words[(ports(topology).shift >= 0).any(axis=1)]
     found = set(zip((shifting >> of.place_bits).tolist(), (shifting & 1).tolist(), strict=True))
-    # Step 3 asks for both kinds of nodes in each block: they are the block's ways out by either
-    # shift.
+    # Step 3 requires both kinds of nodes in each block: they connect the block by both shifts.
     for block in range(len(of.m)):
         for bit in range(2):
             if (block, bit) not in found:
@@ -47,10 +49,10 @@ def complementary(topology: str) -> Measured | bool:
 
 
 def has_one_partial_link(of: BlockParameters) -> bool:
-    """Tell if a block of 2^j + 1 nodes has a highest subsection of one bit.
+    """Return whether a block of 2^j + 1 nodes has a highest subsection of one bit.
 
-    Its last node differs from the others in the highest bit and in lower ones, so that changing
-    the highest bit is the only change of one subsection that leads to a node.
+    The last node of this block differs from the others in the highest bit and in lower bits. Among
+    the changes of one subsection, only the change of the highest bit leads to a node.
     """
     return any(
         (size - 1).bit_count() == 1 and subsection_widths(ceil_lg(size), a)[-1] == 1
@@ -66,7 +68,7 @@ ONE_PARTIAL_LINK = (
 
 
 def never(**_: object) -> bool:
-    """No point is degenerate: the graph that is measured is the paper's, word for word."""
+    """Return False: no point is degenerate, because the measured graph is the paper's own."""
     return False
 
 
@@ -140,8 +142,8 @@ SECTION_2 = (
 
 
 def cut_out() -> PointGrid:
-    """Block vectors of F with n <= 8, shift amount w, a_i = min(a, w_i) for each divisor a of w."""
-    # The comparison with the BSN does not depend on the a_i of F, so each block vector is taken
+    """Return block vectors of F with n <= 8, shift amount w, a_i = min(a, w_i), a dividing w."""
+    # The comparison with the BSN does not depend on the a_i of F, so each block vector is used
     # once.
     vectors = dict.fromkeys(blocks(topology).m for topology in every())
     listed = [
@@ -164,7 +166,7 @@ def cut_out() -> PointGrid:
     grid=cut_out(),
 )
 def part_of_bsn(topology: str, a: int) -> Measured | bool:
-    """Compare the links, by words, with those of the BSN between valid words."""
+    """Return whether the links, as pairs of words, are the BSN's links between valid words."""
     of, words = blocks(topology), addresses(literal(topology))
     there = set(words)
     regular = links(bsn(a, of.place_bits, of.bits))
@@ -173,12 +175,12 @@ def part_of_bsn(topology: str, a: int) -> Measured | bool:
 
 
 def has_needy_blocks(of: BlockParameters) -> bool:
-    """Tell if the completion adds a link."""
+    """Return whether the completion adds a link."""
     return any(is_needy(block, of.b, of.m, of.place_bits) for block in range(1, len(of.m)))
 
 
 def leans_on_completion(topology: str = "", **_: object) -> bool:
-    """Tell if a point's network has a link of our completion, which the paper does not have."""
+    """Return whether a point's network has a link of our completion, which the paper lacks."""
     return (
         topology.startswith("gbsn:")
         and not topology.endswith(literal(""))

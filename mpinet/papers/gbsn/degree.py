@@ -23,7 +23,7 @@ size = claim_iii_a(
 
 
 def stated_largest(topology: str) -> float:
-    """The largest degree of the GBSN as printed."""
+    """Return the largest degree of the GBSN as printed."""
     of = blocks(topology)
     widths = map(ceil_lg, of.m)
     # Divided exactly, as printed: rounding would hide that b need not be a multiple of the width.
@@ -31,19 +31,19 @@ def stated_largest(topology: str) -> float:
 
 
 def partial_ports_and_two(topology: str) -> int:
-    """The most patterns that a block's nodes can set in one hop, and the two shifts."""
+    """Return the largest number of patterns that a node can set in one hop, plus two shifts."""
     of = blocks(topology)
     widths = [subsection_widths(ceil_lg(size), a) for size, a in zip(of.m, of.a, strict=True)]
     return max(sum(2**width - 1 for width in of_block) for of_block in widths) + 2
 
 
 def largest_degree(topology: str) -> Measured:
-    """Count every node's different neighbours; the most, with the first node that has them."""
+    """Return the largest number of different neighbours, with the first node that has it."""
     return most(degree_of_each(topology))
 
 
 def stated_degree(topology: str) -> int:
-    """The degree of BSN(a,b) as printed."""
+    """Return the degree of BSN(a,b) as printed."""
     a, b, _ = words(topology)
     return (2**a - 1) * b // a + 2
 
@@ -126,6 +126,6 @@ DEGREES = (
     grid=points("n <= 10", [{"topology": f"hypercube:{n}"} for n in range(1, 11)]),
 )
 def hypercube(topology: str) -> dict[str, object]:
-    """Flood the hypercube, and count different neighbours."""
+    """Return diameter and degree of the hypercube, by flooding and counting neighbours."""
     found = np.unique(degree_of_each(topology)).tolist()
     return {"nodes": informed(topology), "degree": found[0] if len(found) == 1 else found}

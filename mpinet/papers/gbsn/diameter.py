@@ -21,27 +21,27 @@ from mpinet.papers.gbsn.grids import (
 from mpinet.papers.measured import diameter
 
 LARGEST_BITS = 16
-"""Most bits n of a BSN that is flooded from all of its 2^n nodes."""
+"""Largest number n of bits of a BSN that is flooded from all its 2^n nodes."""
 
 
 def has_distinct_blocks(of: BlockParameters) -> bool:
-    """Tell if there are sections to sum over, and as many different blocks."""
+    """Return whether there are sections to sum over, and at least as many different blocks."""
     return len(of.m) > 1 and 2 <= of.sections <= len(of.m) + 1
 
 
 PROPOSITION_3_1 = few(has_distinct_blocks, " (N <= 10, and drawn), k >= 2, 2 <= ceil(n/b) <= k + 1")
-"""The networks for which the sums of Proposition 3.1 are defined."""
+"""Networks for which the sums of Proposition 3.1 are defined."""
 
 
 def lower_sum(topology: str) -> float:
-    """The largest sum of b / lg m'_i over ceil(n/b) - 1 different blocks: the smallest ones."""
+    """Return the sum of b / lg m'_i over the ceil(n/b) - 1 smallest blocks, the largest sum."""
     of = blocks(topology)
-    # The bound holds for any blocks on the way, and the smallest ones make it largest.
+    # The bound holds for any blocks on the route, and is largest for the smallest blocks.
     return sum(of.b / log2(size) for size in sorted(of.m)[: of.sections - 1])
 
 
 def upper_sum(topology: str) -> int:
-    """The sum of b over ceil(n/b) - 1 blocks."""
+    """Return the sum of b over ceil(n/b) - 1 blocks."""
     of = blocks(topology)
     return of.b * (of.sections - 1)
 
@@ -53,7 +53,7 @@ bound = partial(
     measured=diameter,
     cause="diameter-bounds",
 )
-"""Makes a row of the bounds on the diameter."""
+"""Function that makes a row on the bounds of the diameter."""
 
 BOUNDS = (
     bound(
@@ -85,7 +85,11 @@ BOUNDS = (
 
 
 def between_the_sums(topology: str) -> tuple[int, ...]:
-    """The diameters that the sum reading allows BSN(b,b), b | n, whose blocks have lg m' = b."""
+    """Return all diameters between the bounds of Proposition 3.1, in its sum reading.
+
+    The sum reading adds ceil(n/b) to a sum over sections; the other reading multiplies. The
+    network is a BSN(b,b) with b | n, for which lg m' = b.
+    """
     _, b, n = words(topology)
     sections = n // b
     return tuple(range(sections - 1 + sections, b * (sections - 1) + sections + 1))
@@ -105,7 +109,8 @@ diameter_between_sums = claim(
 @claim(
     "GBSN-S3-diameter-factor-b",
     place="III.B",
-    statement="the diameter of a GBSN is at most b times that of the equally large BSN(a,b)",
+    statement="the diameter of a GBSN is at most b times the diameter of the equally large "
+    "BSN(a,b)",
     relation="<=",
     claimed=lambda topology, a: blocks(topology).b,
     grid=powers(
@@ -114,7 +119,7 @@ diameter_between_sums = claim(
     cause="factor-b",
 )
 def diameter_against_bsn(topology: str, a: int) -> Measured:
-    """Flood both networks from all nodes, and divide the diameters."""
+    """Return the ratio of the two networks' diameters, by floods from all nodes."""
     guest = guest_of(topology, a)
     own, of_guest = diameter(topology), diameter(guest).value
     there = {"diameter": own.value, "of": guest, "its diameter": of_guest}
@@ -132,9 +137,9 @@ def diameter_against_bsn(topology: str, a: int) -> Measured:
     cost=lambda n: 4.0 ** (n - 9) if n <= LARGEST_BITS else 1,
 )
 def diameter_against_hypercube(n: int) -> int:
-    """Flood BSN(b,b) from all nodes."""
-    # The claim is about all n > 8, and its truth beyond is left open rather than taken from a
-    # formula.
+    """Return the diameter of BSN(b,b), by floods from all nodes."""
+    # The claim covers all n > 8. Beyond the limit it stays open, because no formula replaces a
+    # measurement.
     if n > LARGEST_BITS:
         raise OutOfReach(f"BSN(b,b) on {n} bits has 2^{n} nodes: too many to flood from all")
     b = max(b for b in range(1, n) if 2**b + 1 <= n)
@@ -142,7 +147,7 @@ def diameter_against_hypercube(n: int) -> int:
 
 
 def stated_diameter(topology: str) -> int:
-    """ceil(n/a) + ceil(n/b) - 1."""
+    """Return the printed diameter of BSN(a,b): ceil(n/a) + ceil(n/b) - 1."""
     a, b, n = words(topology)
     return -(-n // a) + -(-n // b) - 1
 

@@ -1,7 +1,7 @@
-"""Embedding the BSN into the GBSN (section IV, Proposition 4.2).
+"""Embedding of the BSN into the GBSN (section IV, Proposition 4.2).
 
-The canonical embedding takes guest node x to host node x (docs/papers/gbsn, 5). The hosts have
-maximal a_i, the most links that the proposition's GBSN(b|m) can mean.
+The canonical embedding maps guest node x to host node x (docs/papers/gbsn, 5). The hosts have
+maximal a_i, and therefore the most links that the proposition's GBSN(b|m) can have.
 """
 
 from __future__ import annotations
@@ -28,8 +28,8 @@ from mpinet.papers.gbsn.measured import first_ports, links, network, ports
 from mpinet.papers.measured import distances
 
 EMBEDDING = (
-    "this refutes the embedding that takes node x to node x, ours, where the proposition "
-    "says that there is one."
+    "this refutes our embedding, which maps node x to node x; the proposition only states that an "
+    "embedding exists."
 )
 
 
@@ -39,7 +39,7 @@ HOSTS = powers(
     2,
     sample=40,
 )
-"""GBSNs and equally large BSNs of the same b."""
+"""GBSNs and BSNs with equal b and equal size."""
 
 
 UNEQUAL = (
@@ -63,9 +63,9 @@ claim_prop_4_2 = section(place="Prop. 4.2", grid=HOSTS, relation="<=", cause="em
     fails_where=UNEQUAL,
 )
 def two_circles(topology: str) -> bool:
-    """Try all halves of the nodes."""
+    """Return whether some half of the nodes and the other half are both circles of links."""
     others = range(1, 8)
-    # Node 0 is in one of the two circles, so every division is tried once.
+    # Node 0 is in one of the two circles, so each partition is tried once.
     halves = [{0, *three} for three in combinations(others, 3)]
     found = links(topology)
     return any(
@@ -74,7 +74,7 @@ def two_circles(topology: str) -> bool:
 
 
 def is_on_circle(nodes: set[int], found: frozenset[Link]) -> bool:
-    """Tell if links join these four nodes to a circle."""
+    """Return whether links connect four nodes to a circle."""
     first, *rest = sorted(nodes)
     ways = ((first, *order, first) for order in permutations(rest))
     return any(all((min(u, v), max(u, v)) in found for u, v in pairwise(way)) for way in ways)
@@ -91,13 +91,13 @@ dilation_of_partial_links = claim_prop_4_2(
 
 
 def path_of_shift_links(topology: str, a: int) -> float:
-    """The proposition's bound for shift links: half the nodes of the c largest blocks."""
+    """Return the proposition's bound for shift links: half the nodes of the c largest blocks."""
     of = blocks(topology)
     block = [number for number, size in enumerate(of.m) for _ in range(size)]
     hamming = [
         (block[x] ^ block[y]).bit_count() for x, y in shift_links(of.b, of.size.bit_length() - 1)
     ]
-    # The proposition's c counts shifts by b bits: a link that changes fewer bits still takes one.
+    # The proposition's c counts shifts by b bits. A link that changes fewer bits still needs one.
     c = max([1, *(-(-bits // of.b) for bits in hamming)])
     return sum(sorted(of.m, reverse=True)[:c]) / 2
 
@@ -113,7 +113,7 @@ dilation_of_shift_links = claim_prop_4_2(
 
 
 def dilation(topology: str, others: np.ndarray) -> Measured:
-    """The largest host distance from each node to the nodes in its row, -1 being none."""
+    """Return the largest host distance between a node and a node of its row; -1 marks no node."""
     nodes, columns = np.nonzero(others >= 0)
     if not len(nodes):
         return Measured(0)
@@ -125,14 +125,16 @@ def dilation(topology: str, others: np.ndarray) -> Measured:
 
 @remembered
 def congestion(topology: str, a: int) -> Measured:
-    """Most guest links over a host link: walk the route of each from its lower to its higher end.
+    """Return the largest number of guest links over a host link.
 
-    Ends that are neighbours use their link.
+    A guest link uses its host link if there is one, otherwise the route from its lower to its
+    higher end.
     """
     table, first = neighbor_table(network(topology)), first_ports(topology)
     ends = np.array(sorted(links(guest_of(topology, a))))
     size, (nodes, goals) = len(table), ends.T.copy()
-    # A guest link that is a host link as well keeps it: a route round it would only add congestion.
+    # A guest link that is also a host link uses it directly; a longer route would only add
+    # congestion.
     direct = (table[nodes] == goals[:, np.newaxis]).any(axis=1)
     counts = np.zeros(size * size, np.int64)
     for _ in range(size):
@@ -151,7 +153,7 @@ def congestion(topology: str, a: int) -> Measured:
 
 @remembered
 def cost(topology: str, a: int) -> dict[str, int]:
-    """Dilation and congestion of the canonical embedding, by a message over every guest link."""
+    """Return dilation and congestion of the canonical embedding, a message per guest link."""
     found = measure.embedding_cost(guest_of(topology, a), topology)
     assert found.dilation is not None
     return {"dilation": found.dilation, "congestion": found.congestion}

@@ -11,10 +11,10 @@ from mpinet.papers.gbsn.measured import in_blocks, links, network, reached, shif
 from mpinet.papers.measured import informed
 
 CIRCLES, COMPLETE = "bsn:1,2,4", "bsn:2,2,4"
-"""The names of Fig. 1(a): BSN(1,2) in its caption, BSN(2,2) in the text."""
+"""Names of Fig. 1(a): BSN(1,2) in its caption, BSN(2,2) in the text."""
 
 CAPTION, TEXT = name(1, (4, 4, 4, 2), (1,) * 4), name(2, (4, 4, 4, 3), (1,) * 4)
-"""The names of Fig. 1(b): GBSN(1|4,4,4,2) in its caption, GBSN(2|4,4,4,3) in the text."""
+"""Names of Fig. 1(b): GBSN(1|4,4,4,2) in its caption, GBSN(2|4,4,4,3) in the text."""
 
 
 @claim(
@@ -25,7 +25,7 @@ CAPTION, TEXT = name(1, (4, 4, 4, 2), (1,) * 4), name(2, (4, 4, 4, 3), (1,) * 4)
     grid=once("n = 4"),
 )
 def counts_of_a() -> dict[str, Any]:
-    """Flood the network; count what partial links connect."""
+    """Return the counts of Fig. 1(a): its diameter, and the groups that partial links connect."""
     sizes = tuple(len(nodes) for nodes in in_blocks(COMPLETE))
     return {"nodes": informed(COMPLETE), "blocks": len(sizes), "nodes of the blocks": sizes}
 
@@ -47,7 +47,7 @@ BLOCKS = (
 
 
 def blocks_are(topology: str, shape: str) -> Measured | bool:
-    """Tell if all blocks are isomorphic to a network."""
+    """Return whether all blocks are isomorphic to a network."""
     for nodes in in_blocks(topology):
         if not measure.isomorphic(measure.part(network(topology), nodes), shape):
             return Measured(False, {"block": nodes})
@@ -78,7 +78,7 @@ SAME_GRAPHS = (
 
 
 def one_graph(first: str, second: str) -> Measured:
-    """Tell if two networks are isomorphic, with their counts."""
+    """Return whether two networks are isomorphic, with their counts."""
     counts = {
         topology: f"{network(topology).size} nodes, {len(links(topology))} links"
         for topology in (first, second)
@@ -106,7 +106,7 @@ NETWORKS_OF_B = (
 
 
 def well_made(topology: str) -> Measured | bool:
-    """Tell if all three facts hold; else which of them do."""
+    """Return whether the network is connected, literal, and has <= 2 shift links per node."""
     facts = {
         "connected": reached(topology) is True,
         "at most two shift links": int(shift_links(topology).max()) <= 2,

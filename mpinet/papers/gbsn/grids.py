@@ -1,4 +1,4 @@
-"""The networks at which the claims are tested, the smallest first."""
+"""Networks at which the claims are tested, smallest first."""
 
 from __future__ import annotations
 
@@ -15,12 +15,12 @@ Sizes = tuple[int, ...]
 
 
 def ceil_lg(x: int) -> int:
-    """The least e with 2^e >= x."""
+    """Return the least e with 2^e >= x."""
     return (x - 1).bit_length()
 
 
 class BlockParameters(NamedTuple):
-    """The parameters of a GBSN."""
+    """Parameters of a GBSN."""
 
     b: int
     m: Sizes
@@ -28,32 +28,32 @@ class BlockParameters(NamedTuple):
 
     @property
     def size(self) -> int:
-        """Number N of nodes, by its blocks."""
+        """Number N of nodes, the sum of the block sizes."""
         return sum(self.m)
 
     @property
     def block_bits(self) -> int:
-        """Bits c of a block's number."""
+        """Number c of bits of a block's number."""
         return ceil_lg(len(self.m))
 
     @property
     def place_bits(self) -> int:
-        """Bits w of a place in the largest block."""
+        """Number w of bits of a place in the largest block."""
         return ceil_lg(max(self.m))
 
     @property
     def bits(self) -> int:
-        """Bits n of an address."""
+        """Number n of bits of an address."""
         return self.block_bits + self.place_bits
 
     @property
     def sections(self) -> int:
-        """Sections of b bits of an address, the last one may be shorter: ceil(n/b)."""
+        """Number of sections of b bits of an address, ceil(n/b); the last may be shorter."""
         return -(-self.bits // self.b)
 
 
 class Words(NamedTuple):
-    """The parameters of a BSN(a,b) on n bits."""
+    """Parameters of a BSN(a,b) on n bits."""
 
     a: int
     b: int
@@ -61,14 +61,14 @@ class Words(NamedTuple):
 
 
 def name(b: int, m: Sizes, a: Sizes) -> str:
-    """The topology string of a GBSN."""
+    """Return the topology string of a GBSN."""
     parts = a if len(set(a)) > 1 else a[:1]
     return f"gbsn:{b},m={'-'.join(map(str, m))},a={'-'.join(map(str, parts))}"
 
 
 @remembered
 def blocks(topology: str) -> BlockParameters:
-    """The parameters of a GBSN's topology string."""
+    """Return the parameters of a GBSN's topology string."""
     b, m, a = topology.removeprefix("gbsn:").removesuffix(",completed=no").split(",")
     sizes = tuple(map(int, m.removeprefix("m=").split("-")))
     parts = tuple(map(int, a.removeprefix("a=").split("-")))
@@ -76,28 +76,28 @@ def blocks(topology: str) -> BlockParameters:
 
 
 def literal(topology: str) -> str:
-    """The GBSN without the completion: the paper's construction word for word."""
+    """Return the GBSN without the completion: the paper's construction word for word."""
     return f"{topology},completed=no"
 
 
 def bsn(a: int, b: int, n: int) -> str:
-    """The topology string of BSN(a,b) on n bits."""
+    """Return the topology string of BSN(a,b) on n bits."""
     return f"bsn:{a},{b},{n}"
 
 
 def words(topology: str) -> Words:
-    """The parameters of a BSN's topology string."""
+    """Return the parameters of a BSN's topology string."""
     a, b, n = map(int, topology.removeprefix("bsn:").split(","))
     return Words(a, b, n)
 
 
 def divisors(b: int) -> list[int]:
-    """The a that divide b."""
+    """Return the values of a that divide b."""
     return [a for a in range(1, b + 1) if b % a == 0]
 
 
 def regular(text: str, most: int, chosen: Callable[[Words], bool] = lambda of: True) -> PointGrid:
-    """All BSN(a,b) on n <= `most` bits that are chosen."""
+    """Return the grid of all BSN(a,b) on n <= `most` bits that satisfy `chosen`."""
     listed = [
         {"topology": bsn(a, b, n)}
         for n in range(1, most + 1)
@@ -116,13 +116,13 @@ WHOLE_SECTIONS = regular("a | b | n, b < n <= 8", 8, lambda of: of.b < of.n and 
 
 
 def bits(most: int) -> PointGrid:
-    """Numbers n of bits."""
+    """Return the grid of the numbers of bits n up to `most`."""
     return over(f"n <= {most}", n=range(1, most + 1))
 
 
 @remembered
 def vectors(N: int) -> list[Sizes]:
-    """All block vectors of N nodes with blocks of at least 2, fewer blocks first."""
+    """Return all block vectors of N nodes with blocks of at least 2 nodes, fewer blocks first."""
 
     def made(rest: int) -> Iterator[Sizes]:
         if rest == 0:
@@ -134,31 +134,31 @@ def vectors(N: int) -> list[Sizes]:
 
 
 def largest_parts(m: Sizes) -> Sizes:
-    """The largest partial parameter of every block."""
+    """Return the largest partial parameter of every block."""
     return tuple(map(ceil_lg, m))
 
 
 def of_vector(m: Sizes, maximal_only: bool = False) -> list[str]:
-    """The GBSNs of a block vector: every b, the a_i all 1 and all maximal."""
+    """Return the GBSNs of a block vector: all b, with all a_i = 1 and with maximal a_i."""
     ones, largest = (1,) * len(m), largest_parts(m)
     parts = [largest] if maximal_only else sorted({ones, largest})
     return [name(b, m, a) for b in range(1, max(largest) + 1) for a in parts]
 
 
 IRREGULAR = 48
-"""Irregular networks that are drawn, of 11, 16, .., 246 nodes."""
+"""Number of randomly drawn irregular networks, of 11, 16, .., 246 nodes."""
 
 
 def drawn(number: int) -> str:
-    """An irregular GBSN, drawn for its number in 0..47."""
-    # Seeded by text, so that drawn networks stay the same when others are added.
+    """Return the irregular GBSN with a number in 0..47, drawn at random."""
+    # Seeded by text, so existing networks stay the same when others are added.
     draw = random.Random(f"irregular {number}")
     N, largest = 11 + 5 * number, draw.choice([3, 4, 5, 8, 11, 16, 33, 64])
     m: list[int] = []
     while sum(m) < N:
         rest = N - sum(m)
         size = min(draw.choice([2, largest, draw.randint(2, largest)]), rest)
-        # A block of one node has no partial links, so a rest of one joins the last block.
+        # A block of one node has no partial links, so a remaining single node joins the last block.
         m.append(rest if rest - size == 1 else size)
     widths = largest_parts(tuple(m))
     b = draw.choice([1, max(widths), draw.randint(1, max(widths))])
@@ -168,20 +168,22 @@ def drawn(number: int) -> str:
 
 @remembered
 def every() -> list[str]:
-    """The range F of docs/papers/gbsn, 9."""
+    """Return the range F of docs/papers/gbsn, 9."""
     small = [text for N in range(2, 11) for m in vectors(N) for text in of_vector(m)]
     return small + [drawn(number) for number in range(IRREGULAR)]
 
 
 def few(chosen: Callable[[BlockParameters], bool], text: str = "") -> PointGrid:
-    """The networks of F that are chosen."""
+    """Return the grid of the networks of F that satisfy `chosen`."""
     listed = [{"topology": topology} for topology in every() if chosen(blocks(topology))]
     return points(f"F{text}", listed)
 
 
 F = few(lambda of: True, ": all GBSN of N <= 10, a_i all 1 or maximal; 48 drawn ones of N <= 246")
 SEVERAL = few(lambda of: len(of.m) > 1, " (N <= 10, and drawn), k >= 2")
-"""The range F of docs/papers/gbsn, 9: all networks of it, and those of two and more blocks."""
+"""The range F of docs/papers/gbsn, 9: all its networks, and the networks with two or more
+blocks.
+"""
 
 FIGURE_1B = points(
     "both GBSNs of Fig. 1(b)",
@@ -190,19 +192,19 @@ FIGURE_1B = points(
 
 
 def guests(topology: str) -> list[int]:
-    """The a of the BSN(a,b) of the same b that Propositions 4.1 and 4.2 speak of."""
+    """Return the a of each BSN(a,b) with the host's b that Propositions 4.1 and 4.2 cover."""
     b, m, _ = blocks(topology)
     return [a for a in divisors(b) if a <= log2(max(m))]
 
 
 def guest_of(topology: str, a: int) -> str:
-    """The BSN(a,b) of the host's b and size."""
+    """Return the BSN(a,b) with the host's b and size."""
     of = blocks(topology)
     return bsn(a, of.b, of.size.bit_length() - 1)
 
 
 def hosts(vectors_of: list[Sizes], maximal_only: bool = True) -> list[dict[str, object]]:
-    """GBSNs as hosts of equally large BSN(a,b): points of `topology` and the guest's `a`."""
+    """Return points of GBSN hosts and equally large BSN(a,b): `topology` and the guest's `a`."""
     return [
         {"topology": topology, "a": a}
         for m in vectors_of
@@ -212,7 +214,7 @@ def hosts(vectors_of: list[Sizes], maximal_only: bool = True) -> list[dict[str, 
 
 
 def sampled(N: int, count: int) -> list[Sizes]:
-    """Block vectors of two and more blocks, drawn."""
+    """Return randomly drawn block vectors of two or more blocks."""
     draw = random.Random(f"vectors of {N}")
     found: set[Sizes] = set()
     while len(found) < count:
@@ -228,18 +230,18 @@ def sampled(N: int, count: int) -> list[Sizes]:
 
 
 def powers(text: str, least_blocks: int, sample: int = 0, maximal_only: bool = True) -> PointGrid:
-    """Hosts of N = 4, 8 and 16 nodes, and some of 32.
+    """Return the grid of hosts with N = 4, 8 and 16 nodes, and some with 32.
 
     Parameters
     ----------
     text : str
-        The range as a person reads it.
+        Description of the range.
     least_blocks : int
-        Fewest blocks.
+        Minimum number of blocks.
     sample : int
-        How many block vectors of 32 nodes are drawn.
+        Number of drawn block vectors of 32 nodes.
     maximal_only : bool
-        Whether the a_i are all maximal only, or all 1, too.
+        True if the a_i are always maximal; False to include all a_i equal to 1.
     """
 
     def listed() -> list[dict[str, object]]:
@@ -250,12 +252,12 @@ def powers(text: str, least_blocks: int, sample: int = 0, maximal_only: bool = T
 
 
 def is_small(topology: str, a: int) -> bool:
-    """Tell if the quick budget looks at a host where that takes long: up to 8 nodes."""
+    """Return whether the quick budget includes a host in expensive claims: up to 8 nodes."""
     return blocks(topology).size <= 8
 
 
 def regular_hosts() -> PointGrid:
-    """GBSNs of equal blocks 2^b, with a_i = a and with maximal a_i, for BSN(a,b)."""
+    """Return the grid of GBSNs of equal blocks 2^b, with a_i = a and maximal a_i, for BSN(a,b)."""
     return points(
         "2^c blocks of 2^b, b and c in 1..3",
         [

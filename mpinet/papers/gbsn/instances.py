@@ -17,7 +17,7 @@ from mpinet.papers.gbsn.measured import compare, links
     grid=over("n <= 8", n=range(1, 9), instance=tuple(POPULAR)),
 )
 def popular_instances(n: int, instance: str) -> Measured | bool:
-    """Compare the links with the textbook's."""
+    """Return whether the links are those of the textbook definition."""
     topology = {
         "hypercube": name(n, (2**n,), (1,)),
         "shuffle-exchange": name(1, (2,) * 2 ** (n - 1), (1,)),

@@ -1,4 +1,4 @@
-"""Measures of block shift networks that several claims share; each is taken once a network."""
+"""Measures of block shift networks shared by several claims; each is computed once per network."""
 
 from __future__ import annotations
 
@@ -23,25 +23,25 @@ from mpinet.programs.tree import first_hops
 
 @remembered
 def network(topology: str) -> Topology:
-    """The network."""
+    """Return the network of a topology string."""
     return open_topology(topology)
 
 
 @remembered
 def links(topology: str) -> frozenset[Link]:
-    """All links of the network, as pairs u < v of node numbers."""
+    """Return all links of the network, as pairs u < v of node numbers."""
     return frozenset((u, v) for u, v in measure.edges(network(topology)).tolist())
 
 
 @remembered
 def addresses(topology: str) -> list[int]:
-    """The nodes' address words."""
+    """Return the address words of the nodes."""
     opened = network(topology)
     return [int(opened.address(node), 2) for node in range(opened.size)]
 
 
 def compare(found: frozenset[Link] | set[Link], expected: set[Link]) -> Measured | bool:
-    """Tell if two sets of links are equal; else the first link that only one of them has."""
+    """Return whether two sets of links are equal, with the first link that is in only one set."""
     other = sorted(found ^ expected)
     if not other:
         return True
@@ -49,13 +49,13 @@ def compare(found: frozenset[Link] | set[Link], expected: set[Link]) -> Measured
 
 
 def mean(matrix: Array) -> float:
-    """The mean over all ordered pairs, self included."""
+    """Return the mean over all ordered pairs, including each node with itself."""
     return int(matrix.sum(dtype=np.int64)) / matrix.size
 
 
 @remembered
 def route_lengths(topology: str, routing: str) -> NDArray[np.int16]:
-    """Hops of all routes, as the routing walks them over links."""
+    """Return the hops of all routes, by walking the routing over links."""
     found = measure.length_matrix(network(topology), routing)
     if found.min() < 0:
         source, target = np.argwhere(found < 0)[0].tolist()
@@ -65,19 +65,21 @@ def route_lengths(topology: str, routing: str) -> NDArray[np.int16]:
 
 @dataclass(frozen=True, eq=False)
 class Ports:
-    """The wiring, port by port."""
+    """Wiring of the network, port by port."""
 
     left: Ints
-    """Each node's port LEFT, the number of its partial ports; RIGHT follows. Shape (N,)."""
+    """Port LEFT of each node, which equals its number of partial ports; RIGHT follows. Shape
+    (N,).
+    """
     partial: Ints
-    """The nodes behind the partial ports; -1 where there is none. Shape (N, P)."""
+    """Neighbours on the partial ports; -1 for no neighbour. Shape (N, P)."""
     shift: Ints
-    """The nodes behind LEFT and RIGHT; -1 where there is none. Shape (N, 2)."""
+    """Neighbours on LEFT and RIGHT; -1 for no neighbour. Shape (N, 2)."""
 
 
 @remembered
 def ports(topology: str) -> Ports:
-    """Ask every node what is behind its ports."""
+    """Return the wiring, by asking every node for its neighbours."""
     opened = network(topology)
     table = np.pad(neighbor_table(opened), ((0, 0), (0, 2)), constant_values=-1)
     left = partial_ports(topology)
@@ -86,7 +88,7 @@ def ports(topology: str) -> Ports:
 
 
 def partial_ports(topology: str) -> Ints:
-    """Count each node's partial ports, from port 0 on: 2^width - 1 per change of subsections."""
+    """Return each node's number of partial ports: 2^width - 1 per subsection that can change."""
     if topology.startswith("bsn:"):
         a, b, n = words(topology)
         return np.full(2**n, b // a * (2**a - 1))
@@ -99,29 +101,29 @@ def partial_ports(topology: str) -> Ints:
 
 
 def partial_links(topology: str) -> Ints:
-    """Each node's number of partial links."""
+    """Return each node's number of partial links."""
     return different(ports(topology).partial)
 
 
 def shift_links(topology: str) -> Ints:
-    """Each node's number of shift links: those that it makes itself and those that others make."""
+    """Return each node's number of shift links, made by itself or by the other end."""
     shift = ports(topology).shift
     nodes, sides = np.nonzero(shift >= 0)
     made = np.stack([nodes, shift[nodes, sides]], axis=1)
-    # A shift link that both ends make is one link, and one that a single end makes counts at the
-    # other.
+    # A shift link made by both ends is one link. A link made by one end also counts at the other
+    # end.
     both_ends = np.unique(np.concatenate([made, made[:, ::-1]]), axis=0)
     return np.bincount(both_ends[:, 0], minlength=len(shift))
 
 
 def degree_of_each(topology: str) -> Ints:
-    """Each node's number of different neighbours."""
+    """Return each node's number of different neighbours."""
     ends = measure.edges(network(topology))
     return np.bincount(ends.ravel(), minlength=network(topology).size)
 
 
 def different(others: Ints) -> Ints:
-    """Count the different nodes of each row, -1 being none."""
+    """Return the number of different nodes in each row; -1 marks no node."""
     ascending = np.sort(others, axis=1)
     first = ascending >= 0
     first[:, 1:] &= ascending[:, 1:] != ascending[:, :-1]
@@ -129,23 +131,23 @@ def different(others: Ints) -> Ints:
 
 
 def least(counts: Ints) -> Measured:
-    """The least of the nodes' numbers, and the first node that has it."""
+    """Return the smallest of the nodes' counts, with the first node that has it."""
     return smallest(counts, "node")
 
 
 def most(counts: Ints) -> Measured:
-    """The largest of the nodes' numbers, and the first node that has it."""
+    """Return the largest of the nodes' counts, with the first node that has it."""
     return largest(counts, "node")
 
 
 def reached(topology: str) -> Measured | bool:
-    """Tell if a flood from node 0 reaches all; else the first node that it does not reach."""
+    """Return whether a flood from node 0 reaches all nodes, with the first unreached node."""
     missed = np.flatnonzero(measure.distance_matrix(network(topology), [0])[0] < 0)
     return Measured(False, {"source": 0, "not reached": int(missed[0])}) if len(missed) else True
 
 
 def in_blocks(topology: str) -> list[tuple[int, ...]]:
-    """The nodes that partial links alone connect, block by block."""
+    """Return the groups of nodes connected by partial links, block by block."""
     opened = network(topology)
     kept = np.arange(opened.ports) < partial_ports(topology)[:, np.newaxis]
     return measure.components(Subnetwork(opened, np.arange(opened.size), kept))
@@ -153,12 +155,12 @@ def in_blocks(topology: str) -> list[tuple[int, ...]]:
 
 @remembered
 def first_ports(topology: str) -> Ints:
-    """The port of every node's first hop by the GBSN's routing towards every target.
+    """Return the port of each node's first hop towards each target by the GBSN's routing.
 
     Returns
     -------
     ndarray of int64, shape (N, N)
-        From row to column; -1 on the diagonal.
+        Port at the row's node towards the column's node; -1 on the diagonal.
     """
     opened = network(topology)
     routing = opened.routing("gbsn")

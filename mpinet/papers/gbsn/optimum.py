@@ -1,4 +1,4 @@
-"""The steps of broadcasts in BSN(a,b) (docs/papers/gbsn, 4) beside the optimum."""
+"""Comparison of the steps of broadcasts in BSN(a,b) (docs/papers/gbsn, 4) with the optimum."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Average distances beside the formulas (1), (3) and (4), as the ledger draws them."""
+"""Plots of average distances and of formulas (1), (3) and (4) for the ledger."""
 
 from __future__ import annotations
 
@@ -7,12 +7,12 @@ from mpinet.papers.gbsn.grids import blocks, words
 
 
 def _bsn(a: int, b: int) -> ClaimCurve:
-    """Measured means of BSN(a,b) over n."""
+    """Return the curve of measured means of BSN(a,b) over n."""
     return ClaimCurve(f"BSN({a},{b})", "GBSN-E1-graph", of=lambda name: words(name)[:2] == (a, b))
 
 
 def _formula_1(a: int, b: int) -> ClaimCurve:
-    """Formula (1) for BSN(a,b) over n."""
+    """Return the curve of formula (1) for BSN(a,b) over n."""
     return ClaimCurve(
         f"formula (1), BSN({a},{b})",
         "GBSN-E1-graph",

@@ -1,4 +1,4 @@
-"""The BSN: its links, its size and its connections (section II)."""
+"""The BSN: links, size and connection methods (section II)."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ DEFINITION = (
     relation="all",
 )
 def patterns_in_one_step(topology: str) -> Measured | bool:
-    """Look at the distances of all words that differ in one subsection."""
+    """Return whether all words that differ in one subsection are at distance 1."""
     a, b, n = words(topology)
     nodes = np.arange(2**n)[:, np.newaxis]
     changed = np.array([d << low for low in range(0, b, a) for d in range(1, 2**a)])
@@ -60,20 +60,20 @@ def patterns_in_one_step(topology: str) -> Measured | bool:
     ),
 )
 def special_cases(n: int, b: int, connection: str) -> Measured | bool:
-    """Compare the links with those of the connection method."""
+    """Return whether the links are those of the connection method."""
     inside = concurrent_links(b, n) if connection == "concurrent" else sequential_links(b, n)
     between = {link(u, v) for u, v in shift_links(b, n)}
     return compare(links(bsn(b if connection == "concurrent" else 1, b, n)), inside | between)
 
 
 def concurrent_links(b: int, n: int) -> set[Link]:
-    """Any two words with the same block."""
+    """Return the links between all words with the same block."""
     blocks = range(0, 2**n, 2**b)
     return {(first + u, first + v) for first in blocks for v in range(2**b) for u in range(v)}
 
 
 def sequential_links(b: int, n: int) -> set[Link]:
-    """Any two words that differ in one of the rightmost b bits."""
+    """Return the links between words that differ in one of the rightmost b bits."""
     return {(u, u + 2**i) for u in range(2**n) for i in range(b) if not u & 2**i}
 
 
@@ -91,7 +91,7 @@ def sequential_links(b: int, n: int) -> set[Link]:
     ),
 )
 def shift_links_of_nodes(topology: str) -> Measured:
-    """The fewest that a node has: more than two it cannot have."""
+    """Return the smallest number of shift links of a node, or any number above two."""
     counts = shift_links_of(topology)
-    # The claim is an equality for all nodes: any count above two refutes it as well as one below.
+    # The claim is an equality for all nodes, so a count above two refutes it like a count below.
     return least(counts) if counts.max() <= 2 else Measured(int(counts.max()))

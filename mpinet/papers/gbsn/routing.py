@@ -21,7 +21,7 @@ from mpinet.papers.measured import diameter
 
 
 def delivered(topology: str, routing: str, longest: int) -> Measured | bool:
-    """Tell if all routes end at their targets and none is too long; else the first that is not."""
+    """Return whether all routes arrive within `longest` hops, with the first that does not."""
     found = measure.route_lengths(network(topology), routing)
     if found.undelivered_pair:
         return Measured(False, {"not delivered": found.undelivered_pair, "why": found.reason})
@@ -40,24 +40,24 @@ claim_iv = section(place="IV", relation="all")
     grid=UP_TO_6,
 )
 def twsr_delivers(topology: str) -> Measured | bool:
-    """Walk all routes."""
+    """Return whether two-way shift routing delivers, by walking all routes."""
     a, b, n = words(topology)
     return delivered(topology, "twsr", -(-n // a) + 2 * (-(-n // b) - 1))
 
 
 def crossing(a: int, b: int, k: int) -> int:
-    """The hops that section k+1 of an address adds to the longest two-way shift route."""
-    # The difference of two networks isolates one section: a single route mixes its cost with the
-    # ends.
+    """Return the hops that section k+1 of an address adds to the longest two-way shift route."""
+    # The difference of two networks isolates one section. A single route would include the cost of
+    # its ends.
     longest = [int(route_lengths(bsn(a, b, n), "twsr").max()) for n in (k * b, (k + 1) * b)]
     return longest[1] - longest[0]
 
 
 SECTIONS = over("b = 1, 2; 3 <= k, (k+1) b <= 9", b=(1, 2), k=lambda b: range(3, 9 // b))
 ONE_MORE = (
-    "crossing a block is read as what one more section of b bits, the (k+1)-th, adds to the "
-    "longest route of two-way shift routing on BSN(a,b), beyond 2b bits, on which both shifts are "
-    "one: there section 2 of b = 1 adds 2 hops, and section 3 adds 4."
+    "the cost of crossing a block is the increase of the longest two-way shift route on BSN(a,b) "
+    "by one more section of b bits, the (k+1)-th. It is measured beyond 2b bits, where both shifts "
+    "coincide: there section 2 of b = 1 adds 2 hops, and section 3 adds 4."
 )
 
 claim_iii_c = section(place="III.C", grid=SECTIONS, reading=ONE_MORE)
@@ -92,16 +92,16 @@ gbsn_routing_on_bsn = claim_iv(
     grid=few(lambda of: of.size <= 80, " (N <= 10, and drawn), N <= 80"),
 )
 def gbsn_routing_delivers(topology: str) -> Measured | bool:
-    """Walk all routes."""
+    """Return whether the GBSN's routing delivers without visiting a node twice, on all routes."""
     found = delivered(topology, "gbsn", network(topology).size - 1)
     twice = measure.repeats(network(topology), "gbsn")
     return Measured(False, {"node twice from": twice}) if found is True and twice else found
 
 
 def by_right_shifts(topology: str) -> Measured | bool:
-    """Tell if all routes between blocks' first nodes make the right shifts that they need, only.
+    """Return whether routes between blocks' first nodes use only the required right shifts.
 
-    Otherwise the first blocks where it is not so.
+    If not, the witness is the first pair of blocks whose route differs.
     """
     of = blocks(topology)
     shifts, others = shifts_on_routes(topology)
@@ -136,14 +136,14 @@ RIGHT_SHIFTS = (
 
 
 def shifts_on_routes(topology: str) -> tuple[np.ndarray, np.ndarray]:
-    """Count the routes' right shifts between blocks, and tell if they leave a block otherwise.
+    """Count the right shifts on routes between blocks; mark routes with other such hops.
 
     Returns
     -------
     shifts : ndarray of int64, shape (k, k)
-        Hops on the port RIGHT that turn the word to the right by b bits.
+        Hops on the port RIGHT that rotate the word to the right by b bits.
     others : ndarray of bool, shape (k, k)
-        Whether there are hops between blocks beside them.
+        True if the route has other hops between blocks.
     """
     of, wiring, first = blocks(topology), ports(topology), first_ports(topology)
     word = np.array(addresses(topology))
@@ -168,7 +168,7 @@ def shifts_on_routes(topology: str) -> tuple[np.ndarray, np.ndarray]:
 
 
 def instance(popular: str, a: str, b: str) -> Claim:
-    """The claim that a popular network is BSN(a,b); `a` and `b` are ``1`` or ``n``."""
+    """Return the claim that a popular network is BSN(a,b); `a` and `b` are ``1`` or ``n``."""
     return claim_iv(
         f"GBSN-S4-{popular}",
         statement=f"the {popular} network of 2^n nodes is BSN({a},{b}) on n bits: same links, same "

@@ -16,20 +16,20 @@ from mpinet.papers.gbsn.measured import links
 from mpinet.papers.measured import Distances, diameter, distances
 
 HOSTS = powers("N = 4, 8, 16, k >= 2, a_i maximal, all b, a | b, a <= lg max m", 2).quick(is_small)
-"""GBSNs and equally large BSNs of the same b."""
+"""GBSNs and BSNs with equal b and equal size."""
 
 
 def smallest_lg(topology: str) -> float:
-    """The x of the proposition: lg of the smallest block."""
+    """Return the x of the proposition: lg of the smallest block."""
     return log2(min(blocks(topology).m))
 
 
 @remembered
 def least_slowdown(topology: str, a: int) -> Measured:
-    """A lower bound on the slowdown of every mapping of the BSN's nodes to the GBSN's.
+    """Return a lower bound on the slowdown of any mapping of the BSN's nodes to the GBSN's.
 
-    A link's image has a path of at most `slowdown` hops, and so every distance grows at most by
-    this factor; unless all links become links some path has two hops.
+    The image of a link has at most `slowdown` hops, so each distance grows at most by this factor.
+    Unless all links are mapped to links, some image has at least two hops.
     """
     guest = guest_of(topology, a)
     spans = is_spanning_subgraph(guest, topology)
@@ -41,12 +41,12 @@ def least_slowdown(topology: str, a: int) -> Measured:
 
 
 def is_spanning_subgraph(guest: str, host: str) -> bool:
-    """Tell if some bijection takes all links of the guest to links of the host.
+    """Return whether some bijection maps all links of the guest to links of the host.
 
-    It makes no distance larger. So where fewer nodes of the host than of the guest are near some
-    node, there is none; else a solver looks for one.
+    Such a bijection increases no distance, so around each node, the host must have at least as many
+    near nodes as the guest. If these counts fit, a solver searches for the bijection.
     """
-    # The cheap counts decide nearly all pairs, before a solver is asked.
+    # Inexpensive counts decide nearly all pairs before a solver is needed.
     if len(links(guest)) > len(links(host)):
         return False
     own, there = distances(guest), distances(host)
@@ -59,7 +59,7 @@ def is_spanning_subgraph(guest: str, host: str) -> bool:
 
 
 def _is_mapped(own: Distances, there: Distances, allowed: Flags) -> bool:
-    """Tell if some bijection takes links to links, each node going where it is allowed."""
+    """Return whether some bijection maps links to links and each node to an allowed node."""
     cp_model: Any = library("ortools.sat.python.cp_model")
     model, nodes = cp_model.CpModel(), range(len(own))
     images = {(u, x): model.new_bool_var("") for u, x in np.argwhere(allowed).tolist()}
@@ -72,8 +72,8 @@ def _is_mapped(own: Distances, there: Distances, allowed: Flags) -> bool:
             reached = (images[v, y] for y in beside[x] if allowed[v, y])
             model.add_bool_or(images[u, x].negated(), *reached)
     solver = cp_model.CpSolver()
-    # One worker and a fixed seed: the answer is the same without them, but its time would not
-    # repeat.
+    # One worker and a fixed seed make the running time repeatable. The answer does not depend on
+    # them.
     solver.parameters.num_workers = 1
     solver.parameters.random_seed = 0
     return bool(solver.solve(model) == cp_model.OPTIMAL)
@@ -111,6 +111,6 @@ PROPOSITION_4_1 = (
     fails_where=("x > a", lambda a, x: x > a),
 )
 def within_range(a: int, x: int) -> Measured:
-    """The factor itself: nothing is to be measured here."""
+    """Return whether the factor is within 1..a; nothing is measured."""
     factor = min(a, a / x)
     return Measured(1 <= factor <= a, {"factor": factor})

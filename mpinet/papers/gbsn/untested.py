@@ -1,4 +1,4 @@
-"""Statements that the text leaves vague, each tested in the readings that it allows."""
+"""Vague statements of the text, each tested in its possible readings."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ UNTESTED = (
 )
 
 MOST_ROUTED = 80
-"""Most nodes of a network whose routes are all followed."""
+"""Largest number of nodes of a network whose routes are all followed."""
 
 
 claim_iv = section(place="IV")
@@ -47,13 +47,14 @@ claim_iv = section(place="IV")
             *few(lambda of: of.size <= MOST_ROUTED).points("full"),
         ],
     ).quick(lambda topology: blocks(topology).size <= 20),
-    reading="the paper does not say which channel a message takes. The witness tells the "
-    "cycle of channels without them, where there is one: they are needed.",
+    reading="the paper does not state the channel of a message. The witness shows a cycle of "
+    "channels without virtual channels, if one exists, so virtual channels are needed.",
 )
 def no_cycle(topology: str) -> Measured:
-    """Follow all routes, and take away channels that wait for none until none is left, or a cycle.
+    """Return whether the channels of all routes have no cyclic dependency.
 
-    A virtual channel is a channel with the number of shift links that the message has behind it.
+    Channels without successors are removed until none is left or a cycle remains. A virtual channel
+    is a channel with the number of shift links that the message has already used.
     """
     table, first = neighbor_table(network(topology)), first_ports(topology)
     shifting, (size, ports) = partial_ports(topology), table.shape
@@ -69,8 +70,8 @@ def no_cycle(topology: str) -> Measured:
         taken = (shifts[going] * size + here) * ports + port
         arcs.append(np.stack([held[going], taken])[:, held[going] >= 0])
         held[going] = taken
-        # The reading of the text's virtual channels: a message changes to the next one after each
-        # shift link.
+        # Reading of the text's virtual channels: a message changes to the next virtual channel
+        # after each shift link.
         shifts[going] += port >= shifting[here]
         nodes[going] = table[here, port]
     cycle = measure.channel_dependency_cycle(topology, "gbsn", classes="none")
@@ -80,8 +81,9 @@ def no_cycle(topology: str) -> Measured:
 
 
 def has_cycle(arcs: Ints) -> bool:
-    """Tell if arcs, shape (2, k), lead round in a circle."""
-    # Channels that wait for none are taken away. A circle is what is left when none can go.
+    """Return whether arcs, shape (2, k), contain a cycle."""
+    # Arcs to channels without successors are removed. The arcs that cannot be removed contain a
+    # cycle.
     while arcs.shape[1]:
         left = arcs[:, np.isin(arcs[1], arcs[0])]
         if left.shape == arcs.shape:
@@ -110,7 +112,7 @@ three_steps = claim_iv(
 
 
 def stretch(topology: str, guest: str) -> Measured:
-    """The largest host distance of the ends of a guest link."""
+    """Return the largest host distance between the ends of a guest link."""
     ends = np.array(sorted(links(guest)))
     far = distances(topology)[ends[:, 0], ends[:, 1]]
     return Measured(int(far.max()), {"link": ends[int(far.argmax())].tolist(), "of": guest})
@@ -118,7 +120,7 @@ def stretch(topology: str, guest: str) -> Measured:
 
 @remembered(most=1)
 def mappings() -> Ints:
-    """All ways to put eight nodes at eight nodes, the identity first."""
+    """Return all bijections of eight nodes to eight nodes, the identity first."""
     return np.array(list(permutations(range(8))))
 
 
@@ -135,7 +137,7 @@ def mappings() -> Ints:
     reading="a step is a message over a link, and nodes may stand anywhere.",
 )
 def least_stretch(topology: str, a: int) -> Measured:
-    """Try all 8! mappings."""
+    """Return the smallest stretch over all 8! mappings."""
     far, images = distances(topology), mappings()
     longest = np.zeros(len(images), np.int64)
     for u, v in sorted(links(guest_of(topology, a))):
@@ -146,7 +148,7 @@ def least_stretch(topology: str, a: int) -> Measured:
 
 @remembered(most=1024)
 def steps_on_bsn(guest: str) -> int:
-    """Steps of the BSN's one-port broadcast."""
+    """Return the steps of the BSN's one-port broadcast."""
     return broadcast(Machine(network(guest), "one"), 0, "sections").steps
 
 
@@ -163,7 +165,7 @@ def steps_on_bsn(guest: str) -> int:
     cause="factor-b",
 )
 def broadcast_slowdown(topology: str, a: int) -> Measured:
-    """The GBSN's diameter by the steps of the BSN's broadcast, run on the one-port machine."""
+    """Return the GBSN's diameter divided by the steps of the BSN's one-port broadcast."""
     own, steps = diameter(topology), steps_on_bsn(guest_of(topology, a))
     where = {"diameter": own.value, "steps in the BSN": steps}
     return Measured(own.value / steps, where | own.where)

@@ -1,13 +1,13 @@
-"""The claims of the paper on G(m,N), each measured on the emulator."""
+"""Claims of the paper on G(m,N), each measured on the emulator."""
 
 from mpinet.claims import Paper, PaperTable
 from mpinet.papers.gmn.plots import PLOTS
 
 SIZES = (96, 256, 640, 1536, 3584)
-"""The networks of Table 1."""
+"""Sizes N of the networks of Table 1."""
 
 CELLS = ("ch-links", "ch-diam", "dl-links", "dl-diam", "links", "diam")
-"""A row of Table 1, as the ids of its claims end."""
+"""Endings of the claim ids of a row of Table 1."""
 
 PAPER = Paper(
     "gmn",

@@ -1,4 +1,4 @@
-"""Any number of nodes (section 8), by smoothing nodes of degree 2 of the next G(m,N)."""
+"""Any number of nodes (section 8), by removing nodes of degree 2 from the next larger G(m,N)."""
 
 from __future__ import annotations
 
@@ -10,14 +10,14 @@ from mpinet.papers.gmn.structure import exists
 from mpinet.papers.measured import diameter
 
 LAST = 20000
-"""The largest N that is tried."""
+"""Largest tested N."""
 
 
 def numbers_below(bound: int) -> PointGrid:
-    """All N from 8 on that exist; the others are those of GMN-C-exists."""
+    """Return the grid of all existing N from 8 on; GMN-C-exists covers the others."""
     return over(
         f"N in 8..{bound - 1} that exist",
-        # For 17 nodes no G(m,N) has enough nodes of degree 2 to leave out (GMN-C-exists counts such
+        # For 17 nodes no G(m,N) has enough nodes of degree 2 to remove (GMN-C-exists counts such
         # N).
         N=[N for N in range(8, bound) if N != 17],
     ).quick(lambda N: N <= 150)
@@ -34,20 +34,20 @@ claim_8 = section(place="8", relation="<=")
     cost=lambda: 10**5,
 )
 def impossible() -> Measured:
-    """Try every N: the share of those for which there is no network, and these N."""
+    """Return the fraction of N without a network, with these N; every N is tried."""
     lacking = [N for N in range(1, LAST + 1) if not exists(f"gmnany:{N}")]
     return Measured(len(lacking) / LAST, {"impossible N": lacking})
 
 
 @claim_8(
     "GMN-C-diam",
-    statement="the diameter for N nodes is at most that of the next G(m,N'), N' >= N",
+    statement="the diameter for N nodes is at most the diameter of the next G(m,N'), N' >= N",
     claimed=0,
     grid=numbers_below(420),
     cost=lambda N: 10 * N,
 )
 def excess(N: int) -> Measured:
-    """Flood both networks: the difference of the diameters."""
+    """Return the difference of the diameters of the two networks, by floods."""
     whole = next_loops(N)
     found = diameter(f"gmnany:{N}")
     of_whole = floods.diameter(whole).value
@@ -56,7 +56,7 @@ def excess(N: int) -> Measured:
 
 
 def next_loops(N: int) -> str:
-    """The next G(m,N'), N' >= N, by its topology string."""
+    """Return the topology string of the next G(m,N'), N' >= N."""
     sizes = (f"gmn:{size}" for size in range(N, 2 * N + 9))
     return open_topology(next(topology for topology in sizes if exists(topology))).name
 

@@ -1,4 +1,4 @@
-"""ASCEND and DESCEND on G(m,N), N = 2^q (section 6), carried out on the machine."""
+"""ASCEND and DESCEND on G(m,N), N = 2^q (section 6), run on the machine."""
 
 from __future__ import annotations
 
@@ -22,11 +22,11 @@ from mpinet.programs.schedules.gmn import Loops
 from mpinet.programs.schedules.pipeline import HELD
 
 MODULUS = 65537
-"""Modulus of the numbers on which the test's operator works."""
+"""Modulus of the test operator's arithmetic."""
 
 
 class Tangle(Operator):
-    """Treats both elements of a pair, every pair, dimension and order of them differently."""
+    """Operator whose result changes if any pair, dimension or order of elements is wrong."""
 
     name = "tangle"
 
@@ -34,13 +34,13 @@ class Tangle(Operator):
         self.kind = kind
 
     def oper(self, j: int, i: Ints, low: Array, high: Array) -> tuple[Array, Array]:
-        """Two linear forms modulo 65537 that depend on the pair and the dimension."""
-        # Forms that depend on the pair and the dimension: any element that meets a wrong partner
+        """Return two linear forms modulo 65537 that depend on the pair and the dimension."""
+        # The forms depend on the pair and the dimension, so an element that meets a wrong partner
         # changes the result.
         return (3 * low + 5 * high + i * j) % MODULUS, (7 * low - high * i + j + 1) % MODULUS
 
     def expected(self, values: Array) -> Array:
-        """Dimension after dimension, on the whole array, as ASCEND and DESCEND are defined."""
+        """Return the serial result, dimension by dimension, by ASCEND's or DESCEND's definition."""
         state = np.array(values, np.int64)
         dimensions = range(len(state).bit_length() - 1)
         for j in dimensions if self.kind == ASCEND else reversed(dimensions):
@@ -54,14 +54,14 @@ class Tangle(Operator):
 
 @remembered(most=16)
 def run(topology: str, kind: str) -> tuple[bool, dict[str, int], int]:
-    """A pass over all dimensions: whether it is right, the steps of its phases, iterations."""
+    """Run a pass over all dimensions; return correctness, steps by phase, iterations."""
     turns = []
 
     class CountedSchedule(Loops):
-        """The emulator's schedule, with the iterations of step 2 counted."""
+        """The emulator's schedule with a count of the iterations of step 2."""
 
         def circulate(self, turn: int, kind: str, registers: Array) -> None:
-            """Count, and go on."""
+            """Count the iteration and execute it."""
             turns.append(turn)
             super().circulate(turn, kind, registers)
 
@@ -70,15 +70,15 @@ def run(topology: str, kind: str) -> tuple[bool, dict[str, int], int]:
 
 
 def both_kinds(topology: str, read: Callable[[Any], int]) -> Measured | int:
-    """The value that `read` takes from the ASCEND pass, if DESCEND gives the same; else both."""
-    # The paper states one number for both kinds, so a difference between them is a witness in
-    # itself.
+    """Return the value that `read` takes from the ASCEND pass; both values if DESCEND differs."""
+    # The paper states one number for both kinds, so a difference between the two kinds is already a
+    # witness.
     up, down = (read(run(topology, kind)) for kind in KINDS)
     return up if up == down else Measured(down, {"ascend": up, "descend": down})
 
 
 def all_units(found: tuple[bool, dict[str, int], int]) -> int:
-    """Steps of a pass."""
+    """Return the steps of a pass."""
     return sum(found[1].values())
 
 
@@ -103,7 +103,7 @@ correct = claim_6(
     cost=size_of,
 )
 def iterations(topology: str) -> dict[str, Any]:
-    """Count the iterations of a pass, and see whether that many shifts bring all elements home."""
+    """Return the iterations of a pass, and whether as many shifts return all elements home."""
     count = both_kinds(topology, lambda found: found[2])
     if isinstance(count, Measured):
         return {"iterations": count.value, "at home": False}
@@ -112,7 +112,7 @@ def iterations(topology: str) -> dict[str, Any]:
 
 
 units = section(place="6", grid=cycles.HOSTS, cost=size_of)
-"""Makes a row of the units that a pass takes."""
+"""Function that makes a row on the units of a pass."""
 
 UNITS = (
     units(
@@ -151,11 +151,11 @@ MACHINES = (
     "ccc:4",
     *(point["topology"] for point in cycles.POWERS if size_of(**point) <= 256),
 )
-"""The machines with an ASCEND of their own that have up to 256 processors."""
+"""Machines of up to 256 processors with their own ASCEND."""
 
 
 def algorithm_claim(operator: str) -> Claim:
-    """The claim that an algorithm runs as ASCEND or DESCEND."""
+    """Return the claim that an algorithm runs as ASCEND or DESCEND."""
     chosen = "shift:5" if operator == "shift" else operator
     kinds = open_operator(operator).kinds
     return claim_6(

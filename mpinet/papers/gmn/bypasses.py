@@ -1,7 +1,7 @@
-"""The sequences of edges around one faulty node (section 5), walked over the links.
+"""Edge sequences around one faulty node (section 5), walked over the links.
 
-A path goes from a hop of type q to one of type r > q. Its piece that meets the fault begins and
-ends at the same nodes as what replaces it. Both signs of the hops are tried.
+A path leads from a hop of type q to a hop of type r > q. The part of the path that meets the fault
+has the same ends as its replacement. Both signs of the hops are tried.
 """
 
 from __future__ import annotations
@@ -19,34 +19,36 @@ from mpinet.papers.gmn.structure import hop_types, position_of
 from mpinet.papers.gmn.walks import Walk, bypassed, compare
 
 Moves = tuple[tuple[int, int], ...]
-"""Moves of a walk: along the sector to the node of a hop type, counted from the hop type of the
-point, and then so many hops of that type, backwards if negative; 0 hops for the way alone."""
+"""Moves of a walk, each a pair: the hop type to go to along the sector, relative to the point's hop
+type, and the number of hops of that type to take. A negative number means backwards; 0 takes no
+hop.
+"""
 
 
 class Bypass(NamedTuple):
-    """A case of the paper: a piece of the path that meets the fault, and its replacement."""
+    """Case of the paper: a part of the path that meets the fault, and its replacement."""
 
     start: int
-    """The hop type at whose node both begin, counted from that of the point."""
+    """Hop type at whose node both walks start, relative to the point's hop type."""
     before: Moves
-    """Moves of the piece up to the fault."""
+    """Moves of the path up to the fault."""
     after: Moves
-    """Moves of the piece behind it, which a path without the fault would make."""
+    """Moves of the path after the fault, as they would be without the fault."""
     instead: Moves
     """Moves of the replacement."""
     faults: tuple[int, ...] = (-1,)
-    """Places of the nodes among those up to the fault of which one is dead: the last one."""
+    """Possible indices of the dead node among the nodes up to the fault. Default: the last node."""
 
     @property
     def types(self) -> tuple[int, ...]:
-        """The hop types that have to exist beside that of the point."""
+        """Return the relative hop types that have to exist, in addition to the point's own."""
         moves = (*self.before, *self.after, *self.instead, (self.start, 0))
         return tuple(sorted({kind for kind, _ in moves} - {0}))
 
     def walks(self, topology: str, hop: int, sign: int) -> Iterator[tuple[Walk, Walk, set[int]]]:
-        """Yield the piece, its replacement and the dead node, for hops of this sign."""
+        """Yield the path, its replacement and the dead node, for hops of the given sign."""
         start = position_of(hop + self.start, topology)
-        # Where two hops are replaced together, the dead node may be behind either of them.
+        # If two hops are replaced together, the dead node may be the end of either hop.
         for place in self.faults:
             path = moved(Walk(topology, start), self.before, hop, sign)
             dead = {path.nodes[place]}
@@ -55,14 +57,14 @@ class Bypass(NamedTuple):
 
 
 def moved(walk: Walk, moves: Moves, hop: int, sign: int) -> Walk:
-    """Let a walk make moves."""
+    """Extend a walk by moves and return it."""
     for kind, times in moves:
         walk.to_hop(hop + kind).hop(hop + kind, times * sign)
     return walk
 
 
 def with_hops(*offsets: int) -> PointGrid:
-    """All m <= 12 with every hop type for which the types at these offsets from it exist."""
+    """Return the grid of all m <= 12 and hop types for which the types at these offsets exist."""
 
     def listed_hops() -> list[dict[str, object]]:
         return [
@@ -79,9 +81,8 @@ def with_hops(*offsets: int) -> PointGrid:
 
 
 MISPRINT = (
-    "Corrected text: the last hops are printed as of a type two less, h_(-2), with which the "
-    "bypass "
-    "cannot end at the same node; they are of a type two more."
+    "Corrected text: the last hops are of a type two higher. They are printed with a type two "
+    "lower, h_(-2), with which the bypass cannot end at the same node."
 )
 
 
@@ -94,11 +95,11 @@ def bypass_claim(
     cause: str = "",
     fails_where: tuple[str, Predicate] | None = None,
 ) -> Claim:
-    """The claim that a replacement ends where the piece of the path does, without the fault."""
+    """Return the claim that a replacement has the replaced path's ends and avoids the fault."""
 
     def replaced(topology: str, hop: int) -> Measured:
-        """Compare each piece with its replacement; the first that is not as claimed, if any."""
-        # Section 5 draws the hops in one direction only, and its replacements have to work in both.
+        """Compare each path with its replacement; return the first comparison unlike the claim."""
+        # Section 5 draws the hops in one direction only, but replacements have to work in both.
         for sign in (1, -1):
             for path, bypass, dead in case.walks(topology, hop, sign):
                 found = compare(path, bypass, dead)
@@ -178,7 +179,7 @@ CASES = [
 
 
 def leaves_three_out(types: list[int]) -> bool:
-    """Tell if three types of a class in a row are not used, between two of it that are."""
+    """Return whether three consecutive types of a class are unused, between two used types."""
     classes = ([kind for kind in types if kind % 2 == odd] for odd in (0, 1))
     return any(later - kind >= 8 for used in classes for kind, later in pairwise(used))
 
@@ -196,13 +197,13 @@ def leaves_three_out(types: list[int]) -> bool:
     cost=lambda m: 2.0 ** (m // 2),
 )
 def hops_without_three(m: int) -> Measured:
-    """The most hops of such a difference, and the first difference that needs them."""
+    """Return the most hops of a sector difference with such a gap, with the first difference."""
     most, half = Measured(0), m // 2
-    # Lemma 2 gives the largest number of m//2 digits: no larger difference is routed without a
+    # Lemma 2 gives the largest number of m//2 digits. Larger differences are routed with a
     # diagonal.
     for number in range(1, (2 * (2**half - 1) + half % 2) // 3 + 1):
         hops, types = hop_types_used(number)
-        # Case 3b assumes that the neighbouring hops are not used. Only such paths may grow by 8
+        # Case 3b assumes that the neighbouring hops are unused. Only such paths may grow by 8
         # edges.
         if hops > most.value and leaves_three_out(types):
             most = Measured(hops, {"delta": number})
@@ -222,13 +223,13 @@ def hops_without_three(m: int) -> Measured:
     ),
 )
 def named_hops(topology: str, hop: int) -> dict[str, bool]:
-    """Look for both types in sector 0."""
+    """Return whether sector 0 has both hop types."""
     there = {kind for _, kind in hop_types(topology, 0)}
     return {"r-2": hop - 2 in there, "r+2": hop + 2 in there}
 
 
 def targets(topology: str) -> list[int]:
-    """Positions of targets beyond which, seen from the hop of type 0, there is a hop."""
+    """Return positions of targets with a hop on the far side, as seen from the hop of type 0."""
     places = [position for position, _ in hop_types(topology, 0)]
     border = position_of(0, topology)
     return [p for p in range(places[0], places[-1] + 1) if p != border]
@@ -253,7 +254,7 @@ claim_5_b = section(place="5 B")
     ).quick(lambda topology, target: holds_few(topology)),
 )
 def pair_of_hops(topology: str, target: int) -> Measured:
-    """Walk down to the hop of type 0 of the sector before, or up to that of the one behind."""
+    """Walk down to the hop of type 0 of the previous sector, or up to that of the next; compare."""
     m, _ = parameters(topology)
     border = position_of(0, topology)
     upper = target > border
@@ -267,8 +268,7 @@ def pair_of_hops(topology: str, target: int) -> Measured:
     path.along(target - border)
     bypass = Walk(topology, start).along(beside - m if upper else beside).hop(kind, sign)
     bypass.to_hop(0).hop(0, sign).to_hop(kind).hop(kind, -sign).along(target - beside)
-    # Every node between the hop of type 0 and the target: the text allows any of them to be the
-    # faulty one.
+    # The text allows any node between the hop of type 0 and the target to be the faulty one.
     dead = set(path.nodes[landing:-1])
     return Measured(compare(path, bypass, dead), {"path": path.nodes, "bypass": bypass.nodes})
 
@@ -281,7 +281,7 @@ def pair_of_hops(topology: str, target: int) -> Measured:
     grid=with_hops(-1),
 )
 def triple_of_hops(topology: str, hop: int) -> Measured | bool:
-    """Walk them from the node of h_(q-1), with the edges of the ring between."""
+    """Walk three hops from the node of h_(q-1), with ring edges between them, and compare."""
     m, _ = parameters(topology)
     for sign in (1, -1):
         walk = Walk(topology, position_of(hop - 1, topology)).hop(hop - 1, 2 * sign)
@@ -294,14 +294,18 @@ def triple_of_hops(topology: str, hop: int) -> Measured | bool:
 @claim_5_b(
     "GMN-FT-caseB-avg",
     statement="the mean of the two printed lengths L(P1) and L(P2) is at most 11m/8 + 5, with B2 "
-    "hops in each; it is m + 3 + B2 whatever the positions of source and target",
+    "hops in each; it is m + 3 + B2 for all positions of source and target",
     measures=False,
     relation="<=",
     claimed=lambda m: {"mean": 11 * m / 8 + 5, "off m + 3 + B2": 0},
     grid=each_m(4999, 999),
 )
 def mean_length(m: int) -> dict[str, float]:
-    """The largest mean, and the largest deviation."""
+    """Return the largest mean length, and its largest deviation from m + 3 + B2.
+
+    The mean is that of the printed lengths L(P1) and L(P2), with B2 hops in each. Both maxima
+    are over nine pairs of positions of source and target.
+    """
     hops = bound_2(m)
     means = [
         (m / 2 - s + 1 + m / 2 + m - d + hops + s + m / 2 + 1 + d - m / 2 + hops + 4) / 2

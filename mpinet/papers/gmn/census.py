@@ -1,4 +1,4 @@
-"""All routes of the paper's routing on a G(m,N), walked link by link, and what they consist of."""
+"""Census of all routes of the paper's routing on a G(m,N), walked link by link."""
 
 from __future__ import annotations
 
@@ -29,28 +29,30 @@ from mpinet.networks.walks import arrived, rules, walk
 from mpinet.papers.witness import at_pair
 
 LOST, LONGEST, WALKED, TURNED, KINDS = range(5)
-"""The extremes: routes that do not arrive; the longest one; the most edges that are neither hops
-of H nor the diagonal; the same in subcase 1a where traversal 2 is taken."""
+"""Indices of the recorded extremes: lost routes; the longest route; the most edges outside of H and
+the diagonal; the same in subcase 1a with traversal 2.
+"""
 
 CYCLIC, HOPS_0, PARTS = range(3)
-"""Edges of a route that are counted: those of the ring, hops of type 0."""
+"""Indices of the counted edges of a route: edges of the ring, and hops of type 0."""
 
 
 @dataclass(frozen=True)
 class Census:
-    """The extremes over all ordered pairs of different nodes."""
+    """Extremes over all ordered pairs of different nodes."""
 
     pairs: int
     """Number of ordered pairs."""
     lost: Measured
-    """Number of routes that do not arrive, and the first such pair."""
+    """Number of routes that do not reach their target, with the first such pair."""
     longest: Measured
-    """Hops of the longest route, and the first pair with it."""
+    """Number of hops of the longest route, with the first pair."""
     walked: Measured
-    """Most edges of a route besides H and the diagonal, and the first pair with so many."""
+    """Largest number of edges of a route outside of H and the diagonal, with the first pair."""
     turned: Measured
-    """Most edges besides H and the diagonal of a route of subcase 1a by traversal 2, and the first
-    pair with so many."""
+    """Largest number of edges outside of H and the diagonal, over routes of subcase 1a with
+    traversal 2, with the first pair.
+    """
 
 
 @remembered(most=4)
@@ -71,7 +73,7 @@ def census(topology: str) -> Census:
 
 
 class WalkCounts(NamedTuple):
-    """Arguments and results of `walk_all`: counts of the route under way, and the extremes."""
+    """Arguments and results of `walk_all`: counts of the current route, and the extremes."""
 
     params: Ints
     parts: Ints
@@ -81,14 +83,14 @@ class WalkCounts(NamedTuple):
 
 @inlined
 def note_edge(visit, header, notes):
-    """Count an edge of the route under way."""
+    """Count an edge of the current route."""
     book_part(visit.node, visit.port, notes.params, notes.parts)
     return False
 
 
 @inlined
 def note_route(visit, header, notes):
-    """Note of which extremes a route is, and begin to count anew."""
+    """Compare a finished route with the extremes, and reset the counts."""
     found, source, target = notes.found, visit.source, visit.target
     if arrived(visit):
         book(LONGEST, visit.hops, source, target, found)
@@ -106,14 +108,14 @@ walk_all = walk.bind("walk_all", notes=WalkCounts, hop=note_edge, ended=note_rou
 
 @inlined
 def book(kind, value, source, target, found):
-    """Note a larger value and its pair."""
+    """Record a value and its pair if the value is larger than before."""
     if value > found[kind, 0]:
         found[kind, 0], found[kind, 1], found[kind, 2] = value, source, target
 
 
 @inlined
 def book_part(node, port, params, parts):
-    """Count an edge of a route for what it is."""
+    """Count an edge of a route by its kind."""
     if port < UP:
         parts[CYCLIC] += 1
     elif (token_at(node % params[SECTOR], params) - FIRST_HOP) >> 1 == 0:
@@ -122,24 +124,23 @@ def book_part(node, port, params, parts):
 
 @inlined
 def judge_route(source, target, parts, hops, params, found):
-    """Tell the hops of H from the other edges of a route, and subcase 1a from the others."""
+    """Separate the hops of H from other edges of a route, and record extremes by subcase."""
     m, half = params[SECTOR], params[HALF]
     ahead = (target - source) % (2 * half * m)
-    # Within a sector's length the ring alone is the route: no set H of hops is chosen there.
+    # Within a sector's length the route uses only the ring, and no set H of hops is chosen.
     if ahead <= m or 2 * half * m - ahead <= m:
         book(WALKED, parts[CYCLIC], source, target, found)
         return
     first, last = min(source % m, target % m), max(source % m, target % m)
     sectors = (target // m - source // m) % (2 * half)
     sectors = min(sectors, 2 * half - sectors)
-    # The routing's own condition, so that the census tells H from the diagonal as the routes were
-    # made.
+    # This is the routing's own condition for the diagonal, so the census matches the routes.
     diagonal = not 0 < sectors <= params[RANGE]
     number = half - sectors if diagonal else sectors
     kind = cheaper_class(number)
     above = (kind == EVEN) == (params[EVEN_ABOVE] != 0)
     count_hops(number, kind, hops)
-    # Section 3.2 allows one additional hop of type 0, and counts it with the edges of the ring.
+    # Section 3.2 allows one additional hop of type 0, which counts as an edge of the ring.
     besides = parts[CYCLIC] + max(0, parts[HOPS_0] - abs(hops[0]))
     book(WALKED, besides, source, target, found)
     border = position_of(0, params)

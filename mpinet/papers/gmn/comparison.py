@@ -1,4 +1,4 @@
-"""G(m,N) beside chordal rings and double loops (sections 1 and 7, Table 1)."""
+"""Comparison of G(m,N) with chordal rings and double loops (sections 1 and 7, Table 1)."""
 
 from __future__ import annotations
 
@@ -17,29 +17,29 @@ from mpinet.papers.gmn import floods
 from mpinet.papers.gmn.grids import listed, name, size_of
 
 UNBOUNDED = 2**31
-"""More hops than any distance."""
+"""Upper limit above any distance in hops."""
 
 
 def distance_up_to(topology: str, alike: int, most: int) -> int:
-    """The diameter, or `most` if it is not less.
+    """Return the diameter, or `most` if the diameter is at least `most`.
 
     Parameters
     ----------
     topology : str
         A network of links.
     alike : int
-        The nodes 0..alike-1 stand for all, if the translation by `alike` is seen to keep links.
+        Floods start at the nodes 0..alike-1 only, if the translation by `alike` preserves links.
     most : int
-        Floods stop after this number of steps.
+        Number of steps after which floods stop.
     """
     network = open_topology(topology)
-    # The translation is checked link by link. An assumed symmetry would make the comparison
+    # The translation is checked link by link. An unchecked symmetry would make the comparison
     # worthless.
     every = floods.looks_alike(network, alike)
     sources = np.arange(alike if every else network.size)
     reached = found = 0
     for wave in FaultyFloods(network).waves(sources):
-        # `most` is the best diameter so far. Most chords are worse, so stopping there saves most of
+        # `most` is the best diameter so far. Most chords are worse, so stopping here saves most of
         # the flood.
         if wave.distance > 0 and wave.distance >= most:
             return most
@@ -49,7 +49,7 @@ def distance_up_to(topology: str, alike: int, most: int) -> int:
 
 
 def least(family: str, N: int, parameter: str, choices: Iterable[int], alike: int) -> Measured:
-    """The least diameter of a family's networks of N nodes, with the first choice that has it."""
+    """Return the least diameter of a family's networks of N nodes, with the first best choice."""
     best, chosen = UNBOUNDED, 0
     for choice in choices:
         found = distance_up_to(f"{family}:{N},{choice}", alike, best)
@@ -60,13 +60,13 @@ def least(family: str, N: int, parameter: str, choices: Iterable[int], alike: in
 
 @remembered
 def best_chord(N: int) -> Measured:
-    """The least diameter of all chordal rings of N nodes, with the chord."""
+    """Return the least diameter of all chordal rings of N nodes, with the chord."""
     return least("chordalring", N, "w", range(3, N // 2 + 1, 2), 2)
 
 
 @remembered
 def best_jump(N: int) -> Measured:
-    """The least diameter of all double loops of N nodes, with the second jump."""
+    """Return the least diameter of all double loops of N nodes, with the second jump."""
     return least("doubleloop", N, "s", range(2, (N - 1) // 2 + 1), 1)
 
 
@@ -83,7 +83,7 @@ claim_1 = section(place="1")
     cost=lambda N: 200 * N,
 )
 def best_chordal_ring(N: int) -> Measured:
-    """The least diameter, in units of sqrt N."""
+    """Return the least diameter of a chordal ring, in units of sqrt N."""
     found = best_chord(N)
     return Measured(found.value / sqrt(N), {"diameter": found.value} | found.where)
 
@@ -101,8 +101,8 @@ best_double_loop = claim_1(
 
 @claim_1(
     "GMN-I-superior",
-    statement="the diameter is less than that of every double loop and every chordal ring of the "
-    "same N",
+    statement="the diameter is less than the diameter of every double loop and every chordal "
+    "ring of the same N",
     relation="all",
     grid=points("all G(m,N) with N <= 400", lambda: listed(3, 10, 400)).quick(
         lambda topology: size_of(topology) <= 256
@@ -112,7 +112,7 @@ best_double_loop = claim_1(
     fails_where=("N <= 208", lambda topology: size_of(topology) <= 208),
 )
 def superior(topology: str) -> Measured:
-    """Compare it with the least diameter over all chords, and over all second jumps."""
+    """Return whether G(m,N) has a smaller diameter than all chordal rings and double loops."""
     N, own = size_of(topology), floods.diameter(topology).value
     chordal, double = best_chord(N), best_jump(N)
     there = {"diameter": own, "chordal ring": chordal.value, **chordal.where}
@@ -138,34 +138,34 @@ def _nodes(topology: str) -> int:
 LEAST_CHORDAL = {96: 9, 256: 15, 640: 25, 1536: 38, 3584: 59}
 LEAST_DOUBLE = {96: 7, 256: 11, 640: 18, 1536: 28, 3584: 42}
 MOST_OWN = {96: 8, 256: 11, 640: 14, 1536: 17, 3584: 19}
-"""The printed diameters of Table 1."""
+"""Printed diameters of Table 1, by N."""
 
 CHORDAL_LINKS = {96: 144, 256: 384, 640: 960, 1536: 2304, 3584: 5376}
 DOUBLE_LINKS = {96: 192, 256: 512, 640: 1280, 1536: 3072, 3584: 7168}
 OWN_LINKS = {96: 152, 256: 400, 640: 992, 1536: 2368, 3584: 5504}
-"""The printed numbers of links of Table 1."""
+"""Printed numbers of links of Table 1, by N."""
 
 SECTORS = {96: 6, 256: 8, 640: 10, 1536: 12, 3584: 14}
-"""The m of each N."""
+"""Value of m for each N."""
 
 
 def chordal_links(N: int) -> Measured:
-    """Links of the chordal ring with the chord 5."""
+    """Return the number of links of the chordal ring with chord 5."""
     return Measured(links(f"chordalring:{N},5"), {"w": 5})
 
 
 def double_links(N: int) -> Measured:
-    """Links of the double loop with the second jump 2."""
+    """Return the number of links of the double loop with second jump 2."""
     return Measured(links(f"doubleloop:{N},2"), {"s": 2})
 
 
 def own_links(N: int) -> Measured:
-    """Links of G(m,N)."""
+    """Return the number of links of G(m,N)."""
     return Measured(links(name(SECTORS[N], N)))
 
 
 def own_diameter(N: int) -> Measured:
-    """The diameter of G(m,N)."""
+    """Return the diameter of G(m,N)."""
     return floods.diameter(name(SECTORS[N], N))
 
 
@@ -177,11 +177,11 @@ COLUMNS: tuple[tuple[str, str, str, dict[int, int], Any, str], ...] = (
     ("links", "G(m,N): links", "=", OWN_LINKS, own_links, ""),
     ("diam", "G(m,N): diameter", "<=", MOST_OWN, own_diameter, ""),
 )
-"""Each column of Table 1: the ids' ending, its heading, relation, printed values, measurement."""
+"""Columns of Table 1: ending of the ids, heading, relation, printed values, and measurement."""
 
 
 def cell_claim(N: int, column: tuple[str, str, str, dict[int, int], Any, str]) -> Claim:
-    """A cell of Table 1."""
+    """Return the claim of a cell of Table 1."""
     ending, heading, relation, printed, measure, what = column
 
     def cell() -> Measured:
@@ -195,7 +195,7 @@ def cell_claim(N: int, column: tuple[str, str, str, dict[int, int], Any, str]) -
         relation=relation,
         claimed={heading: printed[N]},
         grid=once(f"N = {N} {what}".strip()),
-        # All chords are tried, a flood for each, while the other columns only count links.
+        # All chords are tried, with a flood for each; other columns only count links.
         cost=(lambda: N**2 * 1.5) if measure in (best_chord, best_jump) else None,
         measured=cell,
         cause="comparison" if measure is best_chord and N > 96 else "",
@@ -203,4 +203,4 @@ def cell_claim(N: int, column: tuple[str, str, str, dict[int, int], Any, str]) -
 
 
 CELLS = [cell_claim(N, column) for N in SECTORS for column in COLUMNS]
-"""Table 1."""
+"""Claims of Table 1."""

@@ -1,4 +1,4 @@
-"""The cycles of G(m,N), N = 2^q, and where elements stand on them (section 6)."""
+"""The cycles of G(m,N), N = 2^q, and the positions of elements on the cycles (section 6)."""
 
 from __future__ import annotations
 
@@ -27,12 +27,12 @@ POWERS = [
     for point in listed(4, 16)
     if parameters(point["topology"])[0] in (4, 8, 16) and size_of(**point).bit_count() == 1
 ]
-"""The networks with powers of two m and N: m 2^(m/2) and m 2^(m/2+1)."""
+"""Networks whose m and N are powers of two: N = m 2^(m/2) and N = m 2^(m/2+1)."""
 
 PAPERS = [
     point for point in POWERS if sectors_of(**point) == 2 ** (parameters(**point)[0] // 2 + 1)
 ]
-"""Sizes of the paper among these: those for which its formula for q holds."""
+"""Networks among these for which the paper's formula for q holds."""
 
 HOSTS = points("N = 16, 32, 128, 256, 4096, 8192", POWERS)
 PAPERS_HOSTS = points("N = 32, 256, 8192", PAPERS)
@@ -52,23 +52,22 @@ dimensions = claim_6(
 
 
 def renumbered(topology: str) -> Ints:
-    """The node with each new number: they begin at the hop of type 0 of sector 0."""
+    """Return the node with each new number; numbers start at the hop of type 0 of sector 0."""
     N = size_of(topology)
-    # Section 6 numbers the nodes from a hop of type 0 on, because there one cycle ends and the next
-    # begins.
+    # Section 6 numbers the nodes from a hop of type 0 on, where one cycle ends and the next starts.
     return (np.arange(N) + position_of(0, topology)) % N
 
 
 @remembered(most=16)
 def cycles(topology: str) -> list[list[int]]:
-    """The cycles of the ring's links from one hop of type 0 to the next, closed by that hop."""
+    """Return the cycles: ring links from one hop of type 0 to the next, closed by that hop."""
     network = open_topology(topology)
     m, N = parameters(topology)
     found = []
     for start in renumbered(topology)[::m].tolist():
         nodes = [start, network.neighbor(start, 0)]
-        # A hop of type 0 leads one sector on, which is how the end of a cycle is recognised without
-        # the formulas.
+        # A hop of type 0 leads to the next sector. This property identifies the end of a cycle
+        # without the formulas.
         while network.neighbor(nodes[-1], 2) != (nodes[-1] + m) % N:
             nodes.append(network.neighbor(nodes[-1], 0))
         closed = start in network.neighbor(nodes[-1], range(network.ports))
@@ -89,7 +88,7 @@ def cycles(topology: str) -> list[list[int]]:
     grid=TWO_HOSTS,
 )
 def cycles_of_sectors(topology: str) -> dict[str, Any]:
-    """Follow the cycles over the links, and intersect them."""
+    """Return facts on the cycles, by following them over links and intersecting them."""
     found = [set(nodes) for nodes in cycles(topology)]
     count = len(found)
     shared: dict[bool, set[int]] = {True: set(), False: set()}
@@ -112,7 +111,7 @@ def cycles_of_sectors(topology: str) -> dict[str, Any]:
     grid=PAPERS_HOSTS,
 )
 def linked_nodes(topology: str) -> dict[str, tuple[int, ...]]:
-    """Count such nodes that the cycles have, by distance."""
+    """Return the number of nodes of a cycle that are linked to other cycles, by distance."""
     network = open_topology(topology)
     m, N = parameters(topology)
     nodes = renumbered(topology)[:, np.newaxis]
@@ -128,13 +127,16 @@ def linked_nodes(topology: str) -> dict[str, tuple[int, ...]]:
 
 
 def laterals(topology: str) -> list[str]:
-    """The distances that need links between cycles: 2^r, .., 2^(q-1)."""
+    """Return the distances that need links between cycles: 2^r, .., 2^(q-1)."""
     m, N = parameters(topology)
     return [f"2^{j}" for j in range(m.bit_length() - 1, N.bit_length() - 1)]
 
 
 def types_met(topology: str) -> tuple[int, ...]:
-    """The types of the links at (l,1), .., (l,m-1) and (l+1,0): 2^t cycles; for all l the same."""
+    """Return the types of the links at (l,1), .., (l,m-1) and (l+1,0), equal for all cycles l.
+
+    A link of type t leads 2^t cycles on.
+    """
     network = open_topology(topology)
     m, N = parameters(topology)
     nodes = renumbered(topology)
@@ -154,7 +156,7 @@ def types_met(topology: str) -> tuple[int, ...]:
     grid=PAPERS_HOSTS,
 )
 def number_of_types(topology: str) -> dict[str, int]:
-    """The links of a cycle."""
+    """Return the numbers of link types of a cycle."""
     met = types_met(topology)
     return {"types": len(set(met)), "last": met[-1]}
 
@@ -176,14 +178,14 @@ sequence = claim_6(
     grid=once("G(8,256)"),
 )
 def permutation() -> dict[str, int]:
-    """Return where elements 2^j cycles on from element 0 stand, as the emulator places them."""
+    """Return the positions of the elements 2^j cycles after element 0, in the emulator."""
     places = places_of(EXAMPLE)
     bits = range(len(laterals(EXAMPLE)) - 1, -1, -1)
     return {str(j): int(places[8 << j] // 8).bit_length() - 1 for j in bits}
 
 
 def places_of(topology: str) -> Ints:
-    """The new number of the processor at which each element starts."""
+    """Return the new number of the processor at which each element starts."""
     elements = Loops(Machine(topology)).index
     places = np.empty(len(elements), np.int64)
     places[elements[renumbered(topology)]] = np.arange(len(elements))
@@ -202,7 +204,7 @@ places = claim_6(
 
 
 def shifted(topology: str, shifts: int) -> list[Array]:
-    """The elements in the registers of the processors, in new order, after 0, 1, .. shifts."""
+    """Return the elements in the processors' registers, in new order, after 0, 1, .. shifts."""
     host = Loops(Machine(topology))
     registers = np.stack([host.index] * 4)
     registers[EXTRA] = -1
@@ -222,7 +224,7 @@ def shifted(topology: str, shifts: int) -> list[Array]:
     grid=once("G(8,256)"),
 )
 def shifts_of_first() -> dict[str, tuple[int, int]]:
-    """Shift on the machine; the processor and hop type of a_0 after 0, 3 and 5 shifts."""
+    """Return processor and hop type of element a_0 after 0, 3 and 5 shifts on the machine."""
     seen, order = shifted(EXAMPLE, 5), renumbered(EXAMPLE)
     found = {}
     for shifts in (0, 3, 5):
@@ -240,10 +242,10 @@ def shifts_of_first() -> dict[str, tuple[int, int]]:
     grid=TWO_HOSTS,
 )
 def shifts_of_dimension(topology: str) -> dict[str, int]:
-    """Shifts of the elements on the machine, by distance."""
+    """Return the number of shifts of the elements on the machine, by distance."""
     m, _ = parameters(topology)
     seen = shifted(topology, 2 * m + 2)
-    # Measured and not taken from the paper: the claim is that this takes m + 1 shifts.
+    # Measured and not taken from the paper, because the claim states m + 1 shifts.
     lap = next(t for t in range(1, 2 * m + 3) if np.array_equal(seen[0][HELD], seen[t][HELD]))
     met = types_met(topology)
     slots = [0, *linked_slots(topology)]
@@ -256,7 +258,7 @@ def shifts_of_dimension(topology: str) -> dict[str, int]:
 
 
 def linked_slots(topology: str) -> Sequence[int]:
-    """The places in a cycle, from 1 on, that have a link to another cycle."""
+    """Return the places of a cycle, from 1 on, with a link to another cycle."""
     m, _ = parameters(topology)
     network = open_topology(topology)
     return [p for p in range(1, m) if network.neighbor(int(renumbered(topology)[p]), 2) >= 0]

@@ -1,4 +1,4 @@
-"""The diameter (section 3.2, Theorem 1; the comparisons of section 1 are elsewhere)."""
+"""The diameter (section 3.2, Theorem 1). Other modules compare it as in section 1."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from mpinet.papers.witness import farthest
 
 
 def sector_length(topology: str) -> int:
-    """The m of a topology string."""
+    """Return the m of a topology string."""
     return parameters(topology)[0]
 
 
@@ -74,12 +74,12 @@ EDGES_BESIDE_HOPS = (
     cost=size_of,
 )
 def farthest_in_one_half(topology: str) -> Measured:
-    """The largest such distance, with the first pair."""
+    """Return the largest distance within a half of a sector, with the first pair."""
     m, _ = parameters(topology)
     found = floods.sector_distances(topology)
     border = position_of(0, topology)
     first, last = np.arange(len(found))[:, np.newaxis] % m, np.arange(found.shape[1]) % m
-    # The node of type 0 belongs to both halves, as the paper's remark counts it.
+    # The node of type 0 belongs to both halves, as in the paper's remark.
     lower = (first <= border) & (last <= border)
     upper = (first >= border) & (last >= border)
     return farthest(np.where(lower | upper, found, -1))
@@ -136,6 +136,6 @@ THEOREM_1 = (
     cost=size_of,
 )
 def diameter_by_logarithm(topology: str) -> Measured:
-    """Flood for the diameter, and divide it by log2 N."""
+    """Return the diameter, found by floods, divided by log2 N."""
     found = floods.diameter(topology)
     return Measured(found.value / log2(size_of(topology)), {"diameter": found.value})

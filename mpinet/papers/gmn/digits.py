@@ -31,14 +31,14 @@ from mpinet.papers.witness import largest
 
 
 def bound_1(m: int) -> int:
-    """The printed B1."""
-    # The larger of two cases of section 3.2: odd differences have digit 0 as one hop more than
-    # their other digits.
+    """Return B1, the printed bound on the number of hops without the diagonal."""
+    # The larger of two cases of section 3.2: in odd differences, digit 0 is a hop in addition to
+    # the other digits.
     return 3 * (m // 4) // 2 if m % 8 in (0, 1) else 3 * ((m - 2) // 4) // 2 + 1
 
 
 def bound_2(m: int) -> int:
-    """The printed B2; its inner bracket, floor(3/2 (m//4 - 1)), has been put right."""
+    """Return B2, the bound on hops, with the printed bracket floor(3/2 (m//4 - 1)) corrected."""
     return 3 * ((m - 2) // 4) // 2 + 1 if m % 8 in (2, 3) else 3 * (m // 4 - 1) // 2 + 2
 
 
@@ -60,7 +60,7 @@ example_1 = claim_3_1(
     grid=once("109"),
 )
 def example_2() -> dict[str, object]:
-    """Digits and weights of the number in the emulator's routing."""
+    """Return digits and weights of the number in the emulator's routing."""
     row = numbers_read(109, 109)[0]
     weights = {"w": NONZERO, "w_e": EVEN_ONES, "w_o": ODD_ONES}
     return {"digits": digits(109)} | {key: int(row[column]) for key, column in weights.items()}
@@ -74,7 +74,7 @@ def example_2() -> dict[str, object]:
     grid=over(word=((1, 0, 0, -1, 1, 0, -1), (1, 0, 0, 0, -1, 0, -1))),
 )
 def sectors_led(word: tuple[int, ...]) -> int:
-    """The sectors that a walk through G(16,8192) with a hop for every digit gets on."""
+    """Return the sectors that a walk through G(16,8192) advances, with a hop per digit."""
     network = open_topology(name(16, 8192))
     m, node = 16, 0
     for kind, digit in enumerate(reversed(word)):
@@ -92,11 +92,11 @@ def sectors_led(word: tuple[int, ...]) -> int:
     grid=once("all words of 11 digits"),
 )
 def unique() -> Measured | bool:
-    """Look at all words of 11 digits."""
+    """Return whether the words of 11 digits represent each number of a range exactly once."""
     rows = words(11)
     numbers = values(rows)
     different, counts = np.unique(numbers, return_counts=True)
-    # Two words for one number would refute uniqueness before the routing's own word is compared.
+    # Two words for one number refute uniqueness before the routing's own word is compared.
     if counts.max() > 1:
         return Measured(False, {"number": int(different[counts > 1][0])})
     for row, number in zip(rows.tolist(), numbers.tolist(), strict=True):
@@ -124,7 +124,7 @@ def unique() -> Measured | bool:
     ),
 )
 def most_nonzero(above: int, upto: int) -> Measured:
-    """The most nonzero digits, and the least number that has them."""
+    """Return the largest number of nonzero digits, with the least number that has as many."""
     return largest(numbers_read(above + 1, upto)[:, NONZERO], "n", first=above + 1)
 
 
@@ -140,7 +140,7 @@ largest_number = claim(
 
 
 def near(topology: str) -> Ints:
-    """The routing's `COLUMNS` of the sector differences up to N//(4m)."""
+    """Return the routing's `COLUMNS` of the sector differences up to N//(4m)."""
     m, N = parameters(topology)
     return numbers_read(0, N // (4 * m))
 
@@ -157,7 +157,7 @@ most_digits = claim_3_2(
 
 
 def most_ones_above(lowest: int, topology: str) -> Measured:
-    """The most nonzero digits above digit 0 of the near differences whose digit 0 is so."""
+    """Return the most nonzero digits above digit 0 of near differences with the given digit 0."""
     rows = near(topology)
     above = rows[:, EVEN_ONES] + rows[:, ODD_ONES]
     return largest(np.where(rows[:, LOWEST] == lowest, above, -1), "delta")
@@ -188,15 +188,16 @@ WEIGHTS = (
     place="3.2 case 2",
     statement="every sector difference has its digits below m//2, or what the diagonal leaves of "
     "it has them below m//2 - 1: no difference is left over",
-    reading="the ranges are those of Lemma 2; their printed exponents contradict one another.",
+    reading="the ranges are taken from Lemma 2, because the printed exponents contradict each "
+    "other.",
     claimed=0,
     grid=TO_20,
 )
 def left_over(topology: str) -> Measured:
-    """Count the sector differences that neither range has, and name the first."""
+    """Return the number of sector differences in neither range, with the first."""
     half = parameters(topology)[0] // 2
     length = numbers_read(0, half_round(topology))[:, LENGTH]
-    # Reversed: what the diagonal leaves of a difference is counted down from half the round.
+    # Reversed, because the diagonal's remainder of a difference counts down from half the ring.
     left = np.flatnonzero((length > half) & (length[::-1] > half - 1))
     return Measured(len(left), {"delta": int(left[0])} if len(left) else {})
 
@@ -217,13 +218,13 @@ routing_steps = claim(
 @claim_3_2(
     "GMN-D-convert",
     statement="with w = w_e + w_o nonzero digits above digit 0 there are at most floor(3w/2) hops "
-    "after the conversion, those of digit 0 not counted",
+    "after the conversion, without the hops of digit 0",
     relation="<=",
     claimed=lambda w: 3 * w // 2,
     grid=over("w <= 7, delta < 2^14", w=range(8)),
 )
 def most_converted(w: int) -> Measured:
-    """The most hops of a difference of that weight, and the first difference that needs them."""
+    """Return the most hops of a difference of weight w, with the first such difference."""
     rows = numbers_read(0, 2**14 - 1)
     weights = rows[:, EVEN_ONES] + rows[:, ODD_ONES]
     hops = np.where(weights == w, rows[:, HOPS] - (rows[:, NONZERO] - weights), -1)
@@ -240,7 +241,7 @@ most_hops_near = claim_3_2(
 
 
 def diagonal_rows(topology: str, first: int) -> Ints:
-    """The `COLUMNS` of what the diagonal leaves of the differences first..k."""
+    """Return the `COLUMNS` of the remainders after the diagonal, for the differences first..k."""
     k = half_round(topology)
     return numbers_read(0, k)[: k - first + 1][::-1]
 
@@ -252,7 +253,7 @@ def diagonal_rows(topology: str, first: int) -> Ints:
     claimed=lambda topology: bound_2(parameters(topology)[0]),
 )
 def most_hops_far(topology: str) -> Measured | int:
-    """The most hops with the diagonal, and the first difference that needs them; 0 without any."""
+    """Return the most hops with the diagonal, with the first difference; 0 if none needs it."""
     first = range_without_diagonal(topology) + 1
     rows = diagonal_rows(topology, first)
     return largest(rows[:, HOPS] + 1, "delta", first) if len(rows) else 0
@@ -275,14 +276,14 @@ larger_bound = claim_3_2(
     claimed=lambda topology: bound_2(parameters(topology)[0]),
 )
 def most_hops(topology: str) -> Measured:
-    """The most hops as the routing takes them, and the first difference that needs them."""
+    """Return the most hops taken by the routing, with the first difference that needs them."""
     reach = range_without_diagonal(topology)
     far = diagonal_rows(topology, reach + 1)
     return largest(np.concatenate([numbers_read(0, reach)[:, HOPS], far[:, HOPS] + 1]), "delta")
 
 
 def highest_after_diagonal(topology: str, reach: int) -> Measured | int:
-    """The highest type of a hop after the diagonal, which differences beyond `reach` use; or -1."""
+    """Return the highest hop type after the diagonal, for differences beyond `reach`, or -1."""
     rows = diagonal_rows(topology, reach + 1)
     return largest(rows[:, HIGHEST], "delta", reach + 1) if len(rows) else -1
 
@@ -300,7 +301,7 @@ highest_beyond_lemma_2 = claim(
 
 
 def has_odd_half(topology: str) -> bool:
-    """Tell if it is the largest G(m,N) of an m for which m//2 is odd."""
+    """Return whether a network is the largest G(m,N) of an m with odd m//2."""
     m, N = parameters(topology)
     return largest_size(m) == N and m // 2 % 2 == 1
 
@@ -317,7 +318,11 @@ def has_odd_half(topology: str) -> bool:
     fails_where=("N = m 2^(floor(m/2) + 1) and floor(m/2) is odd", has_odd_half),
 )
 def highest_beyond_print(topology: str) -> Measured | int:
-    """The routing's range is replaced by the printed one."""
-    # The algorithm rounds down where Lemma 2 has a third more for an odd number of digits.
+    """Return the highest hop type after the diagonal, with the range that the paper prints.
+
+    Sector differences beyond the range take the diagonal. Without such a difference, the
+    result is -1.
+    """
+    # The algorithm rounds down, but Lemma 2 adds a third for an odd number of digits.
     printed = 2 * (2 ** (parameters(topology)[0] // 2) - 1) // 3
     return highest_after_diagonal(topology, min(printed, half_round(topology)))

@@ -1,7 +1,7 @@
 """G(m,N) with one dead node (section 5).
 
-Nodes at the same position are taken for alike where the translation by a sector is seen to be an
-automorphism, and where routes are the same in other sectors in a sample.
+Nodes at the same position of different sectors count as equivalent if the translation by a sector
+is an automorphism, and if routes in other sectors are equal in a sample. Both are checked.
 """
 
 from __future__ import annotations
@@ -26,14 +26,14 @@ from mpinet.papers.measured import checked_distances
 from mpinet.papers.witness import farthest
 
 LOST = -1
-"""A route that does not arrive, or meets the dead node."""
+"""Length recorded for a route that does not arrive or meets the dead node."""
 
 SAMPLE = 500
-"""Pairs with which routes in another sector are compared."""
+"""Number of pairs in the comparison of routes with another sector."""
 
 
 def up_to(most: int) -> PointGrid:
-    """All G(m,N) up to a size."""
+    """Return the grid of all G(m,N) up to a size."""
     return points(f"N <= {most}", lambda: listed(3, 12, most))
 
 
@@ -54,11 +54,11 @@ two_connected = claim_5(
 
 @remembered
 def worst_diameter(topology: str) -> Measured:
-    """The largest diameter with one dead node, with that node and a pair at that distance."""
+    """Return the largest diameter with one dead node, with that node and a farthest pair."""
     network = open_topology(topology)
     m, N = parameters(topology)
     worst = Measured(-1)
-    # By the checked symmetry the dead nodes of one sector stand for all others.
+    # By the checked symmetry, the dead nodes of one sector represent all others.
     for dead in range(m if floods.looks_alike(network, m) else N):
         found = farthest(checked_distances(topology, dead=(dead,)))
         if found.value > worst.value:
@@ -76,7 +76,7 @@ def worst_diameter(topology: str) -> Measured:
     cost=lambda topology: 100 * size_of(topology),
 )
 def increase(topology: str) -> Measured:
-    """Flood without each node in turn; the largest diameter less that of the whole network."""
+    """Return the largest increase of the diameter by one dead node, by floods for each node."""
     worst = worst_diameter(topology)
     return Measured(worst.value - floods.diameter(topology).value, worst.where)
 
@@ -92,7 +92,7 @@ diameter_with_dead_node = claim_5(
 
 
 def longest_around(topology: str, routing: str) -> Measured:
-    """The longest route with one dead node, with that node and the pair; 4N if one is lost."""
+    """Return the longest route with one dead node, with node and pair; 4N for a lost route."""
     network = open_topology(topology)
     m, N = parameters(topology)
     sectors_alike = floods.looks_alike(network, m) and all(
@@ -104,8 +104,8 @@ def longest_around(topology: str, routing: str) -> Measured:
         pairs = pairs_without(N, dead)
         lengths = lengths_around(network, around, dead, pairs)
         if lengths.min() == LOST:
-            # A lost route must refute any bound on lengths, so it counts as longer than all routes
-            # there are.
+            # A lost route must refute any bound on lengths, so its length exceeds that of all
+            # routes.
             lengths = np.where(lengths == LOST, 4 * N, lengths)
         at = int(lengths.argmax())
         if lengths[at] > worst.value:
@@ -115,19 +115,19 @@ def longest_around(topology: str, routing: str) -> Measured:
 
 
 def pairs_without(N: int, dead: int) -> Ints:
-    """All ordered pairs of different living nodes, shape (k, 2)."""
+    """Return all ordered pairs of different living nodes, shape (k, 2)."""
     nodes = np.delete(np.arange(N), dead)
     pairs = np.stack(np.meshgrid(nodes, nodes, indexing="ij"), axis=-1).reshape(-1, 2)
     return pairs[pairs[:, 0] != pairs[:, 1]]
 
 
 def moved_alike(network: Topology, routing: Routing, dead: int, m: int) -> bool:
-    """Tell if routes in another sector are as long, in a sample of pairs."""
+    """Return whether routes in another sector have equal lengths, in a sample of pairs."""
     generator = np.random.default_rng(dead)
     pairs = pairs_without(network.size, dead)
     pairs = pairs[generator.integers(len(pairs), size=SAMPLE)]
-    # Routing is code and may treat sectors differently by mistake, which the wiring's symmetry does
-    # not exclude.
+    # Routing is code that may treat sectors differently by mistake. Symmetric wiring does not
+    # exclude such a mistake.
     by = m * int(generator.integers(1, network.size // m))
     other, moved = (dead + by) % network.size, (pairs + by) % network.size
     here = lengths_around(network, routing.around([dead]), dead, pairs)
@@ -136,7 +136,7 @@ def moved_alike(network: Topology, routing: Routing, dead: int, m: int) -> bool:
 
 
 def lengths_around(network: Topology, routing: Routing, dead: int, pairs: Ints) -> Ints:
-    """Hops of the routes of some pairs; `LOST` for those that do not arrive."""
+    """Return the hops of the routes of some pairs; `LOST` for routes that do not arrive."""
     lengths = np.zeros(len(pairs), np.int64)
     ends = pairs[:, 0].copy(), pairs[:, 1].copy()
     walk_around(rules(network, routing), *ends, Around(dead, lengths))
@@ -144,7 +144,7 @@ def lengths_around(network: Topology, routing: Routing, dead: int, pairs: Ints) 
 
 
 class Around(NamedTuple):
-    """Arguments and results of `walk_around`: the dead node, and hops of each route or `LOST`."""
+    """Arguments and results of `walk_around`: dead node, and hops of each route or `LOST`."""
 
     dead: int
     lengths: Ints
@@ -152,7 +152,7 @@ class Around(NamedTuple):
 
 @inlined
 def shun_dead(visit, header, notes):
-    """Count a route as lost that a hop leads to the dead node."""
+    """Mark a route as lost if a hop leads to the dead node."""
     if visit.following == notes.dead:
         notes.lengths[visit.pair] = LOST
     return False
@@ -160,7 +160,7 @@ def shun_dead(visit, header, notes):
 
 @inlined
 def note_length(visit, header, notes):
-    """Write the length of a route that has ended, unless it is lost."""
+    """Record the length of a finished route, unless it is lost."""
     if not arrived(visit):
         notes.lengths[visit.pair] = LOST
     elif notes.lengths[visit.pair] != LOST:
@@ -189,7 +189,7 @@ ROUTES_AROUND = (
         grid=UP_TO_300,
         cost=lambda topology: 30 * size_of(topology) ** 2,
         measured=lambda topology: longest_around(topology, "online"),
-        reading="what is repaired is the route in the printed order (docs/papers/gmn 4.2).",
+        reading="the repaired route is the route in the printed order (docs/papers/gmn 4.2).",
         cause="ends-of-routes",
         corrected=Corrected(
             "GMN-C-FT-online",

@@ -1,4 +1,4 @@
-"""Distances in G(m,N) by floods, from one sector where the others are seen to look alike."""
+"""Distances in G(m,N) by floods, from one sector only if all sectors are equivalent."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from mpinet.papers.witness import farthest
 
 
 def looks_alike(network: Topology, by: int) -> bool:
-    """Tell if the translation u -> u + by takes every port to the port of the same number."""
+    """Return whether the translation u -> u + by maps every port to the port of the same number."""
     nodes = np.arange(network.size)[:, np.newaxis]
     behind = network.neighbor(nodes, np.arange(network.ports))
     moved = np.where(behind < 0, behind, (behind + by) % network.size)
@@ -24,7 +24,7 @@ def looks_alike(network: Topology, by: int) -> bool:
 
 @remembered
 def sector_distances(topology: str) -> Distances:
-    """Distances from the nodes of sector 0 to all; from all nodes, if sectors do not look alike.
+    """Return distances from sector 0 to all nodes; from all nodes if sectors are not equivalent.
 
     Returns
     -------
@@ -37,5 +37,5 @@ def sector_distances(topology: str) -> Distances:
 
 @remembered
 def diameter(topology: str) -> Measured:
-    """The diameter of G(m,N), with a pair."""
+    """Return the diameter of G(m,N), with a pair."""
     return farthest(sector_distances(topology))

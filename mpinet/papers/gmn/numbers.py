@@ -1,4 +1,4 @@
-"""Restricted redundant binary as the emulator's routing makes it, and all of its words."""
+"""Restricted redundant binary numbers as made by the emulator's routing, and all their words."""
 
 from __future__ import annotations
 
@@ -14,15 +14,17 @@ from mpinet.networks.gmn.walk import BOTH, cheaper_class, count_hops
 from mpinet.papers.gmn.grids import parameters
 
 DIGITS = 64
-"""Room for the digits of a number."""
+"""Maximum number of digits of a number."""
 
 LENGTH, NONZERO, LOWEST, EVEN_ONES, ODD_ONES, HOPS, HIGHEST, COLUMNS = range(8)
-"""Columns of `read_numbers`: digits, nonzero ones, whether digit 0 is one of them, those at even
-positions from 2 on, those at odd ones; hops after conversion, and the highest type of them."""
+"""Columns of `read_numbers`: number of digits, number of nonzero digits, whether digit 0 is
+nonzero, nonzero digits at even positions from 2 on, nonzero digits at odd positions, hops after
+conversion, and the highest type of these hops.
+"""
 
 
 def digits(number: int, least: int = 1) -> tuple[int, ...]:
-    """The digits of a number that the emulator's routing finds, the highest first."""
+    """Return the digits of a number as found by the emulator's routing, highest first."""
     found = np.zeros(max(DIGITS, number.bit_length() + 2), np.int64)
     count_hops(number, BOTH, found)
     length = max(least, int(np.flatnonzero(found).max(initial=0)) + 1)
@@ -31,7 +33,7 @@ def digits(number: int, least: int = 1) -> tuple[int, ...]:
 
 @remembered(most=16)
 def numbers_read(first: int, last: int) -> Ints:
-    """A row of `COLUMNS` for each of the numbers first..last."""
+    """Return a row of `COLUMNS` for each of the numbers first..last."""
     rows = np.zeros((last - first + 1, COLUMNS), np.int64)
     read_numbers(first, rows)
     return rows
@@ -39,7 +41,7 @@ def numbers_read(first: int, last: int) -> Ints:
 
 @kernel
 def read_numbers(first: int, rows: Table) -> None:
-    """Write what the emulator's routing makes of consecutive numbers."""
+    """Write the rows of consecutive numbers as converted by the emulator's routing."""
     found = np.zeros(DIGITS, np.int64)
     for i in range(rows.shape[0]):
         row = rows[i]
@@ -63,10 +65,10 @@ def read_numbers(first: int, rows: Table) -> None:
 
 
 def words(length: int) -> NDArray[np.int8]:
-    """All words of digits -1, 0, 1, lowest first, in which no two neighbours are nonzero."""
+    """Return all words of digits -1, 0, 1, lowest first, without two adjacent nonzero digits."""
     rows = np.zeros((1, 0), np.int8)
     for _ in range(length):
-        # No two neighbours are nonzero: after a nonzero digit only a zero may follow.
+        # A nonzero digit can only be followed by a zero.
         free = rows if not rows.shape[1] else rows[rows[:, -1] == 0]
         grown = [np.insert(rows, rows.shape[1], 0, axis=1)]
         grown += [np.insert(free, free.shape[1], digit, axis=1) for digit in (-1, 1)]
@@ -75,23 +77,23 @@ def words(length: int) -> NDArray[np.int8]:
 
 
 def values(rows: NDArray[np.int8]) -> Ints:
-    """The numbers that words of digits, lowest first, stand for."""
+    """Return the numbers represented by words of digits, lowest first."""
     return rows.astype(np.int64) @ (1 << np.arange(rows.shape[1]))
 
 
 def half_round(topology: str) -> int:
-    """The number k of sectors half round the ring."""
+    """Return the number k of sectors in half the ring."""
     m, N = parameters(topology)
     return N // (2 * m)
 
 
 def range_without_diagonal(topology: str) -> int:
-    """The largest sector difference for which the emulator's routing takes no diagonal."""
+    """Return the largest sector difference that the routing covers without a diagonal."""
     return min(half_round(topology), int(open_topology(topology).params[RANGE]))
 
 
 def hop_types_used(number: int) -> tuple[int, list[int]]:
-    """The hops of a sector difference after the conversion: how many, and of which types."""
+    """Return number and types of the hops for a sector difference, after the conversion."""
     found = np.zeros(DIGITS, np.int64)
     count_hops(number, cheaper_class(number), found)
     return int(np.abs(found).sum()), np.flatnonzero(found).tolist()

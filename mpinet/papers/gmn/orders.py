@@ -1,13 +1,13 @@
-"""The best order of a route's hops: what section 3.2 says can be chosen.
+"""Best order of a route's hops, which section 3.2 leaves open.
 
-The paper takes the hops of H, the diagonal where the sector difference needs it, and at most one
-more hop of type 0, and says that an order exists in which few edges remain. So the order that does
-best is what has to fail; the emulator's routing follows one order, the printed traversals.
+The paper takes the hops of H, the diagonal if the sector difference needs it, and at most one more
+hop of type 0. It states that in some order few edges remain. To refute this statement, the best
+order has to fail. The emulator's routing uses only one order, the printed traversals.
 
-A hop keeps its position in a sector, and the ring moves the position by one. In positions that are
-not wrapped round, a route is therefore a walk on a line: from the source's position to the
-target's, a sector further on or back for an additional hop of type 0, past each position that has
-hops left to make, in whatever sector.
+A hop keeps its position in a sector, and an edge of the ring changes the position by one. Without
+wraparound, a route is a walk on a line from the source's position to the target's position. The
+target's position moves by a sector for an additional hop of type 0. The walk passes each position
+with hops left to make, in any sector.
 """
 
 from __future__ import annotations
@@ -24,20 +24,20 @@ from mpinet.networks.gmn.walk import cheaper_class, count_hops
 from mpinet.papers.witness import at_pair
 
 LENGTH, BESIDES, KINDS = range(3)
-"""The extremes: the longest route; the most edges that are neither of H nor the diagonal."""
+"""Indices of the extremes: the longest route, and the most edges outside of H and the diagonal."""
 
 ADDITIONAL = 1
-"""Hops of type 0 that may be added, forward or back."""
+"""Number of hops of type 0 that may be added in either direction."""
 
 
 @remembered(most=4)
 def best_orders(topology: str) -> tuple[Measured, Measured]:
-    """Return the longest route by the best order of hops, and the most edges beside H.
+    """Return the longest route with the best order of hops, and the most edges outside of H.
 
     Parameters
     ----------
     topology : str
-        A G(m,N). Sources are the nodes of sector 0: the network looks alike from every sector.
+        A G(m,N). Sources are the nodes of sector 0, because all sectors are equivalent.
     """
     found = np.zeros((KINDS, 3), np.int64)
     network = open_topology(topology)
@@ -48,7 +48,7 @@ def best_orders(topology: str) -> tuple[Measured, Measured]:
 
 @kernel
 def judge_best_orders(params: Ints, found: Table) -> None:
-    """Find the pairs whose best order is worst: one of length, one of edges beside H."""
+    """Find the pair with the longest best route, and the pair with the most edges outside of H."""
     m, size = params[SECTOR], params[LOOPS]
     hops = np.empty(params[TYPES] + 2, np.int64)
     needed = np.empty(m, np.bool_)
@@ -57,7 +57,7 @@ def judge_best_orders(params: Ints, found: Table) -> None:
             ahead = (target - source) % size
             ring = min(ahead, size - ahead)
             length = besides = ring
-            # Nearer pairs are joined by the ring, where no order of hops can be chosen.
+            # Closer pairs are connected by the ring, where no order of hops can be chosen.
             if ring > m:
                 length, besides = best_order(source, target, hops, needed, params)
             for kind, value in ((LENGTH, length), (BESIDES, besides)):
@@ -67,7 +67,7 @@ def judge_best_orders(params: Ints, found: Table) -> None:
 
 @inlined
 def best_order(source, target, hops, needed, params):
-    """Return the fewest hops of a route with the paper's H, and the fewest edges beside H."""
+    """Return the fewest hops of a route with the paper's H, and the fewest edges outside of H."""
     m, half, types = params[SECTOR], params[HALF], params[TYPES]
     sectors, sign = (target // m - source // m) % (2 * half), 1
     if sectors > half - 1:
@@ -79,8 +79,7 @@ def best_order(source, target, hops, needed, params):
     for hop_type in range(1, types):
         others += abs(hops[hop_type])
     length = besides = params[LOOPS]
-    # The paper may add one hop of type 0 in either direction, and the best choice is what has to
-    # fail.
+    # The paper may add one hop of type 0 in either direction. Even the best choice has to fail.
     for added in range(-ADDITIONAL, ADDITIONAL + 1):
         zeros = abs(hops[0] + added)
         needed[:] = False
@@ -101,13 +100,13 @@ def shortest_walk(start, end, needed, m):
     """Return the fewest edges of a walk on the line that passes each needed position modulo m."""
     low, high = min(start, end), max(start, end)
     best = 4 * m
-    # Positions repeat with period m, so a stretch never has to reach further than one sector below
-    # the ends.
+    # Positions repeat with period m, so a walk never reaches further than one sector below the
+    # ends.
     for first in range(low, low - m, -1):
         last = high
         while not passes_all(first, last, needed, m):
             last += 1
-        # Out to the nearer turn, across, and back to the end: both ends of the stretch are passed.
+        # Out to the nearer turning point, across, and back to the end: the walk passes both ends.
         best = min(best, (start - first) + (last - first) + (last - end))
         best = min(best, (last - start) + (last - first) + (end - first))
     return best
@@ -115,7 +114,7 @@ def shortest_walk(start, end, needed, m):
 
 @inlined
 def passes_all(first, last, needed, m):
-    """Return whether a stretch of the line has a copy of every needed position."""
+    """Return whether an interval of the line has a copy of every needed position."""
     if last - first >= m - 1:
         return True
     for position in range(m):

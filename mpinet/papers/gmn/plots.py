@@ -1,4 +1,4 @@
-"""The diameter over N beside that of other networks, as the ledger draws it."""
+"""Plots of the diameter over N, with other networks, for the ledger."""
 
 from __future__ import annotations
 
@@ -8,13 +8,13 @@ from mpinet.papers.gmn.grids import largest_size, parameters
 
 
 def is_largest(topology: str) -> bool:
-    """Return whether G(m,N) has the most nodes that its m allows, as those of table 1 have."""
+    """Return whether G(m,N) is the largest for its m, like the networks of table 1."""
     m, N = parameters(topology)
     return largest_size(m) == N
 
 
 def _of_table(ending: str) -> dict[str, float]:
-    """A column of table 1: the claims of its cells, at their numbers of nodes."""
+    """Return the claims of a column of table 1, with their numbers of nodes."""
     return {f"GMN-TB1-{N}-{ending}": N for N in SECTORS}
 
 

@@ -1,6 +1,6 @@
-"""The pseudocode of step 2 as it is printed (section 6), taken literally in one point at a time.
+"""Pseudocode of step 2 as printed (section 6), taken literally at one point at a time.
 
-Item 8 of docs/papers/gmn, 11, lists the points; everything else is as the emulator has it.
+Item 8 of docs/papers/gmn, 11, lists the points. Everything else is as in the emulator.
 """
 
 from __future__ import annotations
@@ -20,12 +20,12 @@ from mpinet.programs.schedules.gmn import Loops
 
 
 class OneWindow(Loops):
-    """Item ii: the window m-p+2 <= i <= 2m-p+1 also for p = 0."""
+    """Item ii: the window m-p+2 <= i <= 2m-p+1 applies to p = 0 as well."""
 
     def __init__(self, machine: Machine):
         super().__init__(machine)
-        # With the printed window the last exchange comes one shift later, so the schedule has to be
-        # longer.
+        # With the printed window the last exchange comes one shift later, so the schedule is one
+        # shift longer.
         self._exchanges = 2 * self.length + 1
 
     def _opens(self, place: int) -> int:
@@ -33,19 +33,19 @@ class OneWindow(Loops):
 
 
 class NoDiagonal(Loops):
-    """Item i: only nodes of degree 4 take part, so that the diagonal is not used."""
+    """Item i: only nodes of degree 4 take part, so the diagonal is not used."""
 
     def meetings(self, turn: int) -> dict[int, int]:
-        """Without the diagonal's."""
+        """Return the meetings of a turn without the diagonal."""
         diagonal = max(self._types)
         return {p: j for p, j in super().meetings(turn).items() if self._types[p] != diagonal}
 
 
 class PermutedBit(Loops):
-    """Item iii: bit k of the permuted cycle number decides whether +h_k or -h_k is used."""
+    """Item iii: bit k of the permuted cycle number selects +h_k or -h_k."""
 
     def lateral(self, nodes: Ints) -> Ints:
-        """The node 2^k cycles further on where that bit is 0, else further back."""
+        """Return the node 2^k cycles ahead if that bit is 0, otherwise 2^k cycles back."""
         numbers = self._renumbered(nodes)
         kinds = np.array(self._types)[numbers % self.length]
         permuted = self.element(nodes, np.zeros_like(nodes)) // self.length
@@ -60,7 +60,7 @@ def print_claim(
     schedule: type[Loops],
     fails_where: tuple[str, Predicate] | None = None,
 ) -> Claim:
-    """The claim that step 2 is right with one point as printed."""
+    """Return the claim that step 2 is correct with one point as printed."""
     return claim(
         f"GMN-A-print-{id}",
         place="6",
@@ -85,4 +85,4 @@ PRINTED = (
         ("m > 4", lambda topology: parameters(topology)[0] > 4),
     ),
 )
-"""Printed values, one point at a time."""
+"""Claims on the printed pseudocode, one point at a time."""

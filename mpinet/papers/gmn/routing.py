@@ -21,16 +21,16 @@ EXAMPLE = name(8, 256)
 """The network of the examples."""
 
 ENUMERATED = 2**12
-"""Differences that are all looked at."""
+"""Number of differences that are all tested."""
 
 
 def cost_of_pairs(topology: str) -> float:
-    """About the time of a claim that looks at all pairs of nodes."""
+    """Return the cost of a claim about all pairs of nodes."""
     return size_of(topology) ** 2 / 2.5
 
 
 def longest_stated(topology: str) -> int:
-    """The bound m + B2 on a path's length, as printed."""
+    """Return the bound m + B2 on a path's length, as printed."""
     m, _ = parameters(topology)
     return m + bound_2(m)
 
@@ -44,7 +44,7 @@ def longest_stated(topology: str) -> int:
     grid=once("G(8,256)"),
 )
 def example_3() -> dict[str, int]:
-    """The digits of the sector difference in the emulator's routing."""
+    """Return the digits of the sector difference in the emulator's routing."""
     network = open_topology(EXAMPLE)
     sectors = [int(network.address(node).partition(",")[0]) for node in (2, 42)]
     found = digits(sectors[1] - sectors[0], least=5)[::-1]
@@ -59,7 +59,7 @@ def example_3() -> dict[str, int]:
     grid=once("G(8,256)"),
 )
 def example_4() -> str:
-    """The ports of the route, named by what they jump."""
+    """Return the ports of the route, named by their jumps."""
     network = open_topology(EXAMPLE)
     nodes, ports = path(network, network.routing("source"), 2, 42)
     named = []
@@ -100,20 +100,19 @@ claim_4 = section(place="4")
     cost=cost_of_pairs,
 )
 def all_delivered(topology: str) -> Measured | bool:
-    """Walk all routes; the first that does not arrive, and how many do not, where there are any."""
+    """Return whether all routes arrive, with the first lost route and the number of lost routes."""
     lost = census(topology).lost
     return Measured(False, lost.where | {"lost": lost.value}) if lost.value else True
 
 
 CHOSEN = (
-    "the paper says that the order of the hops can be chosen; so the best order is what "
-    "is measured, with the hops of H, the diagonal where it is needed, and at most one more hop of "
-    "type 0."
+    "the paper states that the order of the hops can be chosen, so the best order is measured, "
+    "with the hops of H, the diagonal if needed, and at most one more hop of type 0."
 )
 
 PRINTED_ORDER = (
-    "The order is that of the printed traversals as docs/papers/gmn 4.2 reads them, which the "
-    "emulator's routing follows."
+    "The order follows the printed traversals as read by docs/papers/gmn 4.2 and used by the "
+    "emulator's routing."
 )
 
 LONGEST_ROUTES = (
@@ -164,7 +163,7 @@ LONGEST_ROUTES = (
     ),
 )
 def signed_types(topology: str) -> int:
-    """Different jumps over the ports of hop nodes."""
+    """Return the number of different jumps over the ports of hop nodes."""
     network = open_topology(topology)
     m, N = parameters(topology)
     nodes = np.arange(1, m)[:, np.newaxis]
@@ -182,9 +181,9 @@ def signed_types(topology: str) -> int:
     cost=cost_of_pairs,
 )
 def header_bits(topology: str) -> Measured:
-    """Bits of the header of the longest route, in units of m log2 m."""
+    """Return the number of bits of the longest route's header, in units of m log2 m."""
     network = open_topology(topology)
-    # The bound is on the longest header, and the longest route has it: a digit per hop.
+    # The bound covers the longest header, which belongs to the longest route: a digit per hop.
     ends = census(topology).longest.where
     bits = network.routing("source").header_bits(ends["source"], ends["target"])
     m, _ = parameters(topology)
@@ -200,7 +199,11 @@ def header_bits(topology: str) -> Measured:
     grid=each_m(199, 199),
 )
 def array_lengths(m: int) -> dict[str, int]:
-    """The highest places in both arrays that the differences below the routing's range need."""
+    """Return the highest index that the routing needs in each of its arrays E and O.
+
+    The arrays hold the digits of a sector difference, except digit 0. Differences that take
+    the diagonal do not count.
+    """
     reach = largest(m // 2)
     lengths = [len(digits(reach)), int(numbers_read(0, ENUMERATED)[: reach + 1, LENGTH].max())]
     highest = max(lengths) - 1

@@ -1,4 +1,4 @@
-"""The hops of a sector, and the graph of sectors (section 2 and its remark)."""
+"""Hops of a sector, and the graph of sectors (section 2 and its remark)."""
 
 from __future__ import annotations
 
@@ -24,10 +24,10 @@ from mpinet.papers.gmn.grids import (
 from mpinet.papers.gmn.structure import half_of_jumps, hop_types
 
 Links = Ints
-"""Links as numbers: MOST_SECTORS u + v for u < v, ascending."""
+"""Links as integers: MOST_SECTORS u + v for u < v, ascending."""
 
 MOST_SECTORS = 1 << 20
-"""More than the sectors of any network that is looked at as a whole."""
+"""Limit above the number of sectors of any network that is compared as a whole."""
 
 EACH_M = points(
     "m < 200, the largest N",
@@ -36,18 +36,18 @@ EACH_M = points(
 
 
 def some_sectors(topology: str) -> list[int]:
-    """Sectors to be looked at: the first two, one in the middle, and the last."""
+    """Return the sectors to be tested: the first two, one in the middle, and the last."""
     m, N = parameters(topology)
     if m > WIDEST_MADE:
         raise OutOfReach(f"the ports of G({m},{N}) have numbers of more than 64 bits")
     sectors = N // m
-    # Wrap-around and the diagonal show at the ends and in the middle; sectors between are
+    # Wraparound and the diagonal affect the ends and the middle. Sectors between them are
     # translations of the first.
     return sorted({0, 1, sectors // 2 - 1, sectors - 1})
 
 
 def counted_types(topology: str) -> dict[str, Any]:
-    """The hops of a sector with m nodes as the paper counts them."""
+    """Return the hops of a sector with m nodes as counted by the paper."""
     m, _ = parameters(topology)
     alternate, types = list(range(1, 2 * (m // 2), 2)), list(range(m // 2))
     return {"hop nodes": m // 2, "positions": alternate, "types": types, "largest": m // 2 - 1}
@@ -63,7 +63,7 @@ claim_2 = section(place="2", grid=EACH_M)
     claimed=counted_types,
 )
 def hop_nodes(topology: str) -> Measured | dict[str, Any]:
-    """The hop nodes of the first sector that is not like the others; else of all."""
+    """Return the hop nodes of the first sector unlike the others, or of all sectors."""
     first: dict[str, Any] = {}
     for sector in some_sectors(topology):
         found = hop_types(topology, sector)
@@ -83,7 +83,7 @@ def hop_nodes(topology: str) -> Measured | dict[str, Any]:
     relation="all",
 )
 def halves(topology: str) -> Measured | bool:
-    """Look at `some_sectors`; the first in which it is not so is the witness."""
+    """Return whether `some_sectors` have the stated halves, with the first that does not."""
     for sector in some_sectors(topology):
         found = half_of_jumps(topology, sector)
         if found is not True:
@@ -93,26 +93,25 @@ def halves(topology: str) -> Measured | bool:
 
 @remembered
 def coalesced(topology: str) -> Links:
-    """The links between different sectors."""
+    """Return the links between different sectors."""
     m, _ = parameters(topology)
     pairs = np.sort(edges(topology) // m, axis=1)
     return np.unique(keys(pairs[pairs[:, 0] != pairs[:, 1]]))
 
 
 def links_of(topology: str) -> Links:
-    """The links of a network."""
+    """Return the links of a network."""
     return np.unique(keys(edges(topology)))
 
 
 def keys(pairs: Ints) -> Links:
-    """A number for every pair (u, v) of nodes."""
-    # One number for a pair: sets of links are then compared by sorted arrays instead of Python
-    # sets.
+    """Return an integer for each pair (u, v) of nodes."""
+    # With one integer per pair, sets of links are compared as sorted arrays instead of Python sets.
     return pairs @ np.array([MOST_SECTORS, 1])
 
 
 def paper_circulant(topology: str) -> str:
-    """The circulant of N/m nodes with the jumps 1, 2, .., 2^(floor(log2(N/m)) - 1)."""
+    """Return the circulant of N/m nodes with the jumps 1, 2, .., 2^(floor(log2(N/m)) - 1)."""
     sectors = sectors_of(topology)
     return f"circulant:{sectors},jumps=" + "-".join(
         str(2**i) for i in range(sectors.bit_length() - 1)
@@ -120,7 +119,7 @@ def paper_circulant(topology: str) -> str:
 
 
 def missing(topology: str, part: str) -> Measured | bool:
-    """Tell if the graph of sectors has all links of another network."""
+    """Return whether the graph of sectors has all links of another network."""
     lacking = np.setdiff1d(links_of(part), coalesced(topology))
     if not len(lacking):
         return True
@@ -129,7 +128,7 @@ def missing(topology: str, part: str) -> Measured | bool:
 
 
 def has_jumps_beyond(topology: str) -> bool:
-    """Tell if the circulant has a jump that neither a hop nor the way round makes."""
+    """Return whether the circulant has a jump made neither by a hop nor by the ring."""
     m, sectors = parameters(topology)[0], sectors_of(topology)
     return sectors > 2 ** (m // 2) and sectors.bit_count() > 2
 

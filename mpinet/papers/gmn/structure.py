@@ -1,4 +1,4 @@
-"""The members of G(m,N), and their wiring (abstract, sections 1 and 2, Figs. 1 and 2)."""
+"""Members of G(m,N), and their wiring (abstract, sections 1 and 2, Figs. 1 and 2)."""
 
 from __future__ import annotations
 
@@ -33,19 +33,19 @@ from mpinet.papers.gmn.grids import (
 from mpinet.papers.measured import degrees, links
 
 ROUNDING = 1e-9
-"""Far more than the rounding error of a ratio."""
+"""Tolerance far above the rounding error of a ratio."""
 
 LAST_SIZE = 18432
-"""The largest size whose interval to the next is measured."""
+"""Largest size whose interval to the next size is measured."""
 
 
 def average_degree(topology: str) -> float:
-    """Neighbours of a node, on average."""
+    """Return the average number of neighbours of a node."""
     return 2 * links(topology) / open_topology(topology).size
 
 
 def exists(topology: str) -> bool:
-    """Tell if the emulator makes this network."""
+    """Return whether the emulator accepts this network."""
     try:
         open_topology(topology)
     except TopologyError:
@@ -56,18 +56,18 @@ def exists(topology: str) -> bool:
 @claim(
     "GMN-S-unique",
     place="2(d)",
-    statement="where the sizes of one m end, at m 2^(m//2+1), those of m+1 begin",
+    statement="where the sizes of one m end, at m 2^(m//2+1), the sizes of m+1 begin",
     note="Corrected text: the printed largest size m 2^(m//2-1) is below the smallest; it is "
     "m 2^(m//2+1).",
     claimed={"of m": (True, False), "of m+1": (False, True)},
     grid=over(m=range(3, 60)),
 )
 def adjacent_ranges(m: int) -> dict[str, tuple[bool, ...]]:
-    """Tell which multiples of 2m and 2(m+1) just below and above the border are sizes."""
+    """Return which multiples of 2m and 2(m+1) next to the border are sizes."""
     border = largest_size(m)
     found = {}
     for label, sector in (("of m", m), ("of m+1", m + 1)):
-        # Condition (d) of section 2 asks for multiples of 2m, so the border itself need not be a
+        # Condition (d) of section 2 requires multiples of 2m, so the border itself need not be a
         # size.
         last = border // (2 * sector) * 2 * sector
         found[label] = tuple(exists(name(sector, N)) for N in (last, last + 2 * sector))
@@ -75,12 +75,12 @@ def adjacent_ranges(m: int) -> dict[str, tuple[bool, ...]]:
 
 
 def next_size(N: int) -> int:
-    """The next larger N for which the emulator has a G(m,N)."""
+    """Return the next larger N for which the emulator has a G(m,N)."""
     return next(larger for larger in range(N + 1, 2 * N + 9) if exists(f"gmn:{larger}"))
 
 
 def successive(one_m: bool) -> list[dict[str, int]]:
-    """Successive sizes up to 18432 with their m; of one m, or of two."""
+    """Return pairs of successive sizes up to 18432 with their m, of one m or of two."""
     every = [parameters(point["topology"]) for point in listed(3, 18, LAST_SIZE)]
     pairs = pairwise(sorted(every, key=lambda pair: pair[1]))
     return [
@@ -93,7 +93,7 @@ claim_1 = section(place="1", grid=ALL)
 GAPS = (
     claim_1(
         "GMN-S-gap",
-        statement="from one size to the next it is 2m, m that of either",
+        statement="from one size to the next it is 2m, where m belongs to either size",
         relation="in",
         claimed=lambda N, m, next_m: (2 * m, 2 * next_m),
         grid=points("N <= 18432", lambda: successive(False)),
@@ -105,7 +105,7 @@ GAPS = (
         ),
         corrected=Corrected(
             "GMN-C-gap",
-            "from one size to the next it is at most 2m, m that of the next",
+            "from one size to the next it is at most 2m, with the m of the next size",
             relation="<=",
             claimed=lambda N, m, next_m: 2 * next_m,
         ),
@@ -129,15 +129,15 @@ GAPS = (
     cost=size_of,
 )
 def doubled_period(topology: str) -> int:
-    """Twice the number of nodes after which the wiring repeats."""
+    """Return twice the number of nodes after which the wiring repeats."""
     network = open_topology(topology)
     nodes = np.arange(network.size)
     behind = np.sort(network.neighbor(nodes[:, np.newaxis], np.arange(network.ports)), axis=1)
     jumps = np.sort(
         np.where(behind < 0, -1, (behind - nodes[:, np.newaxis]) % network.size), axis=1
     )
-    # The interval 2m is measured by the wiring alone: a period read off the name would compare the
-    # claim with itself.
+    # The interval 2m is measured from the wiring alone. A period taken from the name would compare
+    # the claim with itself.
     period = next(t for t in range(1, network.size) if np.array_equal(jumps[t:], jumps[:-t]))
     return 2 * period
 
@@ -238,7 +238,7 @@ LINKS = (
     cost=size_of,
 )
 def rotation(topology: str) -> bool:
-    """Tell if the image of every link is a link."""
+    """Return whether the rotation maps every link to a link."""
     m, N = parameters(topology)
     return is_automorphism(topology, (np.arange(N) + m) % N)
 
@@ -263,7 +263,7 @@ ring_diameter = claim_1(
 
 
 def hop_types(topology: str, sector: int) -> list[tuple[int, int]]:
-    """The hop nodes of a sector: positions, and types as the logarithms of the sectors jumped."""
+    """Return positions and types of a sector's hop nodes; type t jumps 2^t sectors."""
     network = open_topology(topology)
     m, _ = parameters(topology)
     found = []
@@ -277,12 +277,12 @@ def hop_types(topology: str, sector: int) -> list[tuple[int, int]]:
 
 
 def position_of(kind: int, topology: str) -> int:
-    """The position of a hop type in sector 0."""
+    """Return the position of a hop type in sector 0."""
     return next(position for position, found in hop_types(topology, 0) if found == kind)
 
 
 def distribution(topology: str) -> tuple[int, ...]:
-    """The types of the hops of sector 0, by position."""
+    """Return the hop types of sector 0, by position."""
     return tuple(kind for _, kind in hop_types(topology, 0))
 
 
@@ -314,14 +314,14 @@ FIGURE_1 = (
     grid=once("G(5,40)"),
 )
 def figure_2() -> dict[str, Any]:
-    """Count the links, and look for those that are named."""
+    """Return the number of links, and whether the named links exist."""
     there = {f"{u}-{v}" for u, v in edges(name(5, 40)).tolist()}
     drawn = ("0-20", "1-11", "1-31", "3-8", "3-38")
     return {"links": len(there), **{link: link in there for link in drawn}}
 
 
 def half_of_jumps(topology: str, sector: int) -> Measured | bool:
-    """Tell if the even types but 0 all lie on one side of type 0, the odd ones on the other."""
+    """Return whether even types except 0 are on one side of type 0, and odd types on the other."""
     place = {kind: position for position, kind in hop_types(topology, sector)}
     sides = {
         kind: (kind % 2 == 0) == (position > place[0]) for kind, position in place.items() if kind

@@ -1,4 +1,4 @@
-"""Walks through G(m,N), built edge by edge over existing links."""
+"""Walks through G(m,N), extended edge by edge over existing links."""
 
 from __future__ import annotations
 
@@ -13,12 +13,12 @@ from mpinet.papers.gmn.structure import hop_types
 
 @dataclass
 class Walk:
-    """A walk from a node on."""
+    """Walk that starts at a node."""
 
     topology: str
-    """The network."""
+    """Topology string of the network."""
     start: int
-    """The first node."""
+    """First node of the walk."""
     nodes: list[int] = field(default_factory=list)
 
     def __post_init__(self) -> None:
@@ -29,30 +29,30 @@ class Walk:
 
     @property
     def position(self) -> int:
-        """Position in the sector."""
+        """Position of the current node in its sector."""
         return self.nodes[-1] % self._sector
 
     def along(self, edges: int) -> Walk:
-        """Go along the ring, backwards if negative."""
+        """Extend the walk along the ring, backwards if `edges` is negative."""
         for _ in range(abs(edges)):
             self._go(1 if edges > 0 else -1)
         return self
 
     def to_hop(self, kind: int) -> Walk:
-        """Go along the ring, within the sector, to the node of a hop type."""
+        """Extend the walk along the ring, within the sector, to the node of a hop type."""
         return self.along(self._place[kind] - self.position)
 
     def hop(self, kind: int, times: int) -> Walk:
-        """Take hops of a type, backwards if negative."""
+        """Extend the walk by hops of a type, backwards if `times` is negative."""
         for _ in range(abs(times)):
             self._go((1 if times > 0 else -1) * self._sector * 2**kind)
         return self
 
     def _go(self, jump: int) -> None:
-        """Take the link that jumps so far."""
+        """Extend the walk by the link with the given jump."""
         node = self.nodes[-1]
         other = (node + jump) % self._size
-        # The printed sequences are checked hop by hop: a jump that no link makes is an error of the
+        # The printed sequences are checked hop by hop. A jump without a link is an error of the
         # reading.
         if other not in self._network.neighbor(node, range(self._network.ports)):
             raise WiringError(f"{self.topology} has no link from {node} to {other}.")
@@ -60,14 +60,16 @@ class Walk:
 
 
 def compare(path: Walk, bypass: Walk, faults: Iterable[int]) -> dict[str, bool | int]:
-    """Compare a piece of a path with its bypass.
+    """Return whether a bypass has the same end and avoids the faults, and its additional edges.
+
+    The result also states whether the path meets all faults.
 
     Parameters
     ----------
     path, bypass : Walk
-        The piece of a path that meets the fault, and what it is replaced by.
+        The part of a path that meets the fault, and its replacement.
     faults : iterable of int
-        The nodes that may be dead.
+        Nodes that may be dead.
     """
     dead = set(faults)
     return {
@@ -79,5 +81,5 @@ def compare(path: Walk, bypass: Walk, faults: Iterable[int]) -> dict[str, bool |
 
 
 def bypassed(edges: int) -> dict[str, bool | int]:
-    """The comparison that the paper claims for a bypass that takes this many edges more."""
+    """Return the comparison that the paper claims for a bypass with this many more edges."""
     return {"met by the path": True, "same end": True, "fault avoided": True, "edges more": edges}

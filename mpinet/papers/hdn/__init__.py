@@ -1,13 +1,13 @@
-"""The claims of the paper on the hierarchical dual-net, each measured on the emulator.
+"""Claims of the paper on the hierarchical dual-net, each measured on the emulator.
 
-Its modules follow the paper's sections; the last one has what docs/papers/hdn, 8, adds.
+The modules follow the paper's sections. The last one has the additions of docs/papers/hdn, 8.
 """
 
 from mpinet.claims import Paper, PaperTable
 from mpinet.papers.hdn.plots import PLOTS
 
 SIZES = (1, 2, 3, 5, 6, 10, 15, 30)
-"""The sizes of super-nodes over the 2x3x5 torus."""
+"""Sizes of super-nodes over the 2x3x5 torus."""
 
 PAPER = Paper(
     "hdn",
@@ -81,7 +81,7 @@ PAPER = Paper(
             ),
         ),
         PaperTable(
-            "Table 3, column d: degrees of HDN(B,k,S) by S, as those of simple graphs",
+            "Table 3, column d: degrees of HDN(B,k,S) as simple graphs, by S",
             (("d", ("HDN-Tab3-d",)),),
         ),
         PaperTable(

@@ -1,4 +1,4 @@
-"""Beyond the paper: Hamiltonian cycles, connectivity, collectives, colours (its open questions)."""
+"""Beyond the paper: Hamiltonian cycles, connectivity, collectives and colours (open questions)."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ from mpinet.papers.measured import links
 from mpinet.programs.gossip import gossip
 
 LIFTED = "lifted"
-"""The name of cycles by the lifting scheme."""
+"""Name of cycles made by the lifting scheme."""
 
 
 claim_beyond = section(place=BEYOND)
@@ -46,13 +46,13 @@ claim_beyond = section(place=BEYOND)
     cost=nodes_of,
 )
 def hamiltonian(topology: str) -> Measured:
-    """Follow the network's own cycle, or one that the solver finds."""
+    """Follow the network's own Hamiltonian cycle, or a cycle found by the solver."""
     found = measure.hamiltonian_cycle(topology)
     return Measured(found is not None and measure.is_hamiltonian_cycle(topology, found))
 
 
 def contains_next(found: Net) -> bool:
-    """Tell if each level's super-node contains the next one's."""
+    """Return whether each level's super-node contains the next level's super-node."""
     return all(
         set(after) <= set(before)
         for before, after in zip(found.members[:-1], found.members[1:], strict=True)
@@ -68,7 +68,7 @@ def contains_next(found: Net) -> bool:
     cost=nodes_of,
 )
 def scheme(topology: str) -> Measured:
-    """Ask for the cycle by that scheme, and follow it."""
+    """Return whether the lifting scheme gives a Hamiltonian cycle, by following the cycle."""
     network = open_topology(topology)
     cycle = network.cycle()
     if cycle is None or cycle.name != LIFTED:
@@ -95,7 +95,7 @@ connectivity = claim_beyond(
     cost=pairs_of,
 )
 def gossip_steps(topology: str) -> dict[str, Any]:
-    """Run it on the one-port machine."""
+    """Return the steps of gossip on the one-port machine."""
     machine = Machine(topology, "one")
     result = gossip(machine, "cycle")
     return {"steps": machine.steps, "everything arrives": result.correct}
@@ -109,7 +109,7 @@ def gossip_steps(topology: str) -> dict[str, Any]:
     cost=nodes_of,
 )
 def bipartite(topology: str) -> Measured:
-    """Tell if no link joins nodes at distances from node 0 that are both even or both odd."""
+    """Return whether no link joins two nodes at distances of equal parity from node 0."""
     parity = measure.distance_matrix(topology, [0])[0] % 2
     ends = measure.edges(topology)
     wrong = np.flatnonzero(parity[ends[:, 0]] == parity[ends[:, 1]])
@@ -122,7 +122,7 @@ ROADRUNNERS = {"super=1": "4,12,2", "super=0": "6,12,2", "super=-": "11,12,2"}
 
 
 def links_a_node(topology: str) -> float:
-    """Links, shared among the nodes."""
+    """Return the number of links per node."""
     return links(topology) / open_topology(topology).size
 
 
@@ -130,8 +130,8 @@ roadrunner_links = claim_beyond(
     "HDN-X-roadrunner-links",
     statement="an HDN of Table 3 with k = 1 has more links a node than a Roadrunner of at least as "
     "many nodes: 3 to less than 1.8",
-    note="What the paper says of Roadrunner (HDN-S1-roadrunner) stays open: it gives one sentence, "
-    "and the wiring is a model of ours (docs/papers/hdn 9), whose switches count as nodes.",
+    note="The paper's claim on Roadrunner (HDN-S1-roadrunner) stays open: the paper has one "
+    "sentence, and the wiring is our model (docs/papers/hdn 9), in which switches count as nodes.",
     relation=">",
     claimed=lambda super: links_a_node(f"roadrunner:{ROADRUNNERS[super]}"),
     grid=points("Table 3, k = 1", [{"super": name} for name in ROADRUNNERS]),

@@ -16,27 +16,27 @@ from mpinet.papers.sweeps import pieces
 from mpinet.papers.widths import CERTIFIED, certified
 
 EFFORT = 4.0
-"""Deterministic seconds of the exact search."""
+"""Effort of the exact search, in deterministic seconds."""
 
 MOST_SEARCHED = 128
-"""Most nodes of a network whose bisection is searched for."""
+"""Largest number of nodes of a network with a search for its bisection."""
 
 EVEN = of_r1(lambda found: found.n(found.k) % 2 == 0)
-"""The networks of R1 whose clusters can be split evenly."""
+"""Networks of R1 whose clusters can be split evenly."""
 
 
 def quarter(topology: str) -> int:
-    """N/4."""
+    """Return the claimed bisection width N/4."""
     return size_of(topology) // 4
 
 
 @remembered
 def width_in_cluster(topology: str) -> int:
-    """The fewest links that part half of a cluster's level-k super-nodes from the other half.
+    """Return the fewest links that separate half of a cluster's level-k super-nodes from the rest.
 
-    Part the clusters of one class so, all alike, and put those of the other class as a whole on
-    the side of the super-nodes that they are joined to: no cross-edge is parted, and so the
-    bisection width is at most n_k times this.
+    Split all clusters of one class in this way. Assign each cluster of the other class to the side
+    of the super-nodes that it is linked to. Then no cross-edge is cut, so the bisection width is at
+    most n_k times the returned number.
     """
     found = net(topology)
     k, many = found.k, found.n(found.k)
@@ -51,18 +51,18 @@ def width_in_cluster(topology: str) -> int:
 
 @remembered
 def bisection(topology: str) -> Bisection:
-    """The bisection width, or bounds on it."""
+    """Return the bisection width, or bounds on it."""
     return measure.bisection_width(topology, EFFORT)
 
 
 def is_narrow_in_cluster(topology: str) -> bool:
-    """Tell if half of a cluster's super-nodes hang on fewer links than N_{k-1}/2."""
+    """Return whether fewer than N_{k-1}/2 links separate half of a cluster's super-nodes."""
     found = net(topology)
     return 2 * width_in_cluster(topology) < found.nodes(found.k - 1)
 
 
 def aligned_width(topology: str, choice: int) -> Measured:
-    """Count the links between the halves."""
+    """Return the number of links between two halves of whole clusters, chosen at random."""
     network, k = dual_net(topology), net(topology).k
     cluster = pieces(network, cross_port(network, k, k))
     # The first half of the nodes are the clusters of class 0, in the paper's order of addresses.
@@ -104,13 +104,13 @@ def aligned_width(topology: str, choice: int) -> Measured:
     ),
 )
 def width(topology: str) -> Measured:
-    """The width, or a bound that is on one side of N/4."""
+    """Return the width, or a bound on one side of N/4."""
     if size_of(topology) > MOST_SEARCHED:
         raise OutOfReach(f"no bisection of {topology} was searched for: it is too large")
     found, claimed = bisection(topology), quarter(topology)
     if found.exact:
         return Measured(found.upper, certified(topology, {"exact": True, "side": found.side}))
-    # A cut that is narrower than N/4 refutes the claim, though the width itself stays unknown.
+    # A cut narrower than N/4 refutes the claim, even if the width itself is unknown.
     if found.upper < claimed:
         return Measured(found.upper, {"at most, by this side of a cut": found.side})
     if found.lower > claimed:

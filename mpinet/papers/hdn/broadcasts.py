@@ -1,8 +1,8 @@
-"""Broadcasting (Section 5): broadcast(SN), Algorithm 2, Theorem 3; what is left of it when mended.
+"""Broadcasting (Section 5): broadcast(SN), Algorithm 2, Theorem 3, and the mended algorithm.
 
-The printed Algorithm 2 is taken in its most generous reading: every informed node acts in every
-phase. T of a product is the sum of its factors' times, as the described procedure takes them one
-after the other, unless the claim is about the printed product of the times.
+The printed Algorithm 2 is read generously: every informed node acts in every phase. T of a product
+is the sum of its factors' times, because the described procedure handles one factor after another.
+An exception is the claim about the printed product of the times.
 """
 
 from __future__ import annotations
@@ -45,13 +45,13 @@ PRODUCTS = points(
 
 
 def slowest(topology: str) -> Measured:
-    """The latest step in which a node is informed, over all roots.
+    """Return the latest step in which a node is informed, over all roots.
 
-    N + 1 if a broadcast does not inform all nodes.
+    The result is N + 1 if some broadcast does not inform all nodes.
     """
     found = runs(topology, MENDED)
-    # An incomplete broadcast must not pass for a quick one: it counts as longer than any complete
-    # one.
+    # An incomplete broadcast must not count as fast, so its time exceeds that of any complete
+    # broadcast.
     if found.least("informed").value < size_of(topology):
         return Measured(
             size_of(topology) + 1, {"not all are informed from": found.least("informed")}
@@ -60,22 +60,22 @@ def slowest(topology: str) -> Measured:
 
 
 def slowest_one_port(topology: str) -> Measured:
-    """Measure as `slowest`, after the one-port machine has run it from every root."""
+    """Return the same as `slowest`, after a run from every root on the one-port machine."""
     network = open_topology(topology)
-    # The machine refuses a second send or reception in a step, so every root has to be tried.
+    # The machine rejects a second send or reception in a step, so every root has to be tried.
     for root in range(network.size):
         broadcast(Machine(network, "one"), root, MENDED)
     return slowest(topology)
 
 
 def sum_of_times(topology: str) -> int:
-    """The sum of the times of a product's factors, one after the other."""
+    """Return the sum of the times of a product's factors, broadcast one after another."""
     product = net(topology)
     return sum(product.broadcast((j,)) for j in product.all)
 
 
 def times_multiply(topology: str) -> bool:
-    """Tell if the sum of the factors' times is their product."""
+    """Return whether the sum of the factors' times equals their product."""
     found: Net = net(topology)
     times = [found.broadcast((j,)) for j in found.all]
     return sum(times) == prod(times)
@@ -108,7 +108,7 @@ BROADCASTS_OF_PRODUCTS = (
 
 
 def theorem_3(topology: str) -> int:
-    """2^k T(B) - sum of 2^i T(SN^{k-i}) + 2^(k+1) - 2."""
+    """Return Theorem 3's steps: 2^k T(B) - sum of 2^i T(SN^{k-i}) + 2^(k+1) - 2."""
     return net(topology).closed_form(net(topology).broadcast)
 
 
@@ -123,7 +123,7 @@ def theorem_3(topology: str) -> int:
     cost=pairs_of,
 )
 def one_port(topology: str) -> Measured:
-    """Most messages of a node and step; the one-port machine runs it from node 0, too."""
+    """Return the most messages of a node in a step, after a run from node 0 with one port."""
     on_machine(topology, MENDED, "one")
     found = runs(topology, MENDED)
     values = {"sent": found.most("sent").value, "received": found.most("received").value}
@@ -136,12 +136,12 @@ R1_AND_FIGURES = points(
 
 
 def left_informed(topology: str) -> int:
-    """N, divided by the nodes of what each super-node has that the next level's lacks."""
+    """Return the number of nodes that the printed algorithm informs."""
     found = net(topology)
     share = 1
     for low, high in pairwise(found.members):
-        # Algorithm 2 calls itself twice for each level, so what a level below leaves out is lost in
-        # both calls.
+        # Algorithm 2 calls itself twice for each level, so the nodes left out at a lower level are
+        # left out by both calls.
         share = share**2 * prod(found.base[j][1] for j in set(low) - set(high))
     return found.nodes(found.k) // share
 
@@ -162,17 +162,17 @@ complete = claim_algorithm_2_as_printed(
     fails_where=("some SN^i is not contained in SN^(i+1)", is_not_nested),
     corrected=Corrected(
         "HDN-C-printed-broadcast",
-        "from any source the printed algorithm informs N divided by the product, i = "
-        "1..k-1, of the 2^(k-1-i)th powers of the numbers of nodes of what SN^i has and "
-        "SN^(i+1) lacks: every node only if each super-node is contained in the next "
-        "level's",
+        "from any source the printed algorithm informs N / (product for i = 1..k-1 of "
+        "r_i^(2^(k-1-i))) nodes, where r_i is the number of nodes of the part of SN^i missing in "
+        "SN^(i+1). It informs every node only if each super-node is contained in the next level's "
+        "super-node",
         claimed=left_informed,
     ),
 )
 
 
 def outweighs_first(topology: str) -> bool:
-    """Tell if k = 2 and what SN^2 has beyond SN^1 takes no less time than the other way round."""
+    """Return whether k = 2 and T(SN^2 - SN^1) >= T(SN^1 - SN^2), with SN^2 not within SN^1."""
     found = net(topology)
     if found.k != 2:
         return False
@@ -197,7 +197,7 @@ def outweighs_first(topology: str) -> bool:
     ),
 )
 def printed_steps(topology: str) -> Measured:
-    """The step of the last reception, of informed nodes too, over all sources."""
+    """Return the step of the last reception over all sources, even by an informed node."""
     found = runs(topology, PRINTED)
     where = {"fewest informed": found.least("informed").value, "nodes": size_of(topology)}
     return Measured(found.most("ended").value, found.most("ended").where | where)
@@ -219,16 +219,16 @@ mended_steps = claim(
 
 
 def printed_recurrence(found: Net) -> int:
-    """T_k = T(SN^{k-1}) + 2 T_{k-1} + 2, T_1 = 2 (T(B) - T(SN^1)) + 2."""
+    """Return T_k = T(SN^{k-1}) + 2 T_{k-1} + 2, with T_1 = 2 (T(B) - T(SN^1)) + 2."""
     steps = 2 * (found.broadcast(found.all) - found.broadcast(found.members[0])) + 2
     for level in range(2, found.k + 1):
-        # The recurrence of the proof as printed; its two crossings of level k are the 2.
+        # The proof's recurrence as printed. The term 2 stands for the two crossings of level k.
         steps = found.broadcast(found.members[level - 2]) + 2 * steps + 2
     return steps
 
 
 def exceeds_in_recurrence(topology: str) -> bool:
-    """Tell if 2 T(SN^k) + 3 T(SN^{k-1}) + .. exceeds what the bound has left, for k = 2, 3."""
+    """Return whether the printed recurrence exceeds the bound of Theorem 3, for k = 2, 3."""
     found = net(topology)
     times = [found.broadcast(members) for members in found.members]
     if found.k == 2:
@@ -237,7 +237,7 @@ def exceeds_in_recurrence(topology: str) -> bool:
 
 
 def steps_by_recurrence(topology: str) -> int:
-    """Solve the recurrence."""
+    """Return the steps by the corrected recurrence."""
     found = net(topology)
     steps = found.broadcast(found.all)
     for members in found.members:
@@ -267,13 +267,13 @@ def steps_by_recurrence(topology: str) -> int:
     ),
 )
 def solved_recurrence(topology: str) -> int:
-    """Solve the printed recurrence."""
+    """Return the steps by the printed recurrence."""
     found = net(topology)
     return found.broadcast(found.members[-1]) + printed_recurrence(found)
 
 
 def exact_steps(topology: str) -> int:
-    """Theorem 3's value, minus 2^(k-1) if SN^1 = B."""
+    """Return the mended broadcast's steps: Theorem 3's value, minus 2^(k-1) if SN^1 = B."""
     return theorem_3(topology) - (2 ** (net(topology).k - 1) if covers_base(topology) else 0)
 
 
@@ -296,7 +296,7 @@ claim_beyond = section(place=BEYOND)
     cost=pairs_of,
 )
 def exact(topology: str) -> dict[str, Any]:
-    """Broadcast from every source; from node 0 on the one-port machine, too."""
+    """Return counts of broadcasts from every source, and from node 0 on the one-port machine."""
     found = runs(topology, MENDED)
     return {
         "informed": found.least("informed").value,
@@ -309,7 +309,7 @@ def exact(topology: str) -> dict[str, Any]:
 
 
 def is_even(found: Net) -> bool:
-    """Tell if every factor is K2 or an even ring."""
+    """Return whether every factor is K2 or an even ring."""
     return all(size == 2 or (kind == "C" and size % 2 == 0) for kind, size in found.base)
 
 
@@ -325,7 +325,7 @@ def is_even(found: Net) -> bool:
     cost=pairs_of,
 )
 def beyond_diameter(topology: str) -> Measured:
-    """The step of the last reception, over all sources, less the diameter."""
+    """Return the step of the last reception over all sources, minus the diameter."""
     steps, hops = slowest(topology), diameter(topology)
     return Measured(steps.value - hops.value, {"steps": steps.value, "diameter": hops.value})
 
@@ -349,12 +349,14 @@ def beyond_diameter(topology: str) -> Measured:
     ).quick(lambda topology: number_in(topology) <= 9 or topology.startswith("ring")),
 )
 def quickest(topology: str) -> int:
-    """Try all schedules: the sets of nodes that can be informed after each step."""
+    """Return the fewest steps of a broadcast, by trying all schedules.
+
+    The search follows the sets of nodes that can be informed after each step.
+    """
     behind = neighbor_table(open_topology(topology)).tolist()
     all_nodes, steps = frozenset(range(len(behind))), 0
     reached = {frozenset([0])}
-    # Sets instead of schedules: what can still happen depends on who is informed, not on how it
-    # came about.
+    # Sets replace schedules, because the continuation depends only on the set of informed nodes.
     while all_nodes not in reached:
         reached = {after for before in reached for after in next_sets(before, behind)}
         steps += 1
@@ -362,10 +364,10 @@ def quickest(topology: str) -> int:
 
 
 def next_sets(informed: frozenset[int], behind: list[list[int]]) -> set[frozenset[int]]:
-    """The sets that may be informed after a step in which each informed node sends if it can.
+    """Return the sets of informed nodes after a step in which each informed node sends if possible.
 
-    It sends to a node that is not informed yet: not to send never pays. Only the largest sets are
-    kept, which contain the others.
+    A node always sends to an uninformed node, because idling has no advantage. Only sets that are
+    contained in no other set are kept.
     """
     found = {informed}
     for node in informed:
@@ -374,5 +376,5 @@ def next_sets(informed: frozenset[int], behind: list[list[int]]) -> set[frozense
             for after in found
             for other in [v for v in behind[node] if v >= 0 and v not in after] or [node]
         }
-    # An informed node more never delays a broadcast, so smaller sets need not be followed.
+    # An additional informed node never delays a broadcast, so smaller sets can be ignored.
     return {after for after in found if not any(after < other for other in found)}

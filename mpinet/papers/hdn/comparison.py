@@ -16,16 +16,16 @@ from mpinet.papers.hdn.ratio import ROWS, TABLE_3, PrintedRatio, cells, cost_rat
 from mpinet.papers.sweeps import reached
 
 TORI_OF_BLOCK = {1: "torus:10x10x10", 2: "torus:80x80x80"}
-"""The 3D tori of Table 3's blocks, by the k of the HDNs."""
+"""3D tori of Table 3's blocks, by the k of the HDNs."""
 
 
 def sides(topology: str) -> list[int]:
-    """The sides of a torus."""
+    """Return the sides of a torus."""
     return [int(side) for side in topology.partition(":")[2].split("x")]
 
 
 def floored(topology: str) -> dict[str, int]:
-    """Table 2's row of the 3D torus: sides of two nodes are single links, halves rounded down."""
+    """Return Table 2's row of the 3D torus, a link per side of two, halves rounded down."""
     lengths = sides(topology)
     return {
         "n": prod(lengths),
@@ -35,12 +35,12 @@ def floored(topology: str) -> dict[str, int]:
 
 
 def of_ccc(n: int) -> dict[str, int]:
-    """2n + floor(n/2) - 2, 6 for n = 3."""
+    """Return nodes, degree and diameter of CCC(n) by their formulas."""
     return {"n": n * 2**n, "d": 3, "D": 2 * n + n // 2 - 2 if n > 3 else 6}
 
 
 def of_rdn(topology: str) -> dict[str, int]:
-    """Table 2's row of RDN(m,k), its degree as that of a simple graph."""
+    """Return Table 2's row of RDN(m,k), with the degree of the simple graph."""
     found = net(topology)
     base, k = found.diameter(found.all), found.k
     diameter = 2**k * base + 2 ** (k + 1) - 2
@@ -138,7 +138,7 @@ TABLE_2 = (
 
 
 def with_ratio(topology: str) -> dict[str, Any]:
-    """Nodes, degree, diameter and the cost ratio made of them."""
+    """Return nodes, degree and diameter, and the resulting cost ratio."""
     found = cells(topology)
     return found | {"CR": round(cost_ratio(*found.values()), 2)}
 
@@ -147,7 +147,7 @@ claim_table_3 = section(place="Table 3")
 
 
 def other_row(name: str, topology: str, label: str, claimed: dict[str, Any]) -> Claim:
-    """A row of Table 3 for a hypercube or a torus."""
+    """Return the claim of a row of Table 3 for a hypercube or a torus."""
     return claim_table_3(
         f"HDN-Tab3-{name}",
         statement=f"{label}: nodes, degree, diameter, and cost ratio to two decimals",
@@ -171,7 +171,7 @@ OTHERS = [
 
 
 def hdn_row(printed: PrintedRatio) -> Claim:
-    """A row of Table 3 for an HDN, without its degree."""
+    """Return the claim of a row of Table 3 for an HDN, without its degree."""
     sizes = ",".join(map(str, printed.sizes))
     return claim_table_3(
         f"HDN-Tab3-{len(printed.sizes)}-{sizes.replace(',', '-')}",
@@ -201,7 +201,7 @@ HDNS = [hdn_row(row) for row in ROWS]
     ),
 )
 def degrees() -> dict[str, Any]:
-    """Count every node's neighbours."""
+    """Return the degrees, by counting every node's neighbours."""
     return {",".join(map(str, row.sizes)): degree(sized(row.sizes)) for row in ROWS}
 
 
@@ -222,8 +222,8 @@ def degrees() -> dict[str, Any]:
     cause="better-degree",
 )
 def better(topology: str) -> Measured:
-    """Compare measured degrees and diameters, the degrees as those of simple graphs."""
-    # The hypercube has to hold at least as many nodes: a smaller one would win by its size.
+    """Compare measured degrees (as simple graphs) and diameters of HDN, hypercube and torus."""
+    # The hypercube must have at least as many nodes; a smaller one would win by its size.
     dimension = ceil(log2(reached(topology)))
     block = TORI_OF_BLOCK[net(topology).k]
     own, torus = cells(topology, "d", "D"), cells(block, "d", "D")
@@ -250,8 +250,8 @@ GROWTH = (
     ),
     claim_1(
         "HDN-S1-torus-diameter",
-        statement="the diameter of the 2D and 3D torus becomes large: it is above that of a "
-        "hypercube of as many nodes, log2 N",
+        statement="the diameter of the 2D and 3D torus becomes large: it is above log2 N, "
+        "the diameter of a hypercube of as many nodes",
         relation=">",
         grid=points(
             "kxk, k in 6..20, and kxkxk, k in 6..12, even k",

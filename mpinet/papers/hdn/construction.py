@@ -57,7 +57,7 @@ claim_2 = section(place="Sec 2")
     ),
 )
 def dual_unique(topology: str, numbering: int) -> Measured:
-    """Compare with the construction by the graph's own numbers."""
+    """Return whether the dual-constructions by own and by random numbers are isomorphic."""
     network = open_topology(topology)
     number = np.random.default_rng(numbering).permutation(network.size)
     links = built.dual_construction(measure.edges(network), network.size, number.tolist())
@@ -103,23 +103,23 @@ dual_symmetric = claim_2(
     cost=lambda m, k: min((2 * m) ** (2**k), MOST_COUNTED) / 3000,
 )
 def rdn_size(m: int, k: int) -> int:
-    """Count what node 0 reaches."""
+    """Return the number of nodes that node 0 reaches."""
     base = "2x2x2" if m == 8 else str(m)
-    # With k = 3 networks have up to 2 * 10^9 nodes, for which no array of marks fits into memory.
+    # With k = 3, networks have up to 2 * 10^9 nodes, too many to mark in memory.
     if open_topology(f"rdn:{base},{k}").size > MOST_COUNTED:
         return counted_by_clusters(base, k)
     return reached(f"rdn:{base},{k}")
 
 
 MOST_COUNTED = 10**7
-"""Nodes up to which a network is counted node by node."""
+"""Largest number of nodes of a network that is counted node by node."""
 
 
 def counted_by_clusters(base: str, k: int) -> int:
-    """Count one cluster, and the clusters: its own class is where the others' edges lead.
+    """Return the nodes of one cluster times the number of clusters, found along cross-edges.
 
-    A cluster's cross-edges lead to all clusters of the other class, and those of one of these to
-    all of its own class.
+    The cross-edges of a cluster lead to all clusters of the other class. The cross-edges of one of
+    these lead to all clusters of the first class.
     """
     network = measured.dual_net(f"rdn:{base},{k}")
     inside = reached(f"rdn:{base},{k - 1}")
@@ -143,12 +143,12 @@ def counted_by_clusters(base: str, k: int) -> int:
     cost=nodes_of,
 )
 def rdn_special(topology: str) -> bool:
-    """Construct it, and compare all links; also with the network that is called RDN."""
+    """Build the network and compare all links, also with the network named RDN."""
     found = net(topology)
     base = Net(found.base, ())
     links, size = measure.edges(base.name), base.nodes(0)
     for _ in range(found.k):
-        # Built from the definition as a stored graph: the emulator's rules are what is compared
+        # Built from the definition as a stored graph, because the emulator's rules are compared
         # with it.
         links, size = built.dual_construction(links, size), 2 * size**2
     links = links[np.lexsort((links[:, 1], links[:, 0]))]
@@ -167,7 +167,7 @@ CUBES = {f"hypercube:{r}": f"hdn:{'x'.join(['2'] * r)}" for r in range(1, 7)}
     grid=points("p, q = 3..6; r = 1..6", [{"topology": name} for name in [*CUBES, *GRIDS]]),
 )
 def product_torus(topology: str) -> bool:
-    """Compare all links, number by number."""
+    """Return whether the network has the links of the torus or cube with equal node numbers."""
     product = (CUBES | GRIDS)[topology]
     return np.array_equal(measure.edges(topology), measure.edges(product))
 
@@ -189,7 +189,7 @@ product_copies = claim_2(
 
 
 def copies_of(topology: str, factor: int) -> int:
-    """Pieces that are isomorphic to a factor, without the links of the other one."""
+    """Return the number of components without the other factor's links, isomorphic to a factor."""
     network = open_topology(topology)
     address = [network.address(node).split(",") for node in range(network.size)]
     others = [
@@ -224,7 +224,7 @@ product_symmetric = claim_2(
     grid=once("all S of HDN(C2xC3xC5,1,S)"),
 )
 def supernode_sizes() -> list[object]:
-    """Cross-edges of a pair of clusters, for all super-nodes."""
+    """Return the number of cross-edges between two clusters, for all super-nodes."""
     names = [f"hdn:{TORUS},super={members_text(members)}" for members in sub_products(TORUS)]
     return sorted(measured.dissection(name)["links of joined super-nodes"] for name in names)
 
@@ -262,7 +262,7 @@ clusters = claim_2(
     cost=nodes_of,
 )
 def cross_count(topology: str) -> dict[str, object]:
-    """Compare the degrees of network and cluster; count what the cross-edges join."""
+    """Return the cross-edges of a node, and of pairs of super-nodes and clusters."""
     own, lower = measured.degree(topology), measured.degree(net(topology).lower.name)
     return {
         "links of a node": own - lower if isinstance(own, int) and isinstance(lower, int) else own,
@@ -289,13 +289,13 @@ no_intra_class = claim(
 @claim_2(
     "HDN-S2-cross-rule",
     statement="a cross-edge of level i joins (C,U,SN,N) to (not C,SN,U,N) in the same copy of "
-    "HDN(B,i,S); going back over it leads home, and nobody is joined to itself",
+    "HDN(B,i,S); going back over it leads home, and no node is joined to itself",
     relation="all",
     grid=R1,
     cost=nodes_of,
 )
 def cross_rule(topology: str) -> Measured:
-    """Compare the addresses of both ends of the cross-edges, at every node and level."""
+    """Return whether the addresses of both ends of every cross-edge follow the rule."""
     network, k = measured.dual_net(topology), net(topology).k
     nodes = np.arange(network.size)
     above = np.array([network.digits(node) for node in nodes.tolist()])

@@ -25,7 +25,7 @@ from mpinet.papers.hdn.measured import diameter as measured_diameter
 
 
 def quotients() -> list[dict[str, str]]:
-    """HDN(B,i-1,S) and a super-node: i = 1, 2 for five bases, i = 3 for K2."""
+    """Return points of HDN(B,i-1,S) and a super-node: i = 1, 2 for five bases, i = 3 for K2."""
     kinds = [(base, i) for base in ("2", "3", "5", "2x2", "2x3") for i in (1, 2)] + [("2", 3)]
     found = [
         {"topology": Net(read_base(base), members).name, "members": members_text(inner)}
@@ -37,7 +37,7 @@ def quotients() -> list[dict[str, str]]:
 
 
 def is_outside(topology: str, members: str) -> bool:
-    """Tell if a super-node is not contained in that of every level."""
+    """Return whether a super-node is not contained in the super-node of every level."""
     inner = set(read_members(members))
     return any(inner - set(below) for below in net(topology).members)
 
@@ -45,28 +45,28 @@ def is_outside(topology: str, members: str) -> bool:
 @claim(
     "HDN-S3-quotient-diameter",
     place="Sec 3",
-    statement="making each super-node of HDN(B,i-1,S) a single node lessens the diameter by that "
-    "of the super-node: D_{i-1} - D(Q) = D(SN^i)",
+    statement="making each super-node of HDN(B,i-1,S) a single node lessens the diameter by the "
+    "diameter of the super-node: D_{i-1} - D(Q) = D(SN^i)",
     claimed=lambda topology, members: net(topology).diameter(read_members(members)),
     grid=points("i = 1, 2: B = K2, C3, C5, K2^2, K2xC3, all S; i = 3: K2, all S", quotients),
     cause="quotient",
     fails_where=("the super-node is not contained in every SN^j", is_outside),
     corrected=Corrected(
         "HDN-C-quotient-diameter",
-        "making each super-node of HDN(B,i-1,S) a single node lessens the diameter by at "
-        "least that of the super-node",
+        "making each super-node of HDN(B,i-1,S) a single node lessens the diameter by at least the "
+        "diameter of the super-node",
         relation=">=",
     ),
 )
 def quotient_diameter(topology: str, members: str) -> Measured:
-    """Measure both diameters."""
+    """Return the diameter of the network minus the diameter of its quotient."""
     found = quotient(topology, read_members(members))
     own, reduced = diameter(topology).value, measure.diameter(found) if found else 0
     return Measured(own - reduced, {"D": own, "D(Q)": reduced})
 
 
 def is_doubled(topology: str) -> bool:
-    """Tell if it is two copies of the base, joined node by node."""
+    """Return whether the network is two copies of the base, linked node by node."""
     return net(topology).k == 1 and covers_base(topology)
 
 
@@ -89,7 +89,7 @@ def is_doubled(topology: str) -> bool:
     ),
 )
 def recurrence(topology: str) -> Measured:
-    """Measure both diameters."""
+    """Return D_i - 2 D_{i-1}, with both diameters measured."""
     own, cluster = diameter(topology), diameter(net(topology).lower.name).value
     where = {"D of the network": own.value, "D of a cluster": cluster}
     return Measured(own.value - 2 * cluster, where | own.where)
@@ -99,7 +99,7 @@ FIRST_IS_BASE = ("SN^1 = B", covers_base)
 
 
 def hops(topology: str) -> int:
-    """Theorem 1's value, less 2^(k-1) where SN^1 = B."""
+    """Return the corrected diameter: Theorem 1's value, minus 2^(k-1) if SN^1 = B."""
     found = net(topology)
     return found.closed_form(found.diameter) - (2 ** (found.k - 1) if covers_base(topology) else 0)
 
@@ -124,7 +124,7 @@ diameter_by_theorem_1 = claim(
 
 
 def by_table_2(topology: str) -> int:
-    """2^k (D(B) - sum of 2^j D(SN^{k-j})) + 2^(k+1) - 2."""
+    """Return Table 2's diameter: 2^k (D(B) - sum of 2^j D(SN^{k-j})) + 2^(k+1) - 2."""
     found = net(topology)
     k, inside = found.k, 0
     for j in range(k):
@@ -133,7 +133,7 @@ def by_table_2(topology: str) -> int:
 
 
 def is_bracketed_otherwise(topology: str) -> bool:
-    """Tell if super-nodes have other nodes, but for two copies of a complete graph."""
+    """Return whether super-nodes have other nodes, except for two copies of a complete graph."""
     found = net(topology)
     doubled = found.k == 1 and covers_base(topology) and found.diameter(found.all) == 1
     return any(found.s(level) > 1 for level in range(1, found.k + 1)) and not doubled
@@ -161,6 +161,6 @@ def is_bracketed_otherwise(topology: str) -> bool:
     ),
 )
 def diameter_by_table_2(topology: str) -> Measured:
-    """The largest distance, with a pair."""
+    """Return the largest distance, with a pair."""
     found = diameter(topology)
     return Measured({"D": found.value}, found.where)

@@ -18,7 +18,7 @@ from mpinet.papers.hdn.routing import ALGORITHM_1
 Label = tuple[int, ...]
 
 U, V = (0, 0, 0, 0), (1, 19, 19, 14)
-"""The example's source and target."""
+"""Source and target of the example."""
 
 TO_U1: tuple[Label, ...] = (
     (0, 0, 0, 0),
@@ -30,7 +30,7 @@ TO_U1: tuple[Label, ...] = (
     (1, 4, 2, 2),
     (1, 4, 2, 3),
 )
-"""The printed walk from u to u', in indices of level 1."""
+"""Printed walk from u to u', in indices of level 1."""
 
 TO_V1: tuple[Label, ...] = (
     (1, 4, 4, 5),
@@ -42,13 +42,13 @@ TO_V1: tuple[Label, ...] = (
     (0, 0, 2, 1),
     (0, 0, 2, 2),
 )
-"""The printed walk from v to v'."""
+"""Printed walk from v to v'."""
 
 CROSSING: tuple[Label, ...] = ((0, 0, 19, 0), (1, 19, 0, 0))
-"""The printed hop from u' to u'', in indices of level 2."""
+"""Printed hop from u' to u'', in indices of level 2."""
 
 INSIDE: tuple[Label, ...] = ((0, 0), (2, 0), (2, 4))
-"""The printed walk from u'' to v', in coordinates of the 3x5 torus."""
+"""Printed walk from u'' to v', in coordinates of the 3x5 torus."""
 
 FIGURES = (
     described(
@@ -78,20 +78,20 @@ FIGURES = (
 
 
 def node_at(label: Label) -> int:
-    """The node of the network of Figure 11 with an index of level 2."""
+    """Return the node of the network of Figure 11 with an index of level 2."""
     return dual_net(FIG11).node(",".join(map(str, label)))
 
 
 @remembered(most=1)
 def route() -> tuple[list[int], int, int]:
-    """The route of Algorithm 1 from u to v, and the places of u'' and v' on it.
+    """Return the route of Algorithm 1 from u to v, and the positions of u'' and v' on it.
 
-    u'' comes after the hop over level 2; v' is the last node of the same super-node from there on.
+    u'' comes after the hop over level 2. v' is the last node in the super-node of u''.
     """
     network = dual_net(FIG11)
     nodes = measure.walk(network, node_at(U), node_at(V), ALGORITHM_1)
     far = network.neighbor(np.array(nodes), cross_port(network, 2, 2))
-    # The one hop over level 2 marks u' and u'', which the paper names but does not number.
+    # The single hop over level 2 marks u' and u'', which the paper names without numbers.
     u2 = next(i + 1 for i, node in enumerate(nodes[1:]) if node == far[i])
     home = network.level_address(nodes[u2], 2)[:3]
     v1 = u2
@@ -110,7 +110,7 @@ claim_4_example = section(place="Sec 4 example", grid=once("network of Figure 11
     claimed={"u'": (0, 0, 19, 0), "v'": (1, 19, 0, 14), "u''": (1, 19, 0, 0)},
 )
 def intermediate() -> dict[str, Label]:
-    """The nodes of the walked route on both sides of its hop over level 2, and where it leaves."""
+    """Return the route's nodes u' and u'' at its hop over level 2, and v'."""
     network, (nodes, u2, v1) = dual_net(FIG11), route()
     places = {"u'": u2 - 1, "v'": v1, "u''": u2}
     return {name: network.level_address(nodes[place], 2) for name, place in places.items()}
@@ -123,7 +123,7 @@ def intermediate() -> dict[str, Label]:
     reading=BY_NUMBER,
 )
 def reindexed() -> dict[str, Label]:
-    """Number the nodes in their clusters at level 2, and read the numbers at level 1."""
+    """Return the indices at level 1 of the nodes' numbers in their clusters at level 2."""
     places = {"u": U, "u'": (0, 0, 19, 0), "v'": (1, 19, 0, 14), "v": V}
     whole, cluster = dual_net(FIG11), dual_net(FIG10)
     numbers = {name: whole.node(f"0,0,{SN},{N}") for name, (_, _, SN, N) in places.items()}
@@ -131,14 +131,14 @@ def reindexed() -> dict[str, Label]:
 
 
 RINGS = "hdn:5x6,super=1"
-"""Figure 10 as it is drawn: the super-nodes are rings of 6 in rings of 5."""
+"""Figure 10 as drawn: the super-nodes are rings of 6 in rings of 5."""
 
 
 def on_rings(source: int, target: int) -> list[Label]:
-    """A walk in Figure 10 as drawn, between serial numbers.
+    """Return a walk in Figure 10 as drawn, between two serial numbers.
 
-    It goes to the cross-edge that leads to the target's cluster, over it, and then changes first SN
-    and then N.
+    The walk goes to the cross-edge of the target's cluster and across. It then changes SN first and
+    N second.
     """
     network = dual_net(RINGS)
     port = cross_port(network, 1, 1)
@@ -168,7 +168,7 @@ def on_rings(source: int, target: int) -> list[Label]:
     grid=once("emulation on labels"),
 )
 def path_labels() -> dict[str, object]:
-    """Walk on such a network between the serial numbers 15 SN^2 + N^2 of the end points."""
+    """Return the walks on such a network between the end points' serial numbers 15 SN^2 + N^2."""
     network = dual_net(FIG11)
     (_, _, u_SN, u_N), (_, _, v_SN, v_N) = U, V
     u1, v1 = (0, 0, V[1], u_N), (1, V[1], U[1], v_N)
@@ -184,7 +184,7 @@ def path_labels() -> dict[str, object]:
 
 
 def inside_torus(source: int, target: int) -> list[Label]:
-    """The base routing's walk in the 3x5 torus, in coordinates."""
+    """Return the base routing's walk in the 3x5 torus, in coordinates."""
     torus = dual_net("hdn:3x5")
     return [torus.digits(node) for node in measure.walk(torus, source, target, ALGORITHM_1)]
 
@@ -197,7 +197,7 @@ def inside_torus(source: int, target: int) -> list[Label]:
     cause="example-path",
 )
 def path_links() -> Measured:
-    """Ask for each hop whether its ends are neighbours."""
+    """Return the number of hops whose ends are neighbours, with the missing links."""
     whole, cluster, torus = dual_net(FIG11), dual_net(FIG10), dual_net("hdn:3x5")
     linked, missing = 0, []
     for network, walk in (
@@ -221,13 +221,13 @@ def path_links() -> Measured:
     claimed=INSIDE,
 )
 def subpath() -> list[Label]:
-    """That part of the walked route, by its coordinates in C3 and C5."""
+    """Return the part of the route from u'' to v', in coordinates of C3 and C5."""
     network, (nodes, u2, v1) = dual_net(FIG11), route()
     return [network.digits(node)[-2:] for node in nodes[u2 : v1 + 1]]
 
 
 def example_hops() -> dict[str, Any]:
-    """Walk the route, and flood from u."""
+    """Return the hops of the route, and the distance of its ends by a flood."""
     nodes = route()[0]
     flooded = measure.distance_matrix(FIG11, [nodes[0]])[0]
     return {"hops": len(nodes) - 1, "distance": int(flooded[nodes[-1]])}
@@ -246,6 +246,6 @@ def example_hops() -> dict[str, Any]:
     ),
 )
 def route_length() -> Measured:
-    """Walk the route and count its hops."""
+    """Return the number of hops of the walked route."""
     nodes = route()[0]
     return Measured(len(nodes) - 1, {"route": nodes})

@@ -13,7 +13,7 @@ from mpinet.papers.measured import alike
 
 
 def grows(topology: str) -> bool:
-    """Tell if some level's super-node is not contained in that of the level below."""
+    """Return whether some level's super-node is not contained in the super-node below."""
     return any(set(high) - set(low) for low, high in pairwise(net(topology).members))
 
 
@@ -76,7 +76,7 @@ FIGURES_4_AND_5 = (
     cause="sizes-only",
 )
 def figure_5_unique() -> Measured:
-    """Compare canonical forms; if they differ, the largest distances show why."""
+    """Return whether both networks of sizes (2, 2) are isomorphic, with their diameters."""
     names = ("hdn:2x2,super=0/0", "hdn:2x2,super=0/1")
     where = {f"diameter of {name}": diameter(name).value for name in names}
     where |= {

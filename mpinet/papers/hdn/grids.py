@@ -1,4 +1,4 @@
-"""The networks at which the claims are tested, and their parameters as the paper names them."""
+"""Networks at which the claims are tested, with parameters named as in the paper."""
 
 from __future__ import annotations
 
@@ -16,16 +16,16 @@ Factor = tuple[str, int]
 
 @dataclass(frozen=True)
 class Net:
-    """HDN(B,k,S), as a claim's formula needs it: nothing here is measured."""
+    """HDN(B,k,S) for the formulas of claims; nothing here is measured."""
 
     base: tuple[Factor, ...]
     """Kind (C ring, K complete graph) and size of each factor; C2 is K2."""
     members: tuple[Members, ...]
-    """The factors of each level's super-node."""
+    """Factors of each level's super-node."""
 
     @property
     def k(self) -> int:
-        """The number of levels."""
+        """Number of levels."""
         return len(self.members)
 
     @property
@@ -34,78 +34,78 @@ class Net:
         return tuple(range(len(self.base)))
 
     def s(self, level: int) -> int:
-        """Nodes of the super-node of a level."""
+        """Return the number of nodes of a level's super-node."""
         return prod(self.base[j][1] for j in self.members[level - 1])
 
     def nodes(self, level: int) -> int:
-        """Nodes of HDN(B,level,S): N_0, then N_i = 2 N_{i-1}^2 / s_i."""
+        """Return the number of nodes of HDN(B,level,S): N_0, then N_i = 2 N_{i-1}^2 / s_i."""
         nodes = prod(size for _, size in self.base)
         for i in range(1, level + 1):
             nodes = 2 * nodes**2 // self.s(i)
         return nodes
 
     def n(self, level: int) -> int:
-        """Super-nodes in a cluster: N_{i-1} / s_i."""
+        """Return the number of super-nodes in a cluster: N_{i-1} / s_i."""
         return self.nodes(level - 1) // self.s(level)
 
     @property
     def degree(self) -> int:
-        """d_0, of B as a simple graph."""
-        # A ring of two nodes is one link. The paper counts both of its directions in its tables.
+        """Degree d_0 of B as a simple graph."""
+        # A ring of two nodes has one link. The paper's tables count both directions of this link.
         return sum(size - 1 if kind == "K" or size == 2 else 2 for kind, size in self.base)
 
     def diameter(self, members: Members) -> int:
-        """Diameter of a sub-product: rings n//2, complete graphs 1, added."""
+        """Return the diameter of a sub-product: n//2 per ring plus 1 per complete graph."""
         return sum(1 if kind == "K" else size // 2 for kind, size in self.parts(members))
 
     def broadcast(self, members: Members) -> int:
-        """Steps of a broadcast along the factors of a sub-product, one after the other."""
+        """Return the steps of a broadcast along the factors of a sub-product, one after another."""
         return sum(
             ceil(log2(size)) if kind == "K" else ceil(size / 2)
             for kind, size in self.parts(members)
         )
 
     def parts(self, members: Members) -> list[Factor]:
-        """Some of the factors."""
+        """Return the factors of a sub-product."""
         return [self.base[j] for j in members]
 
     def closed_form(self, cost: Callable[[Members], int]) -> int:
-        """2^k c(B) - sum of 2^j c(SN^{k-j}) + 2^(k+1) - 2, as in Theorems 1, 2 and 3."""
+        """Return the theorems' 2^k c(B) - sum of 2^j c(SN^{k-j}) + 2^(k+1) - 2 for a cost c."""
         inside = sum(2**j * cost(self.members[self.k - j - 1]) for j in range(self.k))
         return 2**self.k * cost(self.all) - inside + 2 ** (self.k + 1) - 2
 
     @property
     def lower(self) -> Net:
-        """HDN(B,k-1,S), the cluster."""
+        """Cluster HDN(B,k-1,S)."""
         return Net(self.base, self.members[:-1])
 
     @property
     def name(self) -> str:
-        """The topology string."""
+        """Topology string."""
         factors = "x".join(str(size) if kind == "C" else f"K{size}" for kind, size in self.base)
         levels = "/".join(map(members_text, self.members))
         return f"hdn:{factors},super={levels}" if levels else f"hdn:{factors}"
 
 
 def members_text(members: Members) -> str:
-    """A super-node as topology strings have it."""
+    """Return a super-node in the form of topology strings."""
     return ".".join(map(str, members)) or "-"
 
 
 def read_members(text: str) -> Members:
-    """The factors of a super-node."""
+    """Return the factors of a super-node, read from text."""
     return () if text == "-" else tuple(map(int, text.split(".")))
 
 
 def read_base(text: str) -> tuple[Factor, ...]:
-    """The factors of a base."""
+    """Return the factors of a base, read from text."""
     parts = text.split("x")
     return tuple(("K", int(p[1:])) if p[0] == "K" else ("C", int(p)) for p in parts)
 
 
 @remembered(most=1024)
 def net(topology: str) -> Net:
-    """The parameters of a topology string ``hdn:..`` or ``rdn:..``."""
+    """Return the parameters of a topology string ``hdn:..`` or ``rdn:..``."""
     family, _, arguments = topology.partition(":")
     base, _, levels = arguments.partition(",")
     if family == "rdn":
@@ -115,49 +115,49 @@ def net(topology: str) -> Net:
 
 
 def covers_base(topology: str) -> bool:
-    """Tell if SN^1 is the whole base: what the paper hardly meant, for it joins two copies of B."""
+    """Return whether SN^1 is the whole base, a degenerate case that links two copies of B."""
     found = net(topology)
     return found.k > 0 and found.members[0] == found.all
 
 
 def is_not_nested(topology: str) -> bool:
-    """Tell if some level's super-node does not contain that of the level below."""
+    """Return whether some level's super-node does not contain the super-node of the level below."""
     return any(set(low) - set(high) for low, high in pairwise(net(topology).members))
 
 
 def number_in(topology: str) -> int:
-    """The n of a family with one parameter: ``ring:7``."""
+    """Return the n of a family with one parameter, such as ``ring:7``."""
     return int(topology.partition(":")[2])
 
 
 def size_of(topology: str) -> int:
-    """The number of nodes, by the recurrence."""
+    """Return the number of nodes by the recurrence."""
     return net(topology).nodes(net(topology).k)
 
 
 def pairs_of(topology: str) -> float:
-    """About the milliseconds of a claim that looks at all pairs of nodes."""
+    """Return the cost of a claim about all pairs of nodes, in milliseconds."""
     return size_of(topology) ** 2 / 3000
 
 
 def nodes_of(topology: str) -> float:
-    """About the milliseconds of a claim that looks at all nodes."""
+    """Return the estimated milliseconds to test a claim about all nodes of a network."""
     return size_of(topology) / 50
 
 
 def swept_of(topology: str) -> float:
-    """About the milliseconds of a claim about a network, maybe a large one, that is swept."""
+    """Return the cost of a claim that sweeps a network, possibly a large one, in milliseconds."""
     return size_of(topology) / 400
 
 
 def sub_products(base: str) -> list[Members]:
-    """All super-nodes of a base."""
+    """Return all possible super-nodes of a base."""
     r = len(read_base(base))
     return [members for q in range(r + 1) for members in combinations(range(r), q)]
 
 
 def nets_over(base: str, k: int, most: int) -> Iterator[str]:
-    """HDN(B,k,S) for all S, of up to `most` nodes."""
+    """Yield HDN(B,k,S) with up to `most` nodes, for all S."""
     for members in product(sub_products(base), repeat=k):
         found = Net(read_base(base), members)
         if found.nodes(k) <= most:
@@ -165,28 +165,28 @@ def nets_over(base: str, k: int, most: int) -> Iterator[str]:
 
 
 def listed(names: Iterator[str] | list[str]) -> list[dict[str, str]]:
-    """Networks as points, the smallest first."""
-    # Smallest first, as a witness should be one that a reader can draw.
+    """Return networks as points, smallest first."""
+    # Smallest first, because a witness should be small enough to draw.
     return [{"topology": name} for name in sorted(set(names), key=lambda n: (size_of(n), n))]
 
 
 BASES = ("2", "3", "4", "5", "6", "K4", "2x2", "2x3", "3x3", "2x2x2")
-"""The bases of the range R1 of docs/papers/hdn, 11."""
+"""Bases of the range R1 of docs/papers/hdn, 11."""
 
 TORUS = "2x3x5"
-"""The base of the paper's tables and examples."""
+"""Base of the paper's tables and examples."""
 
 MOST = 1100
-"""Most nodes of a network of range R1."""
+"""Largest number of nodes of a network of range R1."""
 
 FIG10 = "hdn:2x3x5,super=0.1"
 FIG11 = "hdn:2x3x5,super=0.1/1.2"
-"""The networks of Figures 10 and 11 and of the example in Section 4."""
+"""Networks of Figures 10 and 11 and of the example in Section 4."""
 
 
 @remembered(most=1)
 def r1() -> tuple[str, ...]:
-    """All S with N <= 1100 for the bases with one and two levels; K2 also with three."""
+    """Return all S with N <= 1100 for the bases with one and two levels; K2 also with three."""
     kinds = [(base, k) for base in BASES for k in (1, 2)] + [("2", 3), (TORUS, 1)]
     return tuple(name for base, k in kinds for name in nets_over(base, k, MOST))
 
@@ -204,29 +204,29 @@ R2_NAMES = (
         for levels in ("0.1/1.2", "1.2/0", "2/1.2", "0.2/2", "0.1/0.1.2")
     ),
 )
-"""The range R2 of docs/papers/hdn, 11."""
+"""Networks of range R2 (docs/papers/hdn, 11)."""
 
 QUICK = 520
-"""Most nodes of a network that the quick budget looks at where all pairs are tried."""
+"""Largest number of nodes in the quick budget of a claim about all pairs."""
 
 
 def is_small(topology: str) -> bool:
-    """Tell if the quick budget looks at all its pairs."""
+    """Return whether the quick budget includes all pairs of a network."""
     return size_of(topology) <= QUICK
 
 
 def of_r1(chosen: Callable[[Net], bool] = lambda found: True, most: int = MOST) -> list[str]:
-    """The networks of R1 that are chosen, of up to `most` nodes."""
+    """Return the networks of R1 with up to `most` nodes that satisfy `chosen`."""
     return [name for name in r1() if chosen(net(name)) and size_of(name) <= most]
 
 
 def within_r1(text: str, chosen: Callable[[Net], bool], most: int = MOST) -> PointGrid:
-    """Some networks of R1; the quick budget takes those of up to `QUICK` nodes."""
+    """Return the grid of some networks of R1; the quick budget ends at `QUICK` nodes."""
     return points(f"R1, {text}", lambda: listed(of_r1(chosen, most))).quick(is_small)
 
 
 R1 = points(f"R1: all S with N <= {MOST}, 22 bases and levels", lambda: listed([*r1()]))
-"""All of R1 in the quick budget, too."""
+"""Grid of R1, complete even in the quick budget."""
 
 R1_BY_SIZE = R1.quick(is_small)
 
@@ -238,18 +238,18 @@ R1_AND_R2 = points(
 
 
 def table_1() -> list[str]:
-    """The networks of Table 1."""
+    """Return the networks of Table 1."""
     return [name for k in (1, 2) for name in nets_over(TORUS, k, 10**8)]
 
 
 def rdns() -> list[str]:
-    """The range R3 of docs/papers/hdn, 11."""
+    """Return the range R3 of docs/papers/hdn, 11."""
     bases = ("2", "3", "4", "5", "6", "7", "K4", "2x2", "2x2x2", "3x3", TORUS)
     names = [f"rdn:{base},{k}" for base in bases for k in (1, 2)]
     return [name for name in names if size_of(name) <= 20000]
 
 
 def sized(sizes: tuple[int, ...]) -> str:
-    """The network over the 2x3x5 torus with super-nodes of these sizes."""
+    """Return the network over the 2x3x5 torus with super-nodes of these sizes."""
     by_size = {prod((2, 3, 5)[j] for j in members): members for members in sub_products(TORUS)}
     return Net(read_base(TORUS), tuple(by_size[size] for size in sizes)).name

@@ -1,4 +1,4 @@
-"""Measures of networks that several claims share; each is taken once."""
+"""Network measures shared by several claims; each is computed once per network."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ Lengths = NDArray[np.int16]
 
 
 def dual_net(topology: str) -> DualNet:
-    """An HDN by its string: one with the paper's addresses."""
+    """Return the HDN of a topology string, with the paper's addresses."""
     network = open_topology(topology)
     assert isinstance(network, DualNet)
     return network
@@ -36,14 +36,14 @@ def dual_net(topology: str) -> DualNet:
 
 @remembered(most=16)
 def lengths(topology: str, routing: str) -> Lengths:
-    """Hops of all routes, walked link by link; -1 where one does not arrive."""
+    """Return the hops of all routes, walked link by link; -1 for routes that do not arrive."""
     return measure.length_matrix(topology, routing)
 
 
 @remembered(most=256)
 def diameter(topology: str) -> Measured:
-    """The diameter with a pair: by floods, in large networks by sweeps from each class of nodes."""
-    # Up to R1's sizes all pairs are flooded, so that the diameter rests on no symmetry at all.
+    """Return the diameter with a pair, by floods, or by sweeps from node classes if large."""
+    # Up to R1's sizes all pairs are flooded, so the diameter does not depend on any symmetry.
     if open_topology(topology).size <= MOST:
         return farthest(distances(topology))
     return reach(topology).measured
@@ -51,32 +51,32 @@ def diameter(topology: str) -> Measured:
 
 @remembered(most=256)
 def degree(topology: str) -> Any:
-    """The degree of all nodes as a simple graph, or in words how many have which degree."""
+    """Return the common degree of all nodes as a simple graph, or a text with counts."""
     return common(degrees(topology))
 
 
 @remembered(most=16)
 def addresses(topology: str, level: int) -> Ints:
-    """The addresses (C, U, SN, N) of all nodes at a level, shape (N, 4)."""
+    """Return the addresses (C, U, SN, N) of all nodes at a level, shape (N, 4)."""
     network = dual_net(topology)
     return np.array([network.level_address(node, level) for node in range(network.size)])
 
 
 def cross_port(network: Topology, k: int, level: int) -> int:
-    """The port of the cross-edges of a level: they come last, in order."""
+    """Return the port of a level's cross-edges, which are the last ports in order of levels."""
     return network.ports - k + level - 1
 
 
 def across(network: Topology, port: int) -> Ints:
-    """The node behind a port of every node."""
+    """Return every node's neighbour on a port."""
     return network.neighbor(np.arange(network.size), port)
 
 
 @remembered
 def dissection(topology: str) -> dict[str, Any]:
-    """Take the cross-edges of the highest level away, and count what is left and what they joined.
+    """Return counts of the network without its highest cross-edges, and of these cross-edges.
 
-    A number that is not the same everywhere is a text that says how often which one is found.
+    If a count is not the same everywhere, its value is a text that lists each number.
     """
     network = dual_net(topology)
     k = network.levels.count
@@ -110,11 +110,11 @@ def dissection(topology: str) -> dict[str, Any]:
 
 
 WHOLE: dict[str, Callable[[str], Any]] = {"nodes": reached, "degree": degree}
-"""Numbers of a network that need no dissection."""
+"""Measures of a network that do not need the dissection."""
 
 
 def counts(topology: str, *names: str) -> dict[str, Any]:
-    """Some of the numbers by which the paper's text and figures describe a network, measured."""
+    """Return some of the measured numbers by which the paper describes a network."""
     return {
         name: WHOLE[name](topology) if name in WHOLE else dissection(topology)[name]
         for name in names
@@ -122,7 +122,7 @@ def counts(topology: str, *names: str) -> dict[str, Any]:
 
 
 def described(id: str, *, topology: str, text: str, claimed: dict[str, int], **said: Any) -> Claim:
-    """A claim of the numbers by which the paper describes one network; `text` names its grid."""
+    """Return a claim of the paper's numbers on one network; `text` is the name of its grid."""
     return claim(
         id,
         claimed=claimed,
@@ -134,7 +134,7 @@ def described(id: str, *, topology: str, text: str, claimed: dict[str, int], **s
 
 @remembered
 def most_legs(topology: str, routing: str) -> Measured:
-    """The most legs that a header holds on any route, and the first pair with them."""
+    """Return the most legs that a header holds on any route, with the first pair."""
     network = open_topology(topology)
     found = np.zeros(3, np.int64)
     taken = rules(network, network.routing(routing), spare=SPARE)
@@ -145,27 +145,26 @@ def most_legs(topology: str, routing: str) -> Measured:
 
 
 UNTOUCHED = -(1 << 62)
-"""Content of a header's words that have never been written: no leg."""
+"""Value of a header's unwritten words, which is no leg."""
 
 SPARE = 64
-"""Words behind the header, so that one leg too many can be seen."""
+"""Number of words after the header that reveal a header that is too long."""
 
 
 class Legs(NamedTuple):
-    """Results of `walk_headers`: the most legs, and the first pair with them."""
+    """Results of `walk_headers`: the most legs, with the first pair."""
 
     most: Ints
 
 
 @inlined
 def note_legs(visit, header, notes):
-    """Note how many words behind the first the header of a route has needed.
+    """Record how many words after the first the header of a route has needed.
 
-    Legs that a node writes and removes before it sends count, too.
+    Legs count even if a node writes and removes them before sending.
     """
     legs, most = header.size - 1, notes.most
-    # Words are only ever written from the front, so the first touched one from behind ends the
-    # stack.
+    # Words are written from the front, so the last written word is the end of the stack.
     while header[legs] == UNTOUCHED:
         legs -= 1
     if legs > most[0]:

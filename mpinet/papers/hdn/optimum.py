@@ -1,4 +1,4 @@
-"""Theorem 3's steps, and those of broadcast(SN) dimension by dimension, beside the optimum."""
+"""Comparison of Theorem 3's and of broadcast(SN)'s steps with the optimum."""
 
 from __future__ import annotations
 
@@ -8,18 +8,18 @@ from mpinet.papers.hdn.broadcasts import PRODUCTS, sum_of_times, theorem_3
 from mpinet.papers.hdn.grids import FIG11, listed, net, of_r1, pairs_of, size_of
 
 MOST = 64
-"""Most nodes of a network whose optimum is found."""
+"""Largest number of nodes of a network whose optimum is found."""
 
 
 def leaves_odd_ring(topology: str) -> bool:
-    """Tell if SN^1 is the whole base, or lacks a ring of an odd number of nodes."""
+    """Return whether SN^1 is the whole base, or lacks a ring with an odd number of nodes."""
     found = net(topology)
     outside = found.parts(tuple(set(found.all) - set(found.members[0])))
     return not outside or any(kind == "C" and size % 2 == 1 for kind, size in outside)
 
 
 def has_two_odd_rings(topology: str) -> bool:
-    """Tell if two factors are rings of an odd number of nodes."""
+    """Return whether two factors are rings with an odd number of nodes."""
     return sum(kind == "C" and size % 2 == 1 for kind, size in net(topology).base) > 1
 
 
@@ -34,8 +34,8 @@ BESIDE_OPTIMUM = (
             lambda: listed([*of_r1(lambda found: size_of(found.name) <= MOST), FIG11]),
         ).quick(lambda topology: size_of(topology) <= 32 or topology == FIG11),
         cost=lambda topology: min(pairs_of(topology), 10.0**5),
-        note="Of the network of Figure 11 only a schedule is known, which beats them; no search "
-        "was made there.",
+        note="For the network of Figure 11 only a schedule is known, which beats the stated steps; "
+        "no search was made.",
         large=frozenset([FIG11]),
         fails_where=("SN^1 = B, or an odd ring is outside SN^1", leaves_odd_ring),
     ),

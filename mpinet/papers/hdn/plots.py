@@ -1,4 +1,4 @@
-"""The cost ratio of table 3 over the number of nodes, as the ledger draws it."""
+"""Plot of the cost ratio of table 3 over the number of nodes, for the ledger."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ HDNS = {
 }
 CUBES = {"HDN-Tab3-cube10": 1024, "HDN-Tab3-cube19": 524288}
 TORI = {"HDN-Tab3-tori10": 1000, "HDN-Tab3-tori80": 512000}
-"""The rows of table 3, at the numbers of nodes that it prints."""
+"""Rows of table 3, with the printed numbers of nodes."""
 
 SERIES = {"HDN over the 2x3x5 torus": HDNS, "hypercube": CUBES, "3D torus": TORI}
 

@@ -1,8 +1,8 @@
 """The weighted cost ratio (Section 3).
 
-The paper counts the 2x3x5 torus's degree as 6, both directions of C2 among them; as a simple graph
-it has degree 5. Cost ratios of HDNs are taken with the paper's degree 6 + k, so that they can be
-compared with the printed ones.
+The paper states degree 6 for the 2x3x5 torus, because it counts both directions of C2. As a simple
+graph the torus has degree 5. Cost ratios of HDNs use the paper's degree 6 + k for comparison with
+the printed ratios.
 """
 
 from __future__ import annotations
@@ -20,24 +20,24 @@ from mpinet.papers.sweeps import reached
 
 
 def cost_ratio(nodes: int, degree: float, diameter: float, w1: float = 0.5) -> float:
-    """CR_w: (w1 degree + w2 diameter) / log2 nodes, w1 + w2 = 1."""
+    """Return CR_w: (w1 degree + w2 diameter) / log2 nodes, w1 + w2 = 1."""
     return (w1 * degree + (1 - w1) * diameter) / log2(nodes)
 
 
 def paper_degree(topology: str) -> int:
-    """The degree that the paper counts for an HDN over the 2x3x5 torus."""
-    # With the true degree 5 + k no printed ratio would come out, and other errors could not be told
-    # apart.
+    """Return the degree that the paper states for an HDN over the 2x3x5 torus."""
+    # With the true degree 5 + k no printed ratio would be reproduced, and other errors could not be
+    # distinguished.
     return 6 + net(topology).k
 
 
 def ratio_of(topology: str) -> float:
-    """CR of an HDN of Table 3 with the measured nodes and diameter and the paper's degree."""
+    """Return CR of an HDN of Table 3, with measured nodes and diameter and the paper's degree."""
     return cost_ratio(reached(topology), paper_degree(topology), diameter(topology).value)
 
 
 def cells(topology: str, *columns: str) -> dict[str, Any]:
-    """Measured cells of Tables 2 and 3, of all columns by default."""
+    """Return measured cells of Tables 2 and 3, of all columns by default."""
     measure: dict[str, Callable[[], Any]] = {
         "n": lambda: reached(topology),
         "d": lambda: degree(topology),
@@ -60,7 +60,7 @@ claim_3 = section(place="Sec 3")
     cost=lambda topology, w1: 2 ** int(topology.partition(":")[2]) / 800,
 )
 def cost_ratio_of_cube(topology: str, w1: str) -> float:
-    """Take the ratio from measured nodes, degree and diameter."""
+    """Return the cost ratio from measured nodes, degree and diameter."""
     found = cells(topology)
     return cost_ratio(found["n"], found["d"], found["D"], float(w1))
 
@@ -68,12 +68,12 @@ def cost_ratio_of_cube(topology: str, w1: str) -> float:
 CUBE, TORI = "n-cube", "torus"
 
 BLOCKS = {1: {CUBE: 1.00, TORI: 1.05}, 2: {CUBE: 1.00, TORI: 3.32}}
-"""Printed cost ratios of the hypercube and the torus of each block of Table 3, by k."""
+"""Printed cost ratios of the hypercube and the torus in each block of Table 3, by k."""
 
 
 @dataclass(frozen=True)
 class PrintedRatio:
-    """A row of Table 3: the super-nodes' sizes, and what is printed."""
+    """Row of Table 3: the super-nodes' sizes, and the printed values."""
 
     sizes: tuple[int, ...]
     n: int
@@ -90,7 +90,7 @@ ROWS = (
     PrintedRatio((2, 5), 324000, 8, 18, 0.71),
     PrintedRatio((5, 2), 129600, 8, 17, 0.74),
 )
-"""The HDNs of Table 3."""
+"""HDNs of Table 3."""
 
 TABLE_3 = listed([sized(row.sizes) for row in ROWS])
 
@@ -107,11 +107,11 @@ effective = claim_3(
 
 
 MOST_ENLARGED = 100000
-"""Most nodes of a network that is compared with one that has a larger super-node."""
+"""Largest number of nodes of a network that is compared with a larger super-node."""
 
 
 def enlarged() -> list[dict[str, Any]]:
-    """Entries of Table 1, and the same with one larger super-node; the smallest networks first."""
+    """Return entries of Table 1, each with one larger super-node; smallest networks first."""
     entries = [(a,) for a in SIZES] + [(a, b) for a in SIZES for b in SIZES]
     found = [
         {"s": s, "larger": (*s[:i], size, *s[i + 1 :])}
@@ -125,12 +125,12 @@ def enlarged() -> list[dict[str, Any]]:
 
 
 def covers_at_last(s: tuple[int, ...], larger: tuple[int, ...]) -> bool:
-    """Tell if the first level's super-node becomes the whole base."""
+    """Return whether the first level's super-node becomes the whole base."""
     return larger[0] == SIZES[-1] > s[0]
 
 
 def monotone_below_base(s: tuple[int, ...], larger: tuple[int, ...]) -> bool:
-    """Compare the cost ratios where SN^1 does not become B."""
+    """Return whether the cost ratio does not fall for a larger super-node, unless SN^1 = B."""
     return covers_at_last(s, larger) or bool(ratio_of(sized(s)) <= ratio_of(sized(larger)))
 
 
@@ -144,9 +144,9 @@ def monotone_below_base(s: tuple[int, ...], larger: tuple[int, ...]) -> bool:
         f"entries of Table 1 with N <= {MOST_ENLARGED}, and all larger s_i", enlarged
     ).quick(lambda s, larger: size_of(sized(s)) <= 30000),
     cost=lambda s, larger: swept_of(sized(s)),
-    note="With Theorem 1's diameter in place of the measured one it holds at all entries: the "
-    "theorem's error where SN^1 = B hides that it falls. With the degrees of simple graphs, 5 + k, "
-    "it also falls from S = (1,3) to (1,5).",
+    note="With Theorem 1's diameter instead of the measured diameter, the claim holds at all "
+    "entries: the theorem's error for SN^1 = B hides the decrease. With the degrees of simple "
+    "graphs, 5 + k, the ratio also falls from S = (1,3) to (1,5).",
     cause="whole-base",
     fails_where=("s_1 grows to 30, so that SN^1 = B", covers_at_last),
     corrected=Corrected(
@@ -159,7 +159,7 @@ def monotone_below_base(s: tuple[int, ...], larger: tuple[int, ...]) -> bool:
     ),
 )
 def monotone(s: tuple[int, ...], larger: tuple[int, ...]) -> Measured:
-    """Compare ratios from measured nodes and diameters of both."""
+    """Return the cost ratio with the smaller super-node, and the diameters of both networks."""
     diameters = {str(sizes): diameter(sized(sizes)).value for sizes in (s, larger)}
     return Measured(ratio_of(sized(s)), {"diameters": diameters})
 
@@ -173,7 +173,7 @@ def monotone(s: tuple[int, ...], larger: tuple[int, ...]) -> Measured:
     cost=lambda: 3000,
 )
 def smallest_ratio() -> Measured:
-    """Take the ratio from measured nodes and diameters."""
+    """Return the smallest ratio, from measured nodes and diameters."""
     ratios = {row.sizes: ratio_of(sized(row.sizes)) for row in ROWS}
     best = min(ratios, key=lambda sizes: ratios[sizes])
     return Measured(round(ratios[best], 2), {"S": best})
@@ -185,11 +185,11 @@ LIMIT = {TORUS_BASE: 0.5 / log2(3), COMPLETE_BASE: 0.0}
 """Limits of the cost ratios of RDNs over these bases, as k and r grow."""
 
 PATHS = {TORUS_BASE: 2, COMPLETE_BASE: 1}
-"""The factor r/k along which the points of both bases are taken."""
+"""Ratio r/k of the points of each base."""
 
 
 def excess(base: str, r: int, k: int) -> float:
-    """Return how far a cost ratio may be above its limit: this goes to 0 as k and r grow."""
+    """Return the largest allowed excess of a cost ratio over its limit; 0 as k and r grow."""
     return 1 / (2 * r) + 1 / 2**k if base == TORUS_BASE else 2 / r
 
 
@@ -213,7 +213,7 @@ def excess(base: str, r: int, k: int) -> float:
     ),
 )
 def limit(base: str, r: int, k: int) -> Measured:
-    """The cost ratio against its limit, by formula: most such networks cannot be emulated."""
+    """Compare an RDN's cost ratio with its limit, by formula: most RDNs are too large to run."""
     ratio, above = rdn_ratio(base, r, k), rdn_ratio(base, r, k) - LIMIT[base]
     before = rdn_ratio(base, r - PATHS[base], k - 1) if k > 1 else ratio
     values = {"above the limit": above, "below the limit": -above}
@@ -221,7 +221,7 @@ def limit(base: str, r: int, k: int) -> Measured:
 
 
 def rdn_ratio(base: str, r: int, k: int) -> float:
-    """The cost ratio of an RDN by Table 2's formulas."""
+    """Return the cost ratio of an RDN by Table 2's formulas."""
     d0, D0, bits = (2 * r, r, r * log2(3)) if base == TORUS_BASE else (2**r - 1, 1, r)
     diameter = 2**k * D0 + 2 ** (k + 1) - 2
     return (0.5 * (d0 + k) + 0.5 * diameter) / (2**k * (1 + bits) - 1)

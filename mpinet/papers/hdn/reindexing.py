@@ -37,7 +37,7 @@ claim_4 = section(place="Sec 4")
     grid=once("SN^1 and SN^2 of the network of Figure 11"),
 )
 def difference() -> list[str]:
-    """The factors along which N^1 changes and N^2 does not."""
+    """Return the factors along which N^1 changes and N^2 does not."""
     network = dual_net(FIG11)
     found = []
     for name, port in (("C2", 0), ("C3", 1), ("C5", 3)):
@@ -52,7 +52,10 @@ def difference() -> list[str]:
 
 
 def snid_range(topology: str) -> int:
-    """2 |U^{i-1}/(SN^i - SN^{i-1})| |SN^{i-1} - SN^i|, with |U^{i-1}| = n_{i-1}."""
+    """Return the claimed number of values of SN_id.
+
+    The formula is 2 |U^{i-1}/(SN^i - SN^{i-1})| |SN^{i-1} - SN^i| with |U^{i-1}| = n_{i-1}.
+    """
     found = net(topology)
     before, after = found.members[-2:]
 
@@ -83,13 +86,13 @@ snid_values = claim_4(
     grid=points("B = C2xC3xC5, S = (6,15)", [{"topology": FIG11}]),
 )
 def snid_20(topology: str) -> dict[str, int]:
-    """Count the values in the network."""
+    """Return the numbers of different values in the network."""
     found = addresses(topology, 2)
     return {"SN_id": len(np.unique(found[:, 2])), "N_id": len(np.unique(found[:, 3]))}
 
 
 def cluster_indices(topology: str) -> tuple[Ints, Ints]:
-    """The indices of the first cluster's nodes: those of the level below, and (SN, N)^k."""
+    """Return two indices of the first cluster's nodes: of the level below, and (SN, N)^k."""
     network, k = dual_net(topology), net(topology).k
     top = addresses(topology, k)
     nodes = np.flatnonzero((top[:, 0] == 0) & (top[:, 1] == 0))
@@ -112,7 +115,7 @@ def cluster_indices(topology: str) -> tuple[Ints, Ints]:
     cost=nodes_of,
 )
 def reindex_bijective(topology: str) -> dict[str, int]:
-    """Count different indices, and different pairs of both."""
+    """Return the numbers of different indices of each kind, and of different pairs."""
     below, above = cluster_indices(topology)
     both = np.concatenate([below, above], axis=1)
     return {
@@ -133,7 +136,7 @@ def reindex_bijective(topology: str) -> dict[str, int]:
     cost=nodes_of,
 )
 def reindex_equal(topology: str) -> Measured:
-    """Compare the indices of both levels at every node."""
+    """Return whether the indices of both levels are equal at every node."""
     for level in equal_to_last(net(topology)):
         below, above = addresses(topology, level - 1), addresses(topology, level)[:, 2:]
         C, U, SN, N = below.T
@@ -147,7 +150,7 @@ def reindex_equal(topology: str) -> Measured:
 
 
 def equal_to_last(found: Net) -> list[int]:
-    """The levels whose super-nodes are those of the level before."""
+    """Return the levels with the same super-node as the previous level."""
     return [i for i in range(2, found.k + 1) if found.members[i - 1] == found.members[i - 2]]
 
 
@@ -159,40 +162,40 @@ def equal_to_last(found: Net) -> list[int]:
     grid=points("B = C2xC3xC5, S = (6)", [{"topology": FIG10}]),
 )
 def serial(topology: str) -> bool:
-    """Compute the number of every node and sort them."""
+    """Return whether the sorted serial numbers of all nodes are 0, 1, 2, ..."""
     numbers = addresses(topology, 1) @ np.array([150, 30, 6, 1])
     return np.array_equal(np.sort(numbers), np.arange(300))
 
 
 LEVEL_1 = ((0, 0, 0, 0), (1, 4, 2, 3), (0, 0, 2, 2), (1, 4, 4, 5))
-"""Table 4's indices in HDN(B,1,S)."""
+"""Indices in HDN(B,1,S), from Table 4."""
 
 LEVEL_2 = ((0, 0), (19, 0), (0, 14), (19, 14))
-"""Table 4's (SN,N) in HDN(B,2,S)."""
+"""Pairs (SN,N) in HDN(B,2,S), from Table 4."""
 
 SERIAL = (0, 285, 14, 299)
-"""Table 4's serial numbers, the same at both levels."""
+"""Serial numbers, equal at both levels, from Table 4."""
 
 BY_NUMBER = (
     "re-indexing keeps serial numbers, as Table 4 prints them and the example uses them (the text "
     "of section 4 moves coordinates instead: see HDN-Tab4-serial-equal)"
 )
-"""One of the paper's two re-indexings."""
+"""Description of one of the paper's two re-indexings."""
 
 BY_COORDINATES = (
     "coordinates move between the two parts, as the text of section 4 says; by this rule rows 2 "
     "and 3 of Table 4 would be (19,2) and (0,12)"
 )
-"""The other one."""
+"""Description of the other re-indexing."""
 
 
 def row(number: int) -> Claim:
-    """A row of Table 4."""
+    """Return the claim of a row of Table 4."""
     index, (SN, N), serial = LEVEL_1[number - 1], LEVEL_2[number - 1], SERIAL[number - 1]
     printed = {"serial in HDN(B,1,S)": serial, "SN": SN, "N": N, "serial in HDN(B,2,S)": serial}
 
     def cells() -> dict[str, Any]:
-        """Number the node at level 1, and find the one with this number at level 2."""
+        """Return the node's number at level 1, and the indices with this number at level 2."""
         first = dual_net(FIG10).node(",".join(map(str, index)))
         _, _, SN, N = dual_net(FIG11).level_address(first, 2)
         last = dual_net(FIG11).node(f"0,0,{SN},{N}")
@@ -224,7 +227,7 @@ TABLE_4 = [row(number) for number in (1, 2, 3, 4)]
     cause="reindexing",
 )
 def serial_equal() -> Measured:
-    """Compare them in the first cluster; the witness has the lowest number of level 1."""
+    """Return whether serial numbers agree at both levels; the witness is lowest at level 1."""
     below, above = cluster_indices(FIG11)
     first, second = below @ np.array([150, 30, 6, 1]), above @ np.array([15, 1])
     wrong = np.flatnonzero(first != second)

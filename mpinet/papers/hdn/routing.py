@@ -1,4 +1,4 @@
-"""Algorithm 1 on all pairs (Section 4, Theorem 2); its header, and better landings (ours)."""
+"""Algorithm 1 on all pairs (Section 4, Theorem 2), its header, and our better landing nodes."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ ALGORITHM_1, LANDING = "algorithm1", "landing"
 
 
 def routing_bound(topology: str) -> int:
-    """2^k R(B) - sum of 2^j R(SN^{k-j}) + 2^(k+1) - 2 with R = D."""
+    """Return Theorem 2's bound, 2^k R(B) - sum of 2^j R(SN^{k-j}) + 2^(k+1) - 2 with R = D."""
     return net(topology).closed_form(net(topology).diameter)
 
 
@@ -36,13 +36,13 @@ def routing_bound(topology: str) -> int:
     cost=pairs_of,
 )
 def valid(topology: str) -> Measured:
-    """Walk all routes."""
+    """Return whether all routes arrive, with the first that does not."""
     lost = lengths(topology, ALGORITHM_1) < 0
     return at_pair(False, largest_pair(lost)) if lost.any() else Measured(True)
 
 
 def lands_far(topology: str) -> bool:
-    """Tell if k = 2, and SN^2 has two nodes two hops apart outside SN^1."""
+    """Return whether k = 2, and SN^2 has two nodes two hops apart outside SN^1."""
     found = net(topology)
     if found.k != 2:
         return False
@@ -67,7 +67,7 @@ longest_route = claim(
 
 
 def recursive_bound(topology: str) -> int:
-    """R_{k-1} - R(SN^k), R_{k-1} by Theorem 2."""
+    """Return the proof's bound on a recursive call: R_{k-1} (Theorem 2) - R(SN^k)."""
     found = net(topology)
     return routing_bound(found.lower.name) - found.diameter(found.members[-1])
 
@@ -85,7 +85,7 @@ def recursive_bound(topology: str) -> int:
     fails_where=("SN^2 has two nodes two hops apart outside SN^1", lands_far),
 )
 def recursive_call(topology: str) -> Measured:
-    """The longest route in a cluster between such nodes, with the first pair, as nodes of it."""
+    """Return the longest route of a recursive call in a cluster, with the first pair of nodes."""
     cluster = net(topology).lower.name
     network, whole = dual_net(cluster), dual_net(topology)
     inside = [(0, 0, *network.digits(node)) for node in range(network.size)]
@@ -106,10 +106,10 @@ detour = claim_beyond(
 )
 
 ALL_PAIRS = 600
-"""Most nodes of a network whose routes with chosen landings are all walked."""
+"""Largest number of nodes of a network whose routes with chosen landing nodes are all walked."""
 
 SOURCES = 32
-"""Sources that are drawn in larger networks."""
+"""Number of random sources in larger networks."""
 
 
 @claim_beyond(
@@ -123,11 +123,11 @@ SOURCES = 32
     cost=lambda topology: 2 * pairs_of(topology),
 )
 def mended_route(topology: str) -> Measured:
-    """The longest of these routes, with the first pair."""
+    """Return the longest route with chosen landing nodes, with the first pair."""
     size = size_of(topology)
     if size <= ALL_PAIRS:
         return farthest(lengths(topology, LANDING))
-    # Each route with a chosen landing tries all of them, so all pairs are only walked in small
+    # Each route with a chosen landing node tries all of them, so all pairs are walked only in small
     # networks.
     sources = np.random.default_rng(0).choice(size, SOURCES, replace=False)
     pairs = np.stack([np.repeat(sources, size), np.tile(np.arange(size), SOURCES)], axis=1)

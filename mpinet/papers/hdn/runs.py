@@ -1,4 +1,4 @@
-"""Broadcasts run step by step, from many roots, and what they send."""
+"""Step-by-step runs of broadcasts from many roots, with counts of messages."""
 
 from __future__ import annotations
 
@@ -22,12 +22,13 @@ from mpinet.programs.collective import CollectiveOutcome
 MENDED, PRINTED = "algorithm2", "printed"
 
 ROOTS = 16
-"""Roots that are drawn in networks beyond R1."""
+"""Number of random roots in networks beyond R1."""
 
 MESSAGES, INFORMED, LAST, ENDED, SENT, RECEIVED, AGAIN, COUNTS = range(8)
-"""Counts of a run: messages; informed nodes; the last step with a message to a node
-that had none; the last one with any message; most messages that a node sent, and received, in a
-step; messages to nodes that had one already."""
+"""Indices of a run's counts: messages; informed nodes; last step with a message to an uninformed
+node; last step with any message; most messages sent by a node in a step; most messages received by
+a node in a step; messages to informed nodes.
+"""
 
 
 @kernel
@@ -42,7 +43,7 @@ def run(
     receptions: Ints,
     counts: Ints,
 ) -> None:
-    """Run a schedule; write the step in which each node was informed (0: the root, -1: not)."""
+    """Run a schedule; write the step in which each node is informed (0: the root, -1: never)."""
     send, neighbor = schedule_rule.call, wiring.call
     counts[:] = 0
     since[:] = -1
@@ -51,7 +52,7 @@ def run(
     for step in range(1, steps + 1):
         receptions[:] = 0
         for u in range(since.size):
-            # A node that is informed in a step sends from the next one on: store-and-forward.
+            # A node that is informed in a step sends from the next step on (store-and-forward).
             if since[u] < 0 or since[u] == step:
                 continue
             answer = send(u, root, since[u], step, params)
@@ -74,41 +75,41 @@ def run(
 
 
 COLUMNS = ("messages", "informed", "last", "ended", "sent", "received", "again", "length")
-"""Names of the counts; behind them comes the length of the schedule, in steps."""
+"""Names of the counts, followed by the length of the schedule in steps."""
 
 
 @dataclass(frozen=True, eq=False)
 class BroadcastExtremes:
-    """Broadcasts from several roots; an extreme is told with the first root that has it."""
+    """Broadcasts from several roots; each extreme has the first root that attains it."""
 
     roots: list[int]
     """The roots."""
     counts: Ints
-    """A row for each root, with the columns `COLUMNS`."""
+    """Counts of each root, with the columns `COLUMNS`."""
 
     def most(self, column: str) -> Measured:
-        """Return the largest value of a column."""
+        """Return the largest value of a column, with its root."""
         values = self.counts[:, COLUMNS.index(column)]
         return Measured(int(values.max()), {"root": self.roots[int(values.argmax())]})
 
     def least(self, column: str) -> Measured:
-        """Return the smallest value of a column."""
+        """Return the smallest value of a column, with its root."""
         values = self.counts[:, COLUMNS.index(column)]
         return Measured(int(values.min()), {"root": self.roots[int(values.argmin())]})
 
 
 def roots_of(size: int) -> list[int]:
-    """All nodes; in large networks the first, the last and some random ones."""
+    """Return all nodes; in large networks only the first, the last and some random nodes."""
     if size <= MOST:
         return list(range(size))
-    # Keyed by the size, so that a network has the same roots in every claim about it.
+    # Seeded by the size, so a network has the same roots in every claim.
     drawn = np.random.default_rng(size).choice(size, ROOTS, replace=False)
     return sorted({0, size - 1, *drawn.tolist()})
 
 
 @remembered
 def runs(topology: str, algorithm: str) -> BroadcastExtremes:
-    """Broadcast from every root (see `roots_of`)."""
+    """Run broadcasts from every root (see `roots_of`)."""
     network = open_topology(topology)
     roots = roots_of(network.size)
     found = np.empty((len(roots), COUNTS + 1), np.int64)
@@ -120,7 +121,7 @@ def runs(topology: str, algorithm: str) -> BroadcastExtremes:
 def broadcast_from(
     network: Topology, root: int, algorithm: str
 ) -> tuple[np.ndarray, np.ndarray, int]:
-    """Run a broadcast: its counts, when each node was informed, and its length in steps."""
+    """Return counts of a broadcast, the step of each node, and the length in steps."""
     schedule = network.schedules(root)[algorithm]()
     since, receptions = np.empty(network.size, np.int64), np.empty(network.size, np.int64)
     counts = np.empty(COUNTS, np.int64)
@@ -131,5 +132,5 @@ def broadcast_from(
 
 @remembered
 def on_machine(topology: str, algorithm: str, ports: str) -> CollectiveOutcome:
-    """Broadcast from node 0 on the machine, which counts the steps and polices its ports."""
+    """Broadcast from node 0 on the machine, which counts the steps and checks port use."""
     return broadcast(Machine(topology, ports), 0, algorithm)

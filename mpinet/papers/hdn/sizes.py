@@ -23,7 +23,7 @@ from mpinet.papers.hdn.measured import degree
 from mpinet.papers.sweeps import reached
 
 SIZES = (1, 2, 3, 5, 6, 10, 15, 30)
-"""The super-node sizes of Table 1."""
+"""Super-node sizes of Table 1."""
 
 PRINTED_K1 = (1800, 900, 600, 360, 300, 180, 120, 60)
 
@@ -43,12 +43,12 @@ TABLE_1 = points("Table 1", lambda: listed(table_1()))
 
 
 def cells(sizes: tuple[int, ...]) -> dict[str, int]:
-    """A row of Table 1."""
+    """Return a row of Table 1."""
     return {f"{size}": nodes for size, nodes in zip(SIZES, sizes, strict=True)}
 
 
 def row(first: tuple[int, ...]) -> dict[str, int]:
-    """The measured row: nodes that node 0 reaches, by the size of the last level's super-node."""
+    """Return the measured row: nodes reached from node 0, by the last level's super-node size."""
     return {f"{size}": reached(sized((*first, size))) for size in SIZES}
 
 
@@ -63,7 +63,7 @@ one_level = claim(
 
 
 def two_levels(s1: int) -> Claim:
-    """A row of Table 1 for k = 2."""
+    """Return the claim of a row of Table 1 for k = 2."""
     return claim(
         f"HDN-Tab1-k2-s{s1}",
         place=f"Table 1, k=2, row s1={s1}",
@@ -80,11 +80,11 @@ ROWS = [two_levels(s1) for s1 in SIZES]
 
 
 HUNDREDS, MILLIONS = range(200, 1000), range(2 * 10**6, 10**7)
-"""Sizes that "several" hundreds, and millions, are taken for."""
+"""Ranges taken for "several" hundreds and millions."""
 
 
 def spread() -> dict[str, int]:
-    """The numbers of nodes that node 0 reaches."""
+    """Return the numbers of nodes that node 0 reaches."""
     where = extremes.measurement().where
     return {name: where[name][1] for name in ("smallest", "largest")}
 
@@ -110,7 +110,7 @@ claim_3 = section(place="Sec 3")
     ),
 )
 def extremes() -> Measured:
-    """Count what node 0 reaches in every network of the table."""
+    """Return the extreme numbers of nodes over all networks of the table."""
     nodes = {topology: reached(topology) for topology in table_1()}
     smallest, largest = min(nodes, key=nodes.__getitem__), max(nodes, key=nodes.__getitem__)
     return Measured(
@@ -139,7 +139,7 @@ recurrence = claim_3(
 
 
 def closed_form(topology: str) -> int:
-    """(2 N_0)^(2^k) / (2 s_1 .. s_k)."""
+    """Return the printed number of nodes: (2 N_0)^(2^k) / (2 s_1 .. s_k)."""
     found = net(topology)
     divisor = 2
     for level in range(1, found.k + 1):
@@ -148,13 +148,13 @@ def closed_form(topology: str) -> int:
 
 
 def has_inner_supernode(topology: str) -> bool:
-    """Tell if a level below the highest has a super-node of more than one node."""
+    """Return whether a level below the highest has a super-node of more than one node."""
     found = net(topology)
     return any(found.s(level) > 1 for level in range(1, found.k))
 
 
 def node_count(topology: str) -> int:
-    """(2 N_0)^(2^k) / (2 s_1^(2^(k-1)) .. s_k): each level's size counts in all levels above."""
+    """Return the correct number of nodes: (2 N_0)^(2^k) / (2 s_1^(2^(k-1)) .. s_k)."""
     found = net(topology)
     divisor = 2 * prod(found.s(i) ** 2 ** (found.k - i) for i in range(1, found.k + 1))
     return (2 * found.nodes(0)) ** (2**found.k) // divisor

@@ -1,8 +1,8 @@
-"""The claims of the paper on the lens, each measured on the emulator.
+"""Claims of the paper on the lens, each measured on the emulator.
 
-Its modules follow the paper's sections, then come those that docs/papers/lens adds. A
-level is n; R = p-1 and S = q-1 are the radices left and right of an address's dot. Pattern A is
-the network of the hops that move the dot; the whole network has pattern B, too.
+The modules follow the paper's sections, then the additions of docs/papers/lens. The number of
+levels is n; R = p-1 and S = q-1 are the radices left and right of an address's dot. Pattern A is
+the network of the hops that move the dot. The whole network also has pattern B.
 """
 
 from mpinet.claims import Paper, PaperTable

@@ -1,4 +1,4 @@
-"""The networks that the lens is compared with (sections 1 and 2)."""
+"""Networks that the paper compares with the lens (sections 1 and 2)."""
 
 from __future__ import annotations
 
@@ -80,12 +80,12 @@ SNOWFLAKE_DIAMETER = claim(
     grid=by_size("snowflake, p=3, n=4", ["snowflake:3,4"]),
 )
 def snowflake_loads(topology: str) -> Measured:
-    """Largest load divided by the least, of routes between all ordered pairs."""
+    """Return the ratio of largest to smallest load of routes between all ordered pairs."""
     return load_ratio(topology)
 
 
 def load_ratio(topology: str) -> Measured:
-    """Return the load of the busiest bus divided by that of the idlest."""
+    """Return the load of the busiest bus divided by the load of the least busy bus."""
     carried = measure.loads(topology).channels
     return Measured(float(carried.max() / carried.min()), extremes(carried, "bus"))
 
@@ -125,7 +125,7 @@ MOST_BUSSES = claim_2(
     grid=family("snowflake", SNOWFLAKES, "dense snowflake, p 2..5"),
 )
 def snowflake_busses(topology: str) -> dict[str, int]:
-    """The last level adds those that are not in the p clusters below it."""
+    """Return the number of busses that the last level adds to the p clusters below."""
     p, n = numbers(topology)
     below = p * busses(f"snowflake:{p},{n - 1}") if n > 1 else 0
     return {"busses": busses(topology), "added": busses(topology) - below}
@@ -143,17 +143,17 @@ ALL_STARS = family("busstar", STARS, "star, p 3..6, n 1..6").quick(up_to(2000))
     cost=size_of,
 )
 def star_diameter(topology: str) -> Measured:
-    """Flood from 0 and from the node farthest from it: enough in a tree."""
+    """Return the diameter of a tree, by floods from node 0 and from the node farthest from it."""
     if pieces_and_cycles(topology)["cycles"]:
         return Measured(measure.diameter(topology))
-    # In a tree the node farthest from any node ends a longest path; cycles would break this.
+    # In a tree, the node farthest from any node is the end of a longest path.
     far = int(measure.distance_matrix(topology, [0])[0].argmax())
     hops = measure.distance_matrix(topology, [far])[0]
     return Measured(int(hops.max()), {"source": far, "target": int(hops.argmax())})
 
 
 LEVELS = [(p, n) for p, levels in ((3, (4, 5, 6)), (4, (4, 5)), (5, (4,))) for n in levels]
-"""Stars from four levels on: up to three, p = 3, both diameters are the same."""
+"""Stars with four levels or more. With up to three levels and p = 3, both diameters are equal."""
 
 
 @claim_2(
@@ -167,7 +167,7 @@ LEVELS = [(p, n) for p, levels in ((3, (4, 5, 6)), (4, (4, 5)), (5, (4,))) for n
     cost=size_of,
 )
 def shorter_than_snowflake(topology: str) -> Measured:
-    """Flood the star; the snowflake's diameter is that of LENS-S1-snowflake-diameter."""
+    """Return the star's diameter by floods; LENS-S1-snowflake-diameter has the snowflake's."""
     return star_diameter.measurement(topology)
 
 
@@ -181,12 +181,12 @@ def shorter_than_snowflake(topology: str) -> Measured:
     cost=size_of,
 )
 def load_ratio_of_star(topology: str) -> Measured:
-    """Largest load divided by the least, of routes between all ordered pairs."""
+    """Return the ratio of largest to smallest load of routes between all ordered pairs."""
     return load_ratio(topology)
 
 
 def pieces_and_cycles(topology: str) -> dict[str, int]:
-    """Pieces and independent cycles of the graph of processors, busses and their incidences."""
+    """Return components and independent cycles of the graph of processors and busses."""
     graph = measure.incidence_graph(topology)
     pieces = len(graph.connected_components())
     return {"pieces": pieces, "cycles": graph.ecount() - graph.vcount() + pieces}
@@ -204,10 +204,10 @@ ONE_PATH = claim_2(
 
 
 def on_one_bus(p: int, n: int) -> int:
-    """Number of a star's processors that are on one bus: of its tree, the leaves.
+    """Return the number of a star's processors on one bus: the leaves of its tree.
 
-    N processors and B busses of p members make a tree, p B = N + B - 1; a processor is on two
-    busses at most, so that p B - N of them are on two.
+    N processors and B busses of p members form a tree, so p B = N + B - 1. A processor is on at
+    most two busses, so p B - N processors are on two.
     """
     N = p**n
     return N - ((N - 1) // (p - 1) - 1)
@@ -223,14 +223,14 @@ def on_one_bus(p: int, n: int) -> int:
     cause="end-processors",
     corrected=Corrected(
         "LENS-C-star-failure",
-        "the failure of a bus, or of a processor on two busses, splits a star; that of one of the "
-        "N + 1 - (N-1)/(p-1) processors on one bus does not",
+        "the failure of a bus, or of a processor on two busses, splits a star; the failure of one "
+        "of the N + 1 - (N-1)/(p-1) processors on one bus does not",
         claimed=of(on_one_bus),
         note=OURS,
     ),
 )
 def harmless_failures(topology: str) -> Measured:
-    """Number of processors and busses without which the others hang together."""
+    """Return the number of processors and busses whose removal leaves the network connected."""
     graph = measure.incidence_graph(topology)
     cutting = set(graph.articulation_points())
     harmless = [vertex for vertex in range(graph.vcount()) if vertex not in cutting]
@@ -251,7 +251,7 @@ def harmless_failures(topology: str) -> Measured:
     ),
 )
 def central_bus(topology: str) -> Measured:
-    """Load of the bus that joins the p largest clusters, by the number of pairs."""
+    """Return the load of the bus that joins the p largest clusters, divided by the pairs."""
     p, n = numbers(topology)
     center = next(
         bus
@@ -262,7 +262,7 @@ def central_bus(topology: str) -> Measured:
 
 
 def used(topology: str, bus: int) -> float:
-    """Share of the N^2 pairs whose message a bus carries."""
+    """Return the fraction of the N^2 pairs whose message a bus carries."""
     return float(measure.loads(topology).channels[bus] / size_of(topology) ** 2)
 
 
@@ -284,6 +284,6 @@ def used(topology: str, bus: int) -> float:
     ),
 )
 def outermost_bus(topology: str) -> Measured:
-    """Share of the pairs that use the bus that is used least."""
+    """Return the fraction of pairs that use the least used bus."""
     bus = int(measure.loads(topology).channels.argmin())
     return Measured(used(topology, bus), {"bus": bus, "members": members(topology)[bus]})

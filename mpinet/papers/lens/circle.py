@@ -32,7 +32,7 @@ from mpinet.papers.lens.words import (
 
 
 def class_formulas(topology: str) -> Matrix:
-    """n+a-2b, n+a, 2n-a-2c and 2n-a, A being the arc right of the source; shape (4, N, N)."""
+    """Return the four classes' lengths n+a-2b, n+a, 2n-a-2c and 2n-a, shape (4, N, N)."""
     a, b, c = arc_numbers(topology)
     n = digits(topology).shape[1]
     return np.stack([n + a - 2 * b, n + a, 2 * n - a - 2 * c, 2 * n - a])
@@ -40,7 +40,7 @@ def class_formulas(topology: str) -> Matrix:
 
 @remembered
 def class_walks(topology: str) -> Matrix:
-    """Hops of the classes' paths, `ASTRAY` if one for any choice of B or C does not arrive."""
+    """Return the hops of the classes' paths; `ASTRAY` if a path for some B or C does not arrive."""
     a, agree = right_arcs(topology), agreements(topology)
     n = agree.shape[2]
     return np.stack(
@@ -54,7 +54,7 @@ def class_walks(topology: str) -> Matrix:
 
 
 def about_runs(topology: str, direction: int, a: Matrix, agree: Flags) -> Matrix:
-    """Hops to one end of a longest run of agreement in the arc, back to its other end, and on."""
+    """Return the hops to one end of a longest run of agreement, back to its other end, and on."""
     size, n = len(a), agree.shape[2]
     agree = agree & (np.arange(n) < a[:, :, np.newaxis])
     b = longest_run(agree)
@@ -69,7 +69,8 @@ def about_runs(topology: str, direction: int, a: Matrix, agree: Flags) -> Matrix
         words = run_words(direction, a[here], np.full(len(sources), x), b[here], n)
         hops = walk(topology, sources, targets, words)
         before = found[here]
-        # Section 5 promises one length for every choice of B: two lengths make the pair a failure.
+        # Section 5 promises one length for every choice of B, so a pair with two lengths is a
+        # failure.
         found[here] = np.where((before == ASTRAY) | (before == hops), hops, ASTRAY)
         if (hops == ASTRAY).any():
             found[sources[hops == ASTRAY], targets[hops == ASTRAY]] = ASTRAY
@@ -77,7 +78,7 @@ def about_runs(topology: str, direction: int, a: Matrix, agree: Flags) -> Matrix
 
 
 def around(topology: str, direction: int, a: Matrix) -> Matrix:
-    """Hops through the arc and then once round."""
+    """Return the hops through the arc and then once around the circle."""
     n = digits(topology).shape[1]
     sources, targets = np.indices(a.shape).reshape(2, -1)
     words = np.where(np.arange(2 * n) < (a + n).ravel()[:, np.newaxis], direction, 0)
@@ -97,7 +98,7 @@ CLASSES_WALKED = pairs_claim(
 
 
 def least_class(topology: str) -> Matrix:
-    """The least length of the four classes."""
+    """Return the least length of the four classes."""
     return class_formulas(topology).min(axis=0)
 
 
@@ -116,12 +117,12 @@ claim_5 = section(place="5", cost=pairs_of)
 
 @claim_5(
     "LENS-S5-class2-iff-b0",
-    statement="paths of class 2 are minimal only if b=0, and those of class 4 only if c=0",
+    statement="paths of class 2 are minimal only if b=0, and paths of class 4 only if c=0",
     relation="=>",
     grid=C,
 )
 def long_way(topology: str) -> Measured:
-    """Compare walked lengths with flooded distances."""
+    """Return whether no path of class 2 or 4 is shortest if b > 0 or c > 0, respectively."""
     _, b, c = arc_numbers(topology)
     a, n = right_arcs(topology), digits(topology).shape[1]
     hops = distances_a(topology)
@@ -131,13 +132,13 @@ def long_way(topology: str) -> Measured:
 
 
 def by_rule(topology: str) -> Matrix:
-    """Length of the class that the simple rule chooses, A being the longer arc.
+    """Return the length of the class chosen by the simple rule, A being the longer arc.
 
-    Of two arcs of the same length A is the right one.
+    If both arcs have the same length, A is the right one.
     """
     right, first, second = arc_numbers(topology)
     n = digits(topology).shape[1]
-    # The paper calls the longer arc A. Its rule is not symmetric in the two.
+    # The paper calls the longer arc A. Its rule is not symmetric in the two arcs.
     swap = 2 * right < n
     a = np.where(swap, n - right, right)
     b, c = np.where(swap, second, first), np.where(swap, first, second)
@@ -157,18 +158,19 @@ SIMPLE_RULE = pairs_claim(
 
 @remembered(most=4096)
 def least_words(a: int, agree: tuple[bool, ...]) -> frozenset[Word]:
-    """The words of the classes whose length is least, with every choice of B and C.
+    """Return the words of the shortest classes, with every choice of B and C.
 
     Parameters
     ----------
     a : int
-        Positions from the source's dot rightwards to the target's.
+        Number of positions from the source's dot rightwards to the target's dot.
     agree : tuple of bool
-        Whether the ends agree in the circle's positions, read rightwards from the source's dot.
+        Whether the ends agree at each position of the circle, read rightwards from the source's
+        dot.
     """
     words = arc_words(RIGHT, agree[:a], len(agree)) | arc_words(LEFT, agree[a:][::-1], len(agree))
-    # With equal dots one arc is empty and the other the whole circle, which may be passed in either
-    # direction.
+    # If the dots are equal, one arc is empty and the other is the whole circle, which can be
+    # traversed in either direction.
     if a == 0:
         words |= arc_words(RIGHT, agree, len(agree))
     least = min(map(len, words))
@@ -176,7 +178,7 @@ def least_words(a: int, agree: tuple[bool, ...]) -> frozenset[Word]:
 
 
 def arc_words(direction: int, agree: tuple[bool, ...], n: int) -> set[Word]:
-    """The words of class 1 and 2 for an arc; an empty run stands anywhere."""
+    """Return the words of class 1 and 2 for an arc; an empty run can be anywhere."""
     a = len(agree)
     b = next(size for size in range(a, -1, -1) if any(runs(agree, size)))
     words = {(direction,) * (a + n)}
@@ -188,12 +190,12 @@ def arc_words(direction: int, agree: tuple[bool, ...], n: int) -> set[Word]:
 
 
 def runs(agree: tuple[bool, ...], size: int) -> list[bool]:
-    """Tell if a run of agreement of this size begins at each place."""
+    """Return for each place whether a run of agreement of this size starts there."""
     return [all(agree[x : x + size]) for x in range(len(agree) - size + 1)]
 
 
 def words_of(topology: str, source: int, target: int) -> frozenset[Word]:
-    """`least_words` of a pair."""
+    """Return the words of a pair's shortest classes; see `least_words`."""
     agree = agreements(topology)[source, target]
     return least_words(int(right_arcs(topology)[source, target]), tuple(agree.tolist()))
 
@@ -209,7 +211,7 @@ ALL_MINIMAL = claim_5(
 
 SAVED = claim_5(
     "LENS-S5-B-saves-at-most-1",
-    statement="in the completed lens, too, pattern B shortens a path by one hop at most",
+    statement="in the completed lens, pattern B also shortens a path by one hop at most",
     relation="<=",
     claimed=1,
     grid=C,

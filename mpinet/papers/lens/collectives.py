@@ -28,18 +28,18 @@ SWEPT = circles(
 
 
 def steps_from(topology: str, ports: str, algorithm: str) -> Measured:
-    """The numbers of steps of broadcasts from all roots, -1 for one that does not inform all."""
+    """Return the numbers of steps of broadcasts from all roots; -1 for an incomplete broadcast."""
     found: dict[int, int] = {}
     for root in range(size_of(topology)):
         result = broadcast(Machine(topology, ports), root, algorithm)
-        # All roots are tried: that processors are alike is itself a claim of the paper.
+        # All roots are tried, because the equivalence of processors is itself a claim of the paper.
         steps = result.steps if result.informed == size_of(topology) else -1
         found.setdefault(steps, root)
     return Measured(sorted(found), {"root of each": [found[steps] for steps in sorted(found)]})
 
 
 def sweep_steps(p: int, n: int) -> list[int]:
-    """floor(3n/2); ceil(n/2) on the ring that p = 2 makes."""
+    """Return the sweep's steps: floor(3n/2), or ceil(n/2) for p = 2 (a ring)."""
     return [3 * n // 2 if p >= 3 else (n + 1) // 2]
 
 
@@ -74,10 +74,11 @@ FLOODING = claim_beyond(
     cost=lambda topology: 1000 * size_of(topology),
 )
 def fewest_steps(topology: str) -> Measured:
-    """The sweep's steps from the root for which they are least, unless a search finds fewer.
+    """Return the sweep's steps from the best root, unless a search finds fewer.
 
-    The search tries all broadcasts of two steps from every root: it sends on one of its busses,
-    then everyone on that bus sends on one of theirs, and everyone on these receives.
+    The search tries all broadcasts of two steps from every root. In the first step the root sends
+    on one of its busses. In the second step all processors of that bus send on one of their busses,
+    and all processors on these busses receive.
     """
     on = {bus: frozenset(on) for bus, on in members(topology).items()}
     on_bus: dict[int, list[int]] = {}
@@ -97,7 +98,7 @@ def fewest_steps(topology: str) -> Measured:
 
 
 def lens_rows() -> Iterator[dict[str, object]]:
-    """Eleven lenses, and the rows of their roots."""
+    """Yield eleven lenses, each with the rows of its roots."""
     listed = lenses(
         "",
         [
@@ -111,7 +112,7 @@ def lens_rows() -> Iterator[dict[str, object]]:
 
 
 def lens_sweep_steps(topology: str, k: int) -> dict[str, int]:
-    """(k-1) + [p>=3] + (n-1) + (n-1) ceil((q-1)/(p-1)), and no processor is left out."""
+    """Return (k-1) + [p>=3] + (n-1) + (n-1) ceil((q-1)/(p-1)) steps, and 0 processors left out."""
     p, q, n = numbers(topology)
     steps = (k - 1) + (1 if p >= 3 else 0) + (n - 1) + (n - 1) * -(-(q - 1) // (p - 1))
     return {"steps": steps, "left out": 0}
@@ -128,7 +129,7 @@ def lens_sweep_steps(topology: str, k: int) -> dict[str, int]:
     cost=lambda topology, k: 100 * size_of(topology),
 )
 def lens_sweep(topology: str, k: int) -> Measured:
-    """Most steps of the all-port machine, and most processors left out."""
+    """Return the most steps of the all-port machine, and the most processors left out."""
     steps = left_out = slowest = 0
     for root, row in enumerate(dots(topology)):
         if row != k:
@@ -141,18 +142,21 @@ def lens_sweep(topology: str, k: int) -> Measured:
 
 
 WRONG = "wrong values"
-"""Measured instead of steps where the elements are not those of the serial computation."""
+"""Value recorded instead of steps if the elements differ from the serial computation."""
 
 
 def ascended(
     topology: str, algorithm: str, ports: str, kind: str = "ascend"
 ) -> ascend.AscendResult:
-    """A Fourier transform by one of the emulator's schedules."""
+    """Run a Fourier transform by one of the emulator's schedules."""
     return ascend.run(Machine(topology, ports), "fft", kind, algorithm=algorithm)
 
 
 def row_sweep(topology: str, kind: str, algorithm: str, ports: str) -> int | str:
-    """Steps of a sweep through the rows: the emulator's own if p-1 is a power of 2, else ours."""
+    """Return the steps of a sweep through the rows, by the emulator if p-1 is a power of 2.
+
+    For other p, `RowSweep` runs the sweep.
+    """
     p, n = numbers(topology)
     if (p - 1) & (p - 2) == 0:
         result = ascended(topology, algorithm, ports, kind)
@@ -164,7 +168,7 @@ def row_sweep(topology: str, kind: str, algorithm: str, ports: str) -> int | str
 
 
 def row_points(*algorithms: str) -> list[dict[str, str]]:
-    """Completed lenses, instances, and how many messages a processor accepts."""
+    """Return points of completed lenses, instances, and the accepted messages per processor."""
     settings = ((3, 2), (3, 3), (4, 2), (3, 4), (5, 2), (4, 3), (5, 3))
     return [
         {"topology": f"clens:{p},{n}", "algorithm": algorithm, "ports": ports}
@@ -175,7 +179,7 @@ def row_points(*algorithms: str) -> list[dict[str, str]]:
 
 
 def row_steps(topology: str, ports: str, each: int) -> int:
-    """`each` steps a level where a processor accepts from all busses, else p-1."""
+    """Return a row sweep's steps: per level `each` with all ports, otherwise p-1."""
     p, n = numbers(topology)
     return each * n if ports == "all" else n * (p - 1)
 
@@ -207,7 +211,7 @@ DESCEND_ROWS = claim_beyond(
     cost=size_of,
 )
 def ascend_full(topology: str) -> dict[str, int | str]:
-    """Play the emulator's schedule."""
+    """Return the results of running the emulator's schedule."""
     result = ascended(topology, "full", "all")
     return {"steps": result.steps if result.correct else WRONG, "elements": result.elements}
 
@@ -223,7 +227,7 @@ def ascend_full(topology: str) -> dict[str, int | str]:
     ),
 )
 def ascend_uncompleted(topology: str) -> dict[str, int] | str:
-    """Steps of the machine until the last dimension is done, and of all."""
+    """Return the machine's steps until the last dimension is done, and all its steps."""
     result = ascended(topology, "rows", "all")
     if not result.correct:
         return WRONG

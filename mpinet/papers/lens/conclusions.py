@@ -25,16 +25,18 @@ from mpinet.papers.measured import informed, size_of
 from mpinet.papers.witness import farthest, smallest_pair
 
 ALL_SOURCES = 2100
-"""Most processors of a lens that is flooded from each of them."""
+"""Largest number of processors of a lens with floods from each of them."""
 
 
 @remembered
 def diameter(topology: str) -> Measured:
-    """Flooded from every processor; from the first where automorphisms make all alike."""
+    """Return the diameter, by floods from all processors, or from one if all are equivalent."""
     if size_of(topology) <= ALL_SOURCES:
         return largest(topology, distances(topology))
     if not measure.vertex_transitive(topology):
-        raise OutOfReach(f"{topology} is flooded from one processor, and they are not all alike.")
+        raise OutOfReach(
+            f"{topology} has processors that are not equivalent, so one flood is not enough."
+        )
     return farthest(measure.distance_matrix(topology, [0]))
 
 
@@ -62,9 +64,10 @@ FORMULA = claim_8(
 
 
 def half_floor(factor: int, N: int, n: int, R: int) -> int:
-    """floor(factor log_R(N/n) / 2): the largest m with R^(2m) <= (N/n)^factor."""
+    """Return floor(factor log_R(N/n) / 2): the largest m with R^(2m) <= (N/n)^factor."""
     m = 0
-    # In whole numbers, since a floating logarithm of an exact power may round to either side.
+    # Computed in integers, because a floating-point logarithm of an exact power may round to either
+    # side.
     while R ** (2 * (m + 1)) * n**factor <= N**factor:
         m += 1
     return m
@@ -90,7 +93,7 @@ DEGREES = claim_8(
 
 
 def numbers_of_neighbours(p: int, first: int = 2) -> Measured:
-    """Count the different numbers of neighbours."""
+    """Return the different numbers of neighbours of processors."""
     levels = [n for radix, n in [*COMPLETED, *FURTHER] if radix == p and n >= first]
     if p == 2:
         levels = list(range(first, 7))
@@ -123,13 +126,13 @@ neighbour_numbers = claim(
     grid=over(n=range(4, 65)),
 )
 def comparisons(n: int) -> Measured:
-    """Most comparisons of the routing's start rule, counted, over 60 pairs (seed n)."""
+    """Return the most comparisons of the routing's start rule over 60 pairs (seed n)."""
     try:
         network = lens(f"clens:3,{n}")
     except TopologyError as too_large:
         raise OutOfReach("its n 2^n processors have no numbers of 64 bits.") from too_large
     # Each compared digit costs two counted divisions, one for each end. The rule runs as plain
-    # Python here, so that a counter can be bound into it.
+    # Python here, which allows a counter in it.
     divisions = [0]
 
     @inlined
@@ -160,7 +163,7 @@ def comparisons(n: int) -> Measured:
     cause="single-path",
 )
 def fewest_paths(topology: str) -> Measured:
-    """The least number of shortest paths; two that take different busses are different."""
+    """Return the least number of shortest paths of a pair; paths over different busses differ."""
     counts = path_counts(topology) + np.where(np.eye(size_of(topology)) > 0, np.inf, 0.0)
     return Measured(int(counts.min()), ends(topology, *smallest_pair(counts)))
 
@@ -173,7 +176,7 @@ def fewest_paths(topology: str) -> Measured:
     cost=lambda topology: 10 * size_of(topology) ** 2,
 )
 def survives(topology: str) -> Measured:
-    """Remove each processor and each bus in turn, and flood the rest."""
+    """Remove each processor and each bus in turn, and check that the rest is connected."""
     failed = measure.fault_diameter(topology, 1)
     if failed.value == float("inf"):
         return Measured(False, {"processor": failed.removed[0]})
@@ -200,10 +203,11 @@ SIZES = claim_8(
     claimed={"in one piece": True, "at most p on a bus": True, "at most p busses": True},
     grid=own.partial_routes.grid,
     cost=size_of,
-    reading="the report leaves them to a future paper; tested are those of docs/papers/lens, 9.",
+    reading="the report leaves these lenses to a future paper; the lenses of docs/papers/lens, 9, "
+    "are tested.",
 )
 def partial_lens(topology: str) -> dict[str, bool]:
-    """Flood it from processor 0, and count members and busses."""
+    """Return whether the network is connected, with at most p members and busses."""
     p, size = numbers(topology)
     degrees = incidence_degrees(topology)
     return {

@@ -42,8 +42,8 @@ LEVEL_ONE = claim_3(
 
 
 def constructed(p: int, q: int, n: int) -> Counter[frozenset[str]]:
-    """The busses of the paper's recursive construction, each as its processors' addresses."""
-    # Section 3's recursion, on addresses as text: nothing of the emulator's numbering is used.
+    """Return the busses of the paper's recursive construction, as sets of processor addresses."""
+    # Section 3's recursion on addresses as text, without the emulator's numbering.
     outermost = [f"{b}." for b in range(p - 1)]
     joined = [list(outermost) for _ in range(q - 1)]
     for _ in range(n - 1):
@@ -70,7 +70,7 @@ def constructed(p: int, q: int, n: int) -> Counter[frozenset[str]]:
     cost=pairs_of,
 )
 def by_addresses(topology: str) -> Measured:
-    """The emulator's busses, and those among them that the construction has, too."""
+    """Return the emulator's number of busses, and how many of them the construction has."""
     names = addresses(topology)
     own = Counter(frozenset(names[u] for u in on) for on in members(topology).values())
     same = own & constructed(*numbers(topology))
@@ -108,7 +108,7 @@ ALL_BUSSES = claim_3(
     ),
 )
 def deficient(topology: str) -> dict[str, object]:
-    """Processors on q-1 busses, and busses with p-1 processors."""
+    """Return the processors on q-1 busses, and the busses with p-1 processors."""
     p, q, _ = numbers(topology)
     short = busses_of_processors(topology).get(q - 1, 0)
     empty = processors_of_busses(topology).get(p - 1, 0)
@@ -161,7 +161,7 @@ FIGURE_SIZES = claim(
     grid=circles("completed lens (3,3)", [(3, 3)]),
 )
 def completion(topology: str) -> dict[str, int]:
-    """Compare the incidences of both."""
+    """Return the numbers of incidences that the completion adds and removes."""
     p, n = numbers(topology)
     completed = set(map(tuple, incidences(topology).tolist()))
     before = set(map(tuple, incidences(f"lens:{p},{p},{n}").tolist()))

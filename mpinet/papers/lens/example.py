@@ -17,11 +17,11 @@ EXAMPLE = "lens:4,4,5"
 
 LISTED = ("021.10", "0210.0", "021.20", "02.220", "00.220")
 LISTED_A = ("021.10", "0210.0", "021.20", "02.220", "0.1220", "00.220")
-"""The paper's two listings."""
+"""First listing of the paper."""
 
 
 def followed(listing: tuple[str, ...], within: Topology) -> Measured:
-    """Hops of a listing that are links of `within`, and the distance of its ends there."""
+    """Return the number of a listing's hops that are links, and the distance of its ends."""
     nodes = [open_topology(EXAMPLE).node(address) for address in listing]
     legal = sum(v in within.neighbor(u, range(within.ports)) for u, v in pairwise(nodes))
     hops = int(measure.distance_matrix(within, nodes[:1])[0, nodes[-1]])
@@ -29,7 +29,7 @@ def followed(listing: tuple[str, ...], within: Topology) -> Measured:
 
 
 def has(network: Topology, address: str) -> bool:
-    """Tell if a network has a processor of an address."""
+    """Return whether a network has a processor with an address."""
     try:
         network.node(address)
     except NodeError:
@@ -72,7 +72,7 @@ PATTERN_A = claim_4(
     claimed="01110",
 )
 def region() -> str:
-    """The positions that the dot passes on any shortest path: flood from both ends."""
+    """Return the positions that the dot passes on any shortest path, by floods from both ends."""
     network, within = open_topology(EXAMPLE), pattern_a(EXAMPLE)
     source, target = network.node(LISTED[0]), network.node(LISTED[-1])
     here, there = measure.distance_matrix(within, [source, target])

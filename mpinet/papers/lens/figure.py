@@ -26,22 +26,22 @@ LISTED = (
     "0110010?.12",
     "0110010.212",
 )
-"""Figure 2g; a question mark is an arbitrary digit."""
+"""Path of Figure 2g; a question mark is an arbitrary digit."""
 
 
 def as_emulated(address: str) -> tuple[int, tuple[int, ...]]:
-    """Dot and digits of an address, read and written again by the emulator."""
+    """Return dot and digits of an address, after a round trip through the emulator."""
     network = open_topology(FIGURE)
     return word(network.address(network.node(address)))
 
 
 def agreement() -> list[bool]:
-    """Tell if source and target agree, position by position."""
+    """Return for each position whether source and target agree."""
     return [a == b for a, b in zip(as_emulated(SOURCE)[1], as_emulated(TARGET)[1], strict=True)]
 
 
 def arcs() -> dict[int, list[bool]]:
-    """The agreement along both arcs, read away from the source, by direction."""
+    """Return the agreement along both arcs, read away from the source, by direction."""
     agree, k, row = agreement(), as_emulated(SOURCE)[0], as_emulated(TARGET)[0]
     turned = agree[k:] + agree[:k]
     a = (row - k) % len(agree)
@@ -61,11 +61,11 @@ DIFFERENCES = claim(
     "LENS-F2-regions",
     place="Figure 2b",
     statement="the longer arc A of Figure 2 has 6 positions, its longest run of agreement B has 3, "
-    "that of the other arc, C, has 1",
+    "the longest run of the other arc, C, has 1",
     claimed={"a": 6, "b": 3, "c": 1},
 )
 def arcs_and_runs() -> dict[str, int]:
-    """Read the runs off the emulator's addresses."""
+    """Return the lengths of the arcs and runs, read from the emulator's addresses."""
     longer, other = sorted(arcs().values(), key=len, reverse=True)
     runs = [int(longest_run(np.array(arc))) for arc in (longer, other)]
     return {"a": len(longer), "b": runs[0], "c": runs[1]}
@@ -78,7 +78,7 @@ def arcs_and_runs() -> dict[str, int]:
     claimed={"class 1": 10, "class 2": 16, "class 3": 12, "class 4": 14},
 )
 def class_lengths() -> dict[str, int]:
-    """Walk over the emulator's busses; A is the longer arc."""
+    """Return the lengths of the classes' walks over the emulator's busses; A is the longer arc."""
     both = arcs()
     longer = max(both, key=lambda direction: len(both[direction]))
     found = {}
@@ -95,9 +95,9 @@ def class_lengths() -> dict[str, int]:
 
 
 def walked(moves: tuple[int, ...]) -> int:
-    """Hops of a walk from source to target that writes the target's digits; `ASTRAY` if it fails.
+    """Return the hops of a walk that writes the target's digits; `ASTRAY` if the walk fails.
 
-    Every hop is one of the ports of the processor where the dot is.
+    Every hop uses a port of the processor at the dot.
     """
     network = open_topology(FIGURE)
     (k, digits), (_, goal) = word(SOURCE), word(TARGET)
@@ -108,7 +108,7 @@ def walked(moves: tuple[int, ...]) -> int:
         k = (k + move - 1) % n + 1
         address = "".join(map(str, digits))
         following = network.node(f"{address[:k]}.{address[k:]}")
-        # The listed hops have to be links of the emulator, or their number would prove nothing.
+        # The listed hops have to be links of the emulator. Otherwise their number proves nothing.
         if following not in network.neighbor(node, range(network.ports)):
             return ASTRAY
         node = following
@@ -120,11 +120,11 @@ def walked(moves: tuple[int, ...]) -> int:
 @claim(
     "LENS-F2-path",
     place="Figure 2g",
-    statement="the path of pattern A is the listed one of 10 hops, but for the arbitrary digits",
+    statement="the path of pattern A is the listed one of 10 hops, except in the arbitrary digits",
     claimed=LISTED,
 )
 def path() -> Measured:
-    """The emulator's route, with question marks where the listing has them."""
+    """Return the emulator's route, with question marks as in the listing."""
     network = open_topology(FIGURE)
     nodes = measure.walk(network, network.node(SOURCE), network.node(TARGET), "patternA")
     addresses = [network.address(node) for node in nodes]
@@ -142,7 +142,7 @@ def path() -> Measured:
     claimed=9,
 )
 def with_pattern_b() -> int:
-    """Flood from the source."""
+    """Return the distance from source to target, by a flood."""
     network = open_topology(FIGURE)
     hops = measure.distance_matrix(network, [network.node(SOURCE)])[0]
     return int(hops[network.node(TARGET)])

@@ -1,4 +1,4 @@
-"""The networks at which the claims of the lens are tested, the smallest first."""
+"""Networks at which the claims of the lens are tested, smallest first."""
 
 from __future__ import annotations
 
@@ -12,22 +12,22 @@ Settings = Iterable[tuple[int, ...]]
 
 
 def by_size(text: str, names: Iterable[str]) -> PointGrid:
-    """The grid of some networks, the smallest first."""
+    """Return the grid of some networks, smallest first."""
     return networks(text, sorted(names, key=lambda name: (size_of(name), numbers(name))))
 
 
 def lenses(text: str, settings: Settings) -> PointGrid:
-    """Lenses by (p, q, n)."""
+    """Return the grid of lenses by (p, q, n)."""
     return by_size(text, (f"lens:{p},{q},{n}" for p, q, n in settings))
 
 
 def circles(text: str, settings: Settings) -> PointGrid:
-    """Completed lenses by (p, n)."""
+    """Return the grid of completed lenses by (p, n)."""
     return by_size(text, (f"clens:{p},{n}" for p, n in settings))
 
 
 def family(name: str, settings: Settings, text: str) -> PointGrid:
-    """Networks of another family by their numbers."""
+    """Return the grid of networks of another family by their numbers."""
     return by_size(text, (f"{name}:{','.join(map(str, setting))}" for setting in settings))
 
 
@@ -35,16 +35,16 @@ UNCOMPLETED = [
     *((p, q, n) for p in range(2, 6) for q in range(2, 6) for n in range(1, 4)),
     *((3, 3, 4), (3, 3, 5), (3, 2, 5), (2, 3, 5), (4, 3, 4), (3, 4, 4), (4, 4, 4)),
 ]
-"""The range U of docs/papers/lens, 13."""
+"""Lenses (p, q, n) of range U (docs/papers/lens, 13)."""
 
 COMPLETED = [
     *((2, 2), (2, 3), (2, 6), (3, 2), (3, 3), (3, 4), (3, 5)),
     *((4, 2), (4, 3), (5, 2), (5, 3), (6, 2)),
 ]
-"""The range C of docs/papers/lens, 13."""
+"""Completed lenses (p, n) of range C (docs/papers/lens, 13)."""
 
 FURTHER = [(3, 6), (3, 7), (3, 8), (4, 4), (4, 5), (5, 4)]
-"""Larger n."""
+"""Pairs (p, n) with larger n."""
 
 U_TEXT, C_TEXT = "lenses, p,q<=5, n<=3 and seven larger", "twelve completed lenses up to N=192"
 

@@ -1,7 +1,7 @@
 """Loads of processors and busses of the completed lens (section 6).
 
-Sources and targets are all ordered pairs of different processors. A processor's load counts what it
-passes on for others, a bus's load every message that it carries.
+Sources and targets are all ordered pairs of different processors. A processor's load counts the
+messages that it forwards for others. A bus's load counts every message on the bus.
 """
 
 from __future__ import annotations
@@ -24,21 +24,21 @@ from mpinet.papers.lens.symmetry import lens
 Amounts = NDArray[np.float64]
 
 EQUAL = 1e-8
-"""Differences of expected loads that are taken for rounding."""
+"""Largest difference of expected loads that counts as a rounding error."""
 
 
 @remembered
 def expected_processor_loads(topology: str) -> Amounts:
-    """Loads if every shortest path is equally likely."""
+    """Return the processors' loads if every shortest path is equally likely."""
     hops, counts = distances(topology), path_counts(topology)
     loads = np.zeros(len(hops))
     for node in range(len(hops)):
         through = hops[:, node, np.newaxis] + hops[node] == hops
-        # Section 6 counts what a processor passes on for others, so its own messages are left out.
+        # Section 6 counts forwarded messages only, so a processor's own messages are left out.
         through[node], through[:, node] = False, False
         np.fill_diagonal(through, False)
-        # The part of a pair's shortest paths that passes a node is the product of the counts on
-        # both sides.
+        # The fraction of a pair's shortest paths through a node is the product of the counts on
+        # both sides, divided by the total count.
         share = counts[:, node, np.newaxis] * counts[node] / counts
         loads[node] = share[through].sum()
     return loads
@@ -46,7 +46,7 @@ def expected_processor_loads(topology: str) -> Amounts:
 
 @remembered
 def expected_bus_loads(topology: str) -> Amounts:
-    """Loads if every shortest path is equally likely."""
+    """Return the busses' loads if every shortest path is equally likely."""
     hops, counts, on = distances(topology), path_counts(topology), members(topology)
     loads = np.zeros(len(on))
     crossed: dict[tuple[int, int], float] = {}
@@ -62,7 +62,7 @@ def expected_bus_loads(topology: str) -> Amounts:
 
 
 def extremes(loads: NDArray[Any], what: str) -> dict[str, Any]:
-    """The busiest and the idlest processor or bus, with their loads."""
+    """Return the busiest and the least busy processor or bus, with their loads."""
     busiest, idlest = int(loads.argmax()), int(loads.argmin())
     return {
         f"busiest {what}": busiest,
@@ -73,12 +73,12 @@ def extremes(loads: NDArray[Any], what: str) -> dict[str, Any]:
 
 
 def spread(loads: Amounts, what: str) -> Measured:
-    """Difference of the largest and the least load."""
+    """Return the difference of the largest and the smallest load."""
     return Measured(float(loads.max() - loads.min()), extremes(loads, what))
 
 
 def both_spreads(processors: Amounts, busses: Amounts) -> Measured:
-    """`spread` of processors and of busses."""
+    """Return the spread of the processors' loads and the spread of the busses' loads."""
     found = {"processors": spread(processors, "processor"), "busses": spread(busses, "bus")}
     values = {kind: spread.value for kind, spread in found.items()}
     return Measured(values, {kind: spread.where for kind, spread in found.items()})
@@ -111,12 +111,12 @@ BUS_LOADS = claim(
 
 @remembered
 def routed(topology: str) -> Loads:
-    """Loads of the routing of section 5, by pattern A, with the target's digits."""
+    """Return the loads of section 5's routing by pattern A, with the target's digits."""
     return measure.loads(topology, "patternA")
 
 
 def routed_with_zeros(topology: str) -> Measured:
-    """Loads of the same routing where arbitrary digits are 0."""
+    """Return the loads of the same routing with 0 for arbitrary digits."""
     network = lens(topology)
     zeros = [0] * (2 * network.level)
     carried = measure.loads(network, by_plans(network, pattern_b=False, first=zeros))
@@ -134,7 +134,7 @@ def routed_with_zeros(topology: str) -> Measured:
     cost=pairs_of,
 )
 def routed_loads(topology: str) -> Measured:
-    """Metered by the machine; the witness says what they are if arbitrary digits are 0."""
+    """Return the loads metered by the machine; the witness has them with 0 for arbitrary digits."""
     found = routed(topology)
     spreads = both_spreads(found.processors.astype(float), found.channels.astype(float))
     zeros = {"spreads with digit 0": routed_with_zeros(topology).value}

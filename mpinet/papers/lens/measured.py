@@ -1,4 +1,4 @@
-"""Measures of bus networks that several claims of the lens share."""
+"""Measures of bus networks shared by several claims of the lens."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from mpinet.networks.topology import Topology, wiring
 
 @rule
 def between_rows(node, port, params):
-    """The processor behind a port, if its dot stands elsewhere."""
+    """Return the neighbour on a port if its dot is at another place; otherwise -1."""
     other = wiring(node, port, params)
     if other < 0:
         return -1
@@ -31,12 +31,12 @@ def between_rows(node, port, params):
 
 
 class PatternA(Topology):
-    """The hops of pattern A of a lens: links between members of a bus whose dots differ.
+    """Hops of pattern A of a lens: links between members of a bus with different dots.
 
     Parameters
     ----------
     lens : LensNetwork
-        The lens; ports stay where they are.
+        The lens. Port numbers are unchanged.
     """
 
     family = "pattern A of "
@@ -49,45 +49,45 @@ class PatternA(Topology):
 
 
 def pattern_a(topology: str) -> Topology:
-    """The hops of pattern A of a lens."""
+    """Return the network of the pattern-A hops of a lens."""
     return PatternA(open_topology(topology))
 
 
 @remembered
 def distances(topology: str) -> Matrix:
-    """Distances over the busses, flooded; shape (N, N)."""
+    """Return distances over the busses, by floods; shape (N, N)."""
     return measure.distance_matrix(topology).astype(np.int64)
 
 
 @remembered
 def distances_a(topology: str) -> Matrix:
-    """Distances by pattern A, flooded; -1 where there is no path."""
+    """Return distances by pattern A, by floods; -1 for pairs without a path."""
     return measure.distance_matrix(pattern_a(topology)).astype(np.int64)
 
 
 @remembered
 def incidences(topology: str) -> Ints:
-    """Rows (processor, bus)."""
+    """Return rows (processor, bus)."""
     return measure.incidences(topology)
 
 
 def busses(topology: str) -> int:
-    """Busses that processors are on."""
+    """Return the number of busses with processors."""
     return len(np.unique(incidences(topology)[:, 1]))
 
 
 def busses_of_processors(topology: str) -> dict[int, int]:
-    """Number of processors by the number of busses that they are on."""
+    """Return the number of processors by their number of busses."""
     return _histogram(incidences(topology)[:, 0])
 
 
 def processors_of_busses(topology: str) -> dict[int, int]:
-    """Number of busses by the number of their processors."""
+    """Return the number of busses by their number of processors."""
     return _histogram(incidences(topology)[:, 1])
 
 
 def incidence_degrees(topology: str) -> dict[str, list[int]]:
-    """Numbers of busses that processors are on, and of processors that busses have."""
+    """Return the occurring numbers of busses per processor, and of processors per bus."""
     return {
         "busses of a processor": list(busses_of_processors(topology)),
         "processors of a bus": list(processors_of_busses(topology)),
@@ -100,7 +100,7 @@ def _histogram(numbers: Ints) -> dict[int, int]:
 
 
 def members(topology: str) -> dict[int, list[int]]:
-    """The processors of each bus, ascending."""
+    """Return the processors of each bus, ascending."""
     found: dict[int, list[int]] = {}
     for processor, bus in incidences(topology).tolist():
         found.setdefault(bus, []).append(processor)
@@ -109,7 +109,7 @@ def members(topology: str) -> dict[int, list[int]]:
 
 @remembered
 def ways(topology: str) -> Matrix:
-    """Number of busses that two different processors share, counted at the ports; shape (N, N)."""
+    """Return the number of busses shared by two different processors, by ports; shape (N, N)."""
     table = neighbor_table(open_topology(topology))
     shared = np.zeros((len(table), len(table)), np.int64)
     rows, ports = np.nonzero(table >= 0)
@@ -119,11 +119,11 @@ def ways(topology: str) -> Matrix:
 
 @remembered
 def path_counts(topology: str) -> NDArray[np.float64]:
-    """Numbers of shortest paths, those over different busses being different; shape (N, N)."""
+    """Return numbers of shortest paths; paths over different busses differ; shape (N, N)."""
     hops, steps = distances(topology), ways(topology).astype(float)
     counts = np.eye(len(hops))
     for length in range(1, int(hops.max()) + 1):
         reached = np.where(hops == length - 1, counts, 0.0) @ steps
-        # Doubles hold the counts exactly up to 2^53, beyond any network of these grids.
+        # Doubles hold the counts exactly up to 2^53, far above the counts of these grids.
         counts = np.where(hops == length, reached, counts)
     return counts

@@ -1,6 +1,7 @@
 """Rows of exchange groups, and the multistage networks (section 7, Figures 3 and 4).
 
-A box, or exchange group, is the processors that share their lower busses, and these busses.
+A box, or exchange group, consists of the processors that share their lower busses, and these
+busses.
 """
 
 from __future__ import annotations
@@ -23,18 +24,18 @@ class Box:
     """An exchange group."""
 
     row: int
-    """Digits left of its processors' dots."""
+    """Number of digits left of its processors' dots."""
     processors: tuple[int, ...]
     """Processors of the box."""
     lower: tuple[int, ...]
-    """The busses that they share, in the order of their places."""
+    """Shared lower busses, in the order of their places."""
     own: tuple[int, ...]
-    """Each processor's bus to the right, -1 if it has none."""
+    """Each processor's bus to the right; -1 for none."""
 
 
 @remembered(most=32)
 def boxes(topology: str) -> tuple[Box, ...]:
-    """The boxes, by the emulator's busses."""
+    """Return the boxes, derived from the emulator's busses."""
     network = lens(topology)
     groups: dict[tuple[int, ...], list[int]] = {}
     own = {}
@@ -75,7 +76,7 @@ claim_7 = section(place="7", grid=SEVEN)
     claimed=of(lambda p, q, n: [[p - 1, q - 1, (p - 1) * (q - 1)]]),
 )
 def groups(topology: str) -> list[list[int]]:
-    """The different numbers of processors, busses and incidences that boxes have."""
+    """Return the occurring numbers of processors, busses and incidences of boxes."""
     network, found = lens(topology), set()
     for box in boxes(topology):
         on = [node for bus in box.lower for node in network.bus_members(bus)]
@@ -85,7 +86,7 @@ def groups(topology: str) -> list[list[int]]:
 
 
 def number_in_row(topology: str, box: Box) -> int:
-    """A box's number: its digits without the position of its own, read circularly from the dot."""
+    """Return a box's number: its digits without its own position, read circularly from the dot."""
     network = lens(topology)
     (R, S), n, k = network.radices, network.level, box.row
     digits = word(network.address(box.processors[0]))[1]
@@ -107,7 +108,7 @@ def number_in_row(topology: str, box: Box) -> int:
     ),
 )
 def shuffled(topology: str) -> Measured:
-    """Follow each line over the emulator's busses."""
+    """Return whether each line over the emulator's busses follows the shuffle."""
     network = lens(topology)
     (R, S), n = network.radices, network.level
     arrives = {
@@ -136,7 +137,7 @@ Lines = list[tuple[int, int]]
 
 
 def box_lines(topology: str) -> tuple[list[int], Lines]:
-    """Each box's stage, and the lines between boxes: the busses to the right."""
+    """Return each box's stage, and the lines between boxes: the busses to the right."""
     every = boxes(topology)
     below = {bus: number for number, box in enumerate(every) for bus in box.lower}
     lines = [(i, below[bus]) for i, box in enumerate(every) for bus in box.own if bus >= 0]
@@ -144,7 +145,7 @@ def box_lines(topology: str) -> tuple[list[int], Lines]:
 
 
 def switch_lines(kind: str, n: int) -> tuple[list[int], Lines]:
-    """Each switch's stage, and the lines between switches, by the emulator's ports."""
+    """Return each switch's stage, and the lines between switches, by the emulator's ports."""
     network = open_topology(f"multistage:{kind},{n}")
     stages = [int(network.address(node).partition(",")[0]) for node in range(network.size)]
     lines = [
@@ -157,15 +158,15 @@ def switch_lines(kind: str, n: int) -> tuple[list[int], Lines]:
 
 
 def alike(one: tuple[list[int], Lines], other: tuple[list[int], Lines]) -> bool:
-    """Tell if two networks of lines are isomorphic, stage by stage.
+    """Return whether two networks of lines are isomorphic, stage by stage.
 
-    Every line is a vertex of its own, so that parallel lines count.
+    Every line is represented by a vertex, so parallel lines are counted.
     """
     graphs = []
     for stages, lines in (one, other):
         size = len(stages)
-        # igraph's search takes no parallel edges, and vertices of their own keep parallel lines
-        # apart.
+        # igraph's search does not support parallel edges. A vertex per line keeps parallel lines
+        # distinct.
         ends = [(end, size + i) for i, line in enumerate(lines) for end in line]
         graphs.append(library("igraph").Graph(n=size + len(lines), edges=ends))
     colors = [stages + [-1] * len(lines) for stages, lines in (one, other)]
@@ -178,7 +179,8 @@ def alike(one: tuple[list[int], Lines], other: tuple[list[int], Lines]) -> bool:
 MULTISTAGE = claim(
     "LENS-S7-multistage",
     place="7, Figure 4",
-    statement="if p=q=3 the graph of the exchange groups is that of the omega network, the flip "
+    statement="if p=q=3 the graph of the exchange groups equals the graph of the omega "
+    "network, the flip "
     "network, the indirect binary cube and the banyan, stage by stage",
     claimed=True,
     grid=points(
@@ -194,7 +196,7 @@ MULTISTAGE = claim(
 
 
 def lines_of_boxes(topology: str) -> Counter[tuple[int, int]]:
-    """Number of boxes by their lines to the right and to the left, outer rows left out."""
+    """Return the number of boxes by their lines to the right and left, without outer rows."""
     stages, lines = box_lines(topology)
     right, left = Counter(u for u, _ in lines), Counter(v for _, v in lines)
     return Counter((right[i], left[i]) for i in range(len(stages)) if right[i] and left[i])

@@ -1,4 +1,4 @@
-"""The steps of the lenses' sweeps (docs/papers/lens, 7) beside the optimum."""
+"""Comparison of the steps of the lenses' sweeps (docs/papers/lens, 7) with the optimum."""
 
 from __future__ import annotations
 

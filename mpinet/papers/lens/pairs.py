@@ -1,4 +1,4 @@
-"""Claims about all pairs, and pairs as witnesses."""
+"""Claims about all pairs, with pairs as witnesses."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from mpinet.papers.lens.words import addresses
 from mpinet.papers.witness import largest_pair
 
 NO_PATH = -1
-"""Stands in a matrix of lengths where there is no path."""
+"""Entry of a matrix of lengths for pairs without a path."""
 
 
 def pairs_claim(
@@ -23,31 +23,31 @@ def pairs_claim(
     labels: tuple[str, ...] = (),
     **said: Any,
 ) -> Claim:
-    """A claim that every pair has the value of a formula.
+    """Return a claim that every pair has the value of a formula.
 
-    The ledger shows both values of the smallest pair in which they differ; if there is none, of the
-    smallest pair with the largest value.
+    The ledger shows both values of the smallest pair for which they differ. If there is none, the
+    ledger shows the smallest pair with the largest value.
 
     Parameters
     ----------
     id : str
-        The claim's.
+        Id of the claim.
     claimed, measured : callable
-        The formula's value of every pair and the measured one: topology string -> matrix of shape
-        (N, N).
+        Functions from the topology string to the claimed and measured values of all pairs, as
+        matrices of shape (N, N).
     labels : tuple of str
-        Names of several values of each pair: the matrices have shape (values, N, N) then.
+        Names of several values of each pair. The matrices then have shape (values, N, N).
     **said
-        What else `claim` takes.
+        Further arguments of `claim`.
     """
 
     def compared(topology: str) -> tuple[int, int, Any, Any]:
-        """Source, target, and their claimed and measured values."""
+        """Return source and target, with their claimed and measured values."""
         wanted, found = claimed(topology), measured(topology)
         pair = found.shape[-2:]
         wanted, found = wanted.reshape(-1, *pair), found.reshape(-1, *pair)
         wrong = (wanted != found).any(axis=0)
-        # A wrong pair refutes the claim; without one, the longest route is the most instructive
+        # A wrong pair refutes the claim. Without a wrong pair, the longest route is the best
         # example.
         source, target = largest_pair(wrong if wrong.any() else found.sum(axis=0))
         return source, target, *(value(m[:, source, target]) for m in (wanted, found))
@@ -70,7 +70,7 @@ def pairs_claim(
 
 
 def ends(topology: str, source: int, target: int) -> dict[str, Any]:
-    """A pair as a witness: numbers and addresses."""
+    """Return a pair as a witness: numbers and addresses."""
     names = addresses(topology)
     return {
         "source": source,
@@ -80,12 +80,12 @@ def ends(topology: str, source: int, target: int) -> dict[str, Any]:
 
 
 def largest(topology: str, matrix: Matrix) -> Measured:
-    """The largest value of a matrix, with the smallest pair that has it."""
+    """Return the largest value of a matrix, with the smallest pair that has it."""
     return Measured(int(matrix.max()), ends(topology, *largest_pair(matrix)))
 
 
 def agrees(topology: str, wrong: Flags) -> Measured:
-    """Tell if no pair is wrong; where one is, the smallest such pair."""
+    """Return whether no pair is wrong, with the smallest wrong pair."""
     if not wrong.any():
         return Measured(True)
     return Measured(False, ends(topology, *largest_pair(wrong)))

@@ -1,4 +1,4 @@
-"""Diameters of the lens, the snowflake and the star over N, as the ledger draws them."""
+"""Plot of the diameters of the lens, the snowflake and the star over N, for the ledger."""
 
 from __future__ import annotations
 
@@ -8,17 +8,17 @@ LENS = {
     "completed lens": ("LENS-S8-diameter-completed", "clens:3,"),
     "lens, p = q": ("LENS-S8-diameter-lens", "lens:3,3,"),
 }
-"""Networks of the paper with three processors on a bus: claim, and how their names begin."""
+"""The paper's own networks with three processors per bus: claim, and start of their names."""
 
 OTHERS = {
     "dense snowflake": ("LENS-S1-snowflake-diameter", "snowflake:3,"),
     "star": ("LENS-S2-star-diameter-log", "busstar:3,"),
 }
-"""Networks with three processors on a bus that the paper compares with."""
+"""Compared networks with three processors per bus."""
 
 
 def _curve(name: str, claim: str, begins: str, value: str = "measured") -> ClaimCurve:
-    """The networks of a claim whose names begin so."""
+    """Return the curve of a claim's networks whose names start with `begins`."""
     return ClaimCurve(name, claim, value, of=lambda topology: topology.startswith(begins))
 
 

@@ -1,4 +1,4 @@
-"""Routing in the uncompleted lens (section 4): neighbours, regions of difference, lengths."""
+"""Routing in the uncompleted lens (section 4): neighbours, regions of difference, and lengths."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ from mpinet.papers.witness import largest_pair, smallest_pair
 
 
 def patterns(topology: str) -> Matrix:
-    """Tell if two addresses follow pattern A (wa.u and w.bu) or B (wa.u and wb.u)."""
+    """Return whether two addresses follow pattern A (wa.u and w.bu) or B (wa.u and wb.u)."""
     differ, dot = differences(topology), dots(topology)
     n = differ.shape[2]
     source, target = np.broadcast_arrays(dot[:, np.newaxis], dot[np.newaxis])
@@ -43,7 +43,7 @@ def patterns(topology: str) -> Matrix:
 
 
 def shares_bus(topology: str) -> Matrix:
-    """Tell if two processors are on a common bus."""
+    """Return whether two processors share a bus."""
     return (ways(topology) > 0).astype(np.int64)
 
 
@@ -75,7 +75,7 @@ claim_4 = section(place="4", grid=U, cost=pairs_of, claimed=True)
     ),
 )
 def borders(topology: str) -> Measured:
-    """Look at all regions, which are found by their definition."""
+    """Test the borders of all regions, which are found by their definition."""
     differ, dot, (lo, hi) = differences(topology), dots(topology), regions(topology)
     first, last = np.maximum(lo - 1, 0), np.maximum(hi - 1, 0)
     source, target = dot[:, np.newaxis], dot[np.newaxis]
@@ -90,13 +90,13 @@ def borders(topology: str) -> Measured:
 
 
 def stated_lengths(topology: str) -> Matrix:
-    """2k - |i-j|."""
+    """Return the stated path lengths 2k - |i-j| of all pairs."""
     k, i, j = region_numbers(topology)
     return 2 * k - np.abs(i - j)
 
 
 def stated_where_joined(topology: str) -> Matrix:
-    """2k - |i-j| for the pairs that pattern A joins."""
+    """Return the stated path lengths 2k - |i-j| of the pairs connected by pattern A."""
     return np.where(distances_a(topology) == NO_PATH, NO_PATH, stated_lengths(topology))
 
 
@@ -123,7 +123,7 @@ JOINED_LENGTH = pairs_claim(
 
 
 def four_steps(k: int, i: int, j: int) -> dict[int, Word]:
-    """The paper's four steps, by the end of the region that step 1 goes to."""
+    """Return the words of the paper's four steps, by the end of the region where step 1 goes."""
     return {
         RIGHT: (RIGHT,) * (k - i) + (LEFT,) * k + (RIGHT,) * j,
         LEFT: (LEFT,) * i + (RIGHT,) * k + (LEFT,) * (k - j),
@@ -131,12 +131,12 @@ def four_steps(k: int, i: int, j: int) -> dict[int, Word]:
 
 
 def first_ends(i: int, j: int) -> set[int]:
-    """Right if and only if j < i, both if i = j."""
+    """Return the ends for step 1: right if j < i, left if i < j, both if i = j."""
     return {RIGHT, LEFT} if i == j else {RIGHT if j < i else LEFT}
 
 
 def numbers_of_pair(topology: str, source: int, target: int) -> tuple[int, int, int]:
-    """k, i and j."""
+    """Return a pair's region length k and the dots' places i and j in the region."""
     k, i, j = (int(matrix[source, target]) for matrix in region_numbers(topology))
     return k, i, j
 
@@ -148,7 +148,7 @@ def numbers_of_pair(topology: str, source: int, target: int) -> tuple[int, int, 
     grid=U_SMALL,
 )
 def first_move(topology: str) -> Measured:
-    """Compare the words of all shortest paths with the four steps, step 1 to either end."""
+    """Compare the words of all shortest paths with the four steps, with step 1 to either end."""
     for (source, target), paths in all_shortest(topology).items():
         k, i, j = numbers_of_pair(topology, source, target)
         words = {word_of(topology, source, path) for path in paths}
@@ -161,7 +161,7 @@ def first_move(topology: str) -> Measured:
 
 
 def stated_words(topology: str, source: int, target: int) -> set[Word]:
-    """The four steps of a pair, with step 1 to the ends that the paper names."""
+    """Return the words of the four steps of a pair, with step 1 to the ends named by the paper."""
     k, i, j = numbers_of_pair(topology, source, target)
     steps = four_steps(k, i, j)
     return {steps[end] for end in first_ends(i, j)}
@@ -190,7 +190,7 @@ ALL_MINIMAL = claim_4(
     ),
 )
 def diameter_a(topology: str) -> Measured:
-    """Flood; the witness is a pair without a path, if there is one."""
+    """Return the diameter by pattern A; the witness is a pair without a path, if one exists."""
     hops = distances_a(topology)
     lost, found = int((hops == NO_PATH).sum()), largest(topology, hops)
     where = ends(topology, *smallest_pair(hops)) if lost else found.where
@@ -204,9 +204,9 @@ def diameter_a(topology: str) -> Measured:
     claimed=(0, 1),
 )
 def saved(topology: str) -> Measured:
-    """2k - |i-j| less the distance over the busses, where it is farthest from 0 .. 1."""
+    """Return the hops saved by pattern B, for the pair whose saving is farthest from 0 .. 1."""
     saving = stated_lengths(topology) - distances(topology)
-    # The claim allows 0 and 1, so the witness is the pair that lies farthest outside of both.
+    # The claim allows 0 and 1, so the witness is the pair farthest outside of this range.
     beyond = np.maximum(saving - 1, -saving)
     source, target = largest_pair(beyond)
     return Measured(int(saving[source, target]), ends(topology, source, target))

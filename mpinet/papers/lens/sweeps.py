@@ -1,8 +1,8 @@
 """ASCEND and DESCEND on rows of the completed lens, for any radix R = p-1, run on the machine.
 
-An element's index has n digits of radix R, digit 0 the least. In dimension t the R elements whose
-indices differ in digit t are combined by a function that is not linear, so that an order of the
-dimensions, or operands, that are wrong make wrong values.
+An element's index has n digits of radix R, lowest digit first. In dimension t the R elements whose
+indices differ in digit t are combined by a nonlinear function. A wrong order of dimensions or
+operands therefore gives wrong values.
 """
 
 from __future__ import annotations
@@ -18,16 +18,16 @@ PRIME = 10007
 
 
 def combined(dimension: int, digit: Ints, operands: Ints) -> Ints:
-    """The element of this digit, made from the operands, shape (k, R), in a dimension."""
+    """Return the element with this digit, combined from operands of shape (k, R) in a dimension."""
     count = operands.shape[1]
     weights = 1 + dimension + (digit[:, np.newaxis] + 2) * np.arange(1, count + 1) ** 2
     total = (operands * weights).sum(axis=1) % PRIME
-    # Not linear: a linear function could hide dimensions that are carried out in the wrong order.
+    # The function is nonlinear, because a linear function could hide a wrong order of dimensions.
     return (total * total + digit + 3 * dimension) % PRIME
 
 
 def serially(values: Ints, R: int, dimensions: range) -> Ints:
-    """The elements' values after all dimensions, one after the other."""
+    """Return the elements' values after all dimensions, one after another."""
     index = np.arange(len(values))
     for t in dimensions:
         digit = index // R**t % R
@@ -37,17 +37,17 @@ def serially(values: Ints, R: int, dimensions: range) -> Ints:
 
 
 class RowSweep:
-    """A sweep of elements through all rows, from the row where they are at home back to it.
+    """Sweep of elements through all rows, from their home row back to it.
 
     Parameters
     ----------
     topology : str
         A completed lens.
     ports : str
-        ``"all"``: a processor accepts from all its busses in a step; ``"one"``: from one.
+        ``"all"``: a processor accepts from all its busses in a step; ``"one"``: from one bus.
     instances : tuple of int
-        The homes, dots 1..n: each holds R^n elements. Digit j of an index is that at the position
-        j + 1 places right of the dot.
+        Home rows, dots 1..n, each with R^n elements. Digit j of an index is at the position j + 1
+        places right of the dot.
     """
 
     def __init__(self, topology: str, ports: str, instances: tuple[int, ...]):
@@ -68,7 +68,7 @@ class RowSweep:
         )
 
     def is_right(self, dimensions: range) -> bool:
-        """Tell if all elements are at home again, with the values of the serial computation."""
+        """Return whether all elements are back home with the values of the serial computation."""
         for home in self.instances:
             here = np.flatnonzero(self.dot == home)
             here = here[np.argsort(self.index[here])]
@@ -78,14 +78,14 @@ class RowSweep:
         return True
 
     def bus(self, nodes: Ints, place: int | Ints) -> Ints:
-        """A bus of processors: 0 the own, 1 + c the lower bus c."""
+        """Return a bus of each processor: place 0 is its own bus, place 1 + c the lower bus c."""
         listed = np.array([self.network.busses_of(int(node)) for node in nodes])
         return listed[np.arange(len(nodes)), place]
 
     def step(
         self, senders: Ints, busses: Ints, receivers: Ints, listened: Ints
     ) -> dict[tuple[int, int], int]:
-        """One step: the values that receivers accept from these busses, by (processor, bus)."""
+        """Make one step; return the values accepted from busses, by (processor, bus)."""
         rows, ports = np.nonzero(self.channels[senders] == busses[:, np.newaxis])
         at, by = np.nonzero(self.channels[receivers] == listened[:, np.newaxis])
         inbox = self.machine.step(
@@ -96,7 +96,7 @@ class RowSweep:
         return dict(zip(keys, inbox.payload.tolist(), strict=True))
 
     def ascend(self) -> int:
-        """Sweep to the right, dimension 0 first; the number of steps."""
+        """Sweep to the right, dimension 0 first; return the number of steps."""
         rows = np.array(self.instances)
         for t in range(self.n):
             following = rows % self.n + 1
@@ -105,15 +105,15 @@ class RowSweep:
         return self.machine.steps
 
     def in_rows(self, rows: Ints) -> Ints:
-        """The processors of some rows."""
+        """Return the processors of some rows."""
         return np.flatnonzero(np.isin(self.dot, rows))
 
     def own_digit(self, nodes: Ints) -> Ints:
-        """The digit left of the dot."""
+        """Return the digit left of the dot."""
         return self.digit[nodes, self.dot[nodes] - 1]
 
     def cross(self, t: int, senders: Ints, receivers: Ints) -> None:
-        """All send on their own bus; the next row receives on its R lower ones, all or in turn."""
+        """Send on all own busses; the next row receives on R lower ones, at once or in turn."""
         own = self.own_digit(receivers)
         lower = np.stack([self.bus(receivers, 1 + c) for c in range(self.R)], axis=1)
         every = np.repeat(receivers, self.R), lower.ravel()
@@ -130,7 +130,7 @@ class RowSweep:
         self.values[receivers] = combined(t, own, operands)
 
     def descend(self) -> int:
-        """Sweep to the left, the last dimension first; the number of steps."""
+        """Sweep to the left, the last dimension first; return the number of steps."""
         rows = np.array(self.instances)
         for t in range(self.n - 1, -1, -1):
             here = self.in_rows(rows)
@@ -140,7 +140,7 @@ class RowSweep:
         return self.machine.steps
 
     def exchange(self, t: int, nodes: Ints) -> None:
-        """All send on the lower bus of their own digit; siblings receive from all or in turn."""
+        """Send on the lower bus of the own digit; siblings receive from all busses or in turn."""
         own = self.own_digit(nodes)
         others = [(own + r) % self.R for r in range(1, self.R)]
         turns = [(nodes, self.bus(nodes, 1 + c)) for c in others]
@@ -157,7 +157,7 @@ class RowSweep:
         self.values[nodes] = combined(t, own, operands)
 
     def move_left(self, senders: Ints, receivers: Ints) -> None:
-        """Send on the lower bus of the own digit; its owner takes the element over."""
+        """Send on the lower bus of the own digit; the bus's owner takes over the element."""
         busses = self.bus(senders, 1 + self.own_digit(senders))
         own = self.bus(receivers, 0)
         received = self.step(senders, busses, receivers, own)

@@ -19,29 +19,29 @@ from mpinet.papers.lens.measured import incidences
 from mpinet.papers.lens.words import addresses, spelled, word
 
 Turn = Callable[[str], str]
-"""An operation on addresses."""
+"""Operation on addresses."""
 
 
 def lens(topology: str) -> LensNetwork:
-    """The lens that a topology string names."""
+    """Return the lens of a topology string."""
     network = open_topology(topology)
     assert isinstance(network, LensNetwork)
     return network
 
 
 def rotated(address: str) -> str:
-    """H: the circle of digits turns one place and takes the dot along."""
+    """Apply H: rotate the circle of digits by one place, together with the dot."""
     dot, digits = word(address)
     return spelled(dot % len(digits) + 1, (digits[-1], *digits[:-1]))
 
 
 def shifted(address: str) -> str:
-    """H read literally: the last one of the written symbols, digits and dot, comes first."""
+    """Apply H read literally: move the last written symbol, digit or dot, to the front."""
     return address[-1] + address[:-1]
 
 
 def raised(R: int) -> Turn:
-    """G: the last digit grows by 1 modulo R."""
+    """Return G: increase the last digit by 1 modulo R."""
 
     def operation(address: str) -> str:
         dot, digits = word(address)
@@ -51,13 +51,13 @@ def raised(R: int) -> Turn:
 
 
 def operation(network: LensNetwork, name: str) -> Turn:
-    """``H``, ``G``, or ``literal``: H read literally."""
+    """Return the operation ``H``, ``G``, or ``literal`` (H read literally)."""
     return {"H": rotated, "literal": shifted, "G": raised(network.radices[0])}[name]
 
 
 @remembered
 def image(topology: str, name: str) -> Ints:
-    """The processor to which an operation takes each."""
+    """Return the image of each processor under an operation."""
     network = lens(topology)
     turned = operation(network, name)
     return np.array([network.node(turned(address)) for address in addresses(topology)])
@@ -65,7 +65,7 @@ def image(topology: str, name: str) -> Ints:
 
 @remembered
 def bus_image(topology: str, name: str) -> Ints:
-    """The bus to which an operation takes each."""
+    """Return the image of each bus under an operation."""
     network = lens(topology)
     turned = operation(network, name)
     names = map(network.bus_address, range(network.busses))
@@ -73,7 +73,7 @@ def bus_image(topology: str, name: str) -> Ints:
 
 
 def is_automorphism(topology: str, name: str) -> Measured:
-    """Tell if an operation on processors and busses keeps their incidences."""
+    """Return whether an operation on processors and busses preserves incidences."""
     nodes, busses = image(topology, name), bus_image(topology, name)
     if measure.is_automorphism(topology, nodes, busses):
         return Measured(True)
@@ -112,7 +112,7 @@ GENERATORS = [
     grid=PROOF,
 )
 def procedure(topology: str) -> Measured:
-    """Carry it out on the emulator's processors, for all pairs."""
+    """Return whether the procedure works on the emulator's processors, for all pairs."""
     network, names = lens(topology), addresses(topology)
     turn, grow = image(topology, "H"), image(topology, "G")
     for source in range(network.size):
@@ -124,12 +124,12 @@ def procedure(topology: str) -> Measured:
 
 
 def brought(names: tuple[str, ...], turn: Ints, grow: Ints, source: int, target: int) -> int:
-    """The processor to which the procedure for a source and a target takes the source."""
+    """Return the processor to which the procedure for source and target maps the source."""
     row, goal = word(names[target])
     n, node = len(goal), source
     for _ in range(n):
         node = int(turn[node])
-        # Bounded: a G that does not run through all digits would otherwise never end.
+        # The loop is bounded, because a G that does not reach all digits would never end.
         for _ in range(len(names)):
             dot, digits = word(names[node])
             if digits[-1] == goal[(row + n - 1 - dot) % n]:
@@ -143,7 +143,7 @@ def brought(names: tuple[str, ...], turn: Ints, grow: Ints, source: int, target:
 
 
 def are_one(orbits: list[tuple[int, ...]]) -> Measured:
-    """Tell if there is a single orbit; the witness is a member of each of the first three."""
+    """Return whether there is one orbit; the witness has a member of each of the first three."""
     return Measured(len(orbits) == 1, {"orbits": [orbit[0] for orbit in orbits[:3]]})
 
 
@@ -159,7 +159,7 @@ TRANSITIVE = claim(
 
 
 def reversals(topology: str, other: str) -> set[tuple[int, int]]:
-    """Incidences of a lens with labels reversed: the processor of a bus, the bus of a processor."""
+    """Return a lens's incidences with reversed labels: (processor of a bus, bus of a processor)."""
     network, dual = lens(topology), lens(other)
     processors = [dual.bus(network.address(node)[::-1]) for node in range(network.size)]
     busses = [dual.node(network.bus_address(bus)[::-1]) for bus in range(network.busses)]
@@ -167,7 +167,7 @@ def reversals(topology: str, other: str) -> set[tuple[int, int]]:
 
 
 def is_dual(topology: str, other: str) -> Measured:
-    """Tell if reversing labels takes processors to busses of another lens and busses back."""
+    """Return whether reversed labels map processors to busses of another lens and vice versa."""
     found, wanted = reversals(topology, other), set(map(tuple, incidences(other).tolist()))
     wrong = sorted(found ^ wanted)
     return Measured(not wrong, {"incidence": wrong[0]} if wrong else {})

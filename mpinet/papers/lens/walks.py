@@ -1,7 +1,7 @@
-"""Walks through a lens that follow the dot: over the busses that are there, hop by hop.
+"""Walks through a lens that follow the dot hop by hop over existing busses.
 
-A *word* says where the dot goes: 1 to the right, -1 to the left. A crossing writes the target's
-digit; where the position is crossed again later, any digit may be written.
+A *word* lists the dot's moves: 1 to the right, -1 to the left. Each move crosses a position and
+writes the target's digit there. If the position is crossed again later, any digit may be written.
 """
 
 from __future__ import annotations
@@ -26,32 +26,34 @@ from mpinet.papers.measured import size_of
 
 Word = tuple[int, ...]
 Path = tuple[tuple[int, int], ...]
-"""Busses and the processors that they lead to."""
+"""Sequence of busses and the processors reached by them."""
 
 RIGHT, LEFT = 1, -1
 ASTRAY = -2
-"""The length of a walk that does not end where it should."""
+"""Length of a walk that does not end at its target."""
 
 
 @dataclass(frozen=True, eq=False)
 class LensNeighbors:
-    """The neighbours and busses of each processor; -1 = none."""
+    """Neighbours and busses of each processor; -1 for none."""
 
     right: Matrix
-    """Processor one to the right, by the digit that the crossing writes. Type: ndarray of int64,
-    shape (N, R)."""
+    """Processor one place to the right, by the digit that the crossing writes. Type: ndarray of
+    int64, shape (N, R).
+    """
     left: Matrix
-    """Processor one to the left, by the digit that the crossing writes. Type: ndarray of int64,
-    shape (N, S)."""
+    """Processor one place to the left, by the digit that the crossing writes. Type: ndarray of
+    int64, shape (N, S).
+    """
     own: Ints
-    """The bus to the right. Shape (N,)."""
+    """Bus to the right. Shape (N,)."""
     lower: Matrix
-    """The busses to the left. Type: ndarray of int64, shape (N, S)."""
+    """Busses to the left. Type: ndarray of int64, shape (N, S)."""
 
 
 @remembered
 def moves(topology: str) -> LensNeighbors:
-    """The hops of pattern A, from the emulator's busses and their members in order."""
+    """Return the hops of pattern A, from the emulator's busses and their ordered members."""
     network = open_topology(topology)
     assert isinstance(network, BusNetwork)
     nodes = np.arange(network.size)[:, np.newaxis]
@@ -59,25 +61,28 @@ def moves(topology: str) -> LensNeighbors:
     member_at = Mapped(type(network).member_at, network.params, network.busses, network.seats)
     at = bus_at(nodes, np.arange(network.places))
     seats = member_at(np.maximum(at, 0)[:, :, np.newaxis], np.arange(network.seats))
-    # `member_at` was asked for bus 0 where there is none, as rules take no negative numbers.
+    # Rules take no negative numbers, so `member_at` was called with bus 0 for a missing bus.
     seats[at < 0] = -1
     return LensNeighbors(seats[:, 0, 1:], seats[:, 1:, 0], at[:, 0], at[:, 1:])
 
 
 def run_words(direction: int, a: Matrix, x: Matrix, b: Matrix, n: int) -> Matrix:
-    """The words of section 5 about runs B of length b, x positions into arcs of length a.
+    """Return the moves to a run B, around the circle to B's other end, and on to the target.
+
+    B has b agreeing digits and starts after x positions of an arc of a positions (section 5).
+    The moves cross all of the circle except B.
 
     Parameters
     ----------
     direction : int
-        Where the arcs lie.
+        Direction of the arcs.
     a, x, b : ndarray of int64, shape (k,)
-        Of each pair.
+        Values of each pair.
 
     Returns
     -------
     ndarray of int64, shape (k, longest)
-        0 behind the end of a word.
+        Moves, with 0 after the end of a word.
     """
     y = a - x - b
     back = x + n - a + y
@@ -88,14 +93,14 @@ def run_words(direction: int, a: Matrix, x: Matrix, b: Matrix, n: int) -> Matrix
 
 
 def walk(topology: str, sources: Ints, targets: Ints, words: Matrix) -> Ints:
-    """Hops of walks, `ASTRAY` for those that do not end at their target; shape (k,).
+    """Return hops of walks; `ASTRAY` for walks that do not end at their target; shape (k,).
 
     Parameters
     ----------
     sources, targets : ndarray of int64, shape (k,)
         The pairs.
     words : ndarray of int64, shape (k, longest)
-        A word for each, ended by 0.
+        A word for each pair, ended by 0.
     """
     table, dot, digit = moves(topology), dots(topology), digits(topology)
     n = digit.shape[1]
@@ -112,7 +117,7 @@ def walk(topology: str, sources: Ints, targets: Ints, words: Matrix) -> Ints:
 
 
 def crossings(word: Iterable[int], dot: int, n: int) -> list[int]:
-    """The positions of the circle that the dot crosses on its way."""
+    """Return the positions of the circle that the dot crosses."""
     crossed = []
     for step in word:
         crossed.append(dot % n if step == RIGHT else (dot - 1) % n)
@@ -121,7 +126,7 @@ def crossings(word: Iterable[int], dot: int, n: int) -> list[int]:
 
 
 def paths_along(topology: str, word: Word, source: int, target: int) -> Iterator[Path]:
-    """All paths of a word, with any digit at crossings that are not a position's last one."""
+    """Yield all paths of a word, with any digit at crossings before a position's last one."""
     table, dot, digit = moves(topology), dots(topology), digits(topology)
     n = digit.shape[1]
     crossed = crossings(word, int(dot[source]), n)
@@ -144,13 +149,13 @@ def paths_along(topology: str, word: Word, source: int, target: int) -> Iterator
 
 
 def joined(words: Iterable[Word], topology: str, source: int, target: int) -> set[Path]:
-    """The paths of some words."""
+    """Return the paths of some words."""
     return {path for word in words for path in paths_along(topology, word, source, target)}
 
 
 @remembered
 def hops_a(topology: str) -> tuple[Ints, Ints, Ints]:
-    """The hops of pattern A by the ports: processor, bus, processor."""
+    """Return the hops of pattern A by ports: processor, bus, processor."""
     network, dot = open_topology(topology), dots(topology)
     table = neighbor_table(network)
     nodes, ports = np.nonzero(table >= 0)
@@ -161,7 +166,7 @@ def hops_a(topology: str) -> tuple[Ints, Ints, Ints]:
 
 
 def shortest_paths(topology: str, source: int) -> dict[int, set[Path]]:
-    """All shortest pattern-A paths from a processor, by their targets; floods give the lengths."""
+    """Return all shortest pattern-A paths from a processor by target, with lengths by floods."""
     hops = distances_a(topology)[source]
     found: dict[int, set[Path]] = {source: {()}}
     nodes, busses, others = hops_a(topology)
@@ -177,7 +182,7 @@ def shortest_paths(topology: str, source: int) -> dict[int, set[Path]]:
 
 @remembered(most=8)
 def all_shortest(topology: str) -> dict[tuple[int, int], set[Path]]:
-    """All shortest pattern-A paths of all pairs that it joins."""
+    """Return all shortest pattern-A paths of all connected pairs."""
     return {
         (source, target): paths
         for source in range(size_of(topology))
@@ -186,7 +191,7 @@ def all_shortest(topology: str) -> dict[tuple[int, int], set[Path]]:
 
 
 def give_all_shortest(topology: str, words: Callable[[int, int], Iterable[Word]]) -> Measured:
-    """Tell if the words of each pair make all its shortest paths, and no others."""
+    """Return whether the words of each pair give exactly its shortest paths."""
     for (source, target), paths in all_shortest(topology).items():
         given = joined(words(source, target), topology, source, target)
         if given != paths:
@@ -196,14 +201,14 @@ def give_all_shortest(topology: str, words: Callable[[int, int], Iterable[Word]]
 
 
 def word_of(topology: str, source: int, path: Path) -> Word:
-    """The word of a path in an uncompleted lens."""
+    """Return the word of a path in an uncompleted lens."""
     dot = dots(topology)
     places = [dot[source], *(dot[node] for _, node in path)]
     return tuple(int(b - a) for a, b in pairwise(places))
 
 
 def most_turns(topology: str) -> Matrix:
-    """Most turns from left to right on shortest pattern-A paths in an uncompleted lens (N, N)."""
+    """Return the most left-to-right turns on shortest pattern-A paths of each pair (N, N)."""
     hops, dot = distances_a(topology), dots(topology)
     nodes, _, others = hops_a(topology)
     rightwards = dot[others] > dot[nodes]

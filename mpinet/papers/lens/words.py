@@ -1,4 +1,4 @@
-"""Addresses of a lens as the emulator writes them, and what the paper reads off a pair of them."""
+"""Addresses of a lens as written by the emulator, and the paper's numbers for address pairs."""
 
 from __future__ import annotations
 
@@ -10,48 +10,49 @@ from mpinet.networks.catalogue import open_topology
 
 
 def word(address: str) -> tuple[int, tuple[int, ...]]:
-    """Dot and digits of an address."""
+    """Return dot and digits of an address."""
     return address.index("."), tuple(int(digit) for digit in address.replace(".", ""))
 
 
 def spelled(dot: int, digits: tuple[int, ...]) -> str:
-    """The inverse of `word`."""
+    """Return the address with the given dot and digits, the inverse of `word`."""
     text = "".join(map(str, digits))
     return f"{text[:dot]}.{text[dot:]}"
 
 
 @remembered
 def addresses(topology: str) -> tuple[str, ...]:
-    """The address of every processor."""
+    """Return the address of every processor."""
     network = open_topology(topology)
     return tuple(network.address(node) for node in range(network.size))
 
 
 @remembered
 def dots(topology: str) -> Ints:
-    """Digits left of the dot, k in 1..n, of every processor."""
+    """Return the number of digits left of the dot, k in 1..n, of every processor."""
     return np.array([word(address)[0] for address in addresses(topology)])
 
 
 @remembered
 def digits(topology: str) -> Matrix:
-    """The digits of every processor, shape (N, n)."""
+    """Return the digits of every processor, shape (N, n)."""
     return np.array([word(address)[1] for address in addresses(topology)])
 
 
 @remembered
 def differences(topology: str) -> Flags:
-    """Tell if two processors differ in a position, shape (N, N, n)."""
+    """Return whether two processors differ at a position, shape (N, N, n)."""
     every = digits(topology)
     return np.not_equal(every[:, np.newaxis], every[np.newaxis])
 
 
 @remembered
 def regions(topology: str) -> tuple[Matrix, Matrix]:
-    """First position lo and last position hi of every pair's region of difference.
+    """Return the first position lo and the last position hi of each pair's region of difference.
 
-    The shortest interval outside of which both agree and that has both dots in it or on its
-    borders, found by trying all, the shortest first; lo = hi + 1 = dot + 1 where they are the same.
+    The region is the shortest interval with both dots inside or on its borders and agreement
+    outside. It is found by trying all intervals, shortest first; lo = hi + 1 = dot + 1 for equal
+    processors.
     """
     differ, dot = differences(topology), dots(topology)
     n = differ.shape[2]
@@ -59,8 +60,7 @@ def regions(topology: str) -> tuple[Matrix, Matrix]:
     lo, hi = np.zeros(differ.shape[:2], np.int64), np.zeros(differ.shape[:2], np.int64)
     found = ~differ.any(axis=2) & (source == target)
     lo[found], hi[found] = (source + 0 * target)[found] + 1, (source + 0 * target)[found]
-    # Tried by the definition of section 4, the shortest first: the routing's closed form is not
-    # used.
+    # Tried by the definition of section 4, shortest first, without the routing's closed form.
     for length in range(1, n + 1):
         for first in range(1, n - length + 2):
             last = first + length - 1
@@ -73,7 +73,7 @@ def regions(topology: str) -> tuple[Matrix, Matrix]:
 
 
 def region_numbers(topology: str) -> tuple[Matrix, Matrix, Matrix]:
-    """Section 4's k, i and j of every pair: the region's length and the dots' places in it."""
+    """Return section 4's k, i and j of each pair: region length and the dots' places in it."""
     lo, hi = regions(topology)
     dot = dots(topology)
     return hi - lo + 1, dot[:, np.newaxis] - lo + 1, dot[np.newaxis] - lo + 1
@@ -81,14 +81,17 @@ def region_numbers(topology: str) -> tuple[Matrix, Matrix, Matrix]:
 
 @remembered
 def right_arcs(topology: str) -> Matrix:
-    """Positions that the dot passes on its way right from source to target; 0 for equal dots."""
+    """Return the positions that the dot passes rightwards to the target; 0 for equal dots."""
     dot = dots(topology)
     return (dot[np.newaxis] - dot[:, np.newaxis]) % digits(topology).shape[1]
 
 
 @remembered
 def agreements(topology: str) -> Flags:
-    """Tell if a pair agrees in the positions right of the source's dot, in the circle's order."""
+    """Return, per pair and position, whether both digits are equal. Shape (N, N, n).
+
+    The positions of a pair begin right of the source's dot and go once round.
+    """
     dot, n = dots(topology), digits(topology).shape[1]
     places = (dot[:, np.newaxis] + np.arange(n)) % n
     return ~np.take_along_axis(differences(topology), places[:, np.newaxis, :], axis=2)
@@ -96,7 +99,7 @@ def agreements(topology: str) -> Flags:
 
 @remembered
 def arc_numbers(topology: str) -> tuple[Matrix, Matrix, Matrix]:
-    """Section 5's a, b and c of every pair, A being the arc that lies right of the source's dot."""
+    """Return section 5's a, b and c of each pair, A being the arc right of the source's dot."""
     agree, a = agreements(topology), right_arcs(topology)
     n = agree.shape[2]
     inside = np.arange(n) < a[:, :, np.newaxis]
@@ -104,7 +107,7 @@ def arc_numbers(topology: str) -> tuple[Matrix, Matrix, Matrix]:
 
 
 def longest_run(bits: Flags) -> Matrix:
-    """Length of the longest run of ones along the last axis."""
+    """Return the length of the longest run of ones along the last axis."""
     run = np.zeros(bits.shape[:-1], np.int64)
     longest = run.copy()
     for place in range(bits.shape[-1]):

@@ -1,4 +1,4 @@
-"""The claims of a chapter on switching networks, each measured."""
+"""Claims of a chapter on switching networks, each measured."""
 
 from mpinet.claims import Paper, PaperTable
 

@@ -95,7 +95,7 @@ ROWS = (
     grid=sizes(64),
 )
 def rightward(N: int) -> Measured:
-    """Route all problems, or some that are drawn, in this way."""
+    """Return the congestion of routing rightward first, over all problems or a sample."""
     worst = Measured(0)
     for problem in problems(N):
         passed: Counter[tuple[int, int]] = Counter()
@@ -116,8 +116,8 @@ def rightward(N: int) -> Measured:
     grid=over(N=[2, 4, 8]).quick(lambda N: N <= 4),
 )
 def lower_left(N: int) -> Measured:
-    """List all ways of both packets: each passes the switch in the lower left corner."""
-    # The two packets of the proof both pass this switch, whichever ways they take.
+    """Return whether every path of both packets passes the switch in the lower left corner."""
+    # The two packets of the proof pass this switch on every possible path.
     corner = N * (N - 1)
     found = ways("array", N)
     walks = (*found[0, 0], *found[N - 1, N - 1])
@@ -131,7 +131,7 @@ LESS = claim_10_7(
     claimed=2,
     grid=over(N=[4, 8, 16, 32, 64]).quick(lambda N: N <= 16),
     measured=rightward.measurement,
-    reading="What is left is 2, whatever N, where the tree has N.",
+    reading="The remaining congestion is 2 for every N, while the tree has N.",
 )
 
 

@@ -117,7 +117,7 @@ BUTTERFLY = (
     grid=sizes(64),
 )
 def reach(N: int) -> dict[str, tuple[int, int] | str]:
-    """Count, for each switch, the inputs and outputs whose path passes it."""
+    """Return how many inputs reach each switch, and how many outputs each switch reaches."""
     ends: dict[int, tuple[set[int], set[int]]] = {}
     for (start, end), (walk,) in ways("butterfly", N).items():
         for switch in walk:
@@ -244,14 +244,14 @@ claim_theorem_10_9_1_proof = section(place="Theorem 10.9.1, proof", grid=sizes(6
     claimed=1,
 )
 def routed(N: int) -> Measured:
-    """Route all problems, or some that are drawn, and follow the ways along the wires."""
+    """Route all problems or a sample, and check that the paths follow the wires."""
     wires = set(network("benes", N).arcs)
     worst = Measured(0)
     for problem in problems(N):
         passed: Counter[int] = Counter()
         for walk in looped(N, problem):
-            # The proof's ways are made by formula, so they have to be seen to lie on the wires of
-            # the network.
+            # The proof's paths are made by formula, so the test checks that they use wires of the
+            # network.
             assert wires.issuperset(pairwise(walk))
             passed.update(walk)
         most = max(passed.values())
@@ -266,7 +266,7 @@ def routed(N: int) -> Measured:
     relation="all",
 )
 def two_colours(N: int) -> Measured:
-    """Colour the graphs of all problems, or of some that are drawn."""
+    """Colour the graphs of all problems, or of a sample, with two colours."""
     for problem in problems(N):
         graph = constraints(problem)
         most = max(degree for _, degree in graph.degree)
@@ -295,7 +295,7 @@ REASONER = claim(
 
 
 def row(label: str, name: str, diameter_4: int, switches_4: int, congestion_4: int) -> Claim:
-    """A row of the chapter's table, at N = 4."""
+    """Return the claim of a row of the chapter's table, at N = 4."""
     return claim_10_9_table(
         f"MCS-table-{name}",
         statement=f"for N = 4 the {label} has this diameter, number of switches and congestion",

@@ -1,8 +1,8 @@
-"""Ways of packets, and the congestion of a network: how many packets a switch has to pass.
+"""Paths of packets, and the congestion of a network: the number of packets through a switch.
 
-A routing problem is a permutation: the packet of each input has its own output. The congestion of
-a routing is the largest number of its paths through one switch; that of a problem is the least one
-of all its routings; that of a network the largest one of all problems.
+A routing problem is a permutation: the packet of each input has its own output. The congestion of a
+routing is the largest number of its paths through one switch. The congestion of a problem is the
+minimum over its routings, and the congestion of a network is the maximum over all problems.
 """
 
 from __future__ import annotations
@@ -19,21 +19,21 @@ from mpinet.claims.remembered import remembered
 from mpinet.papers.mcs.wirings import NETWORKS, Switching
 
 Path = tuple[int, ...]
-"""The switches of a way, in their order."""
+"""Switches of a path, in order."""
 
 Problem = tuple[int, ...]
-"""The output of each input's packet."""
+"""Output of each input's packet."""
 
 Ways = dict[tuple[int, int], list[Path]]
-"""All ways from an input to an output, by the two."""
+"""All paths from an input to an output, by this pair."""
 
 DRAWN = 200
-"""Problems that are tried where all would be too many."""
+"""Number of sampled problems if there are too many to try all."""
 
 
 @remembered
 def ways(name: str, inputs: int) -> Ways:
-    """All ways of a network's packets, which pass no switch twice."""
+    """Return all paths of a network's packets that pass no switch twice."""
     network: Switching = NETWORKS[name](inputs)
     onward: defaultdict[int, list[int]] = defaultdict(list)
     for tail, head in network.arcs:
@@ -49,13 +49,14 @@ def ways(name: str, inputs: int) -> Ways:
             walk = walks.pop()
             for end in ends[walk[-1]]:
                 found[place, end].append(walk)
-            # The 2-layer array has no unique ways, and congestion is the least over all of them.
+            # Paths of the 2-layer array are not unique, and congestion is the minimum over all of
+            # them.
             walks.extend((*walk, head) for head in onward[walk[-1]] if head not in walk)
     return found
 
 
 def shortest(found: Ways) -> Ways:
-    """Keep the ways between an input and an output that no other is shorter than."""
+    """Return only the shortest paths between each input and output."""
     return {
         pair: [walk for walk in walks if len(walk) == min(map(len, walks))]
         for pair, walks in found.items()
@@ -63,7 +64,7 @@ def shortest(found: Ways) -> Ways:
 
 
 def problems(inputs: int) -> Iterator[Problem]:
-    """All routing problems of up to 4 inputs; else identity, reversal and some that are drawn."""
+    """Yield all routing problems of up to 4 inputs; else identity, reversal and a random sample."""
     if inputs <= 4:
         yield from permutations(range(inputs))
         return
@@ -77,18 +78,18 @@ def problems(inputs: int) -> Iterator[Problem]:
 
 
 def least(found: Ways, problem: Problem) -> int:
-    """The congestion of a problem: the least that a choice of its packets' ways has."""
+    """Return the congestion of a problem: the minimum over all choices of its packets' paths."""
     choices = [found[start, end] for start, end in enumerate(problem)]
     return next(most for most in count(1) if _fits(choices, Counter(), most))
 
 
 def _fits(choices: Sequence[Collection[Path]], passed: Counter[int], most: int) -> bool:
-    """Tell if ways can be chosen so that no switch is passed more often than `most` allows."""
+    """Return whether paths can be chosen with at most `most` paths through each switch."""
     if not choices:
         return True
     for walk in choices[0]:
-        # Backtracking ends at the first packet that cannot pass, so trying all routings stays short
-        # for eight inputs.
+        # Backtracking ends at the first packet that cannot pass, which keeps the search short for
+        # eight inputs.
         if all(passed[switch] < most for switch in walk):
             passed.update(walk)
             if _fits(choices[1:], passed, most):
@@ -98,12 +99,12 @@ def _fits(choices: Sequence[Collection[Path]], passed: Counter[int], most: int) 
 
 
 def congestion(name: str, inputs: int, short: bool = False) -> Measured:
-    """The largest congestion of the problems that are tried, and the first problem that has it.
+    """Return the largest congestion of the tried problems, with the first problem that has it.
 
     Parameters
     ----------
     short : bool
-        Whether packets take shortest ways only.
+        True if packets take shortest paths only.
     """
     found = shortest(ways(name, inputs)) if short else ways(name, inputs)
     worst = Measured(0)
@@ -116,9 +117,10 @@ def congestion(name: str, inputs: int, short: bool = False) -> Measured:
 
 @remembered
 def unique_congestion(name: str, inputs: int) -> Measured:
-    """The congestion where ways are unique: the most packets that one problem sends by one switch.
+    """Return the congestion if paths are unique: the most packets of a problem through a switch.
 
-    These are a largest matching of the inputs and outputs whose way passes the switch.
+    This number is the size of a largest matching of the inputs and outputs whose path passes the
+    switch.
     """
     through: defaultdict[int, list[tuple[int, int]]] = defaultdict(list)
     for pair, (walk,) in ways(name, inputs).items():
@@ -128,7 +130,7 @@ def unique_congestion(name: str, inputs: int) -> Measured:
     for switch, pairs in sorted(through.items()):
         graph = networkx.Graph((("in", start), ("out", end)) for start, end in pairs)
         tops = [node for node in graph if node[0] == "in"]
-        # A problem is a permutation: packets through one switch need different inputs and different
+        # A problem is a permutation: packets through one switch have different inputs and different
         # outputs.
         packets = len(networkx.bipartite.maximum_matching(graph, tops)) // 2
         if packets > best.value:
@@ -137,15 +139,15 @@ def unique_congestion(name: str, inputs: int) -> Measured:
 
 
 def looped(inputs: int, problem: Problem) -> list[Path]:
-    """Route a problem through a Benes network as the proof of Theorem 10.9.1 does.
+    """Route a problem through a Benes network like the proof of Theorem 10.9.1.
 
-    Packets whose inputs, or whose outputs, are half the network apart must not share a half; the
-    two colours of that graph say which half each packet passes.
+    Packets whose inputs or outputs are half the network apart must use different halves. A
+    two-colouring of the graph of these constraints assigns a half to each packet.
 
     Returns
     -------
     list of tuple of int
-        The way of each input's packet.
+        Path of each input's packet.
 
     Raises
     ------
@@ -171,7 +173,7 @@ def looped(inputs: int, problem: Problem) -> list[Path]:
 
 
 def constraints(problem: Problem) -> networkx.Graph:
-    """The packets that must not pass one half of a Benes network, in pairs."""
+    """Return the graph of pairs of packets that must use different halves of a Benes network."""
     half = len(problem) // 2
     sender = {end: start for start, end in enumerate(problem)}
     graph = networkx.Graph()

@@ -13,24 +13,24 @@ from mpinet.papers.mcs.wirings import NETWORKS, Switching, wired
 
 
 def sizes(last: int) -> PointGrid:
-    """The powers of two from 2 on: numbers of inputs, which the chapter assumes to be such."""
+    """Return the grid of powers of two from 2 on, as the chapter assumes for inputs."""
     return over(N=[2**n for n in range(1, last.bit_length())]).quick(lambda N: N <= 16)
 
 
 def lg(inputs: int) -> int:
-    """The logarithm of a power of two."""
+    """Return the logarithm of a power of two."""
     return int(log2(inputs))
 
 
 def network(name: str, inputs: int) -> Switching:
-    """A network of the chapter."""
+    """Return a network of the chapter."""
     found: Switching = NETWORKS[name](inputs)
     return found
 
 
 @remembered
 def diameter(name: str, inputs: int) -> Measured:
-    """The most wires between an input and an output, by floods from all inputs."""
+    """Return the most wires between an input and an output, by floods from all inputs."""
     made = network(name, inputs)
     topology = wired(f"{name} of {inputs} inputs", made)
     first = made.switches
@@ -40,10 +40,10 @@ def diameter(name: str, inputs: int) -> Measured:
 
 
 def switch_sizes(name: str, inputs: int) -> Counter[tuple[int, int]]:
-    """The numbers of switches by their numbers of wires in and out."""
+    """Return the number of switches by their numbers of incoming and outgoing wires."""
     made = network(name, inputs)
-    # Terminals count as wires: a switch at the tree's bottom has its parent and its terminal in
-    # each direction.
+    # Terminals count as wires: a switch at the bottom of the tree has its parent and its terminal
+    # in each direction.
     into = Counter([*(head for _, head in made.arcs), *made.inputs])
     out = Counter(
         [*(tail for tail, _ in made.arcs), *(switch for ends in made.outputs for switch in ends)]
@@ -52,11 +52,11 @@ def switch_sizes(name: str, inputs: int) -> Counter[tuple[int, int]]:
 
 
 def largest_switch(name: str, inputs: int) -> tuple[int, int]:
-    """The most wires into a switch, and out of one."""
+    """Return the largest numbers of incoming and of outgoing wires of a switch."""
     sizes = switch_sizes(name, inputs)
     return max(into for into, _ in sizes), max(out for _, out in sizes)
 
 
 def lengths_differ(name: str, inputs: int) -> bool:
-    """Tell if two ways between one input and one output are of different lengths."""
+    """Return whether two paths between the same input and output have different lengths."""
     return any(len({len(walk) for walk in walks}) > 1 for walks in ways(name, inputs).values())

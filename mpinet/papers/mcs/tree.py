@@ -29,7 +29,7 @@ claim_10_3 = section(place="10.3")
     claimed={"from 1 to 3": 6, "most": 6},
 )
 def example() -> dict[str, int]:
-    """Walk from input 1 to output 3, and flood."""
+    """Return the lengths of the path from input 1 to output 3 and of a shortest path."""
     (walk,) = ways("tree", 4)[1, 3]
     return {"from 1 to 3": len(walk) + 1, "most": diameter("tree", 4).value}
 
@@ -84,10 +84,10 @@ SIZES = (
     grid=sizes(64),
 )
 def levels(N: int) -> tuple[int, ...]:
-    """Count the switches by their distance from the root."""
+    """Return the number of switches at each distance from the root."""
     graph = networkx.Graph(network("tree", N).arcs)
-    # Levels are measured by distance from the root: the numbers of switches would only repeat the
-    # wiring.
+    # Levels are measured by distance from the root, because numbers of switches would only repeat
+    # the wiring.
     far = list(networkx.single_source_shortest_path_length(graph, 0).values())
     return tuple(far.count(level) for level in range(max(far) + 1))
 
@@ -107,7 +107,7 @@ def levels(N: int) -> tuple[int, ...]:
     ),
 )
 def share_of_3x3(N: int) -> float:
-    """Count the wires of each switch."""
+    """Return the fraction of 3x3 switches, by counting the wires of each switch."""
     return switch_sizes("tree", N)[3, 3] / network("tree", N).switches
 
 
@@ -119,7 +119,7 @@ def share_of_3x3(N: int) -> float:
     grid=TREES,
 )
 def unique(N: int) -> bool:
-    """List all ways."""
+    """Return whether paths are unique, by listing all paths."""
     return all(len(walks) == 1 for walks in ways("tree", N).values())
 
 
@@ -162,7 +162,7 @@ CONGESTION = (
     grid=sizes(64),
 )
 def without_root(N: int) -> Measured:
-    """Take the root away."""
+    """Return the sizes of the pieces after removing the root."""
     graph = networkx.Graph(network("tree", N).arcs)
     graph.remove_node(0)
     pieces = sorted(map(len, networkx.connected_components(graph)))

@@ -1,7 +1,7 @@
-"""The networks of the chapter, wired as its text says, with their terminals.
+"""Networks of the chapter with their terminals, wired as described in its text.
 
-Packets enter at input terminals, pass switches along wires that have a direction, and leave at
-output terminals. Lengths count all wires, those of the terminals too.
+Packets enter at input terminals, pass switches along directed wires, and leave at output terminals.
+Lengths count all wires, including the wires of terminals.
 """
 
 from __future__ import annotations
@@ -15,34 +15,34 @@ Arc = tuple[int, int]
 
 
 class Switching(NamedTuple):
-    """A network of switches with N inputs and N outputs."""
+    """Network of switches with N inputs and N outputs."""
 
     switches: int
     """Number of switches."""
     inputs: tuple[int, ...]
-    """The switch that each input leads to."""
+    """Switch connected to each input."""
     outputs: tuple[tuple[int, ...], ...]
-    """The switches that lead to each output."""
+    """Switches connected to each output."""
     arcs: tuple[Arc, ...]
-    """The wires between switches."""
+    """Wires between switches."""
     columns: tuple[tuple[int, ...], ...] = ()
-    """Columns of switches, from inputs to outputs, where there are some."""
+    """Columns of switches from inputs to outputs; empty if the network has no columns."""
 
 
 def tree(inputs: int) -> Switching:
-    """The complete binary tree over N inputs and outputs; the root is switch 0."""
+    """Return the complete binary tree over N inputs and outputs; the root is switch 0."""
     inner = [
         (above, below) for above in range(inputs - 1) for below in (2 * above + 1, 2 * above + 2)
     ]
     leaves = tuple(range(inputs - 1, 2 * inputs - 1))
-    # A packet climbs to the lowest common ancestor and comes down again, so tree wires go both
-    # ways.
+    # A packet climbs to the lowest common ancestor and descends again, so tree wires have both
+    # directions.
     both = (*inner, *((below, above) for above, below in inner))
     return Switching(2 * inputs - 1, leaves, tuple((leaf,) for leaf in leaves), both)
 
 
 def array(inputs: int) -> Switching:
-    """The 2-dimensional array: wires lead right and down; switch N r + c is in row r, column c."""
+    """Return the 2-dimensional array, with wires right and down; switch N r + c is at (r, c)."""
     side = range(inputs)
     arcs = tuple(_grid(inputs))
     entries = tuple(inputs * row for row in side)
@@ -51,7 +51,7 @@ def array(inputs: int) -> Switching:
 
 
 def layers(inputs: int) -> Switching:
-    """The 2-layer array: wires lead down from each switch of an array to that of another one."""
+    """Return the 2-layer array: two arrays, with a wire down from each switch of the first."""
     layer, bottom = inputs * inputs, inputs * (inputs - 1)
     grid = list(_grid(inputs))
     arcs = (
@@ -73,14 +73,14 @@ def _grid(inputs: int) -> Iterator[Arc]:
 
 
 def butterfly(inputs: int) -> Switching:
-    """The butterfly F_n over 2^n inputs: a new column before two F_(n-1)."""
+    """Return the butterfly F_n over 2^n inputs: a new column before two F_(n-1)."""
     if inputs == 2:
         return _from_columns([[0, 1], [2, 3]], [(0, 2), (0, 3), (1, 2), (1, 3)])
     return _before(butterfly(inputs // 2))
 
 
 def benes(inputs: int) -> Switching:
-    """The Benes network B_n over 2^n inputs: a new column before two B_(n-1), and one behind."""
+    """Return the Benes network B_n over 2^n inputs: two B_(n-1) between two new columns."""
     if inputs == 2:
         return butterfly(2)
     front = _before(benes(inputs // 2))
@@ -95,7 +95,7 @@ def benes(inputs: int) -> Switching:
 
 
 def _before(part: Switching) -> Switching:
-    """Put a new column of input switches before two copies of a network.
+    """Return a network with a new column of input switches before two copies of a network.
 
     The i-th and the (2^n + i)-th new switch lead to the i-th input switch of each copy.
     """
@@ -116,7 +116,7 @@ def _before(part: Switching) -> Switching:
 
 
 def _from_columns(columns: list[list[int]], arcs: list[Arc]) -> Switching:
-    """A network whose inputs lead to its first column, and whose last one leads to its outputs."""
+    """Return a network with its inputs at the first column and its outputs at the last."""
     return Switching(
         sum(map(len, columns)),
         tuple(columns[0]),
@@ -127,10 +127,10 @@ def _from_columns(columns: list[list[int]], arcs: list[Arc]) -> Switching:
 
 
 def reasoner(inputs: int) -> Switching:
-    """The Reasoner-net: a Benes network and a butterfly between the same input and output switches.
+    """Return the Reasoner-net: a Benes network and a butterfly with common terminals.
 
-    Input switch i leads to the i-th input switch of both, and to output switch j lead the j-th
-    output switches of both.
+    Input switch i leads to the i-th input switch of both networks. The j-th output switches of both
+    networks lead to output switch j.
     """
     slow, quick = benes(inputs), butterfly(inputs)
     behind = slow.switches
@@ -158,11 +158,11 @@ NETWORKS = {
     "layers": layers,
     "reasoner": reasoner,
 }
-"""The networks by their names in the claims."""
+"""Functions that make the networks, by their names in the claims."""
 
 
 def wired(name: str, network: Switching) -> StoredGraph:
-    """The network as a machine's: switches first, then the input terminals, then the outputs."""
+    """Return the network as a stored graph: first switches, then input and output terminals."""
     links = {(min(arc), max(arc)) for arc in network.arcs}
     entry = network.switches
     exit = entry + len(network.inputs)

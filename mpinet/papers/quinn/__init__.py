@@ -1,4 +1,4 @@
-"""The claims of a textbook's section on processor organizations, each measured."""
+"""Claims of a textbook's section on processor organizations, each measured."""
 
 from mpinet.claims import Paper
 

@@ -56,7 +56,7 @@ BUTTERFLY = (
     grid=sizes(1, 6, 4),
 )
 def wings(k: int) -> Measured:
-    """Look at all links between two ranks."""
+    """Return whether links between each two ranks form butterfly wings, with a counterexample."""
     rows = 2**k
     for node in range(rows, (k + 1) * rows):
         rank, j = divmod(node, rows)
@@ -83,14 +83,14 @@ def wings(k: int) -> Measured:
     ),
 )
 def combined(k: int) -> Measured:
-    """Count the neighbours of each node where the last rank is the first one."""
+    """Return a degree other than 4, if any, after merging the first and last ranks."""
     rows = 2**k
     joined: dict[int, set[int]] = {node: set() for node in range(k * rows)}
     for node in range((k + 1) * rows):
         for other in organization("butterfly", k).neighbors(node):
             joined[node % (k * rows)].add(other % (k * rows))
     degrees = {node: len(found - {node}) for node, found in joined.items()}
-    # The first node whose degree is not four is the witness; if all are, node 0 is named.
+    # The witness is the first node with a degree other than four, or node 0 if there is none.
     least = min(degrees, key=lambda node: (degrees[node] == 4, node))
     return Measured(degrees[least], {"node": least})
 
@@ -135,7 +135,7 @@ HYPERCUBE = (
     grid=sizes(1, 6, 5),
 )
 def collapsed(k: int) -> bool:
-    """Join the nodes of each column, and compare with the hypercube's links."""
+    """Return whether merging the nodes of each column gives the hypercube's links."""
     rows = 2**k
     links = {
         (node % rows, other % rows)
@@ -184,10 +184,10 @@ CONNECTED_CYCLES = (
     ),
     claim_3_1_7(
         "QUINN-ccc-twice",
-        statement="the network diameter is twice that of a hypercube",
+        statement="the network diameter is twice the diameter of a hypercube",
         claimed=lambda k: 2 * measure.diameter(f"hypercube:{k}"),
         measured=diameter("ccc"),
-        reading="The hypercube is that of k dimensions.",
+        reading="The hypercube has k dimensions.",
         cause="cycles",
         fails_where=("k > 5", lambda k: k > 5),
     ),
@@ -217,7 +217,7 @@ CONNECTED_CYCLES = (
     relation="all",
 )
 def dimensions(k: int) -> bool:
-    """Join the nodes of each cycle, and compare with the hypercube's links."""
+    """Return whether merging the nodes of each cycle gives the hypercube's links."""
     network = organization("ccc", k)
     cycle = {node: int(network.address(node).split(",")[0]) for node in range(network.size)}
     links = {

@@ -26,12 +26,12 @@ LARGE = over("q = 1, 2, 3; k in 3..6", q=(1, 2, 3), k=range(3, 7)).quick(lambda 
 
 
 def mesh(q: int, k: int) -> str:
-    """The topology string of a mesh of k^q nodes."""
+    """Return the topology string of a mesh of k^q nodes."""
     return "mesh:" + "x".join([str(k)] * q)
 
 
 def is_odd(q: int, k: int) -> bool:
-    """Tell if a mesh of more than one dimension has odd sides."""
+    """Return whether a mesh of more than one dimension has odd sides."""
     return k % 2 == 1 and q > 1
 
 
@@ -80,7 +80,7 @@ MESH = (
     grid=LARGE,
 )
 def interior(q: int, k: int) -> Measured:
-    """Count the neighbours of each node that is on no side of the mesh."""
+    """Return the number of neighbours of interior nodes of the mesh."""
     network = open_topology(mesh(q, k))
     for node in range(network.size):
         place = [node // k**axis % k for axis in range(q)]
@@ -162,7 +162,7 @@ HYPERTREE = (
 )
 
 PYRAMIDS = over("log k in 1..4", k=(1, 2, 3, 4)).quick(lambda k: k <= 3)
-"""Pyramids of size k^2 by the logarithm of their k."""
+"""Pyramids of size k^2, by the logarithm of k."""
 
 LARGER: PointGrid = over("log k in 2..4", k=(2, 3, 4)).quick(lambda k: k <= 3)
 
@@ -231,10 +231,10 @@ PYRAMID = (
     relation="all",
     grid=over("log k = 3, 4", k=(3, 4)).quick(lambda k: k == 3),
     note="The point is log k. No smaller pyramid has an interior processor.",
-    reading="Interior are those that are neither at the base, the apex, nor at a side of a level.",
+    reading="Interior processors are neither at the base, nor the apex, nor at a side of a level.",
 )
 def pyramid_interior(k: int) -> Measured:
-    """Count the neighbours of interior processors by their levels."""
+    """Return whether interior processors have the stated neighbours, counted by level."""
     network = organization("pyramid", k)
     places = [
         tuple(map(int, network.address(node)[1:-1].split(","))) for node in range(network.size)
@@ -243,7 +243,7 @@ def pyramid_interior(k: int) -> Measured:
         side = 2 ** (k - level)
         if 0 < level < k and min(row, column) > 0 and max(row, column) < side - 1:
             levels = [places[other][0] - level for other in network.neighbors(node)]
-            # Levels count from the base, so children are at -1 and the parent at +1.
+            # Levels count from the base, so children are at -1 and the parent is at +1.
             if sorted(levels) != [-1] * 4 + [0] * 4 + [1]:
                 return Measured(False, {"node": node})
     return Measured(True)

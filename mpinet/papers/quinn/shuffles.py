@@ -16,13 +16,13 @@ SHUFFLES = sizes(2, 9, 7)
 
 def shuffled(node: int, k: int) -> int:
     """The node behind the shuffle connection: twice its number modulo n - 1, n - 1 of itself."""
-    # Section 3.1.8 shuffles modulo n - 1, which would take the last node to 0 and not to itself.
+    # Section 3.1.8 shuffles modulo n - 1, which would map the last node to 0 instead of itself.
     last = 2**k - 1
     return node if node == last else 2 * node % last
 
 
 def necklaces(k: int) -> list[set[int]]:
-    """The necklaces of the shuffle-exchange network, by their least nodes."""
+    """Return the necklaces of the shuffle-exchange network, sorted by their lowest nodes."""
     found: list[set[int]] = []
     for start in range(2**k):
         if not any(start in necklace for necklace in found):
@@ -35,7 +35,7 @@ def necklaces(k: int) -> list[set[int]]:
 
 
 def as_printed(k: int) -> networkx.DiGraph:
-    """The shuffle-exchange network with directions, as the book defines it."""
+    """Return the shuffle-exchange network with directed links, as defined in the book."""
     graph = networkx.DiGraph()
     for node in range(2**k):
         graph.add_edge(node, shuffled(node, k))
@@ -53,7 +53,7 @@ claim_3_1_8 = section(place="3.1.8", grid=SHUFFLES)
     relation="all",
 )
 def wiring(k: int) -> Measured:
-    """Compare the definition by numbers with rotated addresses, and both with the network."""
+    """Return whether definition by numbers, rotated addresses and network agree."""
     for node in range(2**k):
         bits = f"{node:0{k}b}"
         if shuffled(node, k) != int(bits[1:] + bits[0], 2):
@@ -69,7 +69,7 @@ def wiring(k: int) -> Measured:
     relation="all",
 )
 def back(k: int) -> Measured:
-    """Shuffle every datum k times."""
+    """Return whether every datum is back at its node after k shuffles."""
     for start in range(2**k):
         node = start
         for _ in range(k):
@@ -138,7 +138,7 @@ claim_3_1_9 = section(place="3.1.9", grid=SHUFFLES)
     relation="all",
 )
 def de_bruijn_wiring(k: int) -> bool:
-    """Compare the shifted addresses with the network."""
+    """Return whether the links of the network are those of shifted addresses."""
     links = {
         frozenset((node, int(f"{node:0{k}b}"[1:] + bit, 2))) for node in range(2**k) for bit in "01"
     }
@@ -161,7 +161,8 @@ DE_BRUIJN = (
     ),
     claim_3_1_9(
         "QUINN-de-bruijn-half",
-        statement="the diameter is about half of that of a shuffle-exchange network as large",
+        statement="the diameter is about half the diameter of an equally large "
+        "shuffle-exchange network",
         relation="in",
         claimed=lambda k: [measure.diameter(f"shuffleexchange:{k}") // 2 + more for more in (0, 1)],
         measured=diameter("debruijn"),
@@ -198,7 +199,7 @@ KINDS = (
     "binary tree", "hypertree", "pyramid", "butterfly", "hypercube", "ccc", "shuffleexchange",
     "debruijn",
 )  # fmt: skip
-"""The organizations of the summary but the mesh, by their names here."""
+"""Organizations of the summary except the mesh, by their names here."""
 
 
 @claim(
@@ -208,10 +209,11 @@ KINDS = (
     "increasing function of the network size",
     claimed=["hypercube"],
     grid=over(k=(3, 4)),
-    reading="The most edges per node from k on, of which the first ones may have fewer.",
+    reading="The largest number of edges per node is compared from k on; smaller networks may have "
+    "fewer.",
 )
 def increasing(k: int) -> list[str]:
-    """Compare the most edges per node of networks of one kind, from small to large."""
+    """Return the organizations whose largest number of edges per node increases with size."""
     return [
         kind
         for kind in KINDS
@@ -249,7 +251,7 @@ NEWS = (
 
 
 def embedded(k: int, j: int) -> Measured:
-    """Place a mesh by Gray codes, one per dimension, and look for all its links in the cube."""
+    """Return whether a mesh placed by a Gray code per dimension has its links in the cube."""
     bits = [k // j + (axis < k % j) for axis in range(j)]
     mesh = networkx.grid_graph([2**width for width in bits])
     images = {}

@@ -1,4 +1,4 @@
-"""The processor organizations of the book that no family of networks is: trees and pyramids."""
+"""Processor organizations of the book that no network family covers: trees and pyramids."""
 
 from __future__ import annotations
 
@@ -15,14 +15,14 @@ Link = tuple[tuple[int, ...], tuple[int, ...]]
 
 @remembered
 def organization(kind: str, k: int) -> Topology:
-    """A processor organization of the book.
+    """Return a processor organization of the book.
 
     Parameters
     ----------
     kind : str
         Name of a family of networks, or one of `WIRED`.
     k : int
-        Its parameter, as the book calls it; d for hypertrees, log k for pyramids.
+        Parameter as named in the book; d for hypertrees, log k for pyramids.
     """
     if kind not in WIRED:
         return open_topology(f"{kind}:{k}")
@@ -32,7 +32,7 @@ def organization(kind: str, k: int) -> Topology:
 
 
 def binary_tree(k: int) -> Iterator[Link]:
-    """The complete binary tree of 2^k - 1 nodes: node (level, place)."""
+    """Yield the links of the complete binary tree of 2^k - 1 nodes; a node is (level, place)."""
     for level in range(k - 1):
         for place in range(2**level):
             for child in (2 * place, 2 * place + 1):
@@ -40,10 +40,10 @@ def binary_tree(k: int) -> Iterator[Link]:
 
 
 def hypertree(d: int) -> Iterator[Link]:
-    """The 4-ary hypertree of depth d: node (level, place in front, place from the side).
+    """Yield the links of the 4-ary hypertree of depth d; a node is (level, front, side).
 
-    From the front, its level i has the 4^i places of a 4-ary tree; from the side the 2^(d-i) of a
-    binary tree that stands on its head.
+    From the front, level i has the 4^i places of a 4-ary tree. From the side, it has the 2^(d-i)
+    places of an inverted binary tree.
     """
     for level in range(d):
         for front, side in product(range(4**level), range(2 ** (d - level))):
@@ -52,7 +52,10 @@ def hypertree(d: int) -> Iterator[Link]:
 
 
 def pyramid(height: int) -> Iterator[Link]:
-    """The pyramid of size k^2 with k = 2^height: node (level, row, column), level 0 is the base."""
+    """Yield the links of the pyramid of size k^2, k = 2^height; a node is (level, row, column).
+
+    Level 0 is the base.
+    """
     for level in range(height + 1):
         side = 2 ** (height - level)
         for row, column in product(range(side), repeat=2):
@@ -65,4 +68,4 @@ def pyramid(height: int) -> Iterator[Link]:
 
 
 WIRED = {"binary tree": binary_tree, "hypertree": hypertree, "pyramid": pyramid}
-"""The links of the organizations that are wired here."""
+"""Functions that yield the links of the organizations wired here."""

@@ -1,9 +1,9 @@
-"""The claims of the STH paper, measured.
+"""Claims of the STH paper, each measured.
 
-Its modules follow the paper's sections. Three twisted cubes are meant by it in different places
-(docs/papers/sth, 10): claims about the cube are tested for each kind, the others for that of the
-paper's own definition 8. Where the paper compares with Hex-Cells of sizes that none has, the
-statements say which Hex-Cell stands for them.
+The modules follow the paper's sections. In different places the paper means three different twisted
+cubes (docs/papers/sth, 10). Claims about the cube are tested for each kind. Other claims are tested
+for the cube of the paper's definition 8. If the paper compares with a Hex-Cell of an impossible
+size, the statement names the Hex-Cell that replaces it.
 """
 
 from collections.abc import Callable
@@ -20,12 +20,12 @@ OF_KINDS = ("dlh", "hx", "sth-tq", "sth-cq", "sth-hkv")
 def _table4(
     label: str, key: str, networks: tuple[str, ...] = ("dlh", "hx", "sth")
 ) -> tuple[str, tuple[str, ...]]:
-    """A row of table 4, and its claims."""
+    """Return a row of table 4, with its claims."""
     return label, tuple(f"STH-T4-{key}-{network}" for network in networks)
 
 
 def _column(name: str, claim: str, network: Callable[[int], str]) -> ClaimColumn:
-    """A column of tables 6 and 7: a network for each row."""
+    """Return a column of tables 6 and 7, with a network for each row."""
     return ClaimColumn(name, claim, labelled(ROWS, network))
 
 

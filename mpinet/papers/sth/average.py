@@ -1,7 +1,7 @@
-"""Table 2 and lemma 6: how many nodes are how far, and average distances.
+"""Table 2 and lemma 6: numbers of nodes by distance, and average distances.
 
-The paper divides by N-1 for a node and by N(N-1) for a network: a node's distance to itself does
-not count.
+The paper divides by N-1 for a node and by N(N-1) for a network, because the distance of a node to
+itself does not count.
 """
 
 from __future__ import annotations
@@ -18,11 +18,11 @@ from mpinet.papers.sth.measured import average, extent
 from mpinet.papers.sweeps import reached
 
 ROUNDING = 1e-9
-"""Far more than the rounding error of an average."""
+"""Tolerance far above the rounding error of an average."""
 
 
 def first_node(m: int) -> dict[str, object]:
-    """A row of table 2: how far the nodes of LST(m) are from node 0."""
+    """Return a row of table 2: the number of nodes of LST(m) at each distance from node 0."""
     profile = measure.distance_profile(f"lst:{m}", 0)
     return {
         "N": reached(f"lst:{m}"),
@@ -53,7 +53,7 @@ FIRST_NODES = [
     grid=family("lst", range(2, 65)),
 )
 def profile(topology: str) -> list[list[int]]:
-    """The different profiles that nodes have."""
+    """Return the different distance profiles of nodes."""
     found = measure.distance_profiles(topology)[:, 1:]
     return np.unique(found, axis=0).tolist()
 
@@ -68,7 +68,7 @@ claim_lemma_6 = section(place="lemma 6", tolerance=ROUNDING)
     grid=family("lst", range(2, 65)),
 )
 def node_average(topology: str) -> dict[str, float]:
-    """The least and the largest average of a node."""
+    """Return the smallest and the largest average distance of a node."""
     matrix = measure.distance_matrix(topology)
     averages = matrix.sum(axis=1, dtype=np.int64) / (len(matrix) - 1)
     return {"least": float(averages.min()), "most": float(averages.max())}
@@ -83,38 +83,38 @@ LOOP_AVERAGE = claim_lemma_6(
     cause="averages",
     corrected=Corrected(
         "STH-C-lst-average",
-        "the average distance of LST(m) is m(4m+7)/(8m-1), as that of each node is",
+        "the average distance of LST(m) and of each of its nodes is m(4m+7)/(8m-1)",
         claimed=of(lambda m: m * (4 * m + 7) / (8 * m - 1)),
     ),
 )
 
 
 def cube_formula(n: int) -> float:
-    """The paper's average distance of the cube."""
+    """Return the paper's average distance of the cube."""
     return (n * 2 ** (n - 1) - 1) / (2**n - 1)
 
 
 def sth_formula(m: int, n: int) -> float:
-    """The paper's average distance of STH(m,n)."""
+    """Return the paper's average distance of STH(m,n)."""
     return m * (4 * m + 7) / (8 * m - 1) ** 2 + cube_formula(n)
 
 
 def cube_distances(n: int) -> int:
-    """Sum of the distances of all ordered pairs in definition 8's cube."""
+    """Return the sum of the distances of all ordered pairs in definition 8's cube."""
     k = n - 2
     return (8 * k + 16) * 4**k - 4 * 3**k + 4
 
 
 def sth_average(m: int, n: int) -> float:
-    """Means that count a node itself add up in a product; then over different nodes."""
+    """Return the average distance of different nodes of STH(m,n), from both factors' means."""
     size = m * 2 ** (n + 3)
     mean = m * (4 * m + 7) / (8 * m) + cube_distances(n) / 4**n
-    # The paper divides by N - 1: a node's distance to itself is no distance.
+    # The paper divides by N - 1, because a node's distance to itself does not count.
     return mean * size / (size - 1)
 
 
 def cube_average_claim(kind: str, corrected: Corrected | None = None) -> Claim:
-    """The average distance of a kind of cube."""
+    """Return the claim on the average distance of a kind of cube."""
     return claim_lemma_6(
         f"STH-L6-tq-average-{kind}",
         statement=f"the average distance of the cube ({KINDS[kind]}) is (n 2^(n-1) - 1)/(2^n - 1)",
@@ -143,22 +143,23 @@ CUBE_AVERAGES = [
 
 
 def mean_with_itself(topology: str) -> float:
-    """Mean distance over all ordered pairs, a node and itself included."""
+    """Return the mean distance over all ordered pairs, including each node with itself."""
     found = extent(topology)
     return found.total / found.nodes**2
 
 
 ADDITIVE = claim_lemma_6(
     "STH-L6-additive",
-    statement="the average distance of the product is the sum of those of LST(m) and of the cube",
+    statement="the average distance of the product is the sum of the average distances of "
+    "LST(m) and of the cube",
     claimed=lambda topology: sum(map(average, factors(topology))),
     grid=SMALL,
     measured=average,
     cause="averages",
     corrected=Corrected(
         "STH-C-additive",
-        "the mean distance of the product, a node's to itself counted, is the sum of "
-        "those of LST(m) and of the cube",
+        "the mean distance of the product, with a node's distance to itself counted, is the sum of "
+        "the mean distances of LST(m) and of the cube",
         claimed=lambda topology: sum(map(mean_with_itself, factors(topology))),
         measured=mean_with_itself,
     ),
@@ -166,7 +167,7 @@ ADDITIVE = claim_lemma_6(
 
 
 def sth_average_claim(kind: str, corrected: Corrected | None = None) -> Claim:
-    """The average distance of STH with a kind of cube."""
+    """Return the claim on the average distance of STH with a kind of cube."""
     return claim_lemma_6(
         f"STH-L6-sth-average-{kind}",
         statement=f"the average distance of STH(m,n) ({KINDS[kind]}) is m(4m+7)/(8m-1)^2 + "

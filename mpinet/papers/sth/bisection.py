@@ -1,7 +1,7 @@
 """Table 1 and lemma 5: bisection widths.
 
-A width is exact, or is refuted by a cut that is narrower than the paper's value or by a lower bound
-above it; between the bounds nothing is said.
+A width is exact, or refuted by a cut narrower than the paper's value or by a lower bound above this
+value. If the value is between the bounds, the claim stays open.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from mpinet.papers.widths import CERTIFIED
 
 
 def width_claim(id: str, *, claimed: Callable[[str], float], **said: Any) -> Claim:
-    """A claim of a bisection width, measured as far as it takes to judge the claimed value."""
+    """Return a claim on a bisection width, measured only as far as needed for the verdict."""
     return claim(
         id,
         claimed=claimed,
@@ -31,7 +31,7 @@ def width_claim(id: str, *, claimed: Callable[[str], float], **said: Any) -> Cla
 
 
 def width_corrected(id: str, statement: str, claimed: Callable[[str], float]) -> Corrected:
-    """A bisection width as it is, measured as far as it takes to judge this value."""
+    """Return a corrected bisection width, measured only as far as needed for the verdict."""
     return Corrected(
         id,
         statement,
@@ -42,7 +42,7 @@ def width_corrected(id: str, statement: str, claimed: Callable[[str], float]) ->
 
 
 def table_1_row(m: int, printed: int) -> Measured:
-    """A row of table 1."""
+    """Return a row of table 1."""
     cut = width(f"lst:{m}", printed)
     return Measured({"N": reached(f"lst:{m}"), "width": cut.value}, cut.where)
 
@@ -62,7 +62,7 @@ LOOP_WIDTHS = [
 
 
 def loop_width(m: int) -> int:
-    """8 for m = 2, 10 from m = 3 on."""
+    """Return the bisection width of LST(m): 8 for m = 2, and 10 from m = 3 on."""
     return 8 if m == 2 else 10
 
 
@@ -93,7 +93,7 @@ CUBE_WIDTH = width_claim(
 
 
 def _product_of_widths(topology: str) -> int:
-    """The width of the loop times that of the cube, both exact."""
+    """Return the loop's width times the cube's width, both exact."""
     loop, cube = (bisection(factor) for factor in factors(topology))
     assert loop.exact and cube.exact
     return loop.upper * cube.upper
@@ -110,10 +110,10 @@ PRODUCT_WIDTH = width_claim(
 
 
 def product_cut(topology: str) -> int:
-    """Width of the cut that halves every copy of the loop as the loop's narrowest cut does."""
+    """Return the width of the cut that halves each copy of the loop by its narrowest cut."""
     loop, _ = factors(topology)
-    # One cut of the loop in every copy: the cube's links stay whole, so the width is that of the
-    # loop times 2^n.
+    # Every copy of the loop has the same cut. No link of a cube is cut, so the width is the loop's
+    # width times 2^n.
     inside = set(bisection(loop).side)
     size = reached(loop)
     return measure.cut_width(
@@ -131,8 +131,8 @@ STH_WIDTH = width_claim(
     cause="widths",
     corrected=Corrected(
         "STH-C-sth-width",
-        "the bisection width of STH(m,n) is at most that of LST(m) times 2^n: 8 2^n for m"
-        " = 2, 10 2^n from m = 3 on",
+        "the bisection width of STH(m,n) is at most 2^n times the width of LST(m): 8 2^n for m = "
+        "2, 10 2^n from m = 3 on",
         relation="<=",
         claimed=of(lambda m, n: loop_width(m) * 2**n),
         measured=product_cut,
@@ -150,6 +150,6 @@ STH_WIDTH = width_claim(
     measures=False,
 )
 def forms(topology: str) -> list[int]:
-    """The second and the third form; N is counted."""
+    """Return the second and the third form, with measured N."""
     (m, n), (loop, _) = numbers(topology), factors(topology)
     return [(3 * m - 1) * 2 ** (n + 1), (3 * reached(loop) - 8) * 2 ** (n - 2)]

@@ -1,4 +1,4 @@
-"""Introduction, definitions 7 and 8, and the networks' definitions (sections 1 to 3)."""
+"""Introduction, definitions 7 and 8, and definitions of the networks (sections 1 to 3)."""
 
 from __future__ import annotations
 
@@ -112,12 +112,12 @@ TWISTED_SQUARE = claim_definition_8(
     grid=family("tq", range(2, 5)),
 )
 def any_4_cycle(topology: str) -> Measured:
-    """Twist every pair of opposite links of every 4-cycle of the hypercube, and compare."""
+    """Twist each pair of opposite links of each 4-cycle of the hypercube, and compare."""
     twisted = to_graph(topology)
     cube = to_graph(topology.replace("tq", "hypercube"))
     ends = cube.get_edgelist()
-    # Definition 8 leaves the 4-cycle open, and one network by all choices is what makes TQ_n well
-    # defined.
+    # Definition 8 does not fix the 4-cycle. TQ_n is well defined only if all choices give the same
+    # network.
     ways = [(a, b, c, d) for a, b in ends for c, d in (*ends, *((d, c) for c, d in ends))]
     for a, b, c, d in ways:
         if len({a, b, c, d}) < 4 or not (cube.are_adjacent(a, c) and cube.are_adjacent(b, d)):
@@ -188,7 +188,7 @@ FIGURE_2 = claim(
     grid=sths("m=2..4, n<=5, every kind", (2, 3, 4), KINDS, range(6)).quick(up_to(256)),
 )
 def product(topology: str) -> dict[str, int]:
-    """Sort the links by the part of the address that they change."""
+    """Return the number of links by the changed part of the address."""
     loop, cube = map(open_topology, factors(topology))
     ends = measure.edges(topology)
     v, u = np.divmod(ends, loop.size)
@@ -201,7 +201,7 @@ def product(topology: str) -> dict[str, int]:
 
 
 def _copies(labels: np.ndarray, ends: np.ndarray, factor: np.ndarray) -> int:
-    """Number of labels whose links are exactly those of the factor."""
+    """Return the number of labels whose links are exactly those of the factor."""
     order = np.lexsort((ends[:, 1], ends[:, 0]))
     labels, ends = labels[order], ends[order]
     return sum(np.array_equal(ends[labels == label], factor) for label in np.unique(labels))

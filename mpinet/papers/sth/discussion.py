@@ -1,8 +1,9 @@
-"""The comparison as the text draws it (results and discussion).
+"""The text's comparison of networks (results and discussion).
 
-The rows are those of tables 5 to 7, with the cube of definition 8 in STH. No Hex-Cell has their
-sizes: where less is better the largest one of at most N nodes is compared, where more is better the
-smallest one of at least N. Differences are STH's value less the best of the others.
+The rows are those of tables 5 to 7, with the cube of definition 8 in STH. No Hex-Cell has these
+sizes. If less is better, STH is compared with the largest Hex-Cell of at most N nodes. If more is
+better, STH is compared with the smallest of at least N. Differences are STH's value minus the best
+other value.
 """
 
 from __future__ import annotations
@@ -48,7 +49,7 @@ from mpinet.papers.sth.tables import broadcast_costs
 ROWS_OF_STH = rows(sth_of)
 
 GROWING = ROWS[1:]
-"""Rows that have one before them."""
+"""Rows with a previous row."""
 
 
 STANDS_IN = (
@@ -72,7 +73,7 @@ def difference(
     cause: str = "",
     fails_where: tuple[str, Predicate] | None = None,
 ) -> Claim:
-    """A claim of the sign of a difference, row by row."""
+    """Return a claim on the sign of a difference, row by row."""
     return claim(
         f"STH-S-{id}",
         place=f"discussion, {place}",
@@ -90,7 +91,7 @@ def difference(
 
 @remembered
 def hexcell_diameter(topology: str) -> int:
-    """A lower bound on a Hex-Cell's diameter: the eccentricity of its last node."""
+    """Return a lower bound on a Hex-Cell's diameter: the eccentricity of its last node."""
     counts, _ = levels(open_topology(topology), size_of(topology) - 1)
     return len(counts) - 1
 
@@ -105,9 +106,9 @@ DEGREES = claim(
 
 
 def times_diameter(topology: str, factor: Callable[[str], int]) -> Measured:
-    """A number times the diameter: STH's less the lowest of the others'.
+    """Return STH's product of a number and the diameter, minus the lowest of the other networks.
 
-    Diameters are flooded, but for the Hex-Cell's, where a lower bound stands for it.
+    Diameters are measured by floods. The Hex-Cell's diameter is replaced by a lower bound.
     """
     size = size_of(topology)
     hexcell = hexcell_up_to(size)
@@ -143,7 +144,7 @@ COST = difference(
 
 
 def links_difference(topology: str) -> Measured:
-    """STH's links less the most of the others'."""
+    """Return STH's number of links minus the largest of the other networks."""
     size = size_of(topology)
     own, dlh, hx = links(topology), links(dlh_of(size)), links(hexcell_from(size))
     return Measured(own - max(dlh, hx), {"STH": own, "DLH": dlh, "HX": hx})
@@ -159,7 +160,7 @@ LINKS = difference(
 
 
 def width_difference(topology: str) -> Measured:
-    """The least by which STH is wider."""
+    """Return a lower bound of STH's width minus the cuts of the other networks."""
     size = size_of(topology)
     own = product_bound(topology)
     dlh, hx = plain_cut(dlh_of(size))[0], plain_cut(hexcell_from(size))[0]
@@ -169,7 +170,8 @@ def width_difference(topology: str) -> Measured:
 WIDTH = difference(
     "bisection-best",
     place="bisection width; figure 7",
-    statement="STH's bisection width is at least that of DLH and Hex-Cell: a lower bound of STH's "
+    statement="STH's bisection width is at least the bisection width of DLH and Hex-Cell: a "
+    "lower bound of STH's "
     "less the width of a cut of the others is not negative",
     relation=">=",
     measured=width_difference,
@@ -177,10 +179,11 @@ WIDTH = difference(
 
 
 def product_bound(topology: str) -> float:
-    """A lower bound on the bisection width of a product of a loop and a cube.
+    """Return a lower bound on the bisection width of a product of a loop and a cube.
 
-    Every two nodes exchange messages, first in the loop, then in the cube. A cut into halves parts
-    N^2/4 pairs in each direction, and none of its links carries more than the busiest.
+    All pairs of nodes exchange messages, first in the loop, then in the cube. A cut into halves
+    separates N^2/4 pairs in each direction, and no link of the cut carries more than the busiest
+    link.
     """
     loop, cube = factors(topology)
     # A message crosses loop links in its source's copy of the loop and cube links in its target's
@@ -191,10 +194,10 @@ def product_bound(topology: str) -> float:
 
 @remembered
 def loop_load(loop: str) -> int:
-    """Messages over the busiest channel of LST(m) if every pair exchanges them by the shortest way.
+    """Return the messages over the busiest channel of LST(m) if all pairs use shortest routes.
 
-    The rule looks at offsets only: a channel carries what leaves by its port in the routes that
-    begin at node 0.
+    The rule depends only on offsets, so a channel's load is the number of hops on its port over all
+    routes from node 0.
     """
     pairs = np.stack([np.zeros(size_of(loop), np.int64), np.arange(size_of(loop))], axis=1)
     found = loads(loop, "optimal", pairs[1:])
@@ -203,13 +206,13 @@ def loop_load(loop: str) -> int:
 
 @remembered
 def cube_load(cube: str) -> int:
-    """The same of a cube if every pair exchanges messages by dimensions."""
+    """Return the messages over a cube's busiest channel if all pairs use dimension order."""
     return int(loads(cube, "dimension").channels.max())
 
 
 AVERAGE_CONSTANT = claim(
     "STH-S-average-constant",
-    note="STH has the cube of definition 8; it fails with a crossed cube, too.",
+    note="STH has the cube of definition 8; the claim also fails with a crossed cube.",
     place="discussion, average distance; figure 11",
     statement="STH's average distance remains almost constant, close to 3: within 25 percent, as "
     "the printed ones are",
@@ -236,7 +239,7 @@ def growing(
     measured: Callable[[str], float],
     of_row: Callable[[int], str],
 ) -> Claim:
-    """A claim that a value grows from row to row: its difference to the row before is positive."""
+    """Return a claim that a value grows from row to row, so that each difference is positive."""
     return difference(
         id,
         place=place,
@@ -257,7 +260,7 @@ AVERAGES_GROW = [
 
 DENSITY_CONSTANT = claim(
     "STH-S-density-sth",
-    note="STH has the cube of definition 8; it fails with a crossed cube, too.",
+    note="STH has the cube of definition 8; the claim also fails with a crossed cube.",
     place="discussion, traffic density; figure 12",
     statement="STH's traffic density is constant, close to 0.65: within 5 percent, as the printed "
     "ones are",
@@ -288,7 +291,7 @@ DENSITY_GROWS = growing(
 
 
 def density_difference(topology: str) -> Measured:
-    """STH's density less the lowest of the others'."""
+    """Return STH's density minus the lowest of the other networks."""
     size = size_of(topology)
     own, hc, dlh = (density(name) for name in (topology, hypercube_of(size), dlh_of(size)))
     return Measured(own - min(hc, dlh), {"STH": own, "HC": hc, "DLH": dlh})
@@ -321,7 +324,8 @@ SCALABILITY = [
 AT_PAR = claim(
     "STH-S-scal-par",
     place="discussion, scalability; figure 8, table 8",
-    statement="STH's scalability is at par with those of DLH and Hex-Cell: at every deviation of "
+    statement="STH's scalability is at par with the scalability of DLH and Hex-Cell: at every "
+    "deviation of "
     "table 8 its share of the sizes 1..50000 is less than one percent point below theirs",
     relation="<",
     claimed=1,
@@ -356,7 +360,7 @@ TWISTED_SCALABILITY = claim(
     cost=_network_cost,
 )
 def broadcast_difference(topology: str) -> dict[str, float]:
-    """STH's cost less the lower of the others' (of the Hex-Cell a lower bound)."""
+    """Return STH's cost minus the lower of the other costs (for the Hex-Cell, a lower bound)."""
     size = size_of(topology)
     hexcell = hexcell_up_to(size)
     d, D = degree(hexcell), hexcell_diameter(hexcell)
@@ -369,8 +373,8 @@ LARGER_CUBE = [
     claim(
         f"STH-S-larger-cube-{kind}",
         place="discussion, diameter",
-        statement="with a larger cube the diameter is smaller: that of STH(m,n) is below that of "
-        f"STH(2m,n-1), which has as many nodes ({KINDS[kind]})",
+        statement="with a larger cube the diameter is smaller: STH(m,n) has a smaller diameter "
+        f"than STH(2m,n-1), which has as many nodes ({KINDS[kind]})",
         relation="<",
         claimed=lambda topology, kind=kind: extent(_smaller_cube(topology, kind)).diameter,
         grid=networks(
@@ -403,7 +407,7 @@ def _smaller_cube(topology: str, kind: str) -> str:
     cost=lambda topology: size_of(topology) / 10,
 )
 def survived_faults(topology: str) -> int:
-    """Find the least number of nodes that part it, by flows."""
+    """Return the fewest nodes whose removal disconnects the network, by flows."""
     return connectivity(topology)
 
 
@@ -416,5 +420,5 @@ def survived_faults(topology: str) -> int:
     grid=over("n=2..6, m=2..9", n=range(2, 7)),
 )
 def ports_as_it_grows(n: int) -> list[int]:
-    """Count the neighbours of all nodes, for every m."""
+    """Return the occurring degrees of all nodes, for every m."""
     return sorted({degree(sth(m, n)) for m in range(2, 10)})

@@ -1,7 +1,7 @@
 """Lemma 7: connectivity and fault diameters.
 
-D_k is the largest diameter that is left after any k-1 nodes have failed (definition 6). It is
-proved for all removals: by disjoint paths from above, by the nodes of one removal from below.
+D_k is the largest diameter after the failure of any k-1 nodes (definition 6). Disjoint paths give
+an upper bound for all removals, and the nodes of one removal give a lower bound.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from mpinet.papers.sth.grids import CUBES, KINDS, VALID, factors, family, sth
 
 @remembered
 def fault_diameter(topology: str, faults: int) -> Measured:
-    """Largest diameter after so many nodes have failed, which have, and how it is proved."""
+    """Return the largest diameter after this many faults, with the faults and the proof."""
     found = measure.fault_distance(topology, faults)
     where = {
         "removed": list(found.removed),
@@ -30,7 +30,7 @@ def fault_diameter(topology: str, faults: int) -> Measured:
 
 
 def _sum_and_one(topology: str) -> int:
-    """The bound of Xu, Xu and Hou: both factors' own fault diameters, and 1."""
+    """Return the bound of Xu, Xu and Hou: the sum of both factors' fault diameters, plus 1."""
     return 1 + sum(
         fault_diameter(factor, measure.connectivity(factor) - 1).value
         for factor in factors(topology)
@@ -49,14 +49,14 @@ claim_lemma_7 = section(place="lemma 7")
     grid=networks("STH(2,2), all removals", [sth(2, 2)]),
 )
 def xu(topology: str) -> Measured:
-    """Remove k1 + k2 - 1 nodes of the product."""
-    # Definition 6 counts k - 1 failures for D_k, and Xu's theorem is about k1 + k2.
+    """Return the diameter after the removal of k1 + k2 - 1 nodes of the product."""
+    # Definition 6 counts k - 1 failures for D_k, and Xu's theorem concerns k1 + k2.
     faults = sum(measure.connectivity(factor) for factor in factors(topology)) - 1
     return fault_diameter(topology, faults)
 
 
 def connectivity(topology: str) -> Measured:
-    """Fewest nodes that separate others, and which."""
+    """Return the smallest number of nodes whose removal disconnects the network, with the nodes."""
     return Measured(measure.connectivity(topology), {"removed": measure.separating_nodes(topology)})
 
 
@@ -93,7 +93,7 @@ CUBE_CONNECTIVITY = claim_lemma_7(
 
 
 def cube_faults(kind: str, **known: Any) -> Claim:
-    """The fault diameter of a kind of cube."""
+    """Return the claim on the fault diameter of a kind of cube."""
     return claim(
         f"STH-L7-tq-fault-diameter-{kind}",
         place="lemma 7",
@@ -107,7 +107,7 @@ def cube_faults(kind: str, **known: Any) -> Claim:
 
 
 def half_and_two(kind: str) -> Corrected:
-    """The fault diameter of crossed and HKV cubes as it is."""
+    """Return the corrected fault diameter of crossed and HKV cubes."""
     return Corrected(
         f"STH-C-tq-fault-diameter-{kind}",
         f"the (n-1)-fault diameter D_n of the cube ({KINDS[kind]}) is ceil(n/2)+2, but 3 for n = 3",
@@ -155,7 +155,7 @@ STH_CONNECTIVITY = claim_lemma_7(
 
 
 def _few(kind: str) -> PointGrid:
-    """Small STH with one kind of cube."""
+    """Return the grid of small STH with one kind of cube."""
     listed = ((2, 2), (2, 3), (3, 2), (3, 3), (2, 4), (4, 3), (3, 4), (2, 5))
     sizes = [(m, n) for m, n in listed if n in VALID[kind]]
     text = ", ".join(f"({m},{n})" for m, n in sizes)

@@ -1,8 +1,8 @@
-"""Figures 3 to 12: the series of the tables, drawn.
+"""Figures 3 to 12, which draw the series of the tables.
 
-The figures' numbers are the tables'. A series is compared where the network exists: no Hex-Cell has
-the sizes of tables 5 and 6. What depends on STH's cube is tested with that of definition 8 and with
-a crossed cube.
+The figures have the numbers of the tables. A series is compared only if the network exists: no
+Hex-Cell has the sizes of tables 5 and 6. Values that depend on STH's cube are tested with the cube
+of definition 8 and with a crossed cube.
 """
 
 from __future__ import annotations
@@ -34,24 +34,23 @@ WITH_HC: Series = {"DLH": (0, dlh_of), "HC": (1, hypercube_of), "STH": (2, sth_o
 WITH_KIND: dict[str, Series] = {
     kind: {"DLH": (0, dlh_of), "STH": (2, partial(sth_of, kind=kind))} for kind in ("tq", "cq")
 }
-"""A figure's series: column of the table, and a row's network."""
+"""Series of a figure: column of the table, and function from a row's size to its network."""
 
 
 def printed_cells(
     topology: str, table: dict[int, PrintedRow], column: str, series: Series
 ) -> dict[str, float]:
-    """A figure's points at the size of an STH, from the table."""
-    # Rows of the tables are keyed by their number of nodes, which the network itself has.
+    """Return a figure's points at the size of an STH, from the table."""
+    # Rows of the tables are keyed by their number of nodes, which equals the network's size.
     row = table[size_of(topology)][column]
     return {name: row[at] for name, (at, _) in series.items()}
 
 
 READING = (
-    "Reading of the cube: the formulas are those of a crossed cube, the definition is that of "
-    "another."
+    "Reading of the cube: the formulas belong to a crossed cube, the definition to another cube."
 )
 
-EITHER = "STH has the cube of definition 8; the figure fails with a crossed cube, too."
+EITHER = "STH has the cube of definition 8; the figure also fails with a crossed cube."
 
 
 def _of_kinds(
@@ -61,7 +60,7 @@ def _of_kinds(
     measured: Callable[[str], float],
     note: str = "",
 ) -> list[Claim]:
-    """A figure with each of the two cubes in STH."""
+    """Return the claims of a figure, with each of the two cubes in STH."""
     return [
         _figure(number, named, table, WITH_KIND[kind], measured, kind, note, cause)
         for kind, cause in (("tq", "cube"), ("cq", ""))
@@ -78,7 +77,7 @@ def _figure(
     note: str = "",
     cause: str = "",
 ) -> Claim:
-    """A figure over the eight rows of a table; of one kind of cube if it depends on that."""
+    """Return the claim of a figure over the eight rows of a table, by kind of cube if needed."""
     which, printed, column = table
 
     def found(topology: str) -> dict[str, float]:
@@ -88,8 +87,8 @@ def _figure(
     return claim(
         f"STH-F{number}-{kind}" if kind else f"STH-F{number}",
         place=f"figure {number}",
-        statement=f"the series of {named} ({', '.join(series)}), as in table {which}, are those of "
-        "the networks" + (f", STH with the {KINDS[kind]}" if kind else ""),
+        statement=f"the series of {named} ({', '.join(series)}), as in table {which}, equal "
+        "the values of the networks" + (f", STH with the {KINDS[kind]}" if kind else ""),
         claimed=partial(printed_cells, table=printed, column=column, series=series),
         tolerance=PRINTED,
         grid=rows(partial(sth_of, kind=kind) if kind else sth_of),
@@ -114,7 +113,7 @@ printed_widths = partial(printed_cells, table=TABLE_6, column="width", series=WI
 @claim(
     "STH-F7",
     place="figure 7",
-    statement="the series of bisection widths (DLH, STH), as in table 6, are those of the networks",
+    statement="the series of bisection widths (DLH, STH), as in table 6, equal the networks' own",
     claimed=printed_widths,
     grid=rows(sth_of).quick(up_to(1024)),
     cost=lambda topology: 10,
@@ -122,7 +121,7 @@ printed_widths = partial(printed_cells, table=TABLE_6, column="width", series=WI
     cause="widths",
 )
 def widths(topology: str) -> dict[str, float]:
-    """Exact, or by a cut that is narrower than printed."""
+    """Return the widths: exact, or a cut narrower than printed."""
     size, printed = size_of(topology), printed_widths(topology)
     return {
         name: width(of_row(size), printed[name]).value for name, (_, of_row) in WITH_DLH.items()
@@ -132,8 +131,8 @@ def widths(topology: str) -> dict[str, float]:
 PERCENTAGES = claim(
     "STH-F8",
     place="figure 8",
-    statement="the series of percentages of available sizes, as in table 8, are those of the "
-    "families' networks",
+    statement="the series of percentages of available sizes, as in table 8, equal the "
+    "percentages of the families' networks",
     claimed=lambda psi: {
         FAMILIES[family][0]: cell[1]
         for family, cell in zip(WITH_SINGLE_LINK, TABLE_8[psi], strict=True)
@@ -149,7 +148,7 @@ PERCENTAGES = claim(
 
 
 def broadcast_cost(name: str, topology: str) -> float:
-    """One of the two bounds."""
+    """Return one of the two bounds on the broadcast cost."""
     return broadcast_costs(topology)[name]
 
 

@@ -1,7 +1,7 @@
-"""The formulas by which the paper calculates the cells of its tables (docs/papers/sth, 7).
+"""Formulas of the paper for the cells of its tables (docs/papers/sth, 7).
 
 A row of N nodes has DLH(N/512, 7), STH(N/1024, 7) (at N = 1024 STH(2,6)) and the hypercube of N
-nodes; for a Hex-Cell the paper takes sqrt(N/6), which is no whole number, for its levels.
+nodes. For a Hex-Cell the paper uses sqrt(N/6) levels, which is not an integer.
 """
 
 from __future__ import annotations
@@ -9,56 +9,55 @@ from __future__ import annotations
 from math import ceil, log2, sqrt
 
 LENGTH, UNIT, LATENCY = 1024, 1, 1000
-"""Parameters of a broadcast: units of the message, transmission time of a unit and latency
-(microseconds).
+"""Parameters of a broadcast: length of the message in units, transmission time of a unit in
+microseconds, and latency in microseconds.
 """
 
 
 ONE_TO_ALL = (
-    "Corrected text: the paper prints a difference of the two roots and leaves the number b of "
-    "ports out; only (sqrt(L t / b) + sqrt(T (D-1)))^2 gives its numbers (11022.4, as printed "
-    "7.18)."
+    "Corrected text: the paper prints a difference of the two roots and omits the number b of "
+    "ports. Only (sqrt(L t / b) + sqrt(T (D-1)))^2 gives its numbers (11022.4, as printed 7.18)."
 )
 """Formulas of the bound on one-to-all broadcasts."""
 
 
 def dlh_parameters(nodes: int) -> tuple[int, int]:
-    """M and n of the row's DLH."""
+    """Return m and n of the DLH in the table row of N nodes."""
     return nodes // 512, 7
 
 
 def sth_parameters(nodes: int) -> tuple[int, int]:
-    """M and n of the row's STH."""
+    """Return m and n of the STH in the table row of N nodes."""
     return (2, 6) if nodes == 1024 else (nodes // 1024, 7)
 
 
 def one_to_all(degree: int, diameter: int) -> float:
-    """Lower bound of a broadcast's time with as many ports as links, in microseconds."""
+    """Return a lower bound of an all-port broadcast's time, in microseconds."""
     return (sqrt(LENGTH * UNIT / degree) + sqrt(LATENCY * (diameter - 1))) ** 2
 
 
 def all_to_all(nodes: int, degree: int, diameter: int) -> float:
-    """Lower bound of an all-to-all broadcast's time, in microseconds."""
+    """Return a lower bound of an all-to-all broadcast's time, in microseconds."""
     return (nodes - 1) * UNIT / degree + diameter * LATENCY
 
 
 def sth_diameter(m: int, n: int) -> int:
-    """The diameter of STH(m,n) by lemma 3."""
+    """Return the diameter of STH(m,n) by lemma 3."""
     return m + 1 + ceil((n + 1) / 2)
 
 
 def twisted_diameter(n: int) -> int:
-    """The diameter of definition 8's cube as it is: n - 1, but 2 for n = 2."""
+    """Return the true diameter of definition 8's cube: n - 1, or 2 for n = 2."""
     return max(2, n - 1)
 
 
 def sth_diameter_by_kind(kind: str, m: int, n: int) -> int:
-    """The diameter of STH(m,n) as it is: lemma 3's where it holds, else with definition 8's."""
+    """Return the true diameter of STH(m,n): lemma 3's, or with definition 8's cube."""
     return m + 1 + twisted_diameter(n) if kind == "tq" else sth_diameter(m, n)
 
 
 def basic_cells(nodes: int) -> dict[str, tuple[int, ...]]:
-    """Diameter, links, cost factor and cost of DLH, Hex-Cell and STH: a row of table 5."""
+    """Return a row of table 5: diameter, links, cost factor and cost of DLH, Hex-Cell and STH."""
     (m, n), (p, q) = dlh_parameters(nodes), sth_parameters(nodes)
     i = sqrt(nodes / 6)
     diameters = m + n + 1, int(4 * i - 1), sth_diameter(p, q)
@@ -73,7 +72,7 @@ def basic_cells(nodes: int) -> dict[str, tuple[int, ...]]:
 
 
 def broadcast_cells(nodes: int) -> dict[str, tuple[float, ...]]:
-    """Width and broadcast costs of DLH, Hex-Cell and STH: a row of table 6."""
+    """Return a row of table 6: width and broadcast costs of DLH, Hex-Cell and STH."""
     (m, n), (p, q) = dlh_parameters(nodes), sth_parameters(nodes)
     ends = list(zip((3 + n, 3, 4 + q), basic_cells(nodes)["D"], strict=True))
     return {
@@ -84,7 +83,7 @@ def broadcast_cells(nodes: int) -> dict[str, tuple[float, ...]]:
 
 
 def average_cells(nodes: int) -> dict[str, tuple[float, ...]]:
-    """Average distance and traffic density of the hypercube and STH: a row of table 7."""
+    """Return a row of table 7: average distance and traffic density of the hypercube and STH."""
     m, n = sth_parameters(nodes)
     loop = m * (4 * m + 7) / (8 * m - 1) ** 2
     averages = (

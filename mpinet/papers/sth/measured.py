@@ -1,4 +1,4 @@
-"""Measures of networks that several claims of the STH paper share."""
+"""Network measures shared by several claims of the STH paper."""
 
 from __future__ import annotations
 
@@ -24,31 +24,31 @@ from mpinet.papers.widths import certified
 from mpinet.papers.witness import at_pair
 
 ALL_SOURCES = 1024
-"""Most nodes of a network that is flooded from every node."""
+"""Largest number of nodes of a network that is flooded from every node."""
 
 MOST_EXACT = 256
-"""Most nodes of a network whose bisection is searched for though a plain cut refutes a claim."""
+"""Largest number of nodes for which a bisection is searched even if a plain cut refutes a claim."""
 
 MOST_SEARCHED = 2048
-"""Most nodes of a network whose bisection is searched for."""
+"""Largest number of nodes for which a bisection is searched."""
 
 EFFORT = 2.0
-"""Seconds of work (deterministic) that an exact bisection may take."""
+"""Effort limit of an exact bisection, in deterministic seconds."""
 
 SPARSE_EFFORT = 20.0
-"""The same of Hex-Cells, over which a front of few nodes can pass."""
+"""Effort limit for Hex-Cells, which a front of few nodes can sweep, in deterministic seconds."""
 
 
 @dataclass(frozen=True)
 class Extent:
-    """All distances of a network, summed up."""
+    """Summary of all distances of a network."""
 
     nodes: int
-    """Nodes that the flood reached."""
+    """Number of nodes reached by the flood."""
     diameter: int
     """Largest distance, in hops."""
     total: int
-    """Sum over all ordered pairs, in hops."""
+    """Sum of distances over all ordered pairs, in hops."""
     ends: tuple[int, int]
     """Two nodes at the largest distance."""
 
@@ -60,7 +60,7 @@ class Extent:
 
 @remembered
 def extent(topology: str) -> Extent:
-    """Flood from every node, or from one of each class that checked automorphisms make."""
+    """Summarize distances by floods from every node, or from one node of each class."""
     network = open_topology(topology)
     if network.size <= ALL_SOURCES:
         matrix = measure.distance_matrix(network)
@@ -82,17 +82,17 @@ def extent(topology: str) -> Extent:
 
 
 def levels(network: Topology, root: int) -> tuple[list[int], int]:
-    """Sweep from one node: numbers of nodes at distance 0, 1, 2, .., and the first farthest one."""
+    """Return the number of nodes at each distance from a node, and the first farthest one."""
     _, hops = swept(network, root)
     return np.bincount(hops[hops >= 0]).tolist(), int(hops.argmax())
 
 
 def classes(network: Topology) -> Ints:
-    """Lowest node of each node's class under automorphisms, each checked link by link."""
+    """Return the lowest node of each node's class under automorphisms checked by link."""
     table = neighbor_table(network)
     nodes = np.arange(network.size)
     # An unwired port is -1, and `image[-1]` would be the image of the last node. So networks with
-    # unwired ports get no classes, and are flooded from every node.
+    # unwired ports get no classes and are flooded from every node.
     if (table < 0).any():
         return nodes
     wiring = np.sort(table, axis=1)
@@ -113,7 +113,7 @@ def classes(network: Topology) -> Ints:
 
 
 def supposed(network: Topology) -> list[Ints]:
-    """Permutations that may be automorphisms: a product's from its factors' groups."""
+    """Return possible automorphisms; for a product, permutations from its factors' groups."""
     nodes = np.arange(network.size)
     if isinstance(network, Product):
         b, a = np.divmod(nodes, network.first.size)
@@ -125,23 +125,23 @@ def supposed(network: Topology) -> list[Ints]:
 
 
 def degree(topology: str) -> int:
-    """Largest degree."""
+    """Return the largest degree."""
     return max(degrees(topology))
 
 
 def common_degree(topology: str) -> Any:
-    """The degree of all nodes; in words how many have which one, if there are several."""
+    """Return the common degree of all nodes, or a text with the number of nodes by degree."""
     return common(degrees(topology), "{1} of degree {0}")
 
 
 def diameter(topology: str) -> Measured:
-    """Largest distance, and two nodes that have it."""
+    """Return the largest distance, with two nodes at this distance."""
     found = extent(topology)
     return at_pair(found.diameter, found.ends)
 
 
 def properties(*names: str) -> Callable[[str], dict[str, Any]]:
-    """Several of a network's basic numbers: nodes, degree, links, diameter."""
+    """Return a function that measures several basic numbers: nodes, degree, links, diameter."""
     measures: dict[str, Callable[[str], Any]] = {
         "nodes": reached,
         "degree": common_degree,
@@ -152,18 +152,18 @@ def properties(*names: str) -> Callable[[str], dict[str, Any]]:
 
 
 def average(topology: str) -> float:
-    """Mean distance of different nodes."""
+    """Return the mean distance of different nodes."""
     return extent(topology).average
 
 
 def density(topology: str) -> float:
-    """Traffic density: average distance, times nodes, by links."""
+    """Return the traffic density: average distance times nodes, divided by links."""
     return average(topology) * reached(topology) / links(topology)
 
 
 @remembered
 def plain_cut(topology: str) -> tuple[int, tuple[int, ...]]:
-    """Width of the narrowest of the plain halves, and the nodes on one side of it."""
+    """Return the width of the narrowest plain cut, and the nodes on one side of it."""
     network = open_topology(topology)
     sides = [tuple(np.flatnonzero(half).tolist()) for half in plain_halves(network)]
     return min((measure.cut_width(network, side), side) for side in sides)
@@ -171,18 +171,18 @@ def plain_cut(topology: str) -> tuple[int, tuple[int, ...]]:
 
 @remembered
 def bisection(topology: str) -> Bisection:
-    """Bounds on the bisection width, exact where the effort is enough."""
+    """Return bounds on the bisection width, equal if the effort suffices."""
     cut, side = plain_cut(topology)
     sparse = topology.startswith("hexcell")
     found = measure.bisection_width(topology, SPARSE_EFFORT if sparse else EFFORT)
-    # The obvious cut is often narrower than the one that a short search finds in large networks.
+    # In large networks the obvious cut is often narrower than the best cut of a short search.
     if found.upper <= cut:
         return found
     return Bisection(found.lower, cut, found.lower == cut, side)
 
 
 def plain_halves(network: Topology) -> list[Flags]:
-    """Obvious halves: by the numbers, by the first factor's, half of the sextants."""
+    """Return obvious halves: by node numbers, by the first factor's, or half the sextants."""
     nodes = np.arange(network.size)
     if network.family == "hexcell":
         level = np.array(
@@ -196,14 +196,14 @@ def plain_halves(network: Topology) -> list[Flags]:
 
 
 def width(topology: str, claimed: float) -> Measured:
-    """The bisection width, or a bound on it that is on one side of the claimed value.
+    """Return the bisection width, or a bound on one side of the claimed value.
 
     Parameters
     ----------
     topology : str
         The network.
     claimed : float
-        The value that it is compared with, which decides whether the bounds suffice.
+        Claimed value, which decides whether the bounds suffice.
 
     Raises
     ------
@@ -230,7 +230,7 @@ def width(topology: str, claimed: float) -> Measured:
 
 
 def ranges(numbers: tuple[int, ...]) -> str:
-    """Ascending numbers in words, ``0-3,8-11``; the first of many."""
+    """Return ascending numbers as text, ``0-3,8-11``; only the first of many."""
     array = np.array(numbers)
     pieces = np.split(array, np.flatnonzero(np.diff(array) > 1) + 1)
     words = [f"{p[0]}-{p[-1]}" if len(p) > 1 else f"{p[0]}" for p in pieces]

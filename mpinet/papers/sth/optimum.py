@@ -1,4 +1,4 @@
-"""The steps of broadcasts in LST, cubes and STH (docs/papers/sth, 6) beside the optimum."""
+"""Comparison of broadcast steps in LST, cubes and STH (docs/papers/sth, 6) with the optimum."""
 
 from __future__ import annotations
 

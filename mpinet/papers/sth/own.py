@@ -1,4 +1,4 @@
-"""Beyond the paper: the broadcasts' steps, the optimal routing in LST, distances in closed form."""
+"""Beyond the paper: steps of broadcasts, optimal routing in LST, and closed forms of distances."""
 
 from __future__ import annotations
 
@@ -16,11 +16,11 @@ from mpinet.papers.sth.routing import SOURCES, longest, worst_broadcast
 from mpinet.papers.witness import first_pair
 
 ALL_KINDS = {**VALID, "q": range(1, 10)}
-"""Cubes with the hypercube among them, dimensions up to 9."""
+"""Kinds of cubes including the hypercube, with dimensions up to 9."""
 
 
 def _cubes(most: int) -> list[str]:
-    """All cubes up to so many dimensions, the smallest first."""
+    """Return all cubes up to a number of dimensions, smallest first."""
     return [
         f"{kind}:{n}"
         for n in range(1, most + 1)
@@ -30,7 +30,7 @@ def _cubes(most: int) -> list[str]:
 
 
 def cube_named(topology: str) -> Cube:
-    """The cube of the kind and the dimensions that a string names."""
+    """Return the cube with the kind and dimension of a topology string."""
     return cube_of_kind(topology.partition(":")[0], *numbers(topology))
 
 
@@ -55,7 +55,7 @@ LOOP_BROADCAST = claim_beyond(
     cost=of(lambda n: 1 + 2**n / 4000),
 )
 def cube_broadcast(topology: str) -> Measured:
-    """Broadcast from all sources, or from 16."""
+    """Broadcast from all sources, or from 16 sources."""
     cube = cube_named(topology)
     return worst_broadcast(cube, "dimensions", 128 if cube.size <= 128 else SOURCES)
 
@@ -77,7 +77,7 @@ STH_BROADCAST = claim_beyond(
     grid=family("lst", range(2, 8), "LST(m), m=2..7, all pairs"),
 )
 def optimal_route(topology: str) -> Measured:
-    """Count the pairs whose route is longer."""
+    """Return the number of pairs whose route is longer than their distance."""
     longest(topology, "optimal")
     excess = measure.length_matrix(topology, "optimal") - measure.distance_matrix(topology)
     return _number_of(excess != 0)
@@ -85,13 +85,12 @@ def optimal_route(topology: str) -> Measured:
 
 @claim_beyond(
     "STH-X-cube-distance",
-    statement="the distances in the cubes (every kind and q) are those of the closed forms, for "
-    "all pairs",
+    statement="the distances in the cubes (every kind and q) equal the closed forms for all pairs",
     claimed=0,
     grid=networks("every kind and q, n<=8, all pairs", _cubes(8)),
 )
 def cube_distance(topology: str) -> Measured:
-    """Count the pairs whose flooded distance is another."""
+    """Return the number of pairs whose distance by floods differs from the closed form."""
     kind, cube = topology.partition(":")[0], cube_named(topology)
     n = cube.dimensions
     u, v = np.divmod(np.arange(4**n), 2**n)
@@ -100,17 +99,17 @@ def cube_distance(topology: str) -> Measured:
 
 
 def _number_of(wrong: Flags) -> Measured:
-    """Number of wrong pairs, and the first of them."""
+    """Return the number of wrong pairs, with the first of them."""
     return Measured(int(wrong.sum()), first_pair(wrong))
 
 
 def binary_form(u: Ints, v: Ints, n: int) -> Ints:
-    """Bits that differ."""
+    """Return the number of different bits."""
     return sum(((u ^ v) >> bit & 1 for bit in range(n)), start=np.zeros_like(u))
 
 
 def twisted_form(u: Ints, v: Ints, n: int) -> Ints:
-    """Distance in the twisted cube of definition 8 (docs/papers/sth, 4)."""
+    """Return the distance in the twisted cube of definition 8 (docs/papers/sth, 4)."""
     low, high = (u ^ v) & 3, binary_form(u >> 2, v >> 2, n)
     three = np.where((u >> 2) & (v >> 2) == 0, 1, 2)
     crossed = np.where((u < 4) & (v < 4), 2, 1)
@@ -118,7 +117,7 @@ def twisted_form(u: Ints, v: Ints, n: int) -> Ints:
 
 
 def crossed_form(u: Ints, v: Ints, n: int) -> Ints:
-    """Distance in the crossed cube (docs/papers/sth, 4): double bits from the highest on."""
+    """Return the distance in the crossed cube (docs/papers/sth, 4): double bits downwards."""
     total = np.zeros_like(u)
     for place in range((n - 1) // 2, -1, -1):
         a, b = u >> 2 * place & 3, v >> 2 * place & 3
@@ -129,7 +128,7 @@ def crossed_form(u: Ints, v: Ints, n: int) -> Ints:
 
 
 def hilbers_form(u: Ints, v: Ints, n: int) -> Ints:
-    """Distance in the HKV twisted cube (docs/papers/sth, 4): pairs from the lowest on."""
+    """Return the distance in the HKV twisted cube (docs/papers/sth, 4): pairs upwards."""
     total = (u ^ v) & 1
     toggled = total == 1
     for pair in range(1, (n - 1) // 2 + 1):
@@ -147,4 +146,4 @@ CLOSED_FORMS = {
     "cq": crossed_form,
     "hkv": hilbers_form,
 }
-"""Distances of nodes u and v in a cube of n dimensions."""
+"""Functions that return distances of nodes u and v in a cube of n dimensions, by kind."""

@@ -1,7 +1,7 @@
-"""Figures 3 to 12, and the length of routes, as the ledger draws them.
+"""Plots of figures 3 to 12 and of the length of routes, for the ledger.
 
-A figure's series are those of a table: measured on networks, with the printed points beside them.
-The Hex-Cell's series are printed ones alone, since no Hex-Cell has the sizes of tables 5 and 6.
+The series of a figure come from a table: measured values on networks, with the printed points. The
+Hex-Cell has only printed series, because no Hex-Cell has the sizes of tables 5 and 6.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from mpinet.papers.sth.printed import ROWS
 
 
 def _hexcell(table: int, key: str) -> ClaimCurve:
-    """The printed series of Hex-Cells, from a table's rows."""
+    """Return the printed series of Hex-Cells, from a table's rows."""
     return ClaimCurve(
         "Hex-Cell, printed",
         value="claimed",
@@ -21,7 +21,7 @@ def _hexcell(table: int, key: str) -> ClaimCurve:
 
 
 def _of_kinds(number: int, title: str, y: str, table: int, column: str) -> Plot:
-    """A figure whose STH has the cube of definition 8, or a crossed cube."""
+    """Return a figure whose STH has the cube of definition 8, or a crossed cube."""
     claim = f"STH-F{number}-tq"
     return Plot(
         f"Figure {number}. {title}",
@@ -40,7 +40,7 @@ def _of_kinds(number: int, title: str, y: str, table: int, column: str) -> Plot:
 def _of_one(
     number: int, title: str, y: str, names: tuple[str, ...], table: int = 0, column: str = ""
 ) -> Plot:
-    """A figure that does not depend on the cube."""
+    """Return a figure that does not depend on the cube."""
     claim = f"STH-F{number}"
     return Plot(
         f"Figure {number}. {title}",
@@ -54,7 +54,7 @@ def _of_one(
 
 
 def _percentages() -> Plot:
-    """Figure 8."""
+    """Return figure 8."""
     names = {"DLH": "DLH", "HX": "Hex-Cell", "STH": "STH", "TQ": "twisted cube"}
     return Plot(
         "Figure 8. Sizes from 1 to 50000 that are available within psi percent",
@@ -82,8 +82,7 @@ PLOTS = (
     _of_one(11, "Average distance", "average distance", ("STH", "DLH", "HC")),
     _of_one(12, "Traffic density", "traffic density", ("STH", "DLH", "HC")),
     Plot(
-        "Routing: the longest route of the paper's routing in LST(m), against the diameter that it "
-        "claims",
+        "Routing: the longest route of the paper's routing in LST(m), against its claimed diameter",
         "hops",
         (
             ClaimCurve("longest route", "STH-R-optimal"),

@@ -1,4 +1,4 @@
-"""The numbers of the paper's tables 5 to 8, as they are printed: the table ``printed.csv``."""
+"""Printed numbers of the paper's tables 5 to 8, from the table ``printed.csv``."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ PrintedRow = dict[str, tuple[float, ...]]
 
 
 def _tables() -> dict[str, dict[int, PrintedRow]]:
-    """Read each table's rows, by number of nodes or by psi; a number for each network."""
+    """Return the rows of each table by number of nodes or psi, with a number for each network."""
     tables: dict[str, dict[int, PrintedRow]] = {}
     with Path(__file__).with_name("printed.csv").open(encoding="utf-8", newline="") as file:
         for line in csv.DictReader(file):
@@ -19,7 +19,7 @@ def _tables() -> dict[str, dict[int, PrintedRow]]:
 
 
 def _number(text: str) -> float:
-    # A claim's value is shown as it is printed, so whole numbers must not become floats.
+    # A claim's value is shown as printed, so integers must not become floats.
     return float(text) if "." in text else int(text)
 
 
@@ -37,8 +37,8 @@ TABLE_7 = _PRINTED["7"]
 TABLE_8 = {
     psi: tuple(zip(row["sizes"], row["percent"], strict=True)) for psi, row in _PRINTED["8"].items()
 }
-"""Values for DLH, Hex-Cell, STH and TQ: how many sizes are available within psi percent, and
-percentage.
+"""Values for DLH, Hex-Cell, STH and TQ: number and percentage of sizes available within psi
+percent.
 """
 
 ROWS = tuple(TABLE_5)

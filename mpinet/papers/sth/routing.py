@@ -23,15 +23,15 @@ from mpinet.programs.broadcast import broadcast
 LOOPS = family("lst", range(2, 17), "LST(m), m=2..16, all pairs")
 
 SOURCES = 16
-"""Sources of the broadcast in every network."""
+"""Number of broadcast sources in each network."""
 
 
 def candidate_walks(topology: str, source: int, target: int, hops: int) -> list[list[int]]:
-    """The nodes on the four candidate walks, each followed by a message for so many hops."""
+    """Return the nodes on the four candidate walks, each followed for a number of hops."""
     network = open_topology(topology)
     routing = network.routing("paper")
     machine = Machine(network, "all")
-    # Headers as the paper's routing writes them at the source, one for each of its four candidates.
+    # Headers as written by the paper's routing at the source, one for each of its four candidates.
     words = [target << TARGET | walk << WALK | 1 << FIRST for walk in range(4)]
     headers = np.array(words, np.int64).reshape(4, 1)
     walks = [[source] for _ in range(4)]
@@ -50,13 +50,13 @@ def candidate_walks(topology: str, source: int, target: int, hops: int) -> list[
     claimed={"route": "2 22 21 20 19", "splength": 4},
 )
 def loop_example() -> dict[str, object]:
-    """Walk it hop by hop."""
+    """Return the example's route, walked hop by hop."""
     route = measure.walk("lst:3", 2, 19, "paper")
     return {"route": " ".join(map(str, route)), "splength": len(route) - 1}
 
 
 def round_cells(ends: Iterable[int], walks: Iterable[str], splength: int) -> dict[str, object]:
-    """The cells of a row of table 3."""
+    """Return the cells of a row of table 3."""
     return {
         **{f"R{i}": end for i, end in enumerate(ends, 1)},
         **{f"K{i}": walk for i, walk in enumerate(walks, 1)},
@@ -65,7 +65,7 @@ def round_cells(ends: Iterable[int], walks: Iterable[str], splength: int) -> dic
 
 
 def walked_round(splength: int) -> dict[str, object]:
-    """A row of table 3, hop by hop."""
+    """Return a row of table 3, walked hop by hop."""
     walks = candidate_walks("lst:3", 2, 19, splength)
     texts = [" ".join(map(str, walk)) for walk in walks]
     return round_cells((walk[-1] for walk in walks), texts, len(walks[0]) - 1)
@@ -98,7 +98,7 @@ claim_routing = section(place="routing", grid=LOOPS)
     relation="all",
 )
 def terminates(topology: str) -> Measured:
-    """Send a message between all pairs, and look at the headers."""
+    """Send a message between all pairs, and check the headers."""
     network = open_topology(topology)
     found = measure.route_lengths(network, "paper")
     if found.undelivered_pair is not None:
@@ -123,7 +123,7 @@ def terminates(topology: str) -> Measured:
     cause="routing",
 )
 def shortest(topology: str) -> Measured:
-    """The most hops that a route has more than the distance."""
+    """Return the largest excess of a route's hops over the distance."""
     distances = measure.distance_matrix(topology)
     excess = measure.length_matrix(topology, "paper") - distances
     source, target = largest_pair(excess)
@@ -133,7 +133,7 @@ def shortest(topology: str) -> Measured:
 
 
 def longest(topology: str, routing: str) -> Measured:
-    """Hops of the longest route, and its ends."""
+    """Return the hops of the longest route, with its ends."""
     found = measure.route_lengths(topology, routing)
     assert found.undelivered_pair is None and found.longest_pair is not None
     return at_pair(found.longest, found.longest_pair)
@@ -157,7 +157,7 @@ OPTIMAL = claim_routing(
 
 
 def _linear(topology: str) -> int:
-    """4m hops in LST(m), n in a cube, both in their product."""
+    """Return a linear bound on routes: 4m for LST(m), n for a cube, the sum for a product."""
     name = topology.partition(":")[0]
     if name == "sth":
         m, n = numbers(topology)
@@ -201,7 +201,7 @@ ORDER = claim_routing(
     },
 )
 def sth_example() -> dict[str, object]:
-    """Walk it hop by hop."""
+    """Return the example's route, walked hop by hop."""
     network = open_topology("sth:3,3")
     route = measure.walk(network, network.node("(2,6)"), network.node("(19,3)"), "paper")
     places = [(node % 24, node // 24) for node in route]
@@ -216,24 +216,27 @@ def sth_example() -> dict[str, object]:
 
 
 def sources_of(size: int, count: int) -> list[int]:
-    """Choose so many nodes of a network, spread by a fixed stride; all if there are no more."""
+    """Return `count` nodes of a network, spread by a fixed stride; all nodes if there are fewer."""
     if size <= count:
         return list(range(size))
-    # Knuth's multiplier spreads few sources over the whole network, the same ones in every run.
+    # Knuth's multiplier spreads few sources over the whole network, equal in every run.
     return [(7 + 2654435761 * i) % size for i in range(count)]
 
 
 def worst_broadcast(network: Topology, algorithm: str, most: int = SOURCES) -> Measured:
-    """One-port broadcasts from some sources: steps of the slowest, or one that goes wrong.
+    """Return the most steps of a one-port broadcast over some sources, with the worst source.
+
+    If a broadcast is incomplete or sends a wrong number of messages, return its number of
+    informed nodes instead.
 
     Parameters
     ----------
     network : Topology
         The network.
     algorithm : str
-        Its schedule, by which every node but the source has to receive once.
+        Name of the schedule. Every node except the source has to receive once.
     most : int
-        Sources that are tried, if there are more.
+        Largest number of tried sources.
     """
     steps, root = -1, 0
     for source in sources_of(network.size, most):

@@ -1,4 +1,4 @@
-"""Table 4: basic properties in the parameters of DLH(m,n), Hex-Cell of i levels, and STH(m,n).
+"""Table 4: basic properties as formulas of DLH(m,n), Hex-Cell of i levels, and STH(m,n).
 
 Values are cells of the table, by the network's column.
 """
@@ -41,19 +41,19 @@ NETWORKS = {
         for kind in KINDS
     },
 }
-"""Column and usual grid, by the end of a claim's id."""
+"""Column and default grid, by the ending of a claim's id."""
 
 SHALLOW = 4
-"""Levels up to which a Hex-Cell's bisection is searched for with every budget."""
+"""Largest number of levels of a Hex-Cell whose bisection is searched with every budget."""
 
 
 def cost_factor(topology: str) -> int:
-    """Degree times diameter."""
+    """Return degree times diameter."""
     return degree(topology) * extent(topology).diameter
 
 
 def cost(topology: str) -> int:
-    """Links times diameter."""
+    """Return links times diameter."""
     return links(topology) * extent(topology).diameter
 
 
@@ -67,7 +67,7 @@ def _cell(
     grid: PointGrid | None = None,
     **known: Any,
 ) -> Claim:
-    """A cell of the table: a formula of a network's parameters, and the measure."""
+    """Return the claim of a cell: a formula of a network's parameters, and its measurement."""
     column, usual = NETWORKS[id.partition("-")[2]]
 
     def found(topology: str) -> Measured:
@@ -95,7 +95,7 @@ def _of_kinds(
     formula: Callable[..., float],
     refuted: Mapping[str, dict[str, Any]],
 ) -> list[Claim]:
-    """The cells of STH with each kind of cube, and what is known of those that are refuted."""
+    """Return the claims of STH's cells for each kind of cube; `refuted` describes refuted cells."""
     return [
         _cell(
             f"{row}-sth-{kind}",
@@ -109,14 +109,14 @@ def _of_kinds(
 
 
 def _of_twisted_cube(corrected: Corrected) -> dict[str, dict[str, Any]]:
-    """Return what is known of a cell that is refuted with the cube of definition 8 alone."""
+    """Return the description of a cell that is refuted only with the cube of definition 8."""
     return {"tq": {"cause": "cube", "fails_where": beyond(4), "corrected": corrected}}
 
 
 def _width_cell(
     id: str, statement: str, formula: Callable[..., int], grid: PointGrid, **known: Any
 ) -> Claim:
-    """A cell of the row of bisection widths."""
+    """Return the claim of a cell of the row of bisection widths."""
 
     def found(topology: str) -> Measured:
         return width(topology, of(formula)(topology))
@@ -274,7 +274,7 @@ CELLS = [
         fails_where=NOT_FOUR,
         corrected=width_corrected(
             "STH-C-dlh-width",
-            "the bisection width of DLH(m,n) is 2^(n+2), whatever m",
+            "the bisection width of DLH(m,n) is 2^(n+2) for every m",
             of(lambda m, n: 2 ** (n + 2)),
         ),
     ),

@@ -1,8 +1,8 @@
-"""Table 8: how many of the sizes 1 to 50000 a family offers within psi percent.
+"""Table 8: number of the sizes 1 to 50000 that a family offers within psi percent.
 
-A family's sizes are those of the networks that can be opened. No twisted cube of definition 8 has
-one dimension. So there are two readings of TQ and STH: by that definition, from two dimensions on;
-and with a single link in the place of TQ_1, without which the table's counts do not come out.
+A family's sizes are the sizes of networks that can be opened. No twisted cube of definition 8 has
+one dimension, so TQ and STH have two readings. By definition 8 they start at two dimensions. The
+other reading uses a single link as TQ_1, without which the table's counts are not reproduced.
 """
 
 from __future__ import annotations
@@ -19,24 +19,29 @@ from mpinet.papers.sth.grids import sth
 from mpinet.papers.sth.printed import TABLE_8, TOLERANCES
 
 WANTED = 50_000
-"""Largest size that is asked for."""
+"""Largest requested size."""
 
 LARGEST = WANTED * 120 // 100
-"""No larger network is within 20 percent of a size that is asked for."""
+"""Largest network size within 20 percent of a requested size."""
 
 SIZES_ARE = 0.010001
-"""Tolerance of a percentage with two decimals, cut or rounded; of a count it is none."""
+"""Tolerance of a percentage with two decimals, truncated or rounded; too small to affect a
+count.
+"""
 
 
 def _sizes(name: Callable[[int], str], first: int) -> Iterator[int]:
-    """Sizes of networks with one growing parameter."""
+    """Yield the sizes of networks with one growing parameter."""
     while (size := size_of(name(first))) <= LARGEST:
         yield size
         first += 1
 
 
 def _products(name: Callable[[int, int], str], n: int = 1) -> Iterator[int]:
-    """Sizes of networks with m from 2 on, n from the given one on."""
+    """Yield node counts of networks: for each n from a value on, all m from 2 on.
+
+    Networks with more than `LARGEST` nodes are left out. `name` returns the network of (n, m).
+    """
     while size_of(name(n, 2)) <= LARGEST:
         yield from _sizes(partial(name, n), 2)
         n += 1
@@ -50,12 +55,12 @@ FAMILIES: dict[str, tuple[str, Callable[[], Iterator[int]]]] = {
     "sth-link": ("STH", lambda: _products(lambda n, m: sth(m, n, "tq" if n > 1 else "cq"))),
     "tq-link": ("TQ", lambda: _sizes(lambda n: f"tq:{n}" if n > 1 else "cq:1", 1)),
 }
-"""Each family's name, and the sizes of its networks."""
+"""Name of each family, and the sizes of its networks."""
 
 
 WITH_SINGLE_LINK = ("dlh", "hx", "sth-link", "tq-link")
 BY_DEFINITION = ("dlh", "hx", "sth", "tq")
-"""The families of the table's columns in both readings."""
+"""Families of the table's columns in both readings."""
 
 READINGS = {
     "sth-link": "Stand-in: a single link takes the place of TQ_1, which definition 8 does not "
@@ -68,49 +73,49 @@ READINGS = {
 
 @remembered
 def sizes(family: str) -> np.ndarray:
-    """All sizes of a family's networks, ascending."""
+    """Return all sizes of a family's networks, ascending."""
     return np.unique(np.fromiter(FAMILIES[family][1](), np.int64))
 
 
 @remembered
 def available(family: str, psi: int) -> int:
-    """Number of sizes A for which some network of a family has one near it; see `near_sizes`."""
+    """Return the number of sizes A with a network of the family near A; see `near_sizes`."""
     return near_sizes(sizes(family), psi)
 
 
 def near_sizes(offered: Sequence[int] | np.ndarray, psi: int) -> int:
-    """Number of sizes A for which some offered size B has 100 |A-B| / A < psi.
+    """Return the number of sizes A with some offered size B for which 100 |A-B| / A < psi.
 
     Parameters
     ----------
     offered : sequence of int
-        Ascending.
+        Offered sizes, ascending.
     psi : int
         Percentage.
     """
     wanted, offered = np.arange(1, WANTED + 1), np.asarray(offered)
     above = np.searchsorted(offered, wanted)
     near = np.abs(offered[np.minimum(above, len(offered) - 1)] - wanted)
-    # The nearest offered size is one of the two beside the wanted one, as sizes ascend.
+    # Offered sizes ascend, so the nearest is one of the two neighbours of the requested size.
     near = np.minimum(near, np.abs(offered[np.maximum(above - 1, 0)] - wanted))
     return int((100 * near < psi * wanted).sum())
 
 
 def percentage(family: str, psi: int) -> float:
-    """`available` as a percentage with two decimals."""
-    # Two decimals, as printed; the table itself cuts some cells and rounds others.
+    """Return `available` as a percentage with two decimals."""
+    # Two decimals, as printed; the table itself truncates some cells and rounds others.
     return round(100 * available(family, psi) / WANTED, 2)
 
 
 REFUTED = {"hx": "hexcell", "sth": "one-dimension", "tq": "one-dimension"}
-"""The error in the cells of each family (`Claim.cause`)."""
+"""Error that affects the cells of each family (`Claim.cause`)."""
 
 
 def single_levels(psi: int, count: float) -> Corrected:
-    """Return what a cell of Hex-Cell counts."""
+    """Return the corrected statement on a cell of Hex-Cell."""
     return Corrected(
         f"STH-C-T8-{psi}-hx",
-        "table 8's Hex-Cell cells are those of the sizes 6(2i-1), the nodes of single "
+        "table 8's Hex-Cell cells belong to the sizes 6(2i-1), the nodes of single "
         f"levels: {count} sizes within {psi} percent",
         claimed=count,
         tolerance=0,
@@ -120,7 +125,7 @@ def single_levels(psi: int, count: float) -> Corrected:
 
 
 def _cell(psi: int, family: str, printed: tuple[float, float]) -> Claim:
-    """A count and a percentage."""
+    """Return the claim of a cell: a count and a percentage."""
     name = FAMILIES[family][0]
     id = f"{family}-def8" if family in BY_DEFINITION[2:] else family
     return claim(

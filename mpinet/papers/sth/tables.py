@@ -1,7 +1,7 @@
 """Tables 5 to 7: the rows of 2^10 to 2^17 nodes, by the paper's formulas and as measured.
 
-Table 5 has diameter, links, cost factor and cost; table 6 bisection widths, and lower bounds of the
-costs of broadcasts in microseconds; table 7 average distance and message traffic density.
+Table 5 has diameter, links, cost factor and cost. Table 6 has bisection widths, and lower bounds of
+the costs of broadcasts in microseconds. Table 7 has average distance and message traffic density.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ COLUMNS = ("DLH", "HX", "STH")
 
 
 def cells(groups: Mapping[str, Sequence[float]], columns: tuple[str, ...]) -> dict[str, float]:
-    """The cells of a row by name: measure and network."""
+    """Return the cells of a row by name (measure and network)."""
     return {
         f"{name} {column}": value
         for name, values in groups.items()
@@ -57,7 +57,7 @@ def _by_formulas(
     columns: tuple[str, ...],
     **said: Any,
 ) -> list[Claim]:
-    """The claims that the rows of a table follow from the paper's formulas."""
+    """Return the claims that the rows of a table follow from the paper's formulas."""
     return [
         claim(
             f"STH-T{number}-{nodes}",
@@ -82,13 +82,13 @@ TABLE_5_BY_FORMULAS = _by_formulas(
 
 
 def four_cells(topology: str) -> dict[str, int]:
-    """The row's four measures of one network."""
+    """Return the row's four measures of one network."""
     d, D, L = degree(topology), extent(topology).diameter, links(topology)
     return {"D": D, "L": L, "d*D": d * D, "L*D": L * D}
 
 
 def _row_of(nodes: int, network: str, named: str, topology: str, cause: str = "") -> Claim:
-    """The four cells of one network in a row."""
+    """Return the claim of the four cells of one network in a row."""
     column = named.partition(" ")[0]
     at = COLUMNS.index(column)
 
@@ -99,7 +99,7 @@ def _row_of(nodes: int, network: str, named: str, topology: str, cause: str = ""
     return claim(
         f"STH-T5-{nodes}-{network}",
         place=f"table 5, row {nodes}",
-        statement=f"the row's cells of {column} are those of the network {topology}",
+        statement=f"the row's cells of {column} equal the values of the network {topology}",
         claimed={f"{name} {named}": values[at] for name, values in TABLE_5[nodes].items()},
         grid=networks(topology, [topology]),
         cost=lambda topology: nodes / 4096,
@@ -120,16 +120,16 @@ STH_ROWS = [
 @claim(
     "STH-T5-hx",
     place="table 5",
-    statement="the row's cells of Hex-Cell are those of a Hex-Cell of N nodes",
+    statement="the row's cells of Hex-Cell equal the values of a Hex-Cell of N nodes",
     relation="exists",
     grid=over("the 8 rows, N=2^10..2^17", nodes=ROWS),
     note="No Hex-Cell has so many nodes: 6 d^2 = 2^k has no solution.",
     cause="hexcell",
 )
 def hexcells(nodes: int) -> Measured:
-    """Try the two Hex-Cells whose sizes are next to N."""
+    """Return whether a Hex-Cell has the row's cells, testing the two sizes closest to N."""
     printed = {name: values[1] for name, values in TABLE_5[nodes].items()}
-    # 6 d^2 = 2^k has no solution, so the two nearest sizes show how far the printed row is off.
+    # 6 d^2 = 2^k has no solution, so the two nearest sizes show the error of the printed row.
     below, above = near = hexcell_up_to(nodes), hexcell_from(nodes)
     for topology in near:
         if size_of(topology) == nodes and four_cells(topology) == printed:
@@ -162,7 +162,7 @@ def _widths(
     of_row: Callable[[int], str],
     fails_where: tuple[str, Predicate] | None = None,
 ) -> Claim:
-    """A column of widths."""
+    """Return the claim of a column of widths."""
     at = COLUMNS.index(column)
     printed = {of_row(nodes): TABLE_6[nodes]["width"][at] for nodes in ROWS}
     return width_claim(
@@ -171,7 +171,7 @@ def _widths(
         statement=statement,
         claimed=lambda topology: printed[topology],
         grid=networks("the 8 rows, N=2^10..2^17", printed).quick(up_to(1024)),
-        # Beyond the sizes that are searched a plain cut decides at once.
+        # Above the size limit of the search, a plain cut decides at once.
         cost=lambda topology: 10 if size_of(topology) <= 2048 else 2,
         cause="widths",
         fails_where=fails_where,
@@ -193,20 +193,21 @@ WIDTHS = [
 
 
 def broadcast_costs(topology: str) -> dict[str, float]:
-    """Both bounds at the network's measured size, degree and diameter."""
+    """Return both bounds at the network's measured size, degree and diameter."""
     d, D = degree(topology), extent(topology).diameter
     return {"one-to-all": one_to_all(d, D), "all-to-all": all_to_all(reached(topology), d, D)}
 
 
 def _costs(network: str, named: str, of_row: Callable[[int], str], cause: str = "") -> Claim:
-    """The two columns of costs, at measured degrees and diameters."""
+    """Return the claim of the two columns of costs, at measured degrees and diameters."""
     at = COLUMNS.index(named.partition(" ")[0])
     names = ("one-to-all", "all-to-all")
     printed = {of_row(nodes): {name: TABLE_6[nodes][name][at] for name in names} for nodes in ROWS}
     return claim(
         f"STH-T6-bc-{network}",
         place="table 6",
-        statement=f"the row's costs of broadcasts are those of {named} with its measured diameter",
+        statement=f"the row's costs of broadcasts equal the costs of {named} with its "
+        f"measured diameter",
         claimed=lambda topology: printed[topology],
         tolerance=PRINTED,
         grid=rows(of_row),
@@ -235,7 +236,7 @@ TABLE_7_BY_FORMULAS = _by_formulas(
     ("HC", "STH"),
     tolerance=PRINTED,
 )
-"""No formula of the paper gives the cells of DLH."""
+"""Claims of table 7 by the paper's formulas, which do not cover the cells of DLH."""
 
 NETWORKS: dict[str, tuple[int, str, Callable[[int], str]]] = {
     "dlh": (0, "DLH", dlh_of),
@@ -251,13 +252,13 @@ NETWORKS: dict[str, tuple[int, str, Callable[[int], str]]] = {
 def _column(
     id: str, measure: str, named: str, network: str, measured: Callable[[str], float]
 ) -> Claim:
-    """A column of the table."""
+    """Return the claim of a column of the table."""
     at, name, of_row = NETWORKS[network]
     printed = {of_row(nodes): TABLE_7[nodes][measure][at] for nodes in ROWS}
     return claim(
         f"STH-T7-{id}-{network}",
         place="table 7",
-        statement=f"the row's {named} of {name} is that of the network",
+        statement=f"the row's {named} of {name} equals the network's value",
         claimed=lambda topology: printed[topology],
         tolerance=PRINTED,
         grid=rows(of_row),
