@@ -1,6 +1,7 @@
-"""The ledger's machinery: what a claim is, and how claims are judged by measurements.
+"""The ledger's machinery: the definition of claims, and their verification by measurements.
 
-The papers' claims lie in their rooms, ``papers/<paper>/``; a user's in a file of theirs.
+The papers' claims are in their own rooms, ``papers/<paper>/``; a user's claims are in a user's
+file.
 """
 
 from mpinet.claims.cause import Cause

@@ -1,7 +1,7 @@
-"""Causes of refutations: a sentence on an error of a paper, and how much of the paper it takes.
+"""Causes of refutations: a sentence on each error of a paper, and a grade for its severity.
 
-The grade is a judgement of ours, made once per error by the same four questions, so that a slip of
-the pen is never counted with a theorem that does not hold.
+The grade is our judgement. The same four questions decide it for every error, so a slip of the pen
+never counts as much as a false theorem.
 """
 
 from __future__ import annotations
@@ -13,20 +13,20 @@ from typing import NamedTuple
 from mpinet.base.fielddocs import described
 
 WRONG_RESULT = "wrong result"
-"""A statement, formula or algorithm that fails on networks which the paper is about."""
+"""A statement, formula or algorithm that fails on networks within the paper's subject."""
 
 BOUNDARY_CASE = "boundary case"
-"""A result that holds in general and fails at the edge of its range: smallest sizes,
-equal words."""
+"""A result that holds in general and fails at the edge of its range: smallest sizes, equal words.
+"""
 
 OVERSTATEMENT = "overstatement"
 """A comparison or an "all" that goes further than the paper's own result."""
 
 SLIP = "slip"
-"""A misprint, a wrong number in an example, two places that contradict each other."""
+"""A misprint, a wrong number in an example, or a contradiction between two places."""
 
 GRADES = (WRONG_RESULT, BOUNDARY_CASE, OVERSTATEMENT, SLIP)
-"""The grades, the heaviest first."""
+"""The grades, in descending order of severity."""
 
 
 @described
@@ -36,10 +36,10 @@ class Cause(NamedTuple):
     grade: str
     """One of `GRADES`."""
     sentence: str
-    """Sentence on the error."""
+    """One sentence that describes the error."""
 
 
 def read_causes(file: Path) -> dict[str, Cause]:
-    """Read the errors of a paper, by the names that its claims have for them."""
+    """Read the errors of a paper, by the names used in its claims."""
     with file.open(encoding="utf-8", newline="") as rows:
         return {row["cause"]: Cause(row["grade"], row["sentence"]) for row in csv.DictReader(rows)}

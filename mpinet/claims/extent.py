@@ -1,6 +1,6 @@
-"""Extent of a refutation: at how many points a claim fails, and what these have in common.
+"""Extent of a refutation: the number of failing points of a claim, and their common property.
 
-What a claim says of its failing points is counted over the points that were measured, not believed.
+A claim's description of its failing points is counted over the measured points, not taken on trust.
 """
 
 from __future__ import annotations
@@ -18,29 +18,33 @@ class RefutationExtent:
     """Extent of a refutation."""
 
     failing: int = 0
-    """Points that fail."""
+    """Number of failing points."""
     everywhere: bool = False
     """True if all measured points fail."""
     common: dict[str, Any] | None = None
-    """Common property of the failing points, as in `mpinet.claims.verdict.Verdict`; None if no such
-    property is known."""
+    """Common property of the failing points, as in `mpinet.claims.verdict.Verdict`; None if no
+    common property is known.
+    """
     degenerate: int | None = None
-    """Failing points that are degenerate; None where the claim names none so."""
+    """Number of degenerate failing points; None if the claim has no rule for degenerate points."""
     nondegenerate: int | None = None
-    """Number of the first failing point that is not."""
+    """Index of the first failing point that is not degenerate."""
 
 
 def extent(claim: Claim, points: Sequence[Point], wrong: Sequence[bool]) -> RefutationExtent:
-    """Count failing points, and their common property, over the measured points.
+    """Return how many points fail, and how many of these have the claim's described property.
+
+    The description is the claim's `fails_where`. Points with this property that do not fail,
+    and degenerate failing points, are counted separately.
 
     Parameters
     ----------
     claim : Claim
         The claim.
     points : sequence of dict
-        The points that were measured.
+        The measured points.
     wrong : sequence of bool
-        Which of them fail.
+        For each point: True if the claim fails.
     """
     failing = [i for i, fails in enumerate(wrong) if fails]
     common = degenerate = nondegenerate = None
@@ -48,14 +52,13 @@ def extent(claim: Claim, points: Sequence[Point], wrong: Sequence[bool]) -> Refu
         text, predicate = claim.fails_where
         so = _so(predicate, points)
         among = sum(so[i] for i in failing)
-        # A property that points without failure have too explains too much, so it is shown as
-        # inexact.
+        # A property shared by points without failure explains too much, and is shown as inexact.
         others = sum(so) - among
         exact = among == len(failing) and not others
         common = {"text": text, "failing": among, "holding": others, "exact": exact}
     if claim.degenerate is not None:
-        # A reader may object that the paper never meant the smallest witness. This one answers the
-        # objection.
+        # A reader may object that the paper never meant the smallest witness. The first
+        # non-degenerate failing point answers this objection.
         fair = [i for i in failing if not claim.degenerate(**points[i])]
         degenerate = len(failing) - len(fair)
         nondegenerate = fair[0] if fair else None

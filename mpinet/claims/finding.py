@@ -1,4 +1,4 @@
-"""Findings: what a claim's measurement gave at one point."""
+"""Findings: the results of a claim's measurement at single points."""
 
 from __future__ import annotations
 
@@ -20,30 +20,30 @@ from mpinet.measure.bounded import Bounded
 
 @dataclass(frozen=True)
 class Finding:
-    """Result at one point of a claim's grid; values are of JSON's kinds."""
+    """Result at one point of a claim's grid; values have JSON types."""
 
     claimed: Any = None
-    """Value that the claim states for the point."""
+    """Claimed value at the point."""
     measured: Any = None
-    """Value that was measured at the point."""
+    """Measured value at the point."""
     holds: bool = False
     """True if the relation holds between the two values."""
     where: dict[str, Any] = field(default_factory=dict)
     """Place on the network at which the measured value was found."""
     out_of_reach: str = ""
-    """Reason why nothing was measured; else empty."""
+    """Reason why nothing was measured; otherwise empty."""
     error: str = ""
-    """Error of the measurement; else empty."""
+    """Error of the measurement; otherwise empty."""
     seconds: float = 0.0
     """Wall time of the measurement, in seconds."""
 
 
 def find(claim: Claim, point: Point) -> Finding:
-    """Measure a claim at a point, on machines that this process alone hosts."""
+    """Measure a claim at a point, on machines hosted by this process alone."""
     began = time.perf_counter()
     try:
         found = _measure(claim, point)
-    # A point that is too large says nothing against the claim: it stays open there, and the other
+    # A point that is too large says nothing against the claim: it stays open there, and all other
     # points still count.
     except OutOfReach as why:
         found = {"out_of_reach": str(why)}
@@ -57,23 +57,23 @@ def find(claim: Claim, point: Point) -> Finding:
 
 
 def _measure(claim: Claim, point: Point) -> dict[str, Any]:
-    """Measure, compute the claimed value, and compare."""
+    """Measure the value, compute the claimed value, and compare both."""
     assert claim.measured is not None
-    # Tasks are dealt to single ranks. A collective call would wait here for ranks that measure
-    # something else.
+    # Tasks are dealt to single ranks. A collective call would wait here for ranks with different
+    # measurements.
     with alone():
         measured = claim.measured(**point)
         claimed = claim.claimed_at(point)
     where: dict[str, Any] = {}
     if isinstance(measured, Measured):
         measured, where = measured.value, dict(measured.where)
-    # Bounds are enough where both lie on one side of the claimed value; only a value between them
-    # is out of reach.
+    # Bounds are enough if both lie on one side of the claimed value. A claimed value between the
+    # bounds is out of reach.
     if isinstance(measured, Bounded):
         where = asdict(measured) | where
         measured = deciding(claim.relation, measured, plain(claimed), claim.tolerance)
     claimed, measured = plain(claimed), plain(measured)
-    # The journal and the exchange between ranks are JSON. A bad value has to fail at its own claim,
+    # The journal and the exchange between ranks are JSON. A bad value must fail at its own claim,
     # under its name.
     _require_json(claimed=claimed, measured=measured, where=plain(where))
     right = holds(claim.relation, measured, claimed, claim.tolerance)
@@ -83,7 +83,7 @@ def _measure(claim: Claim, point: Point) -> dict[str, Any]:
 
 
 def _require_json(**values: Any) -> None:
-    """Raise `UsageError` for a value that the journal, which is JSON, cannot keep."""
+    """Raise `UsageError` for a value without a JSON form, which the journal cannot keep."""
     for name, value in values.items():
         try:
             json.dumps(value, allow_nan=False)

@@ -1,7 +1,7 @@
-"""Grids: the points at which a claim is tested, from the smallest on.
+"""Grids: the points at which a claim is tested, in ascending order of size.
 
-A point is a set of arguments (``m=5 N=40``) for a claim's formula and its measurement. A claim is
-never proved by a grid, but it can be refuted: the order makes the first failing point the smallest
+A point is a set of arguments (``m=5 N=40``) for a claim's formula and its measurement. A grid can
+refute a claim, but never prove it. With ascending sizes, the first failing point is the smallest
 witness. The budget ``quick`` takes some of the points, ``full`` takes all.
 """
 
@@ -14,7 +14,7 @@ from typing import Any
 from mpinet.base.fielddocs import described
 
 Point = dict[str, Any]
-"""The arguments of a claim's formula and measurement: numbers, texts and tuples of them."""
+"""Arguments of a claim's formula and measurement: numbers, texts, and tuples of these."""
 
 BUDGETS = ("quick", "full")
 
@@ -22,18 +22,19 @@ BUDGETS = ("quick", "full")
 @described
 @dataclass(frozen=True)
 class PointGrid:
-    """The points of a claim, in the order in which a witness is looked for: smallest first."""
+    """The points of a claim, in the order of the search for a witness: smallest first."""
 
     make: Callable[[], Iterable[Point]]
-    """Returns the points of the full budget."""
+    """Function that returns the points of the full budget."""
     text: str
-    """The range as a person reads it."""
+    """The range in words."""
     chosen: Callable[..., bool] | None = None
-    """Returns True if the quick budget takes the point, given as keywords. Default: it takes
-    all."""
+    """Function that returns True for points of the quick budget, called with a point's arguments as
+    keywords. Default: all points.
+    """
 
     def quick(self, chosen: Callable[..., bool]) -> PointGrid:
-        """Return the grid with the quick budget limited to the points that are `chosen`."""
+        """Return the grid with a quick budget limited to the points for which `chosen` is true."""
         return replace(self, chosen=chosen)
 
     def points(self, budget: str) -> list[Point]:
@@ -45,19 +46,19 @@ class PointGrid:
 
 
 def once(text: str = "") -> PointGrid:
-    """The grid of a claim without parameters: one point that has no arguments."""
+    """Return the grid of a claim without parameters: one point without arguments."""
     return PointGrid(lambda: [{}], text)
 
 
 def points(text: str, listed: Iterable[Point] | Callable[[], Iterable[Point]]) -> PointGrid:
-    """A grid of listed points.
+    """Return a grid of listed points.
 
     Parameters
     ----------
     text : str
-        The range as a person reads it.
+        The range in words.
     listed : iterable of dict, or callable
-        The points, or a function that returns them.
+        The points, or a function that returns the points.
 
     Examples
     --------
@@ -66,22 +67,22 @@ def points(text: str, listed: Iterable[Point] | Callable[[], Iterable[Point]]) -
     """
     if callable(listed):
         return PointGrid(listed, text)
-    # The points are read for the budget and again for the size of the whole grid: a generator would
-    # be empty then.
+    # The points are read twice: for the budget and for the size of the whole grid. A generator
+    # would be empty the second time.
     every = list(listed)
     return PointGrid(lambda: every, text)
 
 
 def over(text: str = "", **axes: Any) -> PointGrid:
-    """The grid of all combinations of the axes' values, the last axis running fastest.
+    """Return the grid of all combinations of the axes' values; the last axis varies fastest.
 
     Parameters
     ----------
     text : str
-        The range as a person reads it (default: the axes).
+        The range in words (default: the axes).
     **axes : iterable, or callable
-        Values of each argument; a callable gets the values of the axes before it by name and
-        gives this axis's.
+        Values of each argument. A callable receives the values of the preceding axes as keywords
+        and returns the values of its own axis.
 
     Examples
     --------
@@ -105,23 +106,23 @@ def over(text: str = "", **axes: Any) -> PointGrid:
 
 
 def _axis(values: Any) -> str:
-    """Format an axis for a person."""
+    """Describe the values of an axis in words."""
     if callable(values):
-        return "all that are valid"
+        return "all valid values"
     if isinstance(values, range) and values.step == 1:
         return f"{values.start}..{values.stop - 1}"
     return ",".join(map(argument_text, values))
 
 
 MOST_RUNS = 6
-"""Most runs of values of an argument that are listed."""
+"""Largest number of listed runs of values of an argument."""
 
 
 def extremes_text(points: Sequence[Point]) -> str:
     """List the values of each argument of some points: ``n in 3..11, k in 2,4``.
 
-    Whole numbers in a row are one run. Of more than `MOST_RUNS` runs, only the number of values and
-    the first and last value are stated.
+    Consecutive whole numbers form one run. For more than `MOST_RUNS` runs, only the number of
+    values and the first and last value are stated.
 
     Examples
     --------
@@ -145,8 +146,8 @@ def _values_text(given: Sequence[Any]) -> str:
             runs[-1].append(value)
         else:
             runs.append([value])
-    # A list of hundreds of scattered sizes cannot be read, and its ends already state how far the
-    # range goes.
+    # A list of hundreds of scattered sizes is unreadable, and its ends already show the extent of
+    # the range.
     if len(runs) > MOST_RUNS:
         first, last = argument_text(values[0]), argument_text(values[-1])
         return f"{len(values)} values from {first} to {last}"
@@ -157,12 +158,12 @@ def _values_text(given: Sequence[Any]) -> str:
 
 
 def argument_text(value: Any) -> str:
-    """Format an argument as it is printed and typed: tuples without blanks."""
+    """Format an argument as on the command line: tuples without blanks."""
     if isinstance(value, list | tuple):
         return f"({','.join(map(argument_text, value))})"
     return str(value)
 
 
 def point_text(point: Mapping[str, Any]) -> str:
-    """Format a point as it is printed: ``m=5 N=40``."""
+    """Format a point as on the command line: ``m=5 N=40``."""
     return " ".join(f"{name}={argument_text(value)}" for name, value in point.items())

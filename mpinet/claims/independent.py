@@ -1,8 +1,9 @@
-"""A second implementation of claims beside the first: a program of its own, which shares nothing.
+"""Comparison of verdicts with a second, independent implementation of the claims.
 
-The program is run with this Python, and prints one JSON object: for each claim that it knows, by
-id, ``{"verdict": "holds" | "refuted", "values": {POINT: VALUE, ..}}``; a point is written as verify
-writes it (``topology=gmn:3,12``). Verdicts are compared, and the values at points that both have.
+The second implementation is a program without shared code, run with this Python. It prints one JSON
+object with an entry for each of its claims, by id: ``{"verdict": "holds" | "refuted", "values":
+{POINT: VALUE, ..}}``. A point has the format of the command verify (``topology=gmn:3,12``).
+Verdicts are compared, and the values at all common points.
 """
 
 from __future__ import annotations
@@ -20,42 +21,42 @@ from mpinet.claims.verdict import FAILS, HOLDS, REFUTED, Verdict
 from mpinet.errors import UsageError
 
 CLOSE = 1e-9
-"""Relative difference up to which two computations of a fraction are one value."""
+"""Largest relative difference between two equal results of floating-point calculations."""
 
 Answers = dict[str, dict[str, Any]]
-"""Verdict and values of each claim that the program knows, by ids."""
+"""The program's verdict and values for each of its claims, by id."""
 
 
 @dataclass(frozen=True)
 class Beside:
-    """Answer of another program on a claim, compared with a verdict."""
+    """Answer of the second program on a claim, compared with our verdict."""
 
     verdict: str
-    """Verdict of the other program."""
+    """Verdict of the second program."""
     points: int
     """Number of points at which both have a value."""
     differing: list[dict[str, Any]] = field(default_factory=list)
-    """Points at which these differ: point, measured, independent."""
+    """Points with different values: point, measured, independent."""
     agrees: bool = True
     """True if the verdicts are equal and no value differs."""
 
 
 def asked(program: Path) -> Answers:
-    """Run a program, and return what it says of claims.
+    """Run the second program, and return its verdicts and values of claims.
 
     Raises
     ------
     UsageError
-        It cannot be run, fails, or prints something else.
+        The program cannot be run, fails, or prints no valid answers.
     """
     try:
         done = subprocess.run([sys.executable, str(program)], capture_output=True, text=True)
     except (OSError, ValueError) as error:
         raise UsageError(f"--independent {program}: {error}.") from None
     if done.returncode:
-        # Only the last line of a traceback names the error; the rest is of no use to a person who
-        # did not write the program.
-        last = (done.stderr.strip().splitlines() or ["it says nothing"])[-1]
+        # Only the last line of a traceback names the error. The rest is useless to users who did
+        # not write the program.
+        last = (done.stderr.strip().splitlines() or ["it prints nothing"])[-1]
         raise UsageError(
             f"--independent {program}: the program ended with status {done.returncode}: {last}"
         )
@@ -63,11 +64,11 @@ def asked(program: Path) -> Answers:
 
 
 def answers_in(text: str, program: Path) -> Answers:
-    """Read what a program has printed; `UsageError` if this is not what is asked for."""
+    """Parse a program's output; raise `UsageError` if it has a wrong format."""
     try:
         found = json.loads(text)
     except (ValueError, RecursionError):
-        raise UsageError(f"--independent {program}: it does not print one JSON object.") from None
+        raise UsageError(f"--independent {program}: the output must be one JSON object.") from None
     if not isinstance(found, dict) or not all(map(_is_answer, found.values())):
         raise UsageError(
             f'--independent {program}: it has to print {{"CLAIM": {{"verdict": "{HOLDS}" or '
@@ -85,12 +86,12 @@ def _is_answer(answer: Any) -> bool:
 
 
 def beside(verdict: Verdict, answer: Mapping[str, Any]) -> Beside:
-    """Compare a verdict, which has the values of all points, with what a program says.
+    """Compare a verdict, which contains the values of all points, with a program's answer.
 
     Parameters
     ----------
     verdict : Verdict
-        The verdict, of a claim whose values are kept.
+        The verdict, of a claim with stored values.
     answer : mapping
         The program's verdict and values.
     """
@@ -102,7 +103,7 @@ def beside(verdict: Verdict, answer: Mapping[str, Any]) -> Beside:
         for point in both
         if not same(own[point], values[point])
     ]
-    # Other programs know no beaten rows. For them, fewer steps than stated simply refute the
+    # Other programs have no verdict "beaten". There, fewer steps than stated simply refute the
     # statement.
     said = REFUTED if verdict.verdict in FAILS else verdict.verdict
     agrees = said == answer["verdict"] and not differing
@@ -110,7 +111,7 @@ def beside(verdict: Verdict, answer: Mapping[str, Any]) -> Beside:
 
 
 def same(first: Any, second: Any) -> bool:
-    """Return whether two values are one: fractions nearly, all others exactly."""
+    """Return whether two values are equal: floats nearly, all other values exactly."""
     if isinstance(first, Mapping) and isinstance(second, Mapping):
         return set(first) == set(second) and all(same(first[key], second[key]) for key in first)
     if _is_list(first) and _is_list(second):
@@ -118,7 +119,8 @@ def same(first: Any, second: Any) -> bool:
     if isinstance(first, float) or isinstance(second, float):
         numbers = all(isinstance(value, int | float) for value in (first, second))
         return numbers and isclose(first, second, rel_tol=CLOSE, abs_tol=CLOSE)
-    # True equals 1 in Python, but a program that prints 1 for "yes" has answered another question.
+    # True equals 1 in Python, but a program that prints 1 for "yes" has answered a different
+    # question.
     return type(first) is type(second) and bool(first == second)
 
 

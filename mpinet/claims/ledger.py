@@ -1,4 +1,4 @@
-"""The claims: the papers' in their rooms, a user's in a file."""
+"""Access to the claims: the papers' claims in their rooms, and a user's claims in a file."""
 
 from __future__ import annotations
 
@@ -19,19 +19,19 @@ from mpinet.errors import UsageError
 from mpinet.networks.own import import_from
 
 PAPERS = ("gbsn", "gmn", "hdn", "lens", "sth")
-"""The rooms whose claims the ledger holds, in its order."""
+"""Rooms of the papers in the ledger, in its order."""
 
 FURTHER = ("mcs", "quinn")
-"""Rooms of further texts, which are judged where they are named."""
+"""Rooms of further texts, whose claims are verified only on request."""
 
 ROOMS = PAPERS + FURTHER
-"""All rooms."""
+"""All rooms with claims."""
 
 
 # Each row of a page asks for its paper, and the tables on disk do not change within a run.
 @cache
 def paper(room: str) -> Paper:
-    """A paper of the ledger, with its errors and main findings."""
+    """Return a paper of the ledger, with its errors and main findings."""
     found: Paper = import_module(f"mpinet.papers.{room}").PAPER
     folder = folder_of(room)
     return replace(
@@ -42,17 +42,17 @@ def paper(room: str) -> Paper:
 
 
 def folder_of(room: str) -> Path:
-    """The folder of a paper of the ledger."""
+    """Return the folder of a paper of the ledger."""
     return Path(str(import_module(f"mpinet.papers.{room}").__file__)).parent
 
 
 def claims_of(room: str) -> list[Claim]:
-    """A paper's claims, in its order; then the corrections of those that are refuted, then ours."""
+    """Return a paper's claims in its order, then corrections of refuted claims, then our rows."""
     own = paper(room)
     kept = set(own.kept())
     claims = _claims(room, own.modules)
     quoted = read_quotations(folder_of(room) / "quotations.csv")
-    # The digest covers the order of the rows, so corrections keep the order that the room states.
+    # The digest covers the order of the rows, so corrections keep the order stated in the room.
     corrections = sorted(_corrections(claims), key=lambda claim: _turn(claim, own.corrections))
     return _distinct(
         replace(
@@ -60,8 +60,8 @@ def claims_of(room: str) -> list[Claim]:
             paper=room,
             kept=claim.id in kept,
             grade=own.grade(claim.cause),
-            # A quotation is evidence of what the paper says. Beside a row of ours it would pass for
-            # the paper's words.
+            # A quotation is evidence of the paper's words. Next to one of our rows it would be
+            # misleading.
             quotation=None if claim.ours else quotation_of(claim.id, quoted),
             degenerate=claim.degenerate or own.degenerate,
         )
@@ -70,48 +70,48 @@ def claims_of(room: str) -> list[Claim]:
 
 
 def _noted(claims: Sequence[Claim]) -> Iterator[Claim]:
-    """The claims; rows beside stated steps say whose steps these are."""
+    """Yield the claims; rows that improve stated steps get a note with their source."""
     by_id = {claim.id: claim for claim in claims}
     for claim in claims:
         stated = by_id.get(claim.beats)
         if stated is not None:
-            whose = "a schedule of ours takes" if stated.place in OURS else "the paper states"
-            remark = f"A row of ours, beside the steps that {whose} ({stated.id}). {claim.note}"
+            whose = "of our schedule" if stated.place in OURS else "in the paper"
+            remark = f"An added row, to compare with the steps {whose} ({stated.id}). {claim.note}"
             claim = replace(claim, note=remark.strip())
         yield claim
 
 
 def claims_in(file: str) -> list[Claim]:
-    """The claims of a user's file, or of an importable module.
+    """Return the claims in a user's file, or in an importable module.
 
     Raises
     ------
     UsageError
-        The file cannot be imported, or holds no claims, or two of one id.
+        The file cannot be imported, has no claims, or has two claims with the same id.
     """
     name = file.removesuffix(".py").rpartition("/")[2]
     claims = list(_in(import_from(file)))
     known = _noted([*claims, *_corrections(claims)])
     found = _distinct(replace(claim, paper=name) for claim in known)
     if not found:
-        raise UsageError(f"{file} has no claims: make some with @mpinet.claims.claim.")
+        raise UsageError(f"{file} has no claims. Make claims with @mpinet.claims.claim.")
     return found
 
 
 def select(names: Sequence[str]) -> list[Claim]:
-    """The claims that a person names, in the ledger's order.
+    """Return the claims selected by a user, in the ledger's order.
 
     Parameters
     ----------
     names : sequence of str
-        Files (``my.py``), papers (``hdn``), claims' ids, and patterns of ids (``GMN-T1-*``).
-        Where files are named the others choose among their claims, else among the papers';
-        without others, all are chosen.
+        Files (``my.py``), papers (``hdn``), claims' ids, and patterns of ids (``GMN-T1-*``). The
+        papers, ids and patterns select among the claims of the files, or among the papers' claims
+        if no file is named. Without them, all claims are selected.
 
     Raises
     ------
     UsageError
-        A name is none of these.
+        A name matches nothing.
     """
     files = [name for name in names if name.endswith(".py")]
     words = [name for name in names if not name.endswith(".py")]
@@ -131,14 +131,14 @@ def _unknown(word: str, files: Sequence[str]) -> str:
     known = {claim.id.lower(): claim.id for room in ROOMS for claim in claims_of(room)}
     meant = hint(word, [*ROOMS, *known], 1, 0.7)
     for lower, name in known.items():
-        # Names are compared in lower case, but the hint has to show the id as it must be typed.
+        # Names are compared in lower case, but the hint must show the id in its exact spelling.
         meant = meant.replace(f" {lower}?", f" {name}?")
     listed = f"papers are {', '.join(ROOMS)}; mpinet verify --list lists the claims."
     return f"There is no paper or claim {word!r}: {meant or listed}"
 
 
 def _rooms(words: Sequence[str]) -> Sequence[str]:
-    """The rooms in which these names have to be looked for: a claim's id begins with its room."""
+    """Return the rooms to search for these names: a claim's id begins with its room."""
     begins = {word.partition("-")[0].lower() for word in words}
     if words and begins <= set(ROOMS):
         return [room for room in ROOMS if room in begins]
@@ -150,25 +150,25 @@ def _means(name: str, claim: Claim) -> bool:
 
 
 def _claims(room: str, modules: Iterable[str]) -> list[Claim]:
-    """The claims of a room's modules."""
+    """Return the claims in a room's modules."""
     return [
         claim for name in modules for claim in _in(import_module(f"mpinet.papers.{room}.{name}"))
     ]
 
 
 def _corrections(claims: Iterable[Claim]) -> Iterator[Claim]:
-    """The corrected statements that stand in the rows of claims."""
+    """Yield the corrected statements attached to claims."""
     yield from (claim.corrected for claim in claims if claim.corrected)
 
 
 def _turn(claim: Claim, order: Sequence[str]) -> int:
-    """The place of the first id, or pattern, in an order that means a claim; else behind all."""
+    """Return the position of the first id or pattern that matches a claim, or else the end."""
     places = (place for place, name in enumerate(order) if fnmatchcase(claim.id, name))
     return next(places, len(order))
 
 
 def _in(module: ModuleType) -> Iterator[Claim]:
-    """The claims of a module, also those in lists, in the order of their definition."""
+    """Yield the claims in a module, including claims in lists, in the order of their definition."""
     # A module's namespace keeps the order of definition, which is the order of the paper.
     for value in vars(module).values():
         if isinstance(value, Claim):
@@ -178,10 +178,10 @@ def _in(module: ModuleType) -> Iterator[Claim]:
 
 
 def _distinct(claims: Iterable[Claim]) -> list[Claim]:
-    """The claims; `UsageError` if two of them have one id."""
+    """Return the claims as a list; raise `UsageError` if two claims have the same id."""
     found: dict[str, Claim] = {}
     for claim in claims:
         if claim.id in found:
-            raise UsageError(f"There are two claims of the id {claim.id}.")
+            raise UsageError(f"Two claims have the id {claim.id}.")
         found[claim.id] = claim
     return list(found.values())

@@ -1,4 +1,4 @@
-"""A paper as the ledger shows it: its citation, claims, tables, plots and main findings."""
+"""A paper as shown in the ledger: its citation, claims, tables, plots and main findings."""
 
 from __future__ import annotations
 
@@ -16,60 +16,61 @@ from mpinet.claims.statement import Predicate
 @described
 @dataclass(frozen=True)
 class PaperTable:
-    """A table of a paper, made again from the ledger: a row a claim, or several claims."""
+    """A table of a paper, reproduced from the ledger; each row shows one or several claims."""
 
     title: str
-    """The paper's number and what the table shows."""
+    """The paper's number of the table, and its subject."""
     rows: tuple[tuple[str, tuple[str, ...]], ...]
-    """Each row's label and the claims whose claimed and measured values, objects with a field a
-    cell, make it."""
+    """Label and claims of each row. The claimed and measured values of these claims are objects
+    with one field per cell.
+    """
 
     def claims(self) -> Iterator[str]:
-        """The claims that make it."""
+        """Yield the ids of the claims in the table."""
         for _, claims in self.rows:
             yield from claims
 
 
 @dataclass(frozen=True)
 class ClaimColumn:
-    """A column of a table of measurements: a claim, a row a point."""
+    """A column of a table of measurements: one claim, with one point per row."""
 
     name: str
     """Heading of the column."""
     claim: str
     """The claim's id."""
     points: Mapping[str, str]
-    """The point of each row's label, as it is printed."""
+    """Printed form of the point in each row, by the row's label."""
 
 
 @dataclass(frozen=True)
 class MeasuredTable:
-    """A table of a paper whose columns are claims: what is printed beside what is measured."""
+    """A table of a paper whose columns are claims, with printed and measured values."""
 
     title: str
-    """The paper's number and what the table shows."""
+    """The paper's number of the table, and its subject."""
     columns: tuple[ClaimColumn, ...]
     """Columns of the table."""
 
     def claims(self) -> Iterator[str]:
-        """The claims that make it."""
+        """Yield the ids of the claims in the table."""
         yield from (column.claim for column in self.columns)
 
 
 def item_name(title: str) -> str:
-    """Return the name by which a table or figure is asked for: ``table-5`` of "Table 5, .."."""
+    """Return the name of a table or figure on the command line: ``table-5`` for "Table 5, .."."""
     return re.split("[:.,]", title, maxsplit=1)[0].strip().lower().replace(" ", "-")
 
 
 def labelled(labels: Iterable[int], network: Callable[[int], str]) -> dict[str, str]:
-    """The points of a column that is about a network for each of the table's rows.
+    """Return the points of a column in which each row of the table is a network.
 
     Parameters
     ----------
     labels : iterable of int
         The rows.
     network : callable
-        The topology string of a row.
+        Function that returns the topology string of a row.
     """
     return {str(label): f"topology={network(label)}" for label in labels}
 
@@ -81,58 +82,60 @@ class ClaimCurve:
     name: str
     """Label of the curve in the legend."""
     claim: str = ""
-    """The id of the claim whose points it goes through; empty where `at` has several claims."""
+    """The id of the claim with the curve's points; empty if `at` lists several claims."""
     value: str = "measured"
-    """``"measured"`` or ``"claimed"``."""
+    """Values to plot: ``"measured"`` or ``"claimed"``."""
     key: str = ""
-    """Field of the values, where these are objects."""
+    """Field of the values, if the values are objects."""
     at: Mapping[str, float] = field(default_factory=dict)
-    """Places on the horizontal axis of claims of one point each, by their ids."""
+    """Positions on the horizontal axis of claims with one point each, by the claims' ids."""
     of: Callable[[str], bool] | None = None
-    """Returns True if the curve goes through the point of a network; called with the topology
-    string. Default: it goes through all."""
+    """Function that returns True for networks on the curve, called with the topology string.
+    Default: all networks.
+    """
 
     def claims(self) -> tuple[str, ...]:
-        """The claims whose points it goes through."""
+        """Return the ids of the claims with the curve's points."""
         return (self.claim,) if self.claim else tuple(self.at)
 
 
 @dataclass(frozen=True)
 class Plot:
-    """A plot of what is claimed and measured."""
+    """A plot of claimed and measured values."""
 
     title: str
-    """The paper's number of the figure, or a word of ours, and what it shows."""
+    """The paper's number of the figure, or our own word for it, and its subject."""
     y: str
     """Label of the vertical axis."""
     curves: tuple[ClaimCurve, ...]
     """Curves of the plot."""
     against: str = "size"
-    """The horizontal axis: ``"size"``, the processors of the point's network; ``"claimed"``, the
-    claimed value (points above the diagonal exceed it); or the name of one of the point's
-    arguments, which is a number."""
+    """The horizontal axis: ``"size"``, the number of processors of the point's network;
+    ``"claimed"``, the claimed value (points above the diagonal exceed it); or the name of a numeric
+    argument of the point.
+    """
 
 
 @dataclass(frozen=True)
 class MainFinding:
-    """A finding that the field should know, with a command that shows it."""
+    """A finding of general interest, with a command that shows it."""
 
     number: int
-    """Place among the main findings of all papers."""
+    """Position among the main findings of all papers."""
     title: str
     """Finding in one sentence."""
     text: str
-    """The witness."""
+    """Description of the witness."""
     command: str
     """Command that prints the witness."""
     prints: tuple[str, ...]
-    """Pieces of what it prints, in this order."""
+    """Excerpts of the command's output, in order."""
     claims: tuple[str, ...]
-    """The claims in which it stands; the first is refuted."""
+    """Ids of the claims with this finding; the first claim is refuted."""
 
 
 def read_findings(file: Path, room: str) -> tuple[MainFinding, ...]:
-    """Read the main findings on a paper from the table of all papers, which numbers them."""
+    """Read a paper's main findings from the numbered table of all papers."""
     rows = tomllib.loads(file.read_text(encoding="utf-8"))["finding"]
     return tuple(
         MainFinding(
@@ -144,7 +147,7 @@ def read_findings(file: Path, room: str) -> tuple[MainFinding, ...]:
             tuple(row["claims"]),
         )
         for number, row in enumerate(rows, 1)
-        # The first claim of a finding is the refuted one, and ids begin with their room.
+        # The first claim of a finding is the refuted claim, and ids begin with their room.
         if row["claims"][0].startswith(f"{room.upper()}-")
     )
 
@@ -152,21 +155,22 @@ def read_findings(file: Path, room: str) -> tuple[MainFinding, ...]:
 @described
 @dataclass(frozen=True)
 class Paper:
-    """A paper as the ledger shows it; each room has one by the name PAPER."""
+    """A paper as shown in the ledger; each room defines its paper under the name PAPER."""
 
     room: str
     """Room of the paper: its name on the command line."""
     title: str
-    """The paper."""
+    """Title of the paper."""
     modules: tuple[str, ...]
-    """Modules of the package that hold claims, in the order of the paper."""
+    """Modules of the room with claims, in the order of the paper."""
     tables: tuple[PaperTable | MeasuredTable, ...] = ()
-    """Tables to be made again."""
+    """Tables to reproduce."""
     degenerate: Predicate | None = None
-    """Rule of `Claim.degenerate` for all claims of the paper that have none of their own."""
+    """Default rule for degenerate points (`Claim.degenerate`) of all claims of the paper."""
     causes: Mapping[str, Cause] = field(default_factory=dict)
-    """The paper's errors, by the names that its claims have for them (`Claim.cause`): a grade and a
-    sentence on each."""
+    """The paper's errors, each with a grade and a sentence, by the names used in its claims
+    (`Claim.cause`).
+    """
     citation: str = ""
     """Authors, journal, volume, year and pages."""
     doi: str = ""
@@ -176,17 +180,18 @@ class Paper:
     findings: tuple[MainFinding, ...] = ()
     """Main findings of the paper."""
     corrections: tuple[str, ...] = ()
-    """Ids of corrected statements, or patterns of ids, in the order in which the ledger has them,
-    behind the paper's claims; those that are not named come last, in the order of their rows."""
+    """Ids of corrected statements, or patterns of ids, in the order of the ledger, after the
+    paper's claims. Unlisted corrections come last, in the order of their rows.
+    """
     ours: tuple[str, ...] = ()
-    """Modules of the package with rows of ours, which the ledger has behind the corrections."""
+    """Modules of the room with our own rows, placed in the ledger after the corrections."""
 
     def grade(self, cause: str) -> str:
-        """Return the grade of one of its errors; empty for no error."""
+        """Return the grade of an error of the paper; empty for an unknown name."""
         return self.causes[cause].grade if cause in self.causes else ""
 
     def kept(self) -> Iterator[str]:
-        """The claims of which tables and plots show every point."""
+        """Yield the ids of claims with all points shown in tables or plots."""
         for table in self.tables:
             if isinstance(table, MeasuredTable):
                 yield from table.claims()

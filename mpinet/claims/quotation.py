@@ -1,8 +1,8 @@
-"""Quotations: what a paper says, word for word, beside the claims that are made of it.
+"""Quotations: the exact words of a paper on which its claims are based.
 
-A paper's folder holds them in ``quotations.csv``, by the line of the paper's text: a sentence, a
-formula or the row of a table, and the claims that it stands behind, by ids or patterns of ids.
-Formulas are written in plain text, and letters and signs that a scan has lost are put back.
+A paper's folder stores the quotations in ``quotations.csv``, by the line of the paper's text. A
+quotation is a sentence, a formula or the row of a table, with the claims based on it, by ids or
+patterns of ids. Formulas are in plain text; letters and signs lost in scanning are restored.
 """
 
 from __future__ import annotations
@@ -17,23 +17,23 @@ from typing import NamedTuple
 
 @dataclass(frozen=True)
 class Quotation:
-    """A sentence of a paper, a formula of it, or the row of a table."""
+    """A sentence or a formula of a paper, or the row of a table."""
 
     text: str
     """Words of the quotation, exactly as printed."""
     page: str
-    """Page of the paper; empty where its stored text marks none."""
+    """Page of the paper; empty if the stored text has no page marks."""
     line: int
-    """Line of that text, from 1 on; 0 where there is no stored text."""
+    """Line of the stored text, from 1 on; 0 without a stored text."""
 
     @property
     def place(self) -> str:
-        """Page and line, as they are printed."""
+        """Page and line in printed form."""
         return place_text(self.page, self.line)
 
 
 class Quoted(NamedTuple):
-    """A quotation, and the claims that it stands behind, by ids or patterns of ids."""
+    """A quotation with the claims based on it, by ids or patterns of ids."""
 
     quotation: Quotation
     claims: tuple[str, ...]
@@ -45,7 +45,7 @@ def place_text(page: str, line: int) -> str:
 
 
 def read_quotations(file: Path) -> list[Quoted]:
-    """Read a paper's quotations; none where there is no such file."""
+    """Read a paper's quotations; return an empty list if the file does not exist."""
     if not file.exists():
         return []
     with file.open(encoding="utf-8", newline="") as rows:
@@ -59,7 +59,7 @@ def read_quotations(file: Path) -> list[Quoted]:
 
 
 def quotation_of(claim: str, quoted: Sequence[Quoted]) -> Quotation | None:
-    """Return the first quotation that stands behind a claim; None without one."""
+    """Return the first quotation for a claim; None without a quotation."""
     return next(
         (one.quotation for one in quoted if any(fnmatchcase(claim, id) for id in one.claims)), None
     )

@@ -1,4 +1,4 @@
-"""Results of measures that several claims share: each is computed once, the oldest dropped."""
+"""Cache for results of measures shared by several claims; the oldest results are dropped."""
 
 from __future__ import annotations
 
@@ -21,9 +21,9 @@ def remembered(measure: Measure | None = None, *, most: int = 64) -> Any:
     Parameters
     ----------
     measure : callable
-        Its arguments are hashable.
+        The measure, with hashable arguments.
     most : int
-        Results that are kept, the ones asked for last: few where one is large.
+        Largest number of cached results, the most recently used: small for large results.
 
     Examples
     --------
@@ -45,6 +45,6 @@ def remembered(measure: Measure | None = None, *, most: int = 64) -> Any:
 
 
 def forget() -> None:
-    """Drop all results, as tests must that change a network under its name."""
+    """Drop all cached results, for tests that change a network under its name."""
     for clear in _forgetting:
         clear()

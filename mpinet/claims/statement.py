@@ -1,10 +1,10 @@
 """Claims: statements of a paper, their formulas, and the measurements that test them.
 
-A claim has a formula (what the paper says at a point), a measurement on the emulator, a relation
-that has to hold between the two, and a grid of points to try. A refuted one has in the same row the
-error that refutes it, what its failing points have in common, and the statement as it holds
-(`Corrected`). The decorator `claim` makes a claim of the function that measures; `unsettled`
-records one that cannot be measured, and why.
+A claim has a formula (the paper's value at a point), a measurement on the emulator, a relation
+required between both values, and a grid of points to test. A refuted claim also names its error,
+the common property of its failing points, and the corrected statement (`Corrected`). The decorator
+`claim` makes a claim from its measuring function. `unsettled` records a claim that cannot be
+measured, with the reason.
 """
 
 from __future__ import annotations
@@ -41,53 +41,54 @@ class Measured:
     """A measured value, and the place on the network at which it was found."""
 
     value: Any
-    """The value to compare with the claimed one."""
+    """The value to compare with the claimed value."""
     where: dict[str, Any] = field(default_factory=dict)
     """The witness: names and numbers of nodes, pairs, busses, .."""
 
 
 AS_IT_HOLDS = "as it holds"
-"""The place of a corrected statement: no page of the paper."""
+"""The place of corrected statements, which are on no page of the paper."""
 
 BEYOND = "beyond the paper"
-"""The place of a statement of ours that no paper makes."""
+"""The place of our own statements that no paper makes."""
 
 BESIDE = "beside the optimum"
-"""The place of a row of ours that sets the fewest steps beside those that a paper states."""
+"""The place of our own rows with the fewest possible steps, next to a paper's stated steps."""
 
 OURS = (AS_IT_HOLDS, BEYOND, BESIDE)
-"""Places of rows that are no statements of the paper."""
+"""Places of rows that are not statements of the paper."""
 
 
 @described
 @dataclass(frozen=True)
 class Corrected:
-    """A refuted statement as it holds; it is measured where and how its row is, by default."""
+    """Corrected version of a refuted statement; unset fields are taken from the refuted claim."""
 
     id: str
     """Id of the corrected statement in the ledger."""
     statement: str
     """Corrected statement in our words."""
     claimed: Any = None
-    """Value of the corrected statement, or its formula, as in `Claim`. Default: that of the refuted
-    claim; a fact needs none."""
+    """Value of the corrected statement, or its formula, as in `Claim`. Default: the value of the
+    refuted claim; not needed for a fact.
+    """
     relation: str = "="
     """Relation of the corrected statement, as in `Claim`."""
     measured: Callable[..., Any] | None = None
-    """Measurement of the corrected statement, as in `Claim`. Default: that of the refuted claim."""
+    """Measurement of the corrected statement, as in `Claim`. Default: from the refuted claim."""
     grid: PointGrid | None = None
-    """Points of the corrected statement. Default: those of the refuted claim."""
+    """Points of the corrected statement. Default: from the refuted claim."""
     cost: Callable[..., float] | None = None
-    """Cost of a point, as in `Claim`. Default: that of the refuted claim."""
+    """Cost of a point, as in `Claim`. Default: from the refuted claim."""
     tolerance: float | None = None
-    """Largest difference of the two values, as in `Claim`. Default: that of the refuted claim."""
+    """Largest difference of the two values, as in `Claim`. Default: from the refuted claim."""
     measures: bool | None = None
-    """True if a network is measured, as in `Claim`. Default: that of the refuted claim."""
+    """True if a network is measured, as in `Claim`. Default: from the refuted claim."""
     note: str = ""
     """Note on the corrected statement, as in `Claim`."""
 
     def instead_of(self, refuted: Claim) -> Claim:
-        """The claim that takes the place of the refuted one."""
+        """Return the claim that replaces the refuted claim."""
         said: dict[str, Any] = {k: value for k, value in vars(self).items() if value is not None}
         # A fact is claimed as true, and the formula of the refuted claim would turn it into a
         # comparison.
@@ -97,8 +98,8 @@ class Corrected:
             refuted,
             **said,
             place=AS_IT_HOLDS,
-            # The correction is expected to hold, so it inherits neither the error nor the
-            # description of failing points.
+            # The correction is expected to hold, and inherits neither the error nor the description
+            # of failing points.
             cause="",
             grade="",
             corrects=refuted.id,
@@ -111,7 +112,7 @@ class Corrected:
 @described
 @dataclass(frozen=True)
 class Claim:
-    """A checkable statement of a paper, with the way to check it."""
+    """A testable statement of a paper, with its measurement."""
 
     id: str
     """Id of the claim in the ledger."""
@@ -120,72 +121,80 @@ class Claim:
     statement: str
     """The statement in our words."""
     relation: str
-    """``measured RELATION claimed`` has to hold; see `mpinet.claims.relation.RELATIONS`."""
+    """Required relation ``measured RELATION claimed``; see `mpinet.claims.relation.RELATIONS`."""
     claimed: Any
-    """The paper's value, or its formula: called with a point's arguments. Type: object, or
-    callable."""
+    """The paper's value, or its formula, called with a point's arguments. Type: object, or
+    callable.
+    """
     measured: Callable[..., Any] | None
-    """The measurement on the emulator: called with a point's arguments, gives a value or
-    `Measured`; raises `OutOfReach` where it would take more than there is."""
+    """The measurement on the emulator, called with a point's arguments. It returns a value or
+    `Measured`, and raises `OutOfReach` if it would take too long or too much memory.
+    """
     grid: PointGrid
-    """The points."""
+    """Points at which the claim is tested."""
     tolerance: float = 0.0
-    """Largest difference of the two: relative for ``~``, absolute for ``=``."""
+    """Largest difference of the two values: relative for ``~``, absolute for ``=``."""
     cost: Callable[..., float] | None = None
-    """About how long a point takes, in any unit that the paper's claims share; called with the
-    point's arguments. It orders the work, nothing else."""
+    """Approximate duration of a point, in a unit shared by the paper's claims; called with the
+    point's arguments. It only affects the order of the work.
+    """
     reason: str = ""
-    """Reason why the claim cannot be tested, where there is no measurement."""
+    """Reason why the claim cannot be tested, if it has no measurement."""
     paper: str = ""
-    """The room or file that the claim is from."""
+    """Room or file of the claim."""
     note: str = ""
-    """Note for readers: corrections of the printed text, the reading taken, a reconstruction, a
-    stand-in."""
+    """Note for readers, e.g. on corrections of the printed text, the chosen reading, a
+    reconstruction, or a substitute.
+    """
     reading: str = ""
-    """The reading that is tested, where the paper's words leave a choice."""
+    """The tested reading, if the paper's words are ambiguous."""
     quotation: Quotation | None = None
-    """The paper's own words; the ledger fills it in."""
+    """The paper's own words; filled in by the ledger."""
     cause: str = ""
-    """The error of the paper that refutes it, by its name in the table ``causes.csv`` of the
-    folder: claims that fail for one reason share it."""
+    """Name of the paper's error that refutes the claim, from the table ``causes.csv`` of the
+    folder. Claims with the same error share the name.
+    """
     grade: str = ""
-    """The grade of that error, one of `mpinet.claims.cause.GRADES`; the ledger fills it in."""
+    """Grade of this error, one of `mpinet.claims.cause.GRADES`; filled in by the ledger."""
     corrects: str = ""
-    """Id of the refuted claim that this corrected statement takes the place of."""
+    """Id of the refuted claim that this corrected statement replaces."""
     measures: bool = True
     """True if a network is measured; False if formulas are compared with formulas."""
     degenerate: Predicate | None = None
-    """Returns True if a point is degenerate, so that the paper hardly meant it; called with the
-    point's arguments."""
+    """Function that returns True for degenerate points, which the paper hardly meant; called with
+    the point's arguments.
+    """
     fails_where: tuple[str, Predicate] | None = None
-    """Common property of the points at which the claim fails: in words, and as a predicate of a
-    point's arguments. The predicate is counted over the measured points."""
+    """Common property of the failing points: in words, and as a predicate of a point's arguments.
+    The predicate is counted over the measured points.
+    """
     kept: bool = False
     """True if the ledger's row keeps the values of all points, for a table or a plot."""
     beats: str = ""
     """Id of the claim whose stated steps this row compares with the fewest possible steps. The row
-    is no statement of the paper, and fails if fewer steps are possible."""
+    is not a statement of the paper, and fails if fewer steps are possible.
+    """
     corrected: Claim | None = None
-    """The corrected statement that takes the place of this one, where it stands in its row."""
+    """Corrected statement that replaces this claim, if defined in the same row."""
 
     @property
     def ours(self) -> bool:
-        """True if the row is ours: no statement of the paper."""
+        """True if the row is our own, not a statement of the paper."""
         return self.place in OURS or bool(self.corrects)
 
     @property
     def measurement(self) -> Callable[..., Any]:
-        """Measurement of a claim that can be tested."""
+        """The measurement of a testable claim."""
         assert self.measured is not None
         return self.measured
 
     def claimed_at(self, point: Point) -> Any:
-        """Return the paper's value at a point."""
+        """Return the claimed value at a point."""
         return self.claimed(**point) if callable(self.claimed) else self.claimed
 
 
 class Said(TypedDict, total=False):
-    """Keywords that a claim is made with, as in `Claim`."""
+    """Keyword arguments of `claim`, as in `Claim`."""
 
     claimed: Any
     relation: str
@@ -215,25 +224,26 @@ def claim(
 def claim(
     id: str, *, statement: str, measured: Callable[..., Any] | None = None, **said: Unpack[Said]
 ) -> Any:
-    """Make a claim from its measurement: the decorated function, or an existing one.
+    """Make a claim from its measurement: the decorated function, or an existing function.
 
     Parameters
     ----------
     id, statement, claimed, relation, place, tolerance, cost
-        As in `Claim`. A relation that states a fact needs no `claimed`.
+        As in `Claim`. A relation of facts needs no `claimed`.
     note, reading, cause, corrects, measures, degenerate, fails_where, beats
-        As in `Claim`: what else is known of it.
+        Further properties, as in `Claim`.
     corrected : Corrected, optional
-        The statement as it holds, where this one is refuted: the ledger has it as a claim, too.
+        The corrected statement, if this claim is refuted; the ledger lists it as a claim of its
+        own.
     measured : callable, optional
-        As in `Claim`; the claim is then returned at once. Default: the function that is decorated.
+        As in `Claim`; the claim is then returned directly. Default: the decorated function.
     grid : PointGrid, optional
         As in `Claim`. Default: the measurement takes no arguments.
 
     Raises
     ------
     UsageError
-        There is no such relation, or nothing is claimed.
+        The relation does not exist, or no value is claimed.
 
     Examples
     --------
@@ -244,7 +254,7 @@ def claim(
     ... def ring_diameter(n):
     ...     return diameter(f"ring:{n}")
 
-    Where a measure takes the claim's arguments as they are, the claim is a row of a tuple:
+    If a measure accepts the claim's arguments unchanged, the claim is a row of a tuple:
 
     >>> NETWORKS = over(topology=("ring:5", "ring:8"))
     >>> ROWS = (
@@ -267,7 +277,7 @@ def claim(
 
 
 class Making(Protocol):
-    """Making of a claim, as by `claim`."""
+    """Type of `claim` and of the functions that `section` returns."""
 
     @overload
     def __call__(
@@ -280,12 +290,13 @@ class Making(Protocol):
 
 
 def section(**shared: Unpack[Said]) -> Making:
-    """Return a `claim` for the statements of a section of a paper, with what they share.
+    """Return a `claim` with default keywords, for the statements of one section of a paper.
 
     Parameters
     ----------
     **shared
-        Keywords of `claim`, such as the place; a statement's own go before them.
+        Default keywords of `claim`, for example the place; a statement's own keywords take
+        precedence.
 
     Examples
     --------
@@ -303,18 +314,21 @@ def section(**shared: Unpack[Said]) -> Making:
 
 
 def _value(id: str, relation: str, claimed: Any) -> Any:
-    """Return what is claimed; raise `UsageError` if nothing is, or if there is no such relation."""
+    """Return the claimed value; True for a fact without a value.
+
+    An unknown relation raises `UsageError`, and a missing value of a claim that is no fact.
+    """
     if relation not in RELATIONS:
         raise UsageError(
-            f"Claim {id} has the relation {relation!r}; there are {' '.join(RELATIONS)}."
+            f"Claim {id} has the relation {relation!r}; possible are {' '.join(RELATIONS)}."
         )
     if claimed is None and relation not in FACTS:
-        raise UsageError(f"Claim {id} does not say what is claimed.")
+        raise UsageError(f"Claim {id} has no claimed value.")
     return True if claimed is None else claimed
 
 
 def unsettled(
     id: str, *, place: str, statement: str, reason: str, relation: str = "-", note: str = ""
 ) -> Claim:
-    """Make a claim that stays open: it cannot be tested, for the reason given."""
+    """Make a claim that stays open because it cannot be tested, for the given reason."""
     return Claim(id, place, statement, relation, None, None, once(), reason=reason, note=note)

@@ -1,7 +1,7 @@
-"""Counts of a ledger, by paper: verdicts, errors by their grades, and which rows are ours.
+"""Counts of a ledger by paper: verdicts, errors by grade, and the number of our own rows.
 
-What a paper states and what we have added beside it are never added up to one number without
-saying so: every count of all rows has the count of the paper's own rows beside it.
+The paper's statements and our additional rows are always counted separately. Every count of all
+rows is accompanied by the count of the paper's own rows.
 """
 
 from __future__ import annotations
@@ -23,16 +23,16 @@ def summary(rows: LedgerRows) -> dict[str, Any]:
     Parameters
     ----------
     rows : sequence of mappings
-        Verdicts as JSON knows them, those of a paper together.
+        Verdicts as JSON objects, grouped by paper.
 
     Returns
     -------
     dict
-        `papers`, a list with the counts of each `paper`, and `all`: their sums. Counted are all
-        rows by verdict; `errors`, the distinct causes of the refuted ones (one without a cause is
-        an error of its own); `grades`, these errors by grade; `formulas`, rows that hold and
-        measure no network; `corrections`, corrected statements of ours; and under `stated` the
-        paper's own rows alone, by verdict and `formulas`.
+        `papers`, a list with the counts of each `paper`, and `all`, their sums. The counts are: all
+        rows by verdict; `errors`, distinct causes of refuted rows (a row without a cause counts as
+        a separate error); `grades`, these errors by grade; `formulas`, rows that hold without
+        measuring a network; `corrections`, our corrected statements. `stated` has the counts by
+        verdict and `formulas` for the paper's own rows.
     """
     papers = [
         {"paper": paper, **counts(list(group))}
@@ -42,7 +42,7 @@ def summary(rows: LedgerRows) -> dict[str, Any]:
 
 
 def counts(rows: LedgerRows) -> dict[str, Any]:
-    """Count one paper's rows; see `summary`."""
+    """Count the rows of one paper; the counts are described in `summary`."""
     errors = {error_of(row): row["grade"] for row in rows if row["verdict"] == REFUTED}
     return {
         **_verdicts(rows),
@@ -54,7 +54,7 @@ def counts(rows: LedgerRows) -> dict[str, Any]:
 
 
 def _verdicts(rows: LedgerRows) -> dict[str, int]:
-    """Count rows by verdict, and those that hold by formula."""
+    """Count rows by verdict, and rows that hold by comparison of formulas."""
     return {
         "claims": len(rows),
         **{verdict: sum(row["verdict"] == verdict for row in rows) for verdict in VERDICTS},
@@ -63,7 +63,7 @@ def _verdicts(rows: LedgerRows) -> dict[str, int]:
 
 
 def _added(shape: Mapping[str, Any], counted: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
-    """Add up numbers by name, also those in objects."""
+    """Add up the numbers of several dictionaries by name, including nested dictionaries."""
     return {
         name: _added(value, [one[name] for one in counted])
         if isinstance(value, Mapping)
@@ -73,21 +73,21 @@ def _added(shape: Mapping[str, Any], counted: Sequence[Mapping[str, Any]]) -> di
 
 
 def ours(counted: Mapping[str, Any]) -> dict[str, int]:
-    """Return the counts of rows of ours: of all rows less those of the paper's own."""
+    """Return the counts of our own rows: all rows minus the paper's own rows."""
     return {name: counted[name] - number for name, number in counted["stated"].items()}
 
 
 def error_of(row: Mapping[str, Any]) -> str:
-    """Return the error that a refuted claim shows: its cause, or else the claim's id."""
+    """Return the name of a refuted claim's error: its cause, or else the claim's id."""
     return str(row["cause"] or row["id"])
 
 
 SAID = {HOLDS: "hold", REFUTED: "refuted", BEATEN: "beaten", OPEN: "open", "error": "failed"}
-"""Verdicts as a count says them."""
+"""Words for the verdicts in a count."""
 
 
 def tally(rows: LedgerRows) -> str:
-    """Format the counts of one paper's rows, or of all papers', in one line."""
+    """Format the counts of one paper's rows, or of all papers' rows, in one line."""
     found = summary(rows)["all"]
     stated, added = found["stated"], ours(found)
     parts = []
@@ -96,18 +96,18 @@ def tally(rows: LedgerRows) -> str:
     if added["claims"]:
         details = _detail(found["corrections"], "{} corrected statement{s}")
         number = _number(added["claims"], "row")
-        parts.append(f"{number} of ours{details}: {_by_verdict(added, found)}")
+        parts.append(f"{number} in addition{details}: {_by_verdict(added, found)}")
     return "; ".join(parts) or "0 claims"
 
 
 def _by_verdict(counted: Mapping[str, int], found: Mapping[str, Any]) -> str:
-    """Format the counts of some rows by verdict; `found` has the errors of all rows."""
+    """Format the counts of some rows by verdict; `found` contains the errors of all rows."""
     fewer = found["errors"] < counted[REFUTED]
     graded = ", ".join(_number(n, grade) for grade, n in found["grades"].items() if n)
     named = f": {graded}" if graded else ""
     errors = _detail(found["errors"] * fewer, "{} distinct error{s}" + named)
     details = {
-        HOLDS: _detail(counted["formulas"], "{} of them formulas against formulas"),
+        HOLDS: _detail(counted["formulas"], "{} by comparing formulas"),
         REFUTED: errors,
     }
     return ", ".join(

@@ -1,9 +1,10 @@
-"""Verdicts: the row of the ledger that a claim's findings add up to.
+"""Verdicts: the rows of the ledger, derived from the findings of each claim.
 
-A claim holds on the range that was tested, is refuted by the first point that fails (its witness,
-with a command that measures it again), or stays open if nothing could be measured. An error of the
-measurement is a verdict of its own: it says nothing about the claim. Where a row of ours sets the
-fewest steps beside those that a paper states, fewer do not refute the paper: these are beaten.
+A claim holds on the tested range, or is refuted by the first failing point, its witness. A command
+repeats the measurement of the witness. The claim stays open if nothing could be measured. An error
+of the measurement is a separate verdict, because it says nothing about the claim. Some of our rows
+compare a paper's stated steps with the fewest possible steps. Fewer steps do not refute the paper;
+the stated steps are then beaten.
 """
 
 from __future__ import annotations
@@ -24,84 +25,87 @@ HOLDS, REFUTED, BEATEN, OPEN, ERROR = "holds", "refuted", "beaten", "open", "err
 VERDICTS = (HOLDS, REFUTED, BEATEN, OPEN, ERROR)
 
 FAILS = (REFUTED, BEATEN)
-"""Verdicts that one failing point decides."""
+"""Verdicts decided by a single failing point."""
 
 
 @dataclass(frozen=True)
 class Verdict:
-    """A row of the ledger; the fields are those of the command line's JSON."""
+    """A row of the ledger; the fields match the command line's JSON output."""
 
     id: str
     """Id of the claim in the ledger."""
     paper: str
-    """Room or file that the claim is from."""
+    """Room or file of the claim."""
     place: str
     """Place in the paper: section, theorem, figure, table."""
     statement: str
     """Statement in our words."""
     relation: str
-    """Relation that has to hold: ``measured RELATION claimed``."""
+    """Required relation: ``measured RELATION claimed``."""
     claimed: Any
-    """Claimed value at the witness, or else at the last measured point."""
+    """Claimed value at the witness; without a witness, at the last measured point."""
     measured: Any
-    """Measured value at the witness, or else at the last measured point."""
+    """Measured value at the witness; without a witness, at the last measured point."""
     range: str
-    """The claim's grid, with the number of measured points, and of all points if there are more."""
+    """The claim's grid, with the number of measured points, and the total if it is larger."""
     points: int
-    """Number of points measured."""
+    """Number of measured points."""
     verdict: str
-    """``holds`` on that range, ``refuted``, ``beaten`` (fewer steps than stated are enough),
-    ``open`` (it could not be tested) or ``error``. An error of the measurement says nothing about
-    the claim."""
+    """``holds`` on the tested range, ``refuted``, ``beaten`` (fewer steps than stated are enough),
+    ``open`` (not testable) or ``error``. An error of the measurement says nothing about the claim.
+    """
     witness: dict[str, Any] | None
-    """The first point that refutes the claim: its arguments, and where on the network."""
+    """First point that refutes the claim: its arguments, and the place on the network."""
     replay: str | None
-    """A command that measures the witness again."""
+    """Command that repeats the measurement of the witness."""
     reason: str | None
-    """Reason why the claim is open, an error's text, or why points of the range are left out."""
+    """Reason why the claim is open, text of an error, or reason why some points were left out."""
     seconds: float
-    """Time of all its measurements."""
+    """Total time of all measurements of the claim, in seconds."""
     note: str = ""
     """Note for readers, as in `Claim`."""
     reading: str = ""
-    """Reading that was tested, if the paper's words leave a choice."""
+    """Tested reading, if the paper's words are ambiguous."""
     quotation: Quotation | None = None
     """Quotation from the paper; None without one."""
     cause: str = ""
     """Name of the error that refutes the claim; empty if the claim is not refuted."""
     grade: str = ""
-    """Grade of that error, one of `mpinet.claims.cause.GRADES`; empty if the claim is not
-    refuted."""
+    """Grade of this error, one of `mpinet.claims.cause.GRADES`; empty if the claim is not refuted.
+    """
     ours: bool = False
-    """True if the row is no statement of the paper."""
+    """True if the row is our own, not a statement of the paper."""
     corrects: str = ""
     """Id of the refuted claim that this corrected statement replaces; empty for other rows."""
     measures: bool = True
     """True if a network is measured; False if formulas are compared with formulas."""
     failing: int = 0
-    """Number of measured points at which it fails."""
+    """Number of measured points at which the claim fails."""
     everywhere: bool = False
     """True if the claim fails at every measured point."""
     common: dict[str, Any] | None = None
     """Common property of the failing points: its `text`, and the numbers of `failing` and `holding`
-    points that have it. It is `exact` if all failing points have it, and no other point. None if no
-    such property is known."""
+    points with this property. It is `exact` if all failing points have the property, and no other
+    point. None if no common property is known.
+    """
     degenerate: int | None = None
-    """Number of failing points that are degenerate; None if the claim names no degenerate
-    points."""
+    """Number of degenerate failing points; None if the claim has no rule for degenerate points."""
     nondegenerate: dict[str, Any] | None = None
-    """The first failing point that is not: point, where, claimed, measured, replay. None where the
-    claim names no points degenerate, or all failing ones are."""
+    """First failing point that is not degenerate: point, where, claimed, measured, replay. None if
+    the claim has no rule for degenerate points, or all failing points are degenerate.
+    """
     tested: str = ""
-    """The measured part of the grid, with its number of points; empty if nothing was measured. No
-    digest depends on it."""
+    """Measured part of the grid, with its number of points; empty if nothing was measured. No
+    digest depends on this text.
+    """
     values: list[dict[str, Any]] | None = None
     """Result at every measured point (point, claimed, measured, holds, and the wrong fields), for a
-    table or a plot of the paper; else None."""
+    table or a plot of the paper; otherwise None.
+    """
 
 
 def lasting(row: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the fields of a verdict's JSON object that its digest is made of."""
+    """Return the fields of a verdict's JSON object that enter its digest."""
     # Times differ from run to run, and `tested` only describes the budget in words: neither may
     # change a digest.
     return {name: value for name, value in row.items() if name != "tested"} | {"seconds": None}
@@ -117,11 +121,11 @@ def judge(
     claim : Claim
         The claim.
     points, findings : sequences
-        The points, and what was found at each.
+        The points, and the finding at each point.
     of : int
-        The number of points that the whole grid has.
+        The number of points of the whole grid.
     source : str
-        What the command line has to name before the claim: a user's file and a blank, or nothing.
+        Words before the claim on the command line: a user's file and a blank, or empty.
     """
     measured = [i for i, found in enumerate(findings) if not found.out_of_reach]
     verdict, at, reason = _verdict(claim, points, findings, measured)
@@ -134,7 +138,7 @@ def judge(
         try:
             wrong = [not findings[i].holds for i in measured]
             found = extent(claim, [points[i] for i in measured], wrong)
-        except Exception as error:  # a predicate of the claim, which may be a user's
+        except Exception as error:  # the claim's predicate may be user code
             verdict, reason, witness, replay = ERROR, told(error), None, None
         if found.nondegenerate is not None:
             i = measured[found.nondegenerate]
@@ -157,8 +161,8 @@ def judge(
         note=claim.note,
         reading=claim.reading,
         quotation=claim.quotation,
-        # On the quick budget a refuted claim may hold. Its row must not name an error that no
-        # measured point shows.
+        # On the quick budget a refuted claim may hold. Its row must not name an error without a
+        # measured failing point.
         cause=claim.cause if verdict == REFUTED else "",
         grade=claim.grade if verdict == REFUTED else "",
         ours=claim.ours,
@@ -175,7 +179,11 @@ def judge(
 
 
 def _value(point: Point, finding: Finding) -> dict[str, Any]:
-    """Return the finding at a point, as tables and plots show it."""
+    """Return one row of a claim's tables and plots: the finding at a point.
+
+    The row has the point as text, the claimed and measured values, `holds`, and the names of
+    differing fields.
+    """
     return {
         "point": point_text(point),
         "claimed": finding.claimed,
@@ -186,7 +194,7 @@ def _value(point: Point, finding: Finding) -> dict[str, Any]:
 
 
 def _fair(claim: Claim, point: Point, finding: Finding, source: str) -> dict[str, Any]:
-    """Return a witness that is not degenerate, as a JSON object."""
+    """Return a non-degenerate witness as a JSON object."""
     return {
         "point": _arguments(point),
         "where": finding.where,
@@ -212,12 +220,12 @@ def _verdict(
         return HOLDS, measured[-1], _left_out(findings)
     if findings:
         return OPEN, None, findings[0].out_of_reach
-    # An empty grid would otherwise count as a claim that holds everywhere.
-    return ERROR, None, "the grid has no points, so that nothing was tested"
+    # Without this case, a claim with an empty grid would count as holding everywhere.
+    return ERROR, None, "the grid has no points: nothing was tested"
 
 
 def _left_out(findings: Sequence[Finding]) -> str | None:
-    """Return why points of a claim that holds were not measured; None if all were."""
+    """Return the reason for unmeasured points of a claim that holds; None if all were measured."""
     reasons = [found.out_of_reach for found in findings if found.out_of_reach]
     if not reasons:
         return None
@@ -241,7 +249,7 @@ def _range(claim: Claim, tested: int, of: int) -> str:
 
 
 def _tested(claim: Claim, points: Sequence[Point], of: int) -> str:
-    """Describe the measured points: by the grid's own words if the points are the whole grid."""
+    """Describe the measured points, with the grid's own words if they are the whole grid."""
     if not points:
         return ""
     whole = len(points) == of

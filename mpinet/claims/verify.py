@@ -1,4 +1,4 @@
-"""Judge claims: the points of their grids are dealt to the ranks, each to one alone."""
+"""Verification of claims: the points of all grids are dealt to the ranks, each to one rank."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ class Task:
 
     @property
     def subject(self) -> str:
-        """Network or table: tasks with the same subject go to one rank, which caches measures."""
+        """Network or table of the task; one rank gets all tasks with the same subject."""
         network = self.point.get("topology")
         if network:
             return str(network)
@@ -52,34 +52,35 @@ def verify(
     source: str = "",
     watch: Callable[..., None] | None = None,
 ) -> list[Verdict]:
-    """Judge claims (collective).
+    """Verify claims (collective).
 
     Parameters
     ----------
     claims : sequence of Claim
-        The same on all ranks.
+        The claims, the same on all ranks.
     budget : str
         ``"quick"`` or ``"full"``.
     transport : Local
         The ranks.
     at : mapping, optional
-        Only points of the full grids whose arguments are printed so, and claims that have some.
+        Selects the points of the full grids whose printed arguments match, and their claims.
     journal : Journal, optional
-        Knows findings of earlier runs, and takes the new ones.
+        Holds findings of earlier runs, and receives the new findings.
     source : str
         As in `judge`.
     watch : callable, optional
-        Called with the number of tasks that this rank has done, and that of all where it is known.
+        Called with the number of tasks done by this rank, and the number of all its tasks, if
+        known.
 
     Returns
     -------
     list of Verdict
-        On rank 0, in the order of the claims; empty elsewhere.
+        On rank 0, in the order of the claims; empty on other ranks.
 
     Raises
     ------
     UsageError
-        No point is so.
+        No point matches `at`.
     """
     tasks = tasks_of(claims, budget, at)
     if at:
@@ -96,8 +97,8 @@ def verify(
         transport,
         journal,
         watch=watch or (lambda *done: None),
-        # An error may come from the machine, such as lack of memory. A resumed run has to measure
-        # that point again.
+        # The machine may cause an error, for example by lack of memory. A resumed run must measure
+        # the point again.
         lasts=lambda found: not found["error"],
     )
     if transport.rank != 0:
@@ -108,18 +109,18 @@ def verify(
 def tasks_of(
     claims: Sequence[Claim], budget: str, at: Mapping[str, str] | None = None
 ) -> list[Task]:
-    """List the points of all claims, in the ledger's order."""
+    """Return one task for each point of all claims, in the ledger's order."""
     tasks = [
         Task(claim, point)
         for claim in claims
         if claim.measured is not None
-        # A witness that a user replays often lies outside of the quick budget.
+        # A witness from a user's replay command often lies outside the quick budget.
         for point in claim.grid.points("full" if at else budget)
         if not at or _is_at(point, at)
     ]
     if at and not tasks:
         wanted = " ".join(f"{name}={value}" for name, value in at.items())
-        raise UsageError(f"--at {wanted}: no point of the claims' full grids is so.")
+        raise UsageError(f"--at {wanted}: no point of the claims' full grids has these values.")
     return tasks
 
 
