@@ -1,10 +1,10 @@
-"""Unmodified mpi4py scripts as the programs of an emulated machine's processors.
+"""Unmodified mpi4py scripts as programs of an emulated machine's processors.
 
-Every processor is a rank of the script's world, with a ``__main__`` of its own. What scripts send
-is routed hop by hop by the machine; their collectives are algorithms over such messages. Nothing
-of a script's time is measured but the machine's steps.
+Every processor is a rank of the script's world, with its own ``__main__``. The machine routes
+messages of scripts hop by hop. Collectives are algorithms based on these messages. Time is measured
+only in steps of the machine.
 
-`script` runs one, with the stand-in for mpi4py that `module` makes of `messages`, `collectives`
-and `communicators`; `world` runs the processors. What only a real MPI has is refused
-(`refusals`).
+`script` runs a script with the stand-in for mpi4py. `module` builds the stand-in from `messages`,
+`collectives` and `communicators`. `world` runs the processors. Features available only in a real
+MPI are refused (`refusals`).
 """

@@ -1,4 +1,4 @@
-"""A communicator of one processor for a program that no run and no launcher has started."""
+"""A communicator of one processor for programs without a run and without a launcher."""
 
 from __future__ import annotations
 
@@ -20,37 +20,37 @@ from mpinet.process.where import shown
 
 
 class OwnThread(Threads):
-    """Refuses calls from other threads than the one that has begun."""
+    """Refuses calls from threads other than the original thread."""
 
     def serve(self, kind: str, frame: FrameType, work: Callable[[], Any]) -> NoReturn:
-        """Raise an error in the thread that calls: nobody would give it a turn."""
-        raise RuntimeError(f"{kind} is called from a thread; the processor has only one.")
+        """Raise an error in the calling thread, because no scheduler would give it a turn."""
+        raise RuntimeError(f"{kind} is called from a thread, but this processor has only one.")
 
 
 class Undivided:
-    """Modules, streams and settings of a world with one processor: all are its own."""
+    """Modules, streams and settings of a world with a single processor, which owns all of them."""
 
     present = -1
 
     def leave(self, processor: Processor) -> None:
-        """Leave everything where it is: nobody else runs."""
+        """Do nothing, because no other processor runs."""
 
 
 def comm_self() -> Intracomm:
-    """Return a communicator of one processor, for libraries that need one to be given.
+    """Return a communicator of one processor, for libraries that require a communicator.
 
-    It works without a launcher and without a run of mpinet. In a script that mpinet runs it is the
-    processor's ``COMM_SELF``.
+    The communicator works without a launcher and without a run of mpinet. In a script run by
+    mpinet, the result is the processor's ``COMM_SELF``.
 
     Returns
     -------
     Intracomm
-        The communicator; what would wait for ever raises `Deadlock`.
+        The communicator; calls that would wait forever raise `Deadlock`.
 
     Raises
     ------
     TransportError
-        There is no MPI library: datatypes and packing are mpi4py's.
+        No MPI library is installed: datatypes and packing are mpi4py's.
 
     Examples
     --------
@@ -68,7 +68,7 @@ def comm_self() -> Intracomm:
 
 
 def _begin() -> None:
-    """Begin a world whose one processor is the caller."""
+    """Begin a world whose single processor is the caller."""
     caller = getcurrent()
 
     def live() -> None:
@@ -81,7 +81,7 @@ def _begin() -> None:
                 here = world.turns.current = next(filter(None, world.turns.processors))
                 here.awaited = None
                 # The world runs in a greenlet of its own. Its errors, such as a deadlock, belong to
-                # the call that waits.
+                # the waiting call.
                 caller.throw(error)
 
     world: World = greenlet(live).switch()

@@ -1,4 +1,4 @@
-"""The common part of MPI's objects: constants of their kind, and numbers that stand for them."""
+"""Common base of MPI objects: null constants, equality, handles and pickling."""
 
 from __future__ import annotations
 
@@ -10,23 +10,23 @@ from mpinet.mpi.world.handles import handle_of, thing_of
 
 
 class NamedNumber:
-    """An object of MPI: its truth, equality, number and pickle follow from its meaning."""
+    """An MPI object: truth value, equality, handle and pickle are derived from its meaning."""
 
     __slots__ = ()
 
     _null: ClassVar[str]
-    """Name of the null constant of its kind; objects of one kind have the same."""
+    """Name of the null constant; identifies the kind of object."""
     _unknown: ClassVar[int]
-    """Error class of a number that stands for nothing."""
+    """Error class for an unknown handle."""
 
     @property
     def _meaning(self) -> Any:
-        """The thing that all faces of an object share; None for the null object."""
+        """The value shared by all Python objects of one MPI object; None for the null object."""
         raise NotImplementedError
 
     @classmethod
     def _of(cls, meaning: Any) -> Any:
-        """Make a face of the object with a meaning."""
+        """Return an object for an MPI object, given their common meaning."""
         raise NotImplementedError
 
     def __bool__(self) -> bool:
@@ -42,24 +42,24 @@ class NamedNumber:
     def __reduce__(self) -> Any:
         return serialized(self, "" if self else self._null)
 
-    # The real classes behind have an order of comparison of their own, which would be asked.
+    # The real base classes define their own comparison, which would be used without this.
     def __ne__(self, other: object) -> bool:
         equal = self.__eq__(other)
         return equal if equal is NotImplemented else not equal
 
     @property
     def handle(self) -> int:
-        """A number that stands for it on this processor; 0 for the null one."""
+        """Number of the object on this processor; 0 for the null object."""
         return handle_of(self._null, self._meaning) if self else 0
 
     @classmethod
     def fromhandle(cls, handle: int) -> Any:
-        """Return the object that a number stands for.
+        """Return the object with a handle.
 
         Raises
         ------
         Exception
-            The error of its kind: the number stands for nothing.
+            The error class of its kind: the handle is unknown.
         """
         if not handle:
             return cls()
@@ -69,26 +69,26 @@ class NamedNumber:
         return cls._of(meaning)
 
     def toint(self) -> int:
-        """A number that stands for it on this processor; 0 for the null one."""
+        """Return the object's number on this processor; 0 for the null object."""
         return self.handle
 
     py2f = toint
 
     @classmethod
     def fromint(cls, arg: int, /) -> Any:
-        """Return the object that a number stands for."""
+        """Return the object with a number."""
         return cls.fromhandle(arg)
 
     f2py = fromint
 
 
 def instance_of(cls: type[Any], value: Any) -> Any:
-    """An argument that is to be an object of a class.
+    """Return an argument after checking its class.
 
     Raises
     ------
     TypeError
-        It is none.
+        The argument is not an object of the class.
     """
     if not isinstance(value, cls):
         raise TypeError(
@@ -99,19 +99,19 @@ def instance_of(cls: type[Any], value: Any) -> Any:
 
 
 def serialized(value: Any, constant: str) -> Any:
-    """Return what pickle keeps of an object that is equal to one of MPI's constants.
+    """Return the pickle representation of an object equal to a predefined constant.
 
     Parameters
     ----------
     value : object
         The object.
     constant : str
-        The constant's name; "" if it is equal to none.
+        Name of the constant; empty if the object equals none.
 
     Raises
     ------
     ValueError
-        It is equal to none: another process could not tell what it is.
+        The object equals no constant, and another process could not identify it.
     """
     if not constant:
         cls = type(value)

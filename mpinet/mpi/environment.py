@@ -1,4 +1,4 @@
-"""The surroundings of a script: beginning and end, time, and the place where it runs."""
+"""The environment of a script: initialization and finalization, time, and processor name."""
 
 # ruff: noqa: N802  (mpi4py's names)
 
@@ -17,55 +17,55 @@ from mpinet.mpi.world.calls import running
 from mpinet.mpi.world.processor import Processor
 
 QUESTIONS = 1000
-"""Number of times that a processor may ask for the time before others go on."""
+"""Number of a processor's clock readings before other processors get turns."""
 
 STEP = 1e-6
-"""Seconds of a step of the machine."""
+"""Duration of a step of the machine in seconds."""
 
 STATE = "initialized or finalized"
-"""Under this a processor keeps what it has done to MPI since it began."""
+"""Storage key for `INITIALIZED` or `FINALIZED`."""
 
 INITIALIZED, FINALIZED = "initialized", "finalized"
 
 
 class Finalized(Processor):
-    """A processor that is done with MPI: none of its calls has an account any more."""
+    """A processor after MPI finalization: its calls have no account and are refused."""
 
     __slots__ = ()
 
     @property
     def account(self) -> Any:  # type: ignore[override]
-        """Refuse a call.
+        """Refuse every MPI call after finalization.
 
         Raises
         ------
         UsageError
             Always.
         """
-        raise UsageError("MPI is finalized on this processor, so that nothing can be called.")
+        raise UsageError("MPI has been finalized on this processor and can no longer be called.")
 
 
 def _state() -> str | None:
-    """Return what the running processor has done to MPI; None if nothing."""
+    """Return `INITIALIZED` or `FINALIZED` for the running processor; None before both."""
     state: str | None = running.turns.current.storage().get(STATE)
     return state
 
 
 def Init() -> None:
-    """Begin with MPI, where ``mpi4py.rc.initialize`` has kept the import from it."""
+    """Initialize MPI, if ``mpi4py.rc.initialize`` has disabled initialization by the import."""
     if Is_initialized():
         raise REAL.Exception(REAL.ERR_OTHER)
     running.turns.current.storage()[STATE] = INITIALIZED
 
 
 def Init_thread(required: int = REAL.THREAD_MULTIPLE) -> int:
-    """Begin with MPI; threads may call at any time, whatever is required."""
+    """Initialize MPI; threads may call at any time, independent of `required`."""
     Init()
     return Query_thread()
 
 
 def Finalize() -> None:
-    """Be done with MPI. The machine goes on for others."""
+    """Finalize MPI on this processor. The machine continues for the remaining processors."""
     if not Is_initialized() or Is_finalized():
         raise REAL.Exception(REAL.ERR_OTHER)
     here = running.turns.current
@@ -74,30 +74,30 @@ def Finalize() -> None:
 
 
 def Is_initialized() -> bool:
-    """Tell if MPI has been begun with, as the import does by itself."""
+    """Return whether MPI is initialized, by the import or by `Init`."""
     return bool(settled()["initialize"]) or _state() is not None
 
 
 def Is_finalized() -> bool:
-    """Tell if the processor is done with MPI."""
+    """Return whether the processor has finalized MPI."""
     return _state() == FINALIZED
 
 
 def Query_thread() -> int:
-    """The kind of threads that may call: several at the same time, which take turns."""
+    """Return the thread level: several threads may call and take turns."""
     return int(REAL.THREAD_MULTIPLE)
 
 
 def Is_thread_main() -> bool:
-    """Tell if the caller is the thread that has begun with MPI."""
+    """Return whether the caller is the main thread."""
     return current_thread() is main_thread()
 
 
 def Wtime() -> float:
-    """The machine's time in seconds: a step is a microsecond, computation takes none.
+    """Return the machine's time in seconds: one step is a microsecond, computation takes no time.
 
-    Time stands still while a processor computes; it passes while its port is busy with what it has
-    sent, and while it asks again and again for it.
+    Time stands still while a processor computes. It passes while the processor's port is busy with
+    sent messages, and while the processor reads the clock repeatedly.
     """
     world = running.world
     here = running.turns.current
@@ -107,7 +107,7 @@ def Wtime() -> float:
         ):
             world.threads.serve("Wtime", sys._getframe(1), world.clock.wait)
     elif here.id >= 0 and world.clock.must_wait(QUESTIONS):
-        before = here.account  # of the call that it is in, as a task of a pool
+        before = here.account  # account of the enclosing call, for example a task of a pool
         here.account = before or world.accounts.at("Wtime", sys._getframe(1))
         world.clock.wait()
         here.account = before
@@ -115,20 +115,20 @@ def Wtime() -> float:
 
 
 def Wtick() -> float:
-    """A step in seconds."""
+    """Return the duration of a step in seconds."""
     return STEP
 
 
 def Get_processor_name() -> str:
-    """The network, and the processor's address in it."""
+    """Return the network's name and the processor's address."""
     topology = running.world.machine.topology
     return f"{topology.name}/{topology.address(running.turns.current.id)}"
 
 
 def Get_hw_resource_info() -> Any:
-    """Return what is known of the hardware below the machine: nothing."""
+    """Return an empty info object, because the hardware is not described."""
     return REAL.Info.Create()
 
 
 def _set_abort_status(status: int) -> None:
-    """Note how a script ends; its processor notes that itself."""
+    """Do nothing, because the processor records its exit status itself."""

@@ -1,8 +1,8 @@
-"""MPI's functions of C, for compiled code that finds them by ctypes: what they do is emulated.
+"""Emulated MPI functions for compiled code that finds C functions through ctypes.
 
-Libraries such as numba-mpi take a function of the MPI library by its name, and the place of a
-communicator's handle from `MPI._addressof`. Within a run they get callbacks in its place. The frame
-of compiled code lies on the stack that is put aside when its processor waits, like any other.
+Libraries such as numba-mpi look up a function of the MPI library by name, and the address of a
+communicator's handle with `MPI._addressof`. Within a run they get callbacks instead. The frame of
+compiled code lies on the stack that is saved when its processor waits, like any frame.
 """
 
 from __future__ import annotations
@@ -30,26 +30,27 @@ from mpinet.mpi.world.replacing import replaced
 Work = Callable[..., float | None]
 
 HANDLES = "handles of C"
-"""Under this a processor keeps the handles that it has given to code of C."""
+"""Storage key for a processor's handles in C."""
 
 LOCAL = "Error_class Error_string Get_count Get_library_version Get_version Type_size".split()
-"""Functions of the real library that touch the caller's memory only."""
+"""Functions of the real library that only access the caller's memory."""
 
 OPERATORS = {op.handle: op for op in PREDEFINED.values()}
-"""MPI's own operators by their handles."""
+"""Predefined operators by handle."""
 
 UNREADABLE = 2048
-"""Bytes, all ones, behind a handle that is an address: a real library that is given it finds an
-object that has been freed, and says so (``ERR_COMM``)."""
+"""Size in bytes of the memory, filled with ones, at an address used as handle. A real library that
+gets the handle finds a freed object and returns ``ERR_COMM``.
+"""
 
 
 def type_of(cls: type[Any]) -> type[Any]:
-    """Return the unsigned integer that handles of a class of MPI are in C."""
+    """Return the unsigned C integer type of an MPI class's handles."""
     return ctypes.c_uint32 if REAL._sizeof(cls) == 4 else ctypes.c_uint64
 
 
 class Handles:
-    """The handles of C that a processor has given away, and what they stand for."""
+    """The C handles given out by a processor, and their objects."""
 
     def __init__(self) -> None:
         self._things: dict[tuple[type[Any], int], Any] = {}
@@ -58,11 +59,12 @@ class Handles:
         self._behind: list[Any] = []
 
     def number(self, cls: type[Any], thing: Any) -> int:
-        """The handle of something; of what is null, and of operators of MPI's own, the real one."""
+        """Return an object's handle; null objects and predefined operators keep the real one."""
         if not thing:
             return int(REAL._handleof(cls()))
         own = thing.handle
-        # Operators of MPI's own keep their real handles, since compiled code has them as constants.
+        # Predefined operators keep their real handles, because compiled code contains these as
+        # constants.
         if cls is REAL.Op and own in OPERATORS:
             return int(own)
         number = self._numbers.get((cls, own))
@@ -70,8 +72,8 @@ class Handles:
             number = len(self._behind) + 1
             self._behind.append(None)
             if type_of(cls) is ctypes.c_uint64:
-                # Where handles are addresses, a library that bypasses the emulator would follow
-                # them. This memory makes it fail cleanly and not crash.
+                # If handles are addresses, a library that bypasses the emulator would follow them.
+                # This memory makes the library fail cleanly instead of crashing.
                 self._behind[-1] = ctypes.create_string_buffer(b"\xff" * UNREADABLE)
                 number = ctypes.addressof(self._behind[-1])
             self._numbers[cls, own] = number
@@ -79,19 +81,19 @@ class Handles:
         return number
 
     def address(self, cls: type[Any], thing: Any) -> int:
-        """The address of the handle of something."""
+        """Return the address of a cell with an object's handle."""
         number = self.number(cls, thing)
         cell = self._cells.setdefault((cls, number), type_of(cls)())
-        cell.value = number  # whoever has written there before
+        cell.value = number  # repairs earlier writes by C code
         return ctypes.addressof(cell)
 
     def thing(self, cls: type[Any], number: int) -> Any:
-        """The object that a handle stands for.
+        """Return the MPI object of a C handle.
 
         Raises
         ------
         Exception
-            It stands for nothing.
+            The handle is unknown.
         """
         found = self._things.get((cls, number))
         if found is None and cls is REAL.Op:
@@ -101,14 +103,14 @@ class Handles:
         return found
 
     def drop(self, cls: type[Any], number: int) -> None:
-        """Forget a handle."""
+        """Delete a C handle."""
         del self._things[cls, number]
         for kept in [key for key, own in self._numbers.items() if own == number]:
             del self._numbers[kept]
 
 
 def handles() -> Handles:
-    """Return the running processor's handles of C."""
+    """Return the table of C handles of the running processor."""
     kept = running.turns.current.storage()
     if HANDLES not in kept:
         kept[HANDLES] = Handles()
@@ -116,20 +118,20 @@ def handles() -> Handles:
     return found
 
 
-# ---- what functions of C take
+# ---- arguments of C functions
 
 
 @dataclass(frozen=True, slots=True)
 class ForeignBuffer:
-    """A buffer as functions of C have it."""
+    """A buffer given to a C function."""
 
     address: int
     count: int
     datatype: Any
 
     def spec(self, blocks: int = 1) -> Any:
-        """The argument of mpi4py's calls for as many such blocks, one behind the other."""
-        # `IN_PLACE` is an address that no buffer has. As a number it may be negative in Python and
+        """Return the argument of mpi4py calls for `blocks` consecutive blocks of this size."""
+        # `IN_PLACE` is an address outside of any buffer. Its number may be negative in Python but
         # not in C.
         if self.address == ctypes.c_void_p(int(REAL.IN_PLACE)).value:
             return REAL.IN_PLACE
@@ -140,19 +142,19 @@ class ForeignBuffer:
             return [REAL.buffer.fromaddress(self.address, 0), 0, datatype]
         layout = layout_of(datatype)
         reach = layout.reach(count * blocks)
-        # C gives no length of the memory. What the datatype reaches is taken for it, and the first
-        # byte has to be inside.
+        # C gives no length of the memory. The range reached by the datatype is used, and must
+        # include the first byte.
         low, high = min(reach.low, 0), max(reach.high, (count * blocks - 1) * layout.extent + 1)
         memory = REAL.buffer.fromaddress(self.address + low, high - low)
         return [memory[-low:], count, datatype]
 
     def like(self, address: int) -> Any:
-        """The argument for a buffer elsewhere that has as many elements of the same kind."""
+        """Return the argument for a buffer at an address with the same count and datatype."""
         return replace(self, address=address).spec()
 
 
 class Slots:
-    """Requests that lie in the caller's memory, and become null when they are complete."""
+    """Requests in the caller's memory, which become null at completion."""
 
     def __init__(self, count: int, address: int):
         self._cells = (type_of(REAL.Request) * count).from_address(address)
@@ -164,7 +166,7 @@ class Slots:
         ]
 
     def settle(self) -> None:
-        """Let those that are over be null."""
+        """Write the null handle in place of completed requests."""
         for place, request in enumerate(self.requests):
             if not request and request is not REQUEST_NULL:
                 handles().drop(REAL.Request, self._cells[place])
@@ -177,13 +179,13 @@ def tell(address: int, value: int) -> None:
 
 
 def begin(address: int, request: Request) -> None:
-    """Write the handle of a request that begins."""
+    """Write the handle of a new request into the caller's memory."""
     cell = type_of(REAL.Request).from_address(address)
     cell.value = handles().number(REAL.Request, request)
 
 
 def show(address: int, *statuses: Any) -> None:
-    """Write statuses into the caller's memory, unless it wants none."""
+    """Write statuses into the caller's memory, unless the address is `MPI_STATUS_IGNORE`."""
     size = REAL._sizeof(REAL.Status)
     for place, status in enumerate(statuses if address > 1 else ()):
         ctypes.memmove(address + place * size, REAL._addressof(status), size)
@@ -238,7 +240,7 @@ def _any(
 
 
 def _at_root(piece: ForeignBuffer, root: int, comm: Comm) -> Any:
-    """The buffer of all members, which the root alone has."""
+    """Return the buffer for all members at the root; None elsewhere."""
     return piece.spec(comm.size) if comm.rank == root else None
 
 
@@ -302,8 +304,9 @@ FUNCTIONS: dict[str, tuple[str, Work]] = {
     ),
     "Testany": ("iaaaa", partial(_any, Request.Testany)),
 }
-"""Functions of C: what they take (a an address, b a buffer, c a communicator, i an integer, o an
-operator), and what they do."""
+"""C functions by name: kinds of arguments (a address, b buffer, c communicator, i integer, o
+operator), and implementation.
+"""
 
 TAKEN: dict[str, tuple[type[Any], ...]] = {
     "a": (ctypes.c_void_p,),
@@ -312,11 +315,11 @@ TAKEN: dict[str, tuple[type[Any], ...]] = {
     "i": (ctypes.c_int,),
     "o": (type_of(REAL.Op),),
 }
-"""The types of C that each of these is."""
+"""C types of each kind of argument."""
 
 
 def _read(kinds: str, words: Sequence[Any]) -> list[Any]:
-    """The arguments of a function, as the calls of Python take them."""
+    """Convert the arguments of a C function to arguments of Python calls."""
     rest = iter(words)
     found: list[Any] = []
     for kind in kinds:
@@ -334,7 +337,7 @@ def _read(kinds: str, words: Sequence[Any]) -> list[Any]:
 
 @cache
 def _callback(name: str) -> Any:
-    """A function that compiled code can call in the place of one of MPI's."""
+    """Return a C function that replaces an MPI function."""
     kinds, work = FUNCTIONS[name]
     result = ctypes.c_double if name == "Wtime" else ctypes.c_int
     types = [each for kind in kinds for each in TAKEN[kind]]
@@ -345,8 +348,8 @@ def _callback(name: str) -> Any:
         try:
             try:
                 if own:
-                    # There is no frame of Python for the call itself. The line that called the
-                    # compiled function pays.
+                    # The call itself has no Python frame. The line that called the compiled
+                    # function pays.
                     with Booked(f"MPI_{name}"):
                         said = work(*_read(kinds, words))
                 else:
@@ -356,8 +359,8 @@ def _callback(name: str) -> Any:
                 return int(error.Get_error_code())
             except Exception as error:
                 if own:
-                    # An exception cannot pass through frames of C. In the script's own thread it
-                    # ends the run here instead.
+                    # An exception cannot pass through C frames. In the script's own thread it ends
+                    # the run instead.
                     running.turns.stop(error)
                 return int(REAL.ERR_OTHER)
         except BaseException as error:
@@ -368,9 +371,9 @@ def _callback(name: str) -> Any:
 
 
 def _leave(error: BaseException) -> NoReturn:
-    """Let the run go on without the caller: nothing can be raised through frames of C."""
+    """Continue the run without the caller, because no exception can pass through C frames."""
     here: Any = getcurrent()
-    ctypes.pythonapi.Py_IncRef(ctypes.py_object(here))  # it cannot be ended, so it must stay
+    ctypes.pythonapi.Py_IncRef(ctypes.py_object(here))  # the greenlet cannot end and must be kept
     if not isinstance(error, GreenletExit):
         here.parent.throw(error)
     while True:
@@ -382,7 +385,7 @@ def _leave(error: BaseException) -> NoReturn:
 
 @contextmanager
 def in_libraries() -> Iterator[None]:
-    """Within it, libraries that ctypes has loaded have these functions in place of MPI's."""
+    """Context manager: libraries loaded by ctypes get these functions instead of MPI's."""
     find: Callable[..., Any] = ctypes.CDLL.__getitem__
 
     def found(library: ctypes.CDLL, name: Any) -> Any:
@@ -393,8 +396,8 @@ def in_libraries() -> Iterator[None]:
         if short not in FUNCTIONS:
             refuse(name)
         callback = _callback(short)
-        # A new function object on each look-up: callers set `argtypes` on theirs, and must not
-        # change the shared one.
+        # A new function object for each look-up, because callers set `argtypes` and must not change
+        # the shared object.
         return type(callback)(ctypes.cast(callback, ctypes.c_void_p).value)
 
     with replaced((ctypes.CDLL, "__getitem__", found)):

@@ -1,4 +1,4 @@
-"""Places where a script's run is slow: its hottest links, longest queues and longest waits."""
+"""Slow places of a script's run: its busiest links, longest queues and longest waits."""
 
 from __future__ import annotations
 
@@ -17,16 +17,16 @@ from mpinet.networks.topology import Topology
 from mpinet.process.telling import gathered
 
 MOST = 10
-"""Links, queues, and processors that wait, that are named."""
+"""Maximum number of links, queues and waiting processors in the report."""
 
 LOADING = 3
-"""Lines that are named for a link."""
+"""Maximum number of lines in the report for one link."""
 
 Row = dict[str, Any]
 
 
 def hot(world: World, shares: Shares) -> Row | None:
-    """Bring together what all ranks have metered (collective).
+    """Gather the meters of all ranks (collective).
 
     Parameters
     ----------
@@ -38,9 +38,8 @@ def hot(world: World, shares: Shares) -> Row | None:
     Returns
     -------
     dict or None
-        ``busiest_links``, ``longest_queues``, ``waits`` by line and ``waiting`` by processor, each
-        the largest first, of equals the lowest number; empty on other ranks than 0. None where
-        nothing was metered.
+        ``busiest_links``, ``longest_queues``, ``waits`` by line and ``waiting`` by processor. Each
+        is sorted by size, then by number. Empty on ranks other than 0. None without metering.
     """
     router, waits = world.transit.router, world.waits
     if not isinstance(router, MeteredRouter) or waits is None:
@@ -72,12 +71,12 @@ def hot(world: World, shares: Shares) -> Row | None:
 
 
 def _largest(rows: Sequence[Any]) -> list[Any]:
-    """The rows with the largest second entry, of equals those with the smallest first one."""
+    """Return the rows with the largest second entry; ties are ordered by the first entry."""
     return sorted(rows, key=lambda row: (-row[1], row[0]))[:MOST]
 
 
 def _links(router: MeteredRouter) -> list[Any]:
-    """This rank's busiest links: each with its hops, and those of each account."""
+    """Return this rank's busiest links, with their hops in total and by account."""
     links, accounts, hops = router.loads.T
     numbers, place = np.unique(links, return_inverse=True)
     total = np.zeros(len(numbers), np.int64)
@@ -90,13 +89,13 @@ def _links(router: MeteredRouter) -> list[Any]:
 
 
 def _pairs(accounts: Ints, hops: Ints, chosen: Any) -> list[Any]:
-    """Accounts with their hops."""
+    """Return pairs of account number and hops for chosen rows."""
     pairs = zip(accounts[chosen].tolist(), hops[chosen].tolist(), strict=True)
     return [list(pair) for pair in pairs]
 
 
 def _queues(router: MeteredRouter) -> list[Any]:
-    """This rank's longest queues: node, messages, step."""
+    """Return this rank's longest queues: node, messages, step."""
     lengths, steps = router.queues.T
     nodes = router.machine.nodes
     longest = np.lexsort([nodes, -lengths])[:MOST]
@@ -106,7 +105,7 @@ def _queues(router: MeteredRouter) -> list[Any]:
 
 
 def _link(topology: Topology, link: int, hops: int, loads: Sequence[tuple[Site, int]]) -> Row:
-    """A link, with the lines that load it most."""
+    """Return a link's row, with the script's lines of its largest loads."""
     lines: defaultdict[Site, int] = defaultdict(int)
     for site, messages in loads:
         lines[site] += messages
@@ -118,12 +117,12 @@ def _link(topology: Topology, link: int, hops: int, loads: Sequence[tuple[Site, 
 
 
 def _at(site: Site) -> Row:
-    """A call as documents have it."""
+    """Return a call in the form used by documents."""
     return dict(zip(("call", "file", "line"), site, strict=True))
 
 
 def _waits(rows: Sequence[Any]) -> list[Row]:
-    """Steps in calls by line, of all ranks together."""
+    """Return the steps in calls by line, summed over all ranks."""
     steps: defaultdict[Site, int] = defaultdict(int)
     longest: dict[Site, tuple[int, int]] = {}
     for *words, spent, most, processor in rows:

@@ -47,7 +47,7 @@ LOCAL_CLASSES = (
     "buffer",
     "memory",
 )
-"""Classes of the real mpi4py that touch the caller's memory only."""
+"""Classes of the real mpi4py that only access the caller's memory."""
 
 LOCAL_FUNCTIONS = (
     "Add_error_class",
@@ -76,7 +76,7 @@ LOCAL_FUNCTIONS = (
     "_typecode",
     "get_vendor",
 )
-"""Functions of the real mpi4py that have no effect on others."""
+"""Functions of the real mpi4py with local effects only."""
 
 CLASSES: dict[str, type[Any]] = {
     "Cartcomm": Cartcomm,
@@ -97,14 +97,14 @@ CLASSES: dict[str, type[Any]] = {
     "Topocomm": Topocomm,
     "Win": Win,
 }
-"""Classes of our own in place of the real ones."""
+"""Emulated classes in place of the real ones."""
 
 ROOTS = "Comm Errhandler File Group Message Op Request Session Win".split()
-"""Names of classes after which types of C are named."""
+"""Names of classes with a C type of the same name."""
 
 
 def _explain(cls: type[Any], real: type[Any]) -> None:
-    """Let a class of our own, and its members, tell scripts what the real ones tell."""
+    """Copy the docstrings of a real class and its members to the emulated class."""
     cls.__doc__ = real.__doc__
     members: dict[str, Any] = {}
     for base in reversed(cls.__mro__):
@@ -123,7 +123,7 @@ def _explain(cls: type[Any], real: type[Any]) -> None:
 OURS = __name__.partition(".")[0]
 
 _explained: dict[int, Any] = {}
-"""Members that have been explained; of one that several classes have, the first text counts."""
+"""Members with a copied docstring; the first docstring of a shared member is kept."""
 
 for _name, _cls in CLASSES.items():
     _cls.__module__ = REAL.__name__
@@ -132,25 +132,25 @@ for _name, _cls in CLASSES.items():
 
 
 def _root(arg: Any) -> Any:
-    """Return the real class that the C type of an object is named after; None of local ones."""
+    """Return the real class that corresponds to an object's C type; None for local objects."""
     name = next((name for name in ROOTS if isinstance(arg, CLASSES[name])), "")
     return getattr(REAL, name, None)
 
 
 def _addressof(arg: Any) -> int:
-    """The address of the handle of an object; writing there changes nothing of an emulated one."""
+    """Return the address of an object's handle; writes to it do not affect emulated objects."""
     root = _root(arg)
     return int(REAL._addressof(arg)) if root is None else foreign.handles().address(root, arg)
 
 
 def _handleof(arg: Any) -> int:
-    """The handle of an object, as functions of C take it."""
+    """Return an object's handle for C functions."""
     root = _root(arg)
     return int(REAL._handleof(arg)) if root is None else foreign.handles().number(root, arg)
 
 
 def _sizeof(arg: Any) -> int:
-    """Bytes of the object of C that a class of MPI has, or an object of such a class."""
+    """Return the size in bytes of the C object of an MPI class or object."""
     cls = arg if isinstance(arg, type) else type(arg)
     ours = next((name for name, real in CLASSES.items() if issubclass(cls, real)), None)
     return int(REAL._sizeof(arg if ours is None else getattr(REAL, ours)))
@@ -167,7 +167,7 @@ CONSTANTS: dict[str, Any] = {
     "MESSAGE_NULL": MESSAGE_NULL,
     "REQUEST_NULL": REQUEST_NULL,
 }
-"""Objects of our classes in place of the real ones."""
+"""Emulated objects in place of the real ones."""
 
 FUNCTIONS = {
     "_addressof": _addressof,
@@ -180,18 +180,18 @@ FUNCTIONS = {
         if name in vars(REAL) and getattr(value, "__module__", "") == module.__name__
     },
 }
-"""Functions of our own in place of the real ones."""
+"""Emulated functions in place of the real ones."""
 
 for _name, _function in FUNCTIONS.items():
     _function.__doc__ = getattr(REAL, _name).__doc__
 
 
 FINDER = "mpi4py._mpiabi"
-"""The module of mpi4py that finds its compiled parts; it knows which it has found."""
+"""The module of mpi4py that locates its compiled parts; it keeps their location."""
 
 
 def stand_in() -> ModuleType:
-    """The module that scripts import as ``mpi4py.MPI``, for the run under way."""
+    """Return the module imported by scripts as ``mpi4py.MPI``, for the current run."""
     module = ModuleType(REAL.__name__, REAL.__doc__)
     module.__file__ = REAL.__file__
     module.__spec__ = ModuleSpec(REAL.__name__, None, origin=REAL.__file__)
@@ -204,7 +204,7 @@ def stand_in() -> ModuleType:
 
 
 def _in_place_of(name: str, value: Any) -> Any:
-    """Return what the stand-in has in place of something that the real module has."""
+    """Return the stand-in's value for a name of the real module."""
     for ours in (CLASSES, CONSTANTS, FUNCTIONS):
         if name in ours:
             return ours[name]
@@ -217,12 +217,13 @@ def _in_place_of(name: str, value: Any) -> Any:
 
 @contextmanager
 def emulated(world: World) -> Iterator[None]:
-    """Within it, ``from mpi4py import MPI`` gives the emulated MPI."""
+    """Context manager: ``from mpi4py import MPI`` imports the emulated MPI."""
     replaced = _taken()
     sys.modules.update(_package(replaced["mpi4py"]))
     if FINDER in replaced:
         sys.modules[FINDER] = replaced[FINDER]
-    # Datatypes do not know their module, which pickle looks for in all that there are, in turn.
+    # Datatypes do not know their module. pickle therefore searches all modules in order, and the
+    # emulated ones must come first.
     for name in [name for name in sys.modules if not _is_part(name)]:
         sys.modules[name] = sys.modules.pop(name)
     try:
@@ -233,18 +234,18 @@ def emulated(world: World) -> Iterator[None]:
 
 
 def _taken() -> dict[str, ModuleType]:
-    """The modules of mpi4py, which are imported no longer."""
+    """Remove mpi4py's modules from `sys.modules` and return them."""
     names = [name for name in sys.modules if _is_part(name)]
     return {name: sys.modules.pop(name) for name in names}
 
 
 def _is_part(name: str) -> bool:
-    """Tell if a module is one of mpi4py."""
+    """Return whether a module belongs to mpi4py."""
     return name.partition(".")[0] == "mpi4py"
 
 
 def _package(real: ModuleType) -> dict[str, ModuleType]:
-    """The package's modules that differ from the real ones; others are imported from its files."""
+    """Return the package's emulated modules; all others are imported from its files."""
     package = Package(real.__name__, real.__doc__)
     for name, value in vars(real).items():
         if not isinstance(value, ModuleType) and name != "rc":

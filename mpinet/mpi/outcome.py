@@ -17,78 +17,79 @@ from mpinet.mpi.world.world import World
 from mpinet.process.telling import gathered
 
 NAMED = 10
-"""Most processors with unreceived messages that are named."""
+"""Maximum number of processors with unreceived messages in the report."""
 
 
 @dataclass(frozen=True)
 class Conflicting:
-    """Accesses on two lines that conflict at some target in one epoch."""
+    """Conflicting window accesses of two lines at some target in one epoch."""
 
     said: str
     """Description of the accesses."""
     first: Account
-    """Account of the access that came first."""
+    """Account of the first access."""
     other: Account
-    """Account of the other access."""
+    """Account of the second access."""
     target: int
-    """Processor of the first such conflict."""
+    """Target processor of the first conflict."""
     begin: int
-    """First byte of the first such conflict."""
+    """First byte of the first conflict."""
     end: int
-    """End of the bytes of the first such conflict."""
+    """End of the bytes of the first conflict."""
     times: int
-    """Number of such conflicts."""
+    """Number of conflicts."""
 
 
 class DrawnReceives(NamedTuple):
-    """Receives of a kind, on a line, that could have got another message."""
+    """Receives of one kind on a line with several candidate messages."""
 
     account: Account
-    """The kind of call, and the line."""
+    """Account of the calls."""
     times: int
-    """Number of such receives."""
+    """Number of receives with several candidates."""
     most: int
-    """Most messages that such a receive could have got."""
+    """Largest number of candidate messages of a receive."""
 
 
 @dataclass(frozen=True)
 class ScriptOutcome:
-    """Outcome of a run; on ranks other than 0 without accounts and output."""
+    """Outcome of a run; accounts and output are valid on rank 0 only."""
 
     processors: int
     """Number of processors."""
     steps: int
-    """Steps of the machine."""
+    """Number of steps made by the machine."""
     hops: int
-    """Links that messages crossed, all messages together."""
+    """Total number of hops of all messages."""
     unreceived: int
-    """Messages that processors have ended without."""
+    """Number of messages unreceived at the ends of their processors."""
     unreceived_at: list[tuple[int, int]]
-    """The first processors with such messages, and how many each."""
+    """The first processors with unreceived messages, and the number of each."""
     output: str
-    """The SHA-256 of what processors have printed to the standard output."""
+    """SHA-256 of the processors' standard output."""
     accounts: list[Account]
-    """Costs of each kind of call on each line."""
+    """Costs by kind of call and line."""
     conflicts: list[Conflicting]
-    """Accesses to windows that conflict."""
+    """Conflicting window accesses."""
     drawn: list[DrawnReceives]
-    """Receives that could have got another message, where orders were drawn."""
+    """Receives with several candidate messages, if the order was chosen."""
     traced: Traced | None = None
-    """The script as a program of messages, if that was noted, on rank 0."""
+    """On rank 0: the recorded program of messages; None if not recorded."""
     hot: dict[str, Any] | None = None
-    """Report on the slow lines, as `hot.hot` returns it; None if that was not metered."""
+    """Report on slow lines, as returned by `hot.hot`; None without metering."""
     failed: Sequence[tuple[int, int, int]] = ()
-    """Failed processors: number, step of the failure, step in which other processors knew of it
-    (-1: never)."""
+    """Failed processors: number, step of the failure, and step at which it became known (-1:
+    never).
+    """
 
     @property
     def kinds(self) -> list[Account]:
-        """Costs of each kind of call on all lines, the costliest first."""
+        """Costs by kind of call, summed over all lines, the most expensive first."""
         return by_kind(self.accounts)
 
 
 def outcome(world: World) -> ScriptOutcome:
-    """Bring together what all ranks know (collective)."""
+    """Gather the outcome from all ranks (collective)."""
     machine, unreceived = world.machine, world.exits.unreceived
     left = np.flatnonzero(unreceived)
     left_at = list(zip(machine.nodes[left].tolist(), unreceived[left].tolist(), strict=True))
@@ -121,7 +122,7 @@ def outcome(world: World) -> ScriptOutcome:
 
 
 def _conflicts(shares: Shares, rows: Iterable[Sequence[Any]]) -> list[Conflicting]:
-    """Gather the conflicts by lines: a line has an account on every rank."""
+    """Merge the conflicts of all ranks by lines."""
     found: dict[Any, Conflicting] = {}
     for *words, times in rows:
         conflict = Conflict(*words)
@@ -130,7 +131,7 @@ def _conflicts(shares: Shares, rows: Iterable[Sequence[Any]]) -> list[Conflictin
         here = conflict.target, conflict.begin, conflict.end
         known = found.get(key)
         if known is not None:
-            # The lowest place stands for all, since which one came first depends on the hosting.
+            # The lowest place represents all, because the first one in time depends on the hosting.
             here = min(here, (known.target, known.begin, known.end))
             times += known.times
         found[key] = Conflicting(conflict.said, first, other, *here, times)
@@ -138,7 +139,7 @@ def _conflicts(shares: Shares, rows: Iterable[Sequence[Any]]) -> list[Conflictin
 
 
 def _drawn(shares: Shares, rows: Iterable[Sequence[int]]) -> list[DrawnReceives]:
-    """Receives that could have got another message, by lines."""
+    """Merge the receives with several candidates of all ranks by lines."""
     found: dict[Any, DrawnReceives] = {}
     for number, times, most in rows:
         account = numbered(shares, number)
@@ -148,12 +149,12 @@ def _drawn(shares: Shares, rows: Iterable[Sequence[int]]) -> list[DrawnReceives]
 
 
 def _called(account: Account) -> tuple[str, int, str]:
-    """Return the call, the line and the file of an account."""
+    """Return file, line and call of an account."""
     return account.file, account.line, account.kind
 
 
 def by_kind(accounts: Iterable[Account]) -> list[Account]:
-    """Accounts summed by kind of call, the costliest first; `file` and `line` say nothing."""
+    """Sum accounts by kind of call, the most expensive first; `file` and `line` are unused."""
     found: dict[str, Account] = {}
     for account in accounts:
         whole = found.setdefault(account.kind, Account(account.kind, "", 0))

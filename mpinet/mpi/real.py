@@ -1,4 +1,4 @@
-"""The real mpi4py: its datatypes, operators, statuses and packing serve the emulated processors."""
+"""The real mpi4py: provides datatypes, operators, statuses and packing for emulated processors."""
 
 from __future__ import annotations
 
@@ -16,12 +16,12 @@ UNDEFINED: int = REAL.UNDEFINED
 
 
 def as_int(number: Any) -> int:
-    """A number as mpi4py takes it for one of C: of a float what is before the point.
+    """Convert a number as mpi4py converts it to a C integer; floats are truncated.
 
     Raises
     ------
     TypeError
-        It is no real number.
+        The argument is not a real number.
     """
     if not hasattr(type(number), "__int__"):
         raise TypeError("an integer is required")
@@ -29,12 +29,12 @@ def as_int(number: Any) -> int:
 
 
 def not_negative(number: Any, error: int) -> int:
-    """A number, as `as_int` takes it, that is to be 0 or more.
+    """Convert a number as `as_int` does, and check that it is not negative.
 
     Raises
     ------
     Exception
-        The given class of errors: it is below 0.
+        The given error class: the number is negative.
     """
     if as_int(number) < 0:
         raise REAL.Exception(error)

@@ -1,4 +1,4 @@
-"""The parts of MPI that the emulated one does not have, and the sentences that say so."""
+"""Parts of MPI missing in the emulated MPI, and their error messages."""
 
 from __future__ import annotations
 
@@ -9,21 +9,21 @@ from typing import Any, NoReturn
 from mpinet.mpi.real import REAL
 
 WITHOUT = {
-    "no representation of data in files but its own": "Register_datarep",
-    "no program beside the script": "server",
+    "no user-defined data representations": "Register_datarep",
+    "no server processes": "server",
 }
-"""Calls, classes and modules that are refused, by what the machine lacks for them."""
+"""Refused calls, classes and modules, by the missing feature."""
 
 LACKING = {name: lacks for lacks, names in WITHOUT.items() for name in names.split()}
-"""Lack of the machine for a call, for the calls of a class, or for a module."""
+"""Missing feature, by name of a refused call, class or module."""
 
 
 class Unsupported(NotImplementedError):
-    """A call that the emulated MPI does not have; names it."""
+    """A call missing in the emulated MPI; the message names the call."""
 
 
 def refuse(name: str) -> NoReturn:
-    """Say that a call, or what else has a name, is not there.
+    """Raise the error for a missing call, class or module.
 
     Raises
     ------
@@ -37,7 +37,7 @@ def refuse(name: str) -> NoReturn:
 
 
 def refusing(name: str, real: Any) -> Callable[..., NoReturn]:
-    """A function that says that it cannot be called, with the text of the real one."""
+    """Return a function that raises the error for a missing call, with the real docstring."""
 
     def call(*arguments: Any, **named: Any) -> NoReturn:
         refuse(name)
@@ -47,14 +47,14 @@ def refusing(name: str, real: Any) -> Callable[..., NoReturn]:
 
 
 def refusing_member(name: str, real: Any) -> Any:
-    """Return a stand-in for a member of a real class: it says that it cannot be used.
+    """Return a stand-in for a member of a real class that raises an error when used.
 
     Parameters
     ----------
     name : str
-        Its name with that of its class.
+        Name of the member, including its class.
     real : object
-        The member, as the class has it: a property stays one.
+        The member in the class; a property remains a property.
     """
     refused = refusing(name, real)
     return property(refused) if _is_property(real) else staticmethod(refused)
@@ -65,7 +65,7 @@ def _is_property(member: Any) -> bool:
 
 
 def refuse_rest(cls: type[Any], real: type[Any]) -> None:
-    """Let a class of our own refuse what only the real class could do.
+    """Make an emulated class refuse all members supported only by the real class.
 
     Parameters
     ----------
@@ -79,6 +79,6 @@ def refuse_rest(cls: type[Any], real: type[Any]) -> None:
 
 
 def _is_real(cls: type[Any], name: str) -> bool:
-    """Tell if a class has a member from a real class alone, or not at all."""
+    """Return whether a class has a member only from a real class, or not at all."""
     owner = next((each for each in cls.__mro__ if name in vars(each)), None)
     return owner is None or vars(REAL).get(owner.__name__) is owner

@@ -1,4 +1,4 @@
-"""Running a script on every processor of a machine."""
+"""Runs a script on every processor of a machine."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ def run_script(
     Parameters
     ----------
     machine : Machine
-        The machine; every processor that is no switch is a rank of the script's world.
+        The machine; every node except switches is a rank of the script's world.
     script : Path or Source
         The script.
     options : ScriptOptions
@@ -55,9 +55,9 @@ def run_script(
     FileError
         The script cannot be read.
     ProgramError
-        A processor's script fails; has its traceback. Or collectives do not match.
+        A processor's script fails (with its traceback), or collectives do not match.
     Deadlock
-        Processors wait for messages that no processor will send; names a cycle of them.
+        Processors wait for messages that no processor will send; names a cycle of processors.
     """
     whole = script if isinstance(script, Source) else source.file(script)
     with rare_collections(), descriptors_kept(options.out or sys.stdout) as apart:
@@ -70,7 +70,7 @@ def run_script(
 
 
 def _run(world: World, whole: Source, arguments: Sequence[str]) -> None:
-    """Let every processor run a script to its end (collective)."""
+    """Run a script on every processor to its end (collective)."""
 
     def program(processor: Processor) -> None:
         _play(world, processor, whole, arguments)
@@ -87,14 +87,15 @@ def _run(world: World, whole: Source, arguments: Sequence[str]) -> None:
 
 
 def _play(world: World, processor: Processor, whole: Source, arguments: Sequence[str]) -> None:
-    """Run a script on the running processor, to its end."""
+    """Run a script on the running processor to its end."""
     main = _main(whole)
     processor.main = sys.modules["__main__"] = main
     sys.argv = [whole.name, *arguments]
     if whole.package:
         import_module(whole.package)
     try:
-        # as a function: `exec` lies on the stack that is copied whenever a processor waits
+        # a function, because `exec` would lie on the stack that is copied whenever a processor
+        # waits
         FunctionType(whole.code, main.__dict__)()
     except SystemExit as ended:
         _finish(world, main)
@@ -103,14 +104,14 @@ def _play(world: World, processor: Processor, whole: Source, arguments: Sequence
 
 
 def _finish(world: World, main: ModuleType) -> None:
-    """Wait for a script's threads, and call what it has left for its end."""
+    """Wait for a script's threads, and call its functions registered for the end."""
     world.threads.join()
     call_last(main.__dict__)
     world.collectives.end_all(world.turns.current)
 
 
 def _play_child(world: World, launch: Launch, processor: Processor) -> None:
-    """Run a script that another one has spawned; then the processor is free again."""
+    """Run a spawned script; afterwards the processor is free again."""
     adopt(launch)
     for setting in (ARGUMENTS, PATH):
         world.turns.privacy.change(processor, setting)
@@ -126,14 +127,14 @@ def _play_child(world: World, launch: Launch, processor: Processor) -> None:
 
 @contextmanager
 def surroundings(world: World, folder: str) -> Iterator[None]:
-    """Within it, processors find what scripts find: the emulated MPI, and what is their own.
+    """Context manager: the complete environment of scripts, with emulated MPI and private state.
 
     Parameters
     ----------
     world : World
         The run.
     folder : str
-        Where scripts import from first; '' for the current one.
+        First folder for scripts' imports; empty for the current folder.
     """
     with (
         _interpreter(folder),
@@ -152,7 +153,7 @@ def surroundings(world: World, folder: str) -> Iterator[None]:
 
 
 def _main(script: Source) -> ModuleType:
-    """A processor's ``__main__``, before it runs."""
+    """Return a processor's ``__main__`` before its run."""
     main = ModuleType("__main__")
     main.__builtins__ = builtins  # type: ignore[attr-defined]
     main.__package__ = script.package or None
@@ -162,7 +163,7 @@ def _main(script: Source) -> ModuleType:
 
 @contextmanager
 def _interpreter(folder: str) -> Iterator[None]:
-    """Within it, the interpreter imports as for a script in a folder; its settings come back."""
+    """Context manager: imports search a script's folder first; restores ``sys``."""
     argv, path = sys.argv, list(sys.path)
     sys.path.insert(0, folder)
     try:

@@ -1,4 +1,4 @@
-"""``mpi4py.rc`` and the environment variables in its place, for each processor its own."""
+"""``mpi4py.rc`` and its environment variables, separate for each processor."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ CHOICES: dict[str, dict[str, Any]] = {
         "fatal": "ERRORS_ARE_FATAL",
     },
 }
-"""The values that settings of words have, and what they mean."""
+"""Allowed values of text settings, and their meanings."""
 
 DEFAULTS: dict[str, Any] = {
     "initialize": True,
@@ -32,25 +32,26 @@ DEFAULTS: dict[str, Any] = {
     "irecv_bufsz": 32768,
     "errors": "exception",
 }
-"""The settings, and what they are where nobody has changed them."""
+"""Default values of the settings."""
 
 YES, NO = ("true", "yes", "on", "y", "1"), ("false", "no", "off", "n", "0")
-"""Values that variables of the environment may have for a switch."""
+"""Allowed texts of environment variables for switches."""
 
 GIVEN, SETTLED, DELETED = "mpi4py.rc", "settings", "mpi4py.rc is deleted"
-"""Under these a processor keeps the settings that it has changed, those that its MPI has begun
-with, and whether it has none."""
+"""Storage keys for a processor's changed settings, for the settings used by its MPI, and for the
+deletion of ``mpi4py.rc``.
+"""
 
 
 class Rc:
-    """The settings, as ``mpi4py.rc``: every processor finds what it has set itself."""
+    """The settings as ``mpi4py.rc``; each processor sees its own values."""
 
     def __init__(self, **options: Any):
         if options:
             self(**options)
 
     def __call__(self, **options: Any) -> None:
-        """Change several."""
+        """Change several settings at once."""
         for name in options:
             if name not in DEFAULTS:
                 raise TypeError(f"unexpected argument {name!r}")
@@ -74,14 +75,14 @@ class Rc:
 
 
 class Package(ModuleType):
-    """The package ``mpi4py``: a processor that imports its module ``MPI`` begins with MPI."""
+    """The package ``mpi4py``; importing its module ``MPI`` initializes MPI on a processor."""
 
     _rc = Rc()
     _mpi: ModuleType
 
     @property
     def rc(self) -> Rc:
-        """The settings."""
+        """The settings ``mpi4py.rc`` of the running processor."""
         if DELETED in running.turns.current.storage():
             raise AttributeError("module 'mpi4py' has no attribute 'rc'")
         return self._rc
@@ -92,15 +93,15 @@ class Package(ModuleType):
 
     @property
     def MPI(self) -> ModuleType:  # noqa: N802  (mpi4py's name)
-        """The module that scripts import."""
+        """The module ``mpi4py.MPI``; reading it fixes the settings."""
         settled()
         return self._mpi
 
 
 def settled() -> dict[str, Any]:
-    """The settings that MPI has begun with on the running processor, which it now does if not yet.
+    """Return the settings used by MPI on the running processor; fixed at the first call.
 
-    Variables of the environment go before what the script says.
+    Environment variables take precedence over values set by the script.
     """
     here = running.turns.current
     kept = here.storage()
@@ -115,9 +116,10 @@ def settled() -> dict[str, Any]:
 
 
 def _variables_unset() -> bool:
-    """Tell if no variable of the environment says anything, for processors without their own.
+    """Return whether no environment variable sets a value, for processors without their own.
 
-    The environment is read once a rank: a thousand processors would read it a thousand times.
+    The environment is read once per rank, because a thousand processors would read it a thousand
+    times.
     """
     unset = _UNSET.get(running.world)
     if unset is None:
@@ -126,22 +128,22 @@ def _variables_unset() -> bool:
 
 
 _UNSET: WeakKeyDictionary[World, bool] = WeakKeyDictionary()
-"""Findings of `_variables_unset`, by run."""
+"""Results of `_variables_unset`, by run."""
 
 
 def _variable(name: str) -> str:
-    """The variable of the environment that goes before a setting."""
+    """Return the environment variable that overrides a setting."""
     return f"MPI4PY_RC_{name.upper()}"
 
 
 def _given() -> dict[str, Any]:
-    """Return what the running processor has set."""
+    """Return the settings changed by the running processor."""
     given: dict[str, Any] = running.turns.current.storage().setdefault(GIVEN, {})
     return given
 
 
 def _settled(name: str, value: Any) -> Any:
-    """Return a setting's value; warn of one that cannot be, in whose place is the usual one."""
+    """Return a setting's value; for an invalid value warn and return the default."""
     text = os.environ.get(_variable(name))
     if text is not None:
         value = _given()[name] = _read(text, DEFAULTS[name])
@@ -160,7 +162,7 @@ def _settled(name: str, value: Any) -> Any:
 
 
 def _read(text: str, usual: Any) -> Any:
-    """Read what a variable of the environment says."""
+    """Parse the text of an environment variable."""
     if type(usual) is int and text.isascii() and text.isdigit():
         return int(text)
     if text.lower() in (*YES, *NO):

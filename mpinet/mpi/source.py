@@ -1,4 +1,4 @@
-"""The thing that a person names to be run: a file, a module or a line of code."""
+"""The program named by a user: a file, a module or a line of code."""
 
 from __future__ import annotations
 
@@ -16,33 +16,33 @@ from mpinet.errors import FileError
 
 @dataclass(frozen=True)
 class Source:
-    """A script's code, and what it finds."""
+    """The code of a script, and the names and folders for running it."""
 
     name: str
     """Name of the script in its ``sys.argv[0]``."""
     title: str
-    """Name that is the same in every folder: the file's name without folders, or the module's."""
+    """Name independent of the folder: the file's name without folders, or the module's name."""
     code: CodeType
     """Code that every processor runs."""
     folder: str
-    """First folder for imports; '' for the current one."""
+    """First folder for imports; empty for the current folder."""
     package: str = ""
-    """The package that it is a part of; '' if of none."""
+    """Package of the script; empty without a package."""
     attributes: Mapping[str, Any] = field(default_factory=dict)
-    """Further attributes that ``__main__`` has from the beginning."""
+    """Additional initial attributes of ``__main__``."""
 
 
 def file(path: Path) -> Source:
-    """A file.
+    """Return the code and environment of a script file.
 
     Raises
     ------
     FileError
-        It cannot be read, or is no Python.
+        The file cannot be read or is not Python.
     """
     try:
         if path.is_char_device() or path.is_block_device():
-            raise FileError(f"{path} is a device, and no file that could be run.")
+            raise FileError(f"{path} is a device, not a script file.")
         text = read_bytes(path)
     except OSError as error:
         raise FileError(f"{path} cannot be read: {error.strerror}.") from None
@@ -52,37 +52,37 @@ def file(path: Path) -> Source:
 
 
 def line(text: str) -> Source:
-    """Code as it stands.
+    """Return the code and environment for a line of code, as for ``python -c``.
 
     Raises
     ------
     FileError
-        It is no Python.
+        The code is not Python.
     """
     return Source("-c", "-c", _compiled(text.encode(errors="surrogateescape"), "<string>"), "")
 
 
 def module(name: str) -> Source:
-    """A module, or a package that has a module ``__main__``.
+    """Return the code and environment of a module, as for ``python -m``.
 
     Raises
     ------
     FileError
-        There is no such module, or it is no Python.
+        The module does not exist or is not Python.
     """
     found = _found(name)
     if found is not None and found.submodule_search_locations is not None:
         found = _found(f"{name}.__main__")
     origin = None if found is None or not found.has_location else found.origin
     if found is None or origin is None or not origin.endswith(".py"):
-        raise FileError(f"-m {name}: there is no such module in Python that could be run.")
+        raise FileError(f"-m {name}: no Python module of this name can be run.")
     code = file(Path(origin)).code
     attributes = {"__file__": origin, "__spec__": found, "__loader__": found.loader}
     return Source(origin, found.name, code, "", found.parent or "", attributes)
 
 
 def _found(name: str) -> ModuleSpec | None:
-    """Find a module without running the packages that it is in."""
+    """Find a module without running its parent packages."""
     places: Any = ["", *sys.path]
     whole = ""
     found = None
@@ -96,16 +96,16 @@ def _found(name: str) -> ModuleSpec | None:
 
 
 def _compiled(text: bytes, name: str) -> CodeType:
-    """A text's code.
+    """Compile the text of a script.
 
     Raises
     ------
     FileError
-        It is no Python.
+        The text is not Python.
     """
     try:
         return compile(text, name, "exec", dont_inherit=True)
     except (SyntaxError, ValueError) as error:
-        raise FileError(f"{name} is no Python: {error}.") from None
+        raise FileError(f"{name} is not valid Python: {error}.") from None
     except (MemoryError, RecursionError):
-        raise FileError(f"{name} cannot be run: it is nested too deeply for Python.") from None
+        raise FileError(f"{name} cannot be run: the code is nested too deeply.") from None

@@ -1,4 +1,4 @@
-"""A script's run as a program of messages, with the line of every operation."""
+"""A script's run as a program of messages, with the source line of every operation."""
 
 from __future__ import annotations
 
@@ -13,17 +13,17 @@ from mpinet.process.telling import gathered
 
 
 class Traced(NamedTuple):
-    """A program of messages, and of each of its operations the call with file and line."""
+    """A program of messages, and the call, file and line of each operation."""
 
     program: Program
     calls: list[str]
 
 
 def traced(world: World, shares: Shares) -> Traced | None:
-    """Make a program of what all ranks have noted, on rank 0 (collective).
+    """Create a program from the recorded operations of all ranks, on rank 0 (collective).
 
-    A tag stands for what sends and receives of two processors have in common: the communicator,
-    the sender's rank there, the tag. They are numbered from 0 as the sender first takes them.
+    A tag of the program represents communicator, sender's rank and tag of the messages between two
+    processors. Tags are numbered from 0 in the order of the sender's first use.
 
     Parameters
     ----------
@@ -35,12 +35,12 @@ def traced(world: World, shares: Shares) -> Traced | None:
     Returns
     -------
     Traced or None
-        None on other ranks, and where nothing was noted.
+        None on ranks other than 0, and if no operations were recorded.
 
     Raises
     ------
     UsageError
-        The script accesses windows, sends partitioned messages, or does what goes the same way.
+        The script uses active messages, for example window accesses or partitioned messages.
     """
     mail = world.mail
     if not isinstance(mail, LoggedMail):
@@ -48,8 +48,7 @@ def traced(world: World, shares: Shares) -> Traced | None:
     if world.machine.sum(int(mail.one_sided))[0]:
         raise UsageError(
             "The script accesses windows, sends partitioned messages, spawns processors or agrees "
-            "on failures: what waits for these is not noted, and so they are written as no program "
-            "of messages."
+            "on failures. A program of messages cannot represent these operations."
         )
     rows = gathered(world.machine.transport, list(mail.finish().items()))
     if not rows:
@@ -73,7 +72,7 @@ def _noted(kind: str, amount: int, peer: int, envelope: list[Any], *rest: Any) -
 
 
 def _addresses(noted: dict[int, list[Noted]]) -> tuple[dict[Any, int], dict[Any, int]]:
-    """Return who sends by context, rank and receiver, and the tag of each of their envelopes."""
+    """Return the senders by context, rank and receiver, and the tag of each envelope."""
     senders, tags, used = dict[Any, int](), dict[Any, int](), dict[Any, int]()
     for node in sorted(noted):
         for one in noted[node]:
@@ -90,7 +89,7 @@ def _addresses(noted: dict[int, list[Noted]]) -> tuple[dict[Any, int], dict[Any,
 def _built(
     builder: Builder, node: int, one: Noted, senders: dict[Any, int], tags: dict[Any, int]
 ) -> int:
-    """Put an operation into the program; a receive that got nothing is no work."""
+    """Add an operation to the program; a receive without a message becomes a calc of 0."""
     if one.kind == "send":
         tag = tags[node, one.peer, one.envelope]
         return builder.send(node, one.peer, one.amount, tag=tag)

@@ -1,8 +1,8 @@
-"""All orders of a script's messages, one run after another, until its outcome differs.
+"""Exploration of all orders of a script's messages, run by run, until an outcome differs.
 
-Runs branch where something could have been got otherwise, the last such place first. Two
-processors that get something on their own come to the same whoever is first: of such orders one is
-run (sleep sets, as in Godefroid, Partial-Order Methods, 1996, chapter 5).
+Runs branch at choice points, the last one first. Independent choices of two processors have the
+same effect in either order. Only one of such equivalent orders is run (sleep sets, as in Godefroid,
+Partial-Order Methods, 1996, chapter 5).
 """
 
 from __future__ import annotations
@@ -19,53 +19,56 @@ from mpinet.mpi.world.orders import Choice, Place, PrefixReplay, Redundant, orde
 from mpinet.process.telling import agreed, gathered
 
 Told = dict[int, str]
-"""Output of processors on the standard output, on rank 0."""
+"""On rank 0: standard output by processor."""
 
 Run = Callable[[PrefixReplay, Told, bool], ScriptOutcome]
-"""Makes a run in an order, which fills what is told; whether it is the first."""
+"""Makes a run in a given order and fills the dictionary of outputs; the flag marks the first
+run.
+"""
 
 
 @dataclass
 class Branch:
-    """A moment in which something was chosen."""
+    """A moment at which an option was chosen."""
 
     options: list[Choice]
     """All options of this moment, by processor."""
     asleep: set[Choice]
-    """Options that were tried, here or before, and give the same result."""
+    """Options already explored here or earlier, which lead to the same results."""
     taken: Choice
-    """Option that was chosen."""
+    """Chosen option."""
 
     @property
     def place(self) -> Place:
-        """The choice as an order has it."""
+        """The choice in the form used by an order."""
         own = [one for one in self.options if one.processor == self.taken.processor]
         return self.taken.processor, own.index(self.taken)
 
     @property
     def later(self) -> set[Choice]:
-        """Options that need not be tried behind it."""
+        """Options that need no exploration after this choice."""
         return {one for one in self.asleep if one.processor != self.taken.processor}
 
 
 class OrderFindings(NamedTuple):
-    """Findings of all orders."""
+    """Findings of the exploration of message orders."""
 
     tried: int
-    """Runs that came to their end."""
+    """Number of complete runs."""
     all: bool
-    """True if there is no other order."""
+    """True if all orders were explored."""
     outcome: str
-    """``"same"`` in all of them, or ``"deadlock"``, ``"failure"``, ``"output"``,
-    ``"unreceived"``."""
+    """``"same"`` if all outcomes are equal, otherwise ``"deadlock"``, ``"failure"``, ``"output"``
+    or ``"unreceived"``.
+    """
     order: str
-    """The order that shows it, as `order_of` reads it; '' if there is none."""
+    """Order that shows the difference, in the form of `order_of`; empty without a difference."""
     difference: str
-    """A sentence on it; '' if there is none."""
+    """Description of the difference; empty without one."""
 
 
 class RunEnd(NamedTuple):
-    """End of a run: its kind ('' or as `OrderFindings.outcome`), why, output, messages left."""
+    """End of a run: kind (empty or as in `OrderFindings.outcome`), reason, output, leftovers."""
 
     kind: str
     why: str
@@ -81,28 +84,28 @@ def try_all(transport: Local, run: Run, most: int) -> tuple[ScriptOutcome, Order
     transport : Local
         The ranks.
     run : callable
-        Makes a run; the first one raises its own error.
+        Makes a run; the first run raises its own error.
     most : int
-        Most runs.
+        Maximum number of runs.
 
     Returns
     -------
     outcome : ScriptOutcome
-        Of the first order.
+        Outcome of the first order.
     found : OrderFindings
-        What the others have shown.
+        Findings of all further orders.
     """
     branches: list[Branch] = []
     first: tuple[ScriptOutcome, RunEnd] | None = None
     tried = 0
     for number in range(most):
-        # The sleep set of the last choice point goes into the run. So it can stop as soon as only
-        # covered options are left.
+        # The run gets the sleep set of the last choice point. It can stop as soon as only covered
+        # options are left.
         asleep = branches[-1].later if branches else set[Choice]()
         orders, told = PrefixReplay([branch.place for branch in branches], asleep), Told()
         end, outcome = _made(run, orders, told, number == 0)
         _branch(branches, transport, orders)
-        # A redundant run has no end of its own. It is neither counted nor compared.
+        # A redundant run has no outcome of its own and is neither counted nor compared.
         if end is not None:
             tried += 1
             if first is None:
@@ -122,7 +125,11 @@ def try_all(transport: Local, run: Run, most: int) -> tuple[ScriptOutcome, Order
 def _made(
     run: Run, orders: PrefixReplay, told: Told, is_first: bool
 ) -> tuple[RunEnd | None, ScriptOutcome | None]:
-    """Make a run; no end if it can only end as another one."""
+    """Make a run; return the run's end and outcome.
+
+    Both are None for a run that can only repeat an earlier outcome. The outcome alone is None
+    after a deadlock or an error; the first run raises such errors.
+    """
     try:
         outcome = run(orders, told, is_first)
     except Redundant:
@@ -136,22 +143,22 @@ def _made(
 
 
 def _branch(branches: list[Branch], transport: Local, orders: PrefixReplay) -> None:
-    """Note the moments of a run behind those that are known (collective)."""
+    """Append the new moments of a run to the branches (collective)."""
     known = len(branches)
     new = gathered(transport, orders.moments[known:])
     for parts in agreed(transport, list(zip(*new, strict=True))):
         options = [Choice(*option) for _, here in parts for option in here]
-        options.sort(key=lambda option: option.processor)  # each one's stay in their order
+        options.sort(key=lambda option: option.processor)  # stable
         taken = max(Choice(*one) for one, _ in parts)
         branches.append(Branch(options, branches[-1].later if branches else set(), taken))
 
 
 def _next(branches: list[Branch]) -> bool:
-    """Go back to the last moment where something else can be, and choose that."""
+    """Backtrack to the last unexplored option and choose it; return False if none is left."""
     while branches:
         last = branches[-1]
-        # Depth first: everything behind this option has been explored, so it sleeps at this point
-        # from now on.
+        # Depth first: everything after this option has been explored, and the option sleeps at this
+        # point from now on.
         last.asleep.add(last.taken)
         awake = (option for option in last.options if option not in last.asleep)
         taken = next(awake, None)
@@ -163,17 +170,17 @@ def _next(branches: list[Branch]) -> bool:
 
 
 def _told_apart(branches: Iterable[Branch]) -> list[Place]:
-    """The places of an order up to the last that is not the first which there is."""
+    """Return an order's shortest prefix: trailing first options are left out."""
     places = [(branch.place, branch.taken == branch.options[0]) for branch in branches]
-    # Choices that any run would make need not be told. The shortest prefix that shows the
-    # difference is left.
+    # Trailing choices that any run would make are dropped. The result is the shortest prefix that
+    # shows the difference.
     while len(places) > 1 and places[-1][1]:
         places.pop()
     return [place for place, _ in places]
 
 
 def _differs(first: RunEnd, end: RunEnd) -> tuple[str, str]:
-    """Tell in what a run's end differs from that of the first, '' if in nothing."""
+    """Return kind and description of the difference between two ends of runs; empty if equal."""
     if end.kind:
         return end.kind, end.why
     for processor in sorted(first.told.keys() | end.told.keys()):
@@ -181,25 +188,25 @@ def _differs(first: RunEnd, end: RunEnd) -> tuple[str, str]:
         for one, other in zip_longest(*lines):
             if one != other:
                 return "output", (
-                    f"Processor {processor} prints {_quoted(other)} where it prints "
-                    f"{_quoted(one)} in the first order."
+                    f"Processor {processor} prints {_quoted(other)}; in the first order it prints "
+                    f"{_quoted(one)}."
                 )
     if first.left != end.left:
         left, before = (dict(run.left) for run in (end, first))
         at = min(dict(set(first.left) ^ set(end.left)))
         return "unreceived", (
-            f"Processor {at} ends without {left.get(at, 0)} of its messages, in the first order "
-            f"without {before.get(at, 0)}."
+            f"Processor {at} leaves {left.get(at, 0)} messages unreceived; in the first order "
+            f"{before.get(at, 0)}."
         )
     return "", ""
 
 
 def _quoted(line: str | None) -> str:
-    """A line as a sentence has it."""
+    """Return a line quoted for a sentence."""
     if line is None:
         return "nothing more"
     return repr(line if len(line) <= SHOWN else line[:SHOWN] + " ..")
 
 
 SHOWN = 100
-"""Most characters of a line that a sentence has."""
+"""Maximum number of characters of a quoted line."""

@@ -1,10 +1,14 @@
-"""Collectives: calls that all members of a communicator make together.
+"""Collectives: calls made by all members of a communicator.
 
-They are distributed algorithms over messages of the machine, which count its steps like all
-others. The files: a call as its members take part in it (`collective`), the trees that messages
-follow (`member_trees`), the patterns of sending and receiving (`algorithms`) and what they carry
-(`payloads`), and a communicator's calls for objects and for buffers, which can also be begun and
-prepared.
+Collectives are distributed algorithms over messages of the machine, which count like any message.
+The modules:
+
+* `collective`: a member's part in a call
+* `member_trees`: the trees along which messages travel
+* `algorithms`: the patterns of sends and receives
+* `payloads`: the contents of messages
+* `objects`, `buffers`: a communicator's calls; `plans`, `planned`: their nonblocking and persistent
+  forms
 """
 
 from mpinet.mpi.collectives.buffers import BufferCollectives

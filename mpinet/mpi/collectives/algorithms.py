@@ -1,6 +1,7 @@
-"""The patterns in which members send and receive: trees, exchanges, and all to all.
+"""Communication patterns of collectives: trees, exchanges, and all-to-all.
 
-They know nothing of objects and buffers: what travels is bytes, or bodies that join.
+The patterns are independent of objects and buffers. The patterns move bytes, or bodies with a join
+operation.
 """
 
 from __future__ import annotations
@@ -21,13 +22,13 @@ NOTHING = b""
 
 
 class Collective(CollectiveCall):
-    """A collective call, with the patterns that its members follow."""
+    """A collective call with the communication patterns of its members."""
 
     __slots__ = ()
 
     @property
     def within(self) -> Collective:
-        """The part within the member's own group: all of it."""
+        """The part within the member's own group; here the whole call."""
         return self
 
     def broadcast(self, root: int, body: Any = None) -> Any:
@@ -38,7 +39,7 @@ class Collective(CollectiveCall):
         root : int
             The root's rank.
         body : bytes
-            The root's.
+            The body, needed only at the root.
         """
         shape = self.shape(root)
         parent = shape.parent
@@ -49,19 +50,19 @@ class Collective(CollectiveCall):
         return body
 
     def converge(self, root: int, own: B, join: Callable[[B, B], B]) -> B | None:
-        """Join all members' bodies on the way to the root.
+        """Join the bodies of all members on the way to the root.
 
-        A member joins its children's in a fixed order, whichever comes first: the backward one of
-        their being informed.
+        A member joins the bodies of its children in a fixed order, independent of their arrival:
+        the reverse order of the broadcast.
 
         Returns
         -------
         body or None
-            The root's result; None for all others.
+            The result at the root; None at all other members.
         """
         shape = self.shape(root)
-        # In a binomial tree the child that was informed last has the smallest subtree, and is ready
-        # first. The fixed order also fixes the rounding of sums.
+        # In a binomial tree the last informed child has the smallest subtree and is ready first.
+        # The fixed order also fixes the rounding of sums.
         for child in reversed(shape.children):
             own = join(own, self.receive(child))
         if shape.parent < 0:
@@ -70,17 +71,17 @@ class Collective(CollectiveCall):
         return None
 
     def everywhere(self, own: B, join: Callable[[B, B], B]) -> B:
-        """Join all members' bodies; the result for all of them."""
+        """Join the bodies of all members; all members get the result."""
         if self.exchanges:
             return self.exchange(own, join)
         result: B = self.broadcast(0, self.converge(0, own, join))
         return result
 
     def exchange(self, own: B, join: Callable[[B, B], B]) -> B:
-        """Join all members' bodies by recursive doubling; the result for all of them.
+        """Join the bodies of all members by recursive doubling; all members get the result.
 
-        In round j partners differ in bit j of their ranks, and both compute the same. Members
-        beyond the largest power of two leave theirs to a partner first, and receive the result at
+        In round j partners differ in bit j of their ranks, and both compute the same value. Members
+        beyond the largest power of two first send their body to a partner and receive the result at
         the end.
         """
         rank = self.rank
@@ -96,8 +97,8 @@ class Collective(CollectiveCall):
             partner = rank ^ bit
             self.send(partner, own)
             theirs = self.receive(partner)
-            # The lower ranks' part is always the left operand. So operators that do not commute are
-            # applied in order of ranks.
+            # The lower ranks' part is always the left operand. Noncommutative operators are
+            # therefore applied in rank order.
             own = join(own, theirs) if rank < partner else join(theirs, own)
             bit <<= 1
         if rank + most < self.size:
@@ -105,30 +106,30 @@ class Collective(CollectiveCall):
         return own
 
     def gather(self, root: int, item: bytes) -> list[bytes] | None:
-        """Bring an item of every member to the root; by rank there, None for all others."""
+        """Bring an item of every member to the root; return them by rank there, otherwise None."""
         items = self.converge(root, Items.of(self.rank, item), Items.and_of)
         return None if items is None else items.all()
 
     def allgather(self, item: bytes) -> list[bytes]:
-        """Bring an item of every member to all; by rank."""
+        """Bring an item of every member to all members; return the items by rank."""
         return self.everywhere(Items.of(self.rank, item), Items.and_of).all()
 
     def scatter(self, root: int, items: Sequence[bytes] | None = None) -> bytes:
-        """Bring an item of the root's to every member.
+        """Bring an item of the root to every member.
 
         Parameters
         ----------
         root : int
             The root's rank.
         items : sequence of bytes, optional
-            The root's, by rank.
+            The items by rank, needed only at the root.
         """
         shape = self.shape(root)
         if items is not None:
             bundle = [items[rank] for rank in shape.walk]
         else:
-            # One message carries the items of a whole subtree, and each child gets its slice. The
-            # walk puts them in that order.
+            # A single message carries the items of a whole subtree, and each child gets its slice.
+            # The walk puts the items in this order.
             bundle = self.receive(shape.parent).items
         end = len(bundle)
         for child, weight in zip(shape.children, shape.weights, strict=True):
@@ -137,63 +138,63 @@ class Collective(CollectiveCall):
         return bundle[0]
 
     def alltoall(self, items: Sequence[bytes]) -> list[bytes]:
-        """Bring an item of every member to every other; by rank.
+        """Bring an item of every member to every member; return the received items by rank.
 
-        In round k a member tells the one k ranks further on.
+        In round k each member sends to the member k ranks further on.
         """
         rank, size = self.rank, self.size
-        # Staggered: in each round every member sends to another one. If all began with rank 0, its
-        # port would be the bottleneck.
+        # Staggered: in each round every member has a different target. If all began with rank 0,
+        # its port would be the bottleneck.
         for distance in range(1, size):
             there = (rank + distance) % size
             self.send(there, items[there])
         return [items[rank] if source == rank else self.receive(source) for source in range(size)]
 
     def reduce(self, root: int, own: Part, fold: Fold) -> bytes | None:
-        """Combine all members' operands; the root's result, None for all others."""
+        """Combine the operands of all members; return the result at the root, otherwise None."""
         part = self.converge(root, own, fold.join)
         return None if part is None else fold.result(part)
 
     def allreduce(self, own: Part, fold: Fold) -> bytes:
-        """Combine all members' operands; the result for all of them."""
+        """Combine the operands of all members; all members get the result."""
         return fold.result(self.everywhere(own, fold.join))
 
     def reduce_scatter(self, own: Part, fold: Fold, sizes: Sequence[int]) -> bytes:
-        """Combine all members' operands; for every member a piece of the result.
+        """Combine the operands of all members; every member gets a piece of the result.
 
         Parameters
         ----------
         own : bytes or Runs
             The member's part.
         fold : Fold
-            How parts become one.
+            The reduction.
         sizes : sequence of int
-            Bytes of every member's piece.
+            Size of every member's piece in bytes.
         """
         if self.exchanges:
             return pieces(self.allreduce(own, fold), sizes)[self.rank]
         return self.scatter_pieces(self.reduce(0, own, fold), sizes)
 
     def scatter_pieces(self, whole: bytes | None, sizes: Sequence[int]) -> bytes:
-        """Bring to every member its piece of a body that the first has (None for all others)."""
+        """Scatter the pieces of a body from rank 0 (None at all other members)."""
         return self.scatter(0, None if whole is None else pieces(whole, sizes))
 
     def scan(self, operand: bytes, combine: Combine, inclusive: bool) -> bytes | None:
-        """Combine the operands of all members up to each, by recursive doubling.
+        """Combine the operands of all members up to each member, by recursive doubling.
 
         Parameters
         ----------
         operand : bytes
-            The member's.
+            The member's operand.
         combine : callable
-            Gives the result of two operands.
+            Combines two operands.
         inclusive : bool
-            Whether a member's own operand counts for it.
+            Whether the result includes the member's own operand.
 
         Returns
         -------
         bytes or None
-            The member's result; None if no operand counts.
+            The member's result; None if no operand is included.
         """
         rank = self.rank
         result = operand if inclusive else None
@@ -202,8 +203,8 @@ class Collective(CollectiveCall):
         while bit < self.size:
             partner = rank ^ bit
             bit <<= 1
-            # The missing partners of an incomplete cube are higher ranks, and a prefix never needs
-            # those.
+            # The missing partners of an incomplete cube have higher ranks, and a prefix never needs
+            # them.
             if partner >= self.size:
                 continue
             self.send(partner, block)
@@ -221,38 +222,38 @@ class Collective(CollectiveCall):
 
 
 def pieces(whole: bytes, sizes: Sequence[int]) -> list[bytes]:
-    """A body in pieces of these sizes."""
+    """Split a body into pieces of given sizes."""
     ends = accumulate(sizes)
     return [whole[end - size : end] for end, size in zip(ends, sizes, strict=True)]
 
 
 class Role(NamedTuple):
-    """Role of a member in a collective with a root."""
+    """Role of a member in a collective with a root: the root itself, or a partner of it."""
 
     root: int
-    """The root's rank, as the member has to name it."""
+    """The root's rank as named by the member."""
     is_root: bool
     """True if the member is the root."""
     serves: bool
-    """True if the root informs the member, or is informed by it."""
+    """True if the member exchanges messages with the root."""
 
 
 class CollectiveCalls(Endpoint):
-    """Ways of a communicator's members to take part in collectives."""
+    """Base of communicators with collectives: creates a member's part in a call."""
 
     __slots__ = ()
 
     def _part(self, kind: str, terms: Terms = NOTHING_ALIKE) -> Any:
-        """The running processor's part in its next call of a kind."""
+        """Return an object for the running processor's part in its next call of a kind."""
         return Collective.of(self, kind, terms)
 
     def _role(self, root: int) -> Role:
-        """The role that a member has by the root that it names.
+        """Return a member's role for a given root.
 
         Raises
         ------
         Exception
-            ``ERR_ROOT``: there is no such root.
+            ``ERR_ROOT``: the root does not exist.
         """
         rank = as_int(root)
         if not 0 <= rank < self.size:
@@ -260,4 +261,4 @@ class CollectiveCalls(Endpoint):
         return Role(rank, rank == self.rank, True)
 
     def _require_one_group(self) -> None:
-        """Raise an error unless all members are in one order, by their ranks."""
+        """Raise an error unless all members are in a single group, ordered by rank."""

@@ -1,7 +1,7 @@
-"""Collectives of buffers: a communicator's upper-case calls, made from their plans.
+"""Collectives of buffers: a communicator's upper-case calls, generated from plans.
 
-Each plan here becomes three calls: `Bcast` does the plan at once, `Ibcast` beside the script,
-`Bcast_init` whenever it is started.
+Each plan yields three calls: blocking (`Bcast`), nonblocking (`Ibcast`) and persistent
+(`Bcast_init`).
 """
 
 from mpinet.mpi.collectives import plans
@@ -11,7 +11,7 @@ from mpinet.mpi.messages.buffers import Blocks, TypedBlocks, VectorBlocks
 
 
 class BufferCollectives(CollectiveCalls):
-    """Collectives of buffers, as `mpi4py.MPI.Intracomm` has them."""
+    """Collectives of buffers, as in `mpi4py.MPI.Intracomm`."""
 
     __slots__ = ()
 

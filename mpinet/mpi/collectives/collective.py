@@ -1,4 +1,4 @@
-"""One collective call, as one of the members takes part in it."""
+"""A collective call, from the view of one member."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ BUFFERS = (
     "Barrier Bcast Gather Gatherv Scatter Scatterv Allgather Allgatherv Alltoall Alltoallv "
     "Alltoallw Reduce Allreduce Reduce_scatter_block Reduce_scatter Scan Exscan".split()
 )
-"""Collectives of buffers, which can also be begun, and prepared."""
+"""Collectives of buffers, which also exist in nonblocking and persistent form."""
 
 KINDS = {
     name: number
@@ -31,27 +31,27 @@ KINDS = {
         + ["Win.Fence", "Win.Free"]
     )
 }
-"""Numbers of all collectives: those of different kinds do not match."""
+"""Numbers of all collectives; calls with different numbers do not match."""
 
 
 class Terms(NamedTuple):
-    """Terms of a collective call that all its members have to say alike, if they apply."""
+    """Terms of a collective call on which all members must agree, if they apply."""
 
     root: int = -1
     """The root's rank."""
     op: Any = None
-    """Operator that combines. Type: Op or callable."""
+    """Reduction operator. Type: Op or callable."""
     nbytes: int = -1
-    """Bytes of each member's operand."""
+    """Size of each member's operand in bytes."""
 
     def number(self, size: int) -> int:
-        """A number for them, the same on all ranks; others have others."""
+        """Return a number of the terms, the same on all ranks and different for different terms."""
         place = 0 if self.op is None else getattr(self.op, "place", 1)
         return ((self.nbytes + 1) * PLACES + place) * (size + 1) + self.root + 1
 
     @property
     def words(self) -> tuple[str, ...]:
-        """The same for people."""
+        """The terms as words of a report."""
         said = []
         if self.root >= 0:
             said.append(f"with root {self.root}")
@@ -65,28 +65,28 @@ class Terms(NamedTuple):
 NOTHING_ALIKE = Terms()
 
 FACTOR, PRIME = 6364136223846793005, 2**61 - 1
-"""Numbers by which a member's calls, in their order, become one number."""
+"""Constants of a hash of a member's calls in order."""
 
 PLACES = 64
-"""More than there are operators of MPI's own."""
+"""A number greater than the count of MPI's predefined operators."""
 
 
 class CollectiveCall:
-    """One collective call, as one of the members takes part in it.
+    """A collective call, from the view of one member.
 
-    Messages of several collectives of one communicator that are under way together do not mix,
-    since each has a tag of its own; so have those that should not have met.
+    Each call has its own tag. Messages of several concurrent collectives of a communicator
+    therefore do not mix, and neither do messages of calls that do not match.
 
     Parameters
     ----------
     scope : Scope
-        Where its messages are sent.
+        Scope of the messages.
     rank : int
-        The member's own.
+        The member's rank.
     tag : int
         The call's tag, the same for all members.
     number : int
-        Its number among those of its communicator; 0: it is compared with no other call.
+        Number of the call on its communicator; 0 for calls that are not compared with others.
     """
 
     __slots__ = ("_number", "_scope", "_tag", "rank", "size")
@@ -101,27 +101,28 @@ class CollectiveCall:
 
     @classmethod
     def of(cls, comm: Endpoint, kind: str, terms: Terms = NOTHING_ALIKE) -> Self:
-        """The running processor's next collective on a communicator.
+        """Return the running processor's next collective on a communicator.
 
-        Members call a communicator's collectives in one order, so that each can count them.
+        Members call a communicator's collectives in the same order, therefore each member can count
+        them.
         """
         scope = comm._scope.part(COLLECTIVES)
-        # Sends nothing. It only raises the error of a communicator that is revoked, before the call
-        # is counted.
+        # Sends nothing. The call only raises the error of a revoked communicator, before the
+        # collective is counted.
         running.mail.nothing(scope)
         here, calls = running.turns.current, running.world.collectives
         storage = here.storage()
         number, said = storage.get(scope.context, NO_CALLS)
         number += 1
         size = len(scope.others.members)
-        # Terms are part of the tag. So messages of calls that do not match never meet, and the
-        # mismatch shows as a wait that can be explained.
+        # Terms are part of the tag. Messages of mismatched calls never match, and the mismatch
+        # appears as a wait with an explanation.
         tag = number if terms is NOTHING_ALIKE else paired(number, terms.number(size))
         tag = tag * len(KINDS) + KINDS[kind]
-        # A polynomial hash of all calls in their order. Comparing members at the end takes one
-        # number each and no list.
+        # A polynomial hash of all calls in order. The comparison of members at the end takes one
+        # number per member and no list.
         storage[scope.context] = number, (said * FACTOR + tag) % PRIME
-        # The first of the rank's members notes the call for all of them: they would note the same.
+        # Only the first of the rank's members records the call, because all would record the same.
         if (scope.context, tag) not in calls and here.account is not None:
             call = CalledCollective(number, here.id, here.account, terms.words)
             among = size if scope.group is scope.others else size + len(scope.group.members)
@@ -129,12 +130,12 @@ class CollectiveCall:
         return cls(scope, comm.rank, tag, number)
 
     def differs(self, words: str) -> None:
-        """Note, for the end of the run, that the member does not call it as others do.
+        """Record, for the end of the run, that the member's call differs from its peers'.
 
         Parameters
         ----------
         words : str
-            What it says that others do not.
+            Description of the difference.
         """
         here, context = running.turns.current, self._scope.context
         storage, calls = here.storage(), running.world.collectives
@@ -145,10 +146,10 @@ class CollectiveCall:
             calls.note((context, -self._tag), call, calls.among[context])
 
     def again(self, start: int) -> Self:
-        """One start of a collective that has been prepared as this call.
+        """Return one start of a persistent collective, initialized as this call.
 
-        Members prepare collectives in one order, and may start them in any; so a start has a tag
-        of the call's number and its own.
+        Members initialize collectives in the same order, but may start them in any order. Therefore
+        the tag of a start combines the call's number and the start's number.
         """
         number, kind = divmod(self._tag, len(KINDS))
         tag = paired(number, start) * len(KINDS) + kind
@@ -162,21 +163,21 @@ class CollectiveCall:
         rank : int
             The member.
         body : bytes, Items or Runs
-            What nobody changes any more; its length is its bytes.
+            A body that no code modifies any more; its length is its size in bytes.
         """
         running.mail.send(self._scope, rank, self._tag, body)
 
     def receive(self, rank: int) -> Any:
-        """Wait for a body from a member."""
+        """Wait for a body from a member, and return it."""
         return running.mail.receive(self._scope, rank, self._tag)[BODY]
 
     def shape(self, root: int) -> Shape:
-        """The tree along which a root informs the members, or receives from them."""
+        """Return the member's position in the tree of a root."""
         trees = running.world.trees
         if trees.pattern is TargetPattern.DIRECT:
             return StarTree(self.rank, self.size, root)
-        # The network's tree covers all processors. A smaller communicator would have members whose
-        # parents are no members.
+        # The network's tree covers all processors. In a smaller communicator the parent of a member
+        # may not be a member.
         if self._whole and trees.suit and trees.pattern in (None, TargetPattern.TREE):
             tree = running.world.tree(self._members.members[root])
             if tree is not None:
@@ -185,7 +186,7 @@ class CollectiveCall:
 
     @property
     def exchanges(self) -> bool:
-        """True if members exchange with partners rather than by way of a root."""
+        """True if members exchange with partners instead of using a root."""
         trees = running.world.trees
         if trees.pattern is not None:
             return trees.pattern is TargetPattern.EXCHANGE
@@ -193,7 +194,7 @@ class CollectiveCall:
 
     @property
     def _members(self) -> RankTable:
-        """The members."""
+        """The communicator's members by rank."""
         return self._scope.others
 
     @property
@@ -203,19 +204,19 @@ class CollectiveCall:
 
 
 class CallPlan(NamedTuple):
-    """Plan of a collective call, and the terms that all members have to say alike."""
+    """Plan of a collective call, and its terms."""
 
     do: Callable[[Any], None]
-    """Does it, given the member's `part` in the call; reads the memory that it sends then."""
+    """Carries out the call, given the member's `part`; reads the send buffer at that time."""
     terms: Terms = NOTHING_ALIKE
-    """Terms that the member states."""
+    """Terms stated by the member."""
 
     def part(self, comm: Any, kind: str) -> Any:
-        """The running processor's part in its next call of a kind on a communicator."""
+        """Return the running processor's part in its next call of a kind on a communicator."""
         return comm._part(kind, self.terms)
 
 
 def paired(one: int, other: int) -> int:
-    """Cantor's number of a pair: no other pair of numbers from 0 on has it."""
+    """Return Cantor's number of a pair, unique among pairs of nonnegative integers."""
     both = one + other
     return both * (both + 1) // 2 + other

@@ -1,8 +1,8 @@
-"""The patterns in which the members of an intercommunicator's two groups send and receive.
+"""Communication patterns between the two groups of an intercommunicator.
 
-Each is one within a group, as the machine does that, and messages between the groups' leaders, the
-members of rank 0. In calls with a root, the root says `ROOT`, the rest of its group
-`PROC_NULL`, and the other group the root's rank.
+Each pattern consists of a collective within a group and messages between the groups' leaders, the
+members of rank 0. In calls with a root, the root passes `ROOT`, the rest of its group `PROC_NULL`,
+and the other group the root's rank.
 """
 
 from __future__ import annotations
@@ -18,14 +18,14 @@ from mpinet.mpi.world.endpoint import IntercommEndpoint
 
 
 class Between:
-    """One collective call between two groups, as one of the members takes part in it.
+    """A collective call between two groups, from the view of one member.
 
     Parameters
     ----------
     comm : IntercommEndpoint
         The communicator.
     kind : str
-        The call's name.
+        Name of the call.
     """
 
     __slots__ = ("across", "within")
@@ -34,11 +34,10 @@ class Between:
         self.within: Collective = Collective.of(comm._local, kind)
         """The part within the member's own group."""
         self.across: Collective = Collective.of(comm, kind)
-        """The part between the groups; it sends to ranks of the other one and receives from
-        them."""
+        """The part between the groups; sends to and receives from ranks of the remote group."""
 
     def again(self, start: int) -> Between:
-        """One start of a collective that has been prepared as this call."""
+        """Return one start of a persistent collective, initialized as this call."""
         between = Between.__new__(Between)
         between.within, between.across = self.within.again(start), self.across.again(start)
         return between
@@ -50,23 +49,23 @@ class Between:
 
     @property
     def is_leader(self) -> bool:
-        """True if the member is_leader for its group."""
+        """True if the member is the leader of its group."""
         return self.within.rank == 0
 
     def exchanged(self, own: Any) -> Any:
-        """Exchange what each group's speaker says, for the one of the other."""
+        """Exchange a body between the leaders of both groups; None for all other members."""
         if not self.is_leader:
             return None
         self.across.send(0, own)
         return self.across.receive(0)
 
     def barrier(self) -> None:
-        """Wait until all members of the other group have called."""
+        """Wait until all members of the remote group have called."""
         self.within.gather(0, b"")
         self.within.broadcast(0, self.exchanged(b""))
 
     def broadcast(self, root: int, body: Any = None) -> Any:
-        """Bring the root's body to all members of the other group; None for the rest."""
+        """Bring the root's body to all members of the remote group; None for the root's group."""
         if root == REAL.ROOT:
             self.across.send(0, body)
         if root < 0:
@@ -74,7 +73,7 @@ class Between:
         return self.within.broadcast(0, self.across.receive(root) if self.is_leader else None)
 
     def gather(self, root: int, item: bytes = b"") -> list[bytes] | None:
-        """Bring an item of every member of the other group to the root; None for the rest."""
+        """Bring an item of every member of the remote group to the root; None elsewhere."""
         if root == REAL.ROOT:
             found: list[bytes] = self.across.receive(0).items
             return found
@@ -85,7 +84,7 @@ class Between:
         return None
 
     def scatter(self, root: int, items: Sequence[bytes] | None = None) -> bytes | None:
-        """Bring an item of the root's to every member of the other group; None for the rest."""
+        """Bring an item of the root to every member of the remote group; None elsewhere."""
         if root == REAL.ROOT:
             self.across.send(0, Bundle(list(items or ())))
         if root < 0:
@@ -93,14 +92,14 @@ class Between:
         return self.within.scatter(0, self.across.receive(root).items if self.is_leader else None)
 
     def allgather(self, item: bytes) -> list[bytes]:
-        """Bring an item of every member to all of the other group."""
+        """Bring an item of every member to all members of the remote group."""
         items = self.within.gather(0, item)
         theirs = self.exchanged(None if items is None else Bundle(items))
         found: list[bytes] = self.within.broadcast(0, theirs).items
         return found
 
     def alltoall(self, items: Sequence[bytes]) -> list[bytes]:
-        """Bring an item of every member to every one of the other group."""
+        """Bring an item of every member to every member of the remote group."""
         across, size = self.across, len(items)
         for distance in range(size):
             rank = (self.rank + distance) % size
@@ -108,7 +107,7 @@ class Between:
         return [across.receive(rank) for rank in range(size)]
 
     def reduce(self, root: int, own: Part | None, fold: Fold) -> bytes | None:
-        """Combine the operands of the other group at the root; None for the rest."""
+        """Combine the operands of the remote group at the root; None elsewhere."""
         if root == REAL.ROOT:
             found: bytes = self.across.receive(0)
             return found
@@ -119,32 +118,32 @@ class Between:
         return None
 
     def allreduce(self, own: Part, fold: Fold) -> bytes:
-        """Combine each group's operands for all members of the other one."""
+        """Combine each group's operands; all members of the remote group get the result."""
         body = self.exchanged(self.within.reduce(0, own, fold))
         found: bytes = self.within.broadcast(0, body)
         return found
 
     def reduce_scatter(self, own: Part, fold: Fold, sizes: Sequence[int]) -> bytes:
-        """Combine each group's operands; for every member of the other one a piece of the result.
+        """Combine each group's operands; every member of the remote group gets a piece.
 
         Parameters
         ----------
         own : bytes or Runs
             The member's part.
         fold : Fold
-            How parts become one.
+            The reduction.
         sizes : sequence of int
-            Bytes of the piece of every member of the caller's group.
+            Size in bytes of the piece of every member of the caller's group.
         """
         whole = self.exchanged(self.within.reduce(0, own, fold))
         return self.within.scatter_pieces(whole, sizes)
 
     def differs(self, words: str) -> None:
-        """Members of two groups are not compared."""
+        """Do nothing, because members of two groups are not compared."""
 
 
 class InterCollectives(CollectiveCalls, IntercommEndpoint):
-    """Ways of an intercommunicator's members to take part in collectives."""
+    """Base of intercommunicators with collectives: creates a member's part in a call."""
 
     __slots__ = ()
 

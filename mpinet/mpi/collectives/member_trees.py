@@ -1,7 +1,7 @@
-"""Trees over the members of a communicator, each as one member knows it.
+"""Trees over the members of a communicator, from the view of one member.
 
-A root informs the members along the tree, or receives from them. A walk of a tree lists a member
-before its descendants, and those of the child that is informed last before all others'.
+A root informs the members along the tree, or receives from them. A walk of a tree lists each member
+before its descendants. The subtree of the child informed last comes first.
 """
 
 from __future__ import annotations
@@ -14,12 +14,12 @@ from mpinet.mpi.world.trees import BroadcastTree
 
 
 class StarTree:
-    """The root informs all others itself, in the order of their ranks behind its own.
+    """A tree in which the root informs all members itself, in order of ranks after its own.
 
     Parameters
     ----------
     rank, size : int
-        The member, and how many there are.
+        The member's rank, and the number of members.
     root : int
         The root's rank.
     """
@@ -35,22 +35,22 @@ class StarTree:
 
     @property
     def weights(self) -> Sequence[int]:
-        """One each."""
+        """Number of members in each child's subtree: 1."""
         return [1] * len(self.children)
 
     @property
     def walk(self) -> Sequence[int]:
-        """The root, then the others as they are informed, backwards."""
+        """The root, followed by the remaining members in reverse order of information."""
         return [self._root, *reversed(self.children)]
 
 
 class Binomial:
-    """The binomial tree over ranks relative to the root's.
+    """The binomial tree over ranks relative to the root.
 
     Parameters
     ----------
     rank, size : int
-        The member, and how many there are.
+        The member's rank, and the number of members.
     root : int
         The root's rank.
     """
@@ -65,26 +65,26 @@ class Binomial:
 
     @property
     def parent(self) -> int:
-        """The member whose relative rank lacks the lowest bit."""
+        """The parent: its relative rank lacks the member's lowest set bit."""
         return -1 if self._place == 0 else (self._place - self._top + self._root) % self._size
 
     @property
     def children(self) -> Sequence[int]:
-        """The members whose relative ranks have one lower bit more, the highest first."""
+        """The children: relative ranks with an additional lower bit, the highest bit first."""
         return [(place + self._root) % self._size for place in self._below()]
 
     @property
     def weights(self) -> Sequence[int]:
-        """Return as many children as the bit, but no relative rank beyond the last."""
+        """Number of members in each child's subtree."""
         return [min(place - self._place, self._size - place) for place in self._below()]
 
     @property
     def walk(self) -> Sequence[int]:
-        """All ranks from the root's on."""
+        """All ranks in cyclic order, beginning with the root."""
         return [*range(self._root, self._size), *range(self._root)]
 
     def _below(self) -> list[int]:
-        """The children's relative ranks."""
+        """Return the children's ranks relative to the root."""
         places = []
         bit = self._top >> 1
         while bit:
@@ -102,9 +102,9 @@ class MachineTree:
     members : RankTable
         The processors by rank, all of the machine.
     slot : int
-        The member's processor among this rank's.
+        Slot of the member's processor on this rank.
     tree : BroadcastTree
-        The tree, of processors.
+        The tree of processors.
     """
 
     __slots__ = ("_members", "_slot", "_tree")
@@ -116,30 +116,30 @@ class MachineTree:
 
     @property
     def parent(self) -> int:
-        """Return the member that is the first to inform it."""
+        """The member that first informs this member; -1 for the root."""
         parent = self._tree.parent(self._slot)
         return parent if parent < 0 else self._members.rank_of(parent)
 
     @property
     def children(self) -> Sequence[int]:
-        """Return the members that it is the first to inform."""
+        """The members first informed by this member."""
         return [self._members.rank_of(member) for member in self._tree.children(self._slot)]
 
     @property
     def weights(self) -> Sequence[int]:
-        """Return the weights as the tree has been walked."""
+        """Number of members in each child's subtree."""
         return self._tree.weights(self._slot)
 
     @property
     def walk(self) -> Sequence[int]:
-        """Return the weights as the tree has been walked."""
+        """All ranks in walk order; empty except on the root's rank."""
         return [self._members.rank_of(member) for member in self._tree.walk.tolist()]
 
 
 Shape: TypeAlias = StarTree | Binomial | MachineTree
-"""A member's place in a tree.
+"""A member's position in a tree.
 
-`parent` is the rank of the member that informs it, -1 for the root; `children` are those whom it
-informs, in this order; `weights` the members of each child's subtree, itself included; and `walk`,
-which the root alone knows, all ranks in the order of a walk.
+`parent` is the rank of the member's parent, -1 for the root. `children` are the members informed by
+this member, in order. `weights` are the sizes of the children's subtrees. `walk`, known only to the
+root, lists all ranks in the order of a walk.
 """

@@ -22,14 +22,13 @@ Operator: TypeAlias = Op | Callable[[Any, Any], Any]
 Kinds: TypeAlias = tuple[type[Any], ...]
 
 NUMERIC: Kinds = (int, float, Number, np.generic, np.ndarray)
-"""Types that predefined operators combine to the same in any order; strings and lists are others.
-"""
+"""Types for which predefined operators commute; strings and lists are not among them."""
 
 
 class ObjectCollectives(CollectiveCalls):
-    """Collectives of objects, as `mpi4py.MPI.Intracomm` and `mpi4py.MPI.Intercomm` have them.
+    """Collectives of objects, as in `mpi4py.MPI.Intracomm` and `mpi4py.MPI.Intercomm`.
 
-    Between two groups they bring to each what the other gives.
+    Between two groups, each group gets the objects of the remote group.
     """
 
     __slots__ = ()
@@ -41,39 +40,39 @@ class ObjectCollectives(CollectiveCalls):
 
     @call
     def bcast(self, obj: Any = None, root: int = 0) -> Any:
-        """Bring the root's object to all members."""
+        """Broadcast the root's object to all members."""
         role = self._role(root)
         data = dumps(obj) if role.is_root else None
         return loaded(self._part("bcast", Terms(role.root)).broadcast(role.root, data))
 
     @call
     def gather(self, sendobj: Any, root: int = 0) -> list[Any] | None:
-        """Bring an object of every member to the root, by rank."""
+        """Gather an object of every member at the root, by rank."""
         rank = self._role(root).root
         items = self._part("gather", Terms(rank)).gather(rank, dumps(sendobj))
         return None if items is None else [loads(item) for item in items]
 
     @call
     def scatter(self, sendobj: Sequence[Any] | None, root: int = 0) -> Any:
-        """Bring an object of the root's to every member."""
+        """Scatter the root's objects, one to each member."""
         role = self._role(root)
         items = dumped(sendobj, len(self._others.members)) if role.is_root else None
         return loaded(self._part("scatter", Terms(role.root)).scatter(role.root, items))
 
     @call
     def allgather(self, sendobj: Any) -> list[Any]:
-        """Bring an object of every member to all, by rank."""
+        """Gather an object of every member at all members, by rank."""
         return [loads(item) for item in self._part("allgather").allgather(dumps(sendobj))]
 
     @call
     def alltoall(self, sendobj: Sequence[Any]) -> list[Any]:
-        """Bring an object of every member to every other, by rank."""
+        """Send an object of every member to every member, by rank."""
         items = dumped(sendobj, len(self._others.members))
         return [loads(item) for item in self._part("alltoall").alltoall(items)]
 
     @call
     def reduce(self, sendobj: Any, op: Operator = SUM, root: int = 0) -> Any:
-        """Combine all members' objects at the root."""
+        """Combine the objects of all members at the root."""
         role = self._role(root)
         own, fold = self._operand(sendobj, op)
         part = self._part("reduce", Terms(role.root, op))
@@ -81,7 +80,7 @@ class ObjectCollectives(CollectiveCalls):
 
     @call
     def allreduce(self, sendobj: Any, op: Operator = SUM) -> Any:
-        """Combine all members' objects for all of them."""
+        """Combine the objects of all members; all members get the result."""
         own, fold = self._operand(sendobj, op)
         return loads(self._part("allreduce", Terms(op=op)).allreduce(own, fold))
 
@@ -96,29 +95,29 @@ class ObjectCollectives(CollectiveCalls):
         return self._scanned("exscan", sendobj, op, False)
 
     def _scanned(self, kind: str, sendobj: Any, op: Operator, inclusive: bool) -> Any:
-        """Combine the objects of the members before the caller, and its own if that counts."""
+        """Combine the objects of the members before the caller; with `inclusive` also its own."""
         self._require_one_group()
         part = self._part(kind, Terms(op=op))
         return loaded(part.scan(dumps(sendobj), combining(op), inclusive))
 
     def _operand(self, sendobj: Any, op: Operator) -> tuple[Part, Fold]:
-        """The caller's part in a reduction, and how parts are combined."""
+        """Return the caller's part in a reduction, and the reduction."""
         fold, kinds = folding(op)
         return fold.part(self.rank, dumps(sendobj), isinstance(sendobj, kinds)), fold
 
 
 def loaded(body: bytes | None) -> Any:
-    """The object of a body, if there is one."""
+    """Return the object of a body; None without a body."""
     return None if body is None else loads(body)
 
 
 def dumped(objects: Sequence[Any] | None, size: int) -> list[bytes]:
-    """The pickled objects for all members.
+    """Pickle the objects for all members.
 
     Raises
     ------
     ValueError
-        There are more or fewer than members.
+        The number of objects differs from the number of members.
     """
     found = [None] * size if objects is None else list(objects)
     if len(found) != size:
@@ -137,7 +136,7 @@ def combining(op: Operator) -> Callable[[bytes, bytes], bytes]:
 
 
 def folding(op: Operator) -> tuple[Fold, Kinds]:
-    """Return how an operator folds pickled objects, and those types that it folds in any order."""
+    """Return an operator's reduction of pickled objects, and the types for which it commutes."""
     if isinstance(op, Op) and op.is_predefined:
         return _predefined(op.handle)
     return Fold(combining(op)), ()
@@ -145,10 +144,10 @@ def folding(op: Operator) -> tuple[Fold, Kinds]:
 
 @cache
 def _predefined(handle: int) -> tuple[Fold, Kinds]:
-    """The same of one of MPI's own operators, which all processors share."""
+    """Return the reduction and commuting types of a predefined operator; cached for all."""
     op = Op.fromhandle(handle)
     if not op.in_any_order:
         return Fold(combining(op)), ()
-    # Sums of numbers commute, but `+` of strings and lists does not. So the operand's type decides,
-    # and not the operator alone.
+    # Sums of numbers commute, but `+` of strings and lists does not. The operand's type decides,
+    # not the operator alone.
     return Fold(combining(op)), (object,) if op in (REAL.MAXLOC, REAL.MINLOC) else NUMERIC

@@ -1,4 +1,4 @@
-"""Reduction operators, predefined and the script's own."""
+"""Reduction operators, predefined and user-defined."""
 
 # ruff: noqa: N802  (mpi4py's names)
 
@@ -16,16 +16,18 @@ from mpinet.mpi.world.calls import running
 from mpinet.mpi.world.handles import handle_of, thing_of
 
 MOST_OWN = 32
-"""Operators of a script's own that a processor may have at a time, as in mpi4py."""
+"""Maximum number of user-defined operators of a processor at a time, as in mpi4py."""
 
 CREATED = "operators"
-"""Under this a processor keeps how many operators of its own it has."""
+"""Storage key for a processor's number of user-defined operators."""
 
 KIND = "operator"
-"""Kind of the handles of a script's own operators."""
+"""Kind of the handles of user-defined operators."""
 
 OWN = 1 << 16
-"""Integers above this stand for a script's own operators; MPI's own have fewer."""
+"""Integers above this value represent user-defined operators; MPI's predefined operators have
+smaller values.
+"""
 
 Function = Callable[[Any, Any, Any], Any]
 
@@ -33,21 +35,21 @@ Function = Callable[[Any, Any, Any], Any]
 class Op(REAL.Op):  # type: ignore[misc]
     """An operator, as `mpi4py.MPI.Op`.
 
-    Predefined ones are known to the real operator below it; of a script's own nothing is, so that
-    the real MPI's few places for those stay free.
+    A predefined operator wraps the real operator. A user-defined operator is unknown to the real
+    MPI, so the real MPI's few slots stay free.
     """
 
     _own: UserFunction | None
     _constant = False
-    _found = False  # by its number, from which mpi4py knows no function
+    _found = False  # obtained by number, without a function known to mpi4py
 
     place = 1
-    """Number of the operator among MPI's own, from 2 on, the same on all ranks; 1: one of a
-    script's.
+    """Number of a predefined operator, from 2 on, the same on all ranks; 1 for user-defined
+    operators.
     """
 
     def __new__(cls, op: Op | None = None) -> Op:
-        """The null operator, or another face of an operator."""
+        """Create the null operator, or another object for an operator."""
         self: Op = REAL.Op.__new__(cls, op)
         self._own = None if op is None else getattr(op, "_own", None)
         self.place = getattr(op, "place", 1)
@@ -55,20 +57,20 @@ class Op(REAL.Op):  # type: ignore[misc]
 
     @classmethod
     def Create(cls, function: Function, commute: bool = False) -> Op:
-        """An operator of the script's own.
+        """Create a user-defined operator.
 
         Parameters
         ----------
         function : callable
-            ``function(low, inout, datatype)``, which leaves its result in the memory ``inout``;
-            called with two objects and None by the lower-case reductions.
+            ``function(low, inout, datatype)``, which stores its result in the memory ``inout``.
+            Lower-case reductions call it with two objects and None.
         commute : bool
-            Whether the order of operands does not matter.
+            Whether the operator is commutative.
 
         Raises
         ------
         RuntimeError
-            The processor has too many.
+            The processor has too many operators.
         """
         if not callable(function):
             raise AttributeError(f"{type(function).__name__!r} object cannot be called")
@@ -81,7 +83,7 @@ class Op(REAL.Op):  # type: ignore[misc]
         return self
 
     def Free(self) -> None:
-        """Give up an operator of the script's own."""
+        """Free a user-defined operator."""
         if self._own is None:
             raise REAL.Exception(REAL.ERR_OP)
         if not self._own.freed:
@@ -90,7 +92,7 @@ class Op(REAL.Op):  # type: ignore[misc]
         self._own = None
 
     def free(self) -> None:
-        """Let it be the null operator, if it is no constant."""
+        """Free the operator unless it is predefined."""
         if self._own is not None:
             self.Free()
         elif not self._constant:
@@ -110,7 +112,7 @@ class Op(REAL.Op):  # type: ignore[misc]
     __hash__ = None  # type: ignore[assignment]
 
     def __call__(self, x: Any, y: Any) -> Any:
-        """Combine two objects."""
+        """Combine two objects with the operator."""
         return REAL.Op.__call__(self, x, y) if self._own is None else self._own.function(x, y, None)
 
     def __reduce__(self) -> Any:
@@ -121,30 +123,30 @@ class Op(REAL.Op):  # type: ignore[misc]
         return type(self).Create, (self._own.function, self._own.commute)
 
     def Is_commutative(self) -> bool:
-        """Tell if the order of operands does not matter."""
+        """Return whether the operator is commutative."""
         return bool(REAL.Op.Is_commutative(self)) if self._own is None else self._own.commute
 
     is_commutative = property(Is_commutative)
 
     @property
     def is_predefined(self) -> bool:
-        """True if it is MPI's own."""
+        """True if the operator is predefined."""
         return self._own is None
 
     @property
     def in_any_order(self) -> bool:
-        """True if operands may be combined without regard to the ranks that they come from."""
+        """True if operands may be combined in any order of ranks."""
         if self._own is not None:
             return self._own.commute
         return self not in (REAL.REPLACE, REAL.NO_OP)
 
     @property
     def title(self) -> str:
-        """Name of the operator, for people."""
+        """Name of the operator in reports."""
         return "a function" if self._own is not None else f"MPI.{_names[self.handle]}"
 
     def Reduce_local(self, inbuf: Any, inoutbuf: Any) -> None:
-        """Combine two buffers of the caller; the result is in the second."""
+        """Combine two buffers of the caller; the result is in the second buffer."""
         if self._own is None:
             REAL.Op.Reduce_local(self, inbuf, inoutbuf)
             return
@@ -153,16 +155,16 @@ class Op(REAL.Op):  # type: ignore[misc]
         high.write(self._combined(low.read(), high.read(), low.datatype))
 
     def _require_fit(self, datatype: Any) -> None:
-        """Raise the real operator's error if one of MPI's own does not combine a datatype."""
+        """Raise the real MPI's error if a predefined operator does not support a datatype."""
         if self._own is not None or (self.handle, datatype.handle) in _FITS:
             return
         size = max(datatype.extent, datatype.true_extent)
         REAL.Op.Reduce_local(self, [bytes(size), 1, datatype], [bytearray(size), 1, datatype])
-        if datatype.is_predefined:  # another one may get the handle of one that is freed
+        if datatype.is_predefined:  # a handle of a freed datatype may be reused
             _FITS.add((self.handle, datatype.handle))
 
     def _combined(self, low: bytes, high: bytes, datatype: Any) -> bytes:
-        """The body that two bodies of one datatype become, the lower ranks' first."""
+        """Combine two bodies of a datatype, the lower ranks' body first."""
         count = min(len(low), len(high)) // (datatype.size or 1)
         dense = layout_of(datatype).gapless
         first = bytearray(low) if dense else _unpacked(low, count, datatype)
@@ -176,27 +178,27 @@ class Op(REAL.Op):  # type: ignore[misc]
 
     @property
     def handle(self) -> int:
-        """A number that stands for it on this processor."""
+        """The operator's number on this processor."""
         return int(
             REAL.Op.handle.__get__(self) if self._own is None else handle_of(KIND, self._own)
         )
 
     def toint(self) -> int:
-        """A number that stands for it; that of the script's own is above all of MPI's own."""
+        """Return the operator's integer, above all predefined ones if user-defined."""
         return int(REAL.Op.toint(self)) if self._own is None else OWN + self.handle
 
     def py2f(self) -> int:
-        """A number that stands for it; that of the script's own is above all of MPI's own."""
+        """Return the operator's Fortran integer, above all predefined ones if user-defined."""
         return int(REAL.Op.py2f(self)) if self._own is None else OWN + self.handle
 
     @classmethod
     def fromhandle(cls, handle: int) -> Op:
-        """The operator that a number stands for.
+        """Return the operator with a handle.
 
         Raises
         ------
         Exception
-            ``ERR_OP``: it stands for none.
+            ``ERR_OP``: no operator has this handle.
         """
         if handle in _names:
             return PREDEFINED[_names[handle]]
@@ -209,36 +211,36 @@ class Op(REAL.Op):  # type: ignore[misc]
 
     @classmethod
     def fromint(cls, arg: int, /) -> Op:
-        """The operator that a number stands for."""
+        """Return the operator with an integer."""
         return cls.fromhandle(arg - OWN if arg > OWN else REAL.Op.fromint(arg).handle)
 
     @classmethod
     def f2py(cls, arg: int) -> Op:
-        """The operator that a number stands for."""
+        """Return the operator with a Fortran integer."""
         return cls.fromhandle(arg - OWN if arg > OWN else REAL.Op.f2py(arg).handle)
 
 
 @dataclass(slots=True, eq=False)
 class UserFunction:
-    """A reduction that a script has defined."""
+    """A user-defined reduction function and its properties."""
 
     function: Function
-    """Combines two buffers."""
+    """The script's function, which combines two buffers."""
     commute: bool
-    """True if the order of operands does not matter."""
+    """True if the operator is commutative."""
     kept: dict[Any, Any]
-    """Storage of its processor, which has the number of its operators."""
+    """Storage of the operator's processor, with its number of operators."""
     freed: bool = False
     """True if the script has freed the operator."""
 
 
 def require_alike(one: Buffer, other: Buffer) -> None:
-    """Raise an error unless two buffers have as many elements of one datatype.
+    """Raise an error unless two buffers have the same number of elements of the same datatype.
 
     Raises
     ------
     ValueError
-        They have not.
+        The counts or the datatypes differ.
     """
     if one.datatype != other.datatype:
         raise ValueError("mismatch in send and receive MPI datatypes")
@@ -247,7 +249,7 @@ def require_alike(one: Buffer, other: Buffer) -> None:
 
 
 def _unpacked(body: bytes, count: int, datatype: Any) -> bytearray:
-    """A body's elements as they lie in memory."""
+    """Return a body's elements in their memory layout."""
     memory = bytearray(max(count * datatype.extent, layout_of(datatype).reach(count).high))
     Buffer([memory, count, datatype], writable=True).write(body)
     return memory
@@ -256,7 +258,7 @@ def _unpacked(body: bytes, count: int, datatype: Any) -> bytearray:
 PREDEFINED: dict[str, Op] = {
     name: Op(value) for name, value in vars(REAL).items() if type(value) is REAL.Op
 }
-"""MPI's own operators by name."""
+"""Predefined operators by name."""
 
 for _place, _op in enumerate(PREDEFINED.values(), 2):
     _op._constant, _op.place = True, _place
@@ -265,14 +267,14 @@ _names = {op.handle: name for name, op in PREDEFINED.items()}
 
 
 def known_op(op: Any) -> Op:
-    """An argument that is to be an operator; of the real MPI's predefined ones our own.
+    """Return an operator given as argument; the real MPI's predefined operators are replaced.
 
-    Libraries that are given `mpinet.comm_self()` have imported the real mpi4py.
+    Libraries with `mpinet.comm_self()` as communicator have imported the real mpi4py.
 
     Raises
     ------
     TypeError
-        It is none.
+        The argument is not an operator.
     """
     name = _names.get(op.handle) if type(op) is REAL.Op else None
     found: Op = instance_of(Op, op if name is None else PREDEFINED[name])
@@ -280,6 +282,6 @@ def known_op(op: Any) -> Op:
 
 
 _FITS: set[tuple[int, int]] = set()
-"""Operators and predefined datatypes that have been seen to go together."""
+"""Operators and predefined datatypes known to be compatible."""
 
 SUM = PREDEFINED["SUM"]

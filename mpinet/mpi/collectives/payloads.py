@@ -1,7 +1,7 @@
-"""The contents of collectives' messages beside plain bytes: several members' items, or results.
+"""Contents of collectives' messages besides plain bytes: items or results of several members.
 
-Their length is that of the bytes within. A body that has been sent belongs to its receiver, too:
-nobody changes one that there is.
+Their length is the size of the contained bytes. A sent body also belongs to its receiver and is
+never modified.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from typing import TypeAlias
 
 Combine: TypeAlias = Callable[[bytes, bytes], bytes]
-"""Gives the result of two operands, that of the lower ranks first."""
+"""Combines two operands; the first is from lower ranks."""
 
 
 class Items:
@@ -20,9 +20,9 @@ class Items:
     Parameters
     ----------
     spans : list of (int, list of bytes)
-        First ranks, ascending, and the items from them on.
+        First rank and items of each span, ascending.
     nbytes : int
-        The items' bytes.
+        Total size of the items in bytes.
     """
 
     __slots__ = ("nbytes", "spans")
@@ -33,20 +33,20 @@ class Items:
 
     @classmethod
     def of(cls, rank: int, item: bytes) -> Items:
-        """The item of one member."""
+        """Return the item of a single member."""
         return cls([(rank, [item])], len(item))
 
     def __len__(self) -> int:
         return self.nbytes
 
     def and_of(self, others: Items) -> Items:
-        """These items and those of other members."""
+        """Return these items together with the items of further members."""
         spans: list[tuple[int, list[bytes]]] = []
         end = -1
         for first, items in sorted(self.spans + others.spans):
             if first == end:
-                # Neighbouring spans merge, so a gather along a tree ends with one span. A table by
-                # rank would be built at every hop.
+                # Adjacent spans merge, and a gather along a tree ends with a single span. A table
+                # by rank would be rebuilt at every hop.
                 spans[-1][1].extend(items)
             else:
                 spans.append((first, list(items)))
@@ -54,12 +54,12 @@ class Items:
         return Items(spans, self.nbytes + others.nbytes)
 
     def all(self) -> list[bytes]:
-        """The items by rank."""
+        """Return the items of all members by rank."""
         return [item for _, items in self.spans for item in items]
 
 
 class Bundle:
-    """Items on their way to several members, in the order of a walk.
+    """Items for several members, in the order of a walk.
 
     Parameters
     ----------
@@ -77,12 +77,12 @@ class Bundle:
 
 
 class CombinedRuns:
-    """Results of runs of consecutive ranks, which are to be combined in this order.
+    """Results of runs of consecutive ranks, to be combined in rank order.
 
     Parameters
     ----------
     runs : list of (int, int, bytes)
-        First ranks, ascending, last ranks, and results.
+        First rank, last rank and result of each run, ascending.
     """
 
     __slots__ = ("runs",)
@@ -94,7 +94,7 @@ class CombinedRuns:
         return sum(len(result) for *_, result in self.runs)
 
     def and_of(self, others: CombinedRuns, combine: Combine) -> CombinedRuns:
-        """These and other results, combined where they are next to one another."""
+        """Merge with further results; runs of adjacent ranks are combined."""
         runs: list[tuple[int, int, bytes]] = []
         for first, last, result in sorted(self.runs + others.runs):
             if runs and first <= runs[-1][1] + 1:
@@ -109,32 +109,32 @@ Part: TypeAlias = bytes | CombinedRuns
 """The result of some members: bytes if it may be combined in any order."""
 
 BEFORE = -1
-"""The rank of a result whose ranks do not matter, among those whose ranks do."""
+"""Rank of a result without rank order when it is combined with ordered results."""
 
 
 @dataclass(frozen=True, slots=True)
 class Fold:
-    """Rule by which the members' operands become one result."""
+    """Reduction of the members' operands to a single result."""
 
     combine: Combine
-    """Gives the result of two operands."""
+    """Combines two operands."""
 
     def part(self, rank: int, operand: bytes, commutes: bool) -> Part:
-        """A member's operand, and whether its place among the others does not matter."""
+        """Return a member's operand as a partial result; `commutes` drops its rank."""
         return operand if commutes else CombinedRuns([(rank, rank, operand)])
 
     def join(self, one: Part, other: Part) -> Part:
-        """The result of two parts."""
-        # Both may be combined in any order, so no ranks have to travel with them.
+        """Combine two partial results."""
+        # Both parts may be combined in any order, therefore their messages carry no ranks.
         if type(one) is bytes and type(other) is bytes:
             return self.combine(one, other)
         return _ranked(one).and_of(_ranked(other), self.combine)
 
     def result(self, part: Part) -> bytes:
-        """The result of all members."""
+        """Return the final value of the complete reduction."""
         return part if isinstance(part, bytes) else part.runs[0][2]
 
 
 def _ranked(part: Part) -> CombinedRuns:
-    """A part with its ranks."""
+    """Return a partial result together with the ranks of its operands."""
     return part if isinstance(part, CombinedRuns) else CombinedRuns([(BEFORE, BEFORE, part)])

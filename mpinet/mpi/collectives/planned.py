@@ -1,4 +1,4 @@
-"""Calls made of a collective's plan: to do it at once, beside the script, or again and again."""
+"""Blocking, nonblocking and persistent calls, generated from a collective's plan."""
 
 from __future__ import annotations
 
@@ -17,22 +17,21 @@ from mpinet.mpi.world.calls import put_call
 from mpinet.mpi.world.endpoint import Endpoint
 
 INFO = Parameter("info", Parameter.POSITIONAL_OR_KEYWORD, default=REAL.INFO_NULL, annotation="Any")
-"""Parameter that calls which prepare a collective take beside the collective's own."""
+"""Additional parameter of calls that initialize a persistent collective."""
 
 
 class Planned:
-    """Three calls of a communicator in the place of a function that plans a collective.
+    """Three calls of a communicator, generated from a function that plans a collective.
 
-    Of one that is called `Bcast` they are `Bcast`, which does what is planned; `Ibcast`, which lets
-    a helper fiber do it beside the script; and `Bcast_init`, which gives a request that lets a
-    helper fiber do it whenever it is started.
+    For the name `Bcast` the calls are `Bcast` (blocking), `Ibcast` (nonblocking, in a helper fiber)
+    and `Bcast_init` (persistent; each start uses a helper fiber).
 
     Parameters
     ----------
     plan : callable
         The function.
     *first
-        Its arguments before the communicator.
+        Arguments of the function before the communicator.
     """
 
     def __init__(self, plan: Callable[..., CallPlan], *first: Any):
@@ -41,7 +40,7 @@ class Planned:
     def __set_name__(self, owner: type[Any], name: str) -> None:
         plan, begun, prepared = self._plan, f"I{name.lower()}", f"{name}_init"
 
-        # `call` writes the parameters out, and hands all of them over by place.
+        # `call` writes out the parameters and passes all of them by position.
         def do(comm: Endpoint, *arguments: Any) -> None:
             planned = plan(comm, *arguments)
             planned.do(planned.part(comm, name))
@@ -51,10 +50,10 @@ class Planned:
             return beside(planned, planned.part(comm, begun))
 
         def prepare(comm: Endpoint, *arguments: Any) -> Prequest:
-            # The last argument holds hints, which change nothing.
+            # The last argument contains hints, which have no effect.
             planned = plan(comm, *with_own_datatypes(*arguments[:-1]))
-            # The call's number is drawn when it is prepared. Members may start their requests in
-            # different orders, but prepare them in one.
+            # The call's number is assigned at initialization. Members may start their requests in
+            # different orders, but initialize them in the same order.
             part, starts = planned.part(comm, prepared), count()
             return Prequest._repeating(lambda: beside(planned, part.again(next(starts))))
 
@@ -65,5 +64,5 @@ class Planned:
 
 
 def beside(plan: CallPlan, part: Any) -> Request:
-    """Let a helper fiber do a plan beside the script; return the request of its end."""
+    """Carry out a plan in a helper fiber; return its request."""
     return Request._of_fiber(lambda: plan.do(part))

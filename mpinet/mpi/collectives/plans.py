@@ -1,7 +1,7 @@
-"""The plans of collectives of buffers: a plan is made from what the call gets, and then done.
+"""The plans of buffer collectives: a plan is created from a call's arguments and carried out later.
 
-A plan can be done at once, beside the script, or again and again. It reads the memory that it
-sends when it is done.
+A plan can be carried out at once, in a helper fiber, or repeatedly. The plan reads the send buffer
+at that time.
 """
 
 from __future__ import annotations
@@ -24,20 +24,20 @@ Call: TypeAlias = Collective | Between
 
 
 def in_place(comm: CollectiveCalls, spec: Any) -> bool:
-    """Tell if a specification says that there is no buffer but the other one.
+    """Return whether a specification requests an in-place operation.
 
-    Calls between two groups have no such specification.
+    Calls between two groups have no in-place operations.
     """
     return comm._group is comm._others and (spec is None or spec is REAL.IN_PLACE)
 
 
 def barrier(comm: CollectiveCalls) -> CallPlan:
-    """Wait until all members have called."""
+    """Plan a barrier."""
     return CallPlan(lambda call: call.barrier())
 
 
 def bcast(comm: CollectiveCalls, buf: Any, root: int = 0) -> CallPlan:
-    """Bring the root's buffer to all members."""
+    """Plan the broadcast of the root's buffer to all members."""
     role = comm._role(root)
     out_of = Buffer(buf) if role.is_root else None
     into = Buffer(buf, writable=True) if role.serves and not role.is_root else None
@@ -46,10 +46,10 @@ def bcast(comm: CollectiveCalls, buf: Any, root: int = 0) -> CallPlan:
         body = call.broadcast(role.root, out_of and out_of.read())
         if into is not None:
             into.write(body)
-            # MPI calls it an error if lengths differ. A longer body is refused by the write; a
-            # shorter one would pass unseen.
+            # MPI calls different lengths an error. The write refuses a longer body, but a shorter
+            # body would pass unnoticed.
             if len(body) < into.nbytes:
-                call.differs(f"with {into.nbytes} bytes of room, {len(body)} of them used")
+                call.differs(f"with room for {into.nbytes} bytes, but {len(body)} bytes received")
 
     return CallPlan(plan, Terms(role.root))
 
@@ -57,7 +57,7 @@ def bcast(comm: CollectiveCalls, buf: Any, root: int = 0) -> CallPlan:
 def gather(
     kind: type[Blocks], comm: CollectiveCalls, sendbuf: Any, recvbuf: Any, root: int = 0
 ) -> CallPlan:
-    """Bring a buffer of every member to the root's blocks."""
+    """Plan to gather a buffer of every member in the root's blocks."""
     role = comm._role(root)
     blocks = kind(recvbuf, len(comm._others.members), True) if role.is_root else None
     own = None
@@ -75,7 +75,7 @@ def gather(
 def scatter(
     kind: type[Blocks], comm: CollectiveCalls, sendbuf: Any, recvbuf: Any, root: int = 0
 ) -> CallPlan:
-    """Bring a block of the root's to every member's buffer."""
+    """Plan to scatter the root's blocks to the members' buffers."""
     role, size = comm._role(root), len(comm._others.members)
     blocks = kind(sendbuf, size) if role.is_root else None
     has_own = role.serves and not (blocks and in_place(comm, recvbuf))
@@ -90,14 +90,14 @@ def scatter(
 
 
 def allgather(kind: type[Blocks], comm: CollectiveCalls, sendbuf: Any, recvbuf: Any) -> CallPlan:
-    """Bring a buffer of every member to the blocks of all."""
+    """Plan to gather a buffer of every member in the blocks of all members."""
     blocks = kind(recvbuf, len(comm._others.members), True)
     own = blocks.block(comm.rank) if in_place(comm, sendbuf) else Buffer(sendbuf)
     return CallPlan(lambda call: write(blocks, call.allgather(own.read())))
 
 
 def alltoall(kind: type[Blocks], comm: CollectiveCalls, sendbuf: Any, recvbuf: Any) -> CallPlan:
-    """Bring a block of every member to a block of every other."""
+    """Plan to send a block of every member to a block of every member."""
     size = len(comm._others.members)
     into = kind(recvbuf, size, True)
     out_of = into if in_place(comm, sendbuf) else kind(sendbuf, size)
@@ -107,7 +107,7 @@ def alltoall(kind: type[Blocks], comm: CollectiveCalls, sendbuf: Any, recvbuf: A
 def reduce(
     comm: CollectiveCalls, sendbuf: Any, recvbuf: Any, op: Op = SUM, root: int = 0
 ) -> CallPlan:
-    """Combine all members' buffers at the root."""
+    """Plan to combine the buffers of all members at the root."""
     role = comm._role(root)
     result = Buffer(recvbuf, writable=True) if role.is_root else None
     own = _operand(comm, sendbuf, result) if role.serves else None
@@ -123,7 +123,7 @@ def reduce(
 
 
 def allreduce(comm: CollectiveCalls, sendbuf: Any, recvbuf: Any, op: Op = SUM) -> CallPlan:
-    """Combine all members' buffers for all of them."""
+    """Plan to combine the buffers of all members; all members get the result."""
     result = Buffer(recvbuf, writable=True)
     own = _operand(comm, sendbuf, result)
     reduction = BufferReduction(op, own.datatype)
@@ -137,7 +137,7 @@ def allreduce(comm: CollectiveCalls, sendbuf: Any, recvbuf: Any, op: Op = SUM) -
 def reduce_scatter_block(
     comm: CollectiveCalls, sendbuf: Any, recvbuf: Any, op: Op = SUM
 ) -> CallPlan:
-    """Combine all members' blocks; every member gets its own of the result."""
+    """Plan to combine the blocks of all members; every member gets its own block of the result."""
     size = comm.size
     alone = in_place(comm, sendbuf)
     blocks = Blocks(recvbuf if alone else sendbuf, size, alone)
@@ -160,7 +160,7 @@ def reduce_scatter(
     recvcounts: Sequence[int] | None = None,
     op: Op = SUM,
 ) -> CallPlan:
-    """Combine all members' buffers; every member gets as many elements as its count says."""
+    """Plan to combine the buffers of all members; every member gets `recvcounts` elements."""
     size, rank = comm.size, comm.rank
     alone = in_place(comm, sendbuf)
     result = Buffer(recvbuf, writable=True)
@@ -177,7 +177,7 @@ def reduce_scatter(
         if numbers is None:
             numbers = gathered_counts(call.within, result.count)
             if call.within is call:
-                # Checked against the counts of all members, which are only known now.
+                # Checked against the counts of all members, which are known only now.
                 require_counts(own, result, numbers, rank)
         sizes = [number * own.datatype.size for number in numbers]
         part = reduction.part(call, own.read())
@@ -189,7 +189,7 @@ def reduce_scatter(
 def scan(
     inclusive: bool, comm: CollectiveCalls, sendbuf: Any, recvbuf: Any, op: Op = SUM
 ) -> CallPlan:
-    """Combine the buffers of all members up to each one, with its own if that counts."""
+    """Plan to combine the buffers of all members up to each member."""
     comm._require_one_group()
     result = Buffer(recvbuf, writable=True)
     own = _operand(comm, sendbuf, result, apart=False)
@@ -204,14 +204,14 @@ def scan(
 
 
 class BufferReduction:
-    """A reduction of buffers.
+    """A reduction operator applied to packed elements of a datatype.
 
     Parameters
     ----------
     op : Op
         The operator.
     datatype : Datatype
-        The elements' type.
+        Datatype of the elements.
     """
 
     def __init__(self, op: Op, datatype: Any):
@@ -222,10 +222,10 @@ class BufferReduction:
             self._op._require_fit(datatype)
         self._datatype = datatype
         self.fold: Fold = Fold(self._combine)
-        """Fold that combines bodies into one."""
+        """The reduction, applied to packed bodies."""
 
     def part(self, call: Call, body: bytes) -> Part:
-        """A member's part."""
+        """Return a member's packed operand as a partial result of the reduction."""
         return self.fold.part(call.rank, body, self._op.in_any_order)
 
     def _combine(self, low: bytes, high: bytes) -> bytes:
@@ -233,12 +233,12 @@ class BufferReduction:
 
 
 def read(blocks: Blocks, size: int) -> list[bytes]:
-    """The bodies of all ranks' blocks."""
+    """Return the packed body of every rank's block."""
     return [blocks.read(rank) for rank in range(size)]
 
 
 def write(blocks: Blocks, items: Sequence[bytes]) -> None:
-    """Put a body into the block of every rank."""
+    """Unpack one body per rank into the blocks: `items[r]` into the block of rank r."""
     for rank, item in enumerate(items):
         blocks.write(rank, item)
 
@@ -246,12 +246,12 @@ def write(blocks: Blocks, items: Sequence[bytes]) -> None:
 def _operand(
     comm: CollectiveCalls, sendbuf: Any, result: Buffer | None, apart: bool = True
 ) -> Buffer:
-    """Return a member's operand: its send buffer, or the place of its result.
+    """Return a member's operand: its send buffer, or its result buffer if in place.
 
     Raises
     ------
     Exception
-        ``ERR_BUFFER``: it is where its result will be, which is not said by `IN_PLACE`.
+        ``ERR_BUFFER``: send and receive buffers are the same without `IN_PLACE`.
     """
     if result is None:
         return Buffer(sendbuf)
@@ -260,7 +260,7 @@ def _operand(
     own = Buffer(sendbuf)
     require_alike(own, result)
     apart = apart and comm._group is comm._others
-    # Aliased buffers happen to work here, as bodies are copies. On a real machine they give wrong
+    # Aliased buffers work here, because bodies are copies. On a real machine they give wrong
     # results.
     if apart and own.count and own.address == result.address:
         raise REAL.Exception(REAL.ERR_BUFFER)
@@ -268,12 +268,12 @@ def _operand(
 
 
 def integers(counts: Any, size: int) -> list[int]:
-    """One count for every member.
+    """Return a list of counts after checking its length against the number of members.
 
     Raises
     ------
     ValueError
-        There are more or fewer.
+        The number of counts differs from the number of members.
     """
     numbers = [index(count) for count in counts]
     if len(numbers) != size:
@@ -282,7 +282,7 @@ def integers(counts: Any, size: int) -> list[int]:
 
 
 def gathered_counts(collective: Collective, count: int) -> list[int]:
-    """All members' counts, which they tell one another."""
+    """Return the counts of all members (collective)."""
     items = collective.allgather(np.int64(count).tobytes())
     return [int(np.frombuffer(item, np.int64)[0]) for item in items]
 
@@ -293,7 +293,7 @@ def require_counts(own: Buffer, result: Buffer | None, counts: Sequence[int], ra
     Raises
     ------
     ValueError
-        They do not.
+        The counts differ.
     """
     total = sum(counts)
     if own.count != total:

@@ -1,1 +1,1 @@
-"""Communicators: members, groups, contexts, topologies, what is asked of them."""
+"""Communicators: members, groups, contexts, topologies and inquiries."""

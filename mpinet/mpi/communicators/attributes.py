@@ -1,4 +1,4 @@
-"""Attribute caching: values that scripts attach to communicators under keyvals."""
+"""Attribute caching: values attached by scripts to communicators under keyvals."""
 
 # ruff: noqa: N802  (mpi4py's names)
 
@@ -14,25 +14,25 @@ from mpinet.mpi.world.contexts import TAG_LIMIT
 from mpinet.mpi.world.endpoint import CommState, Endpoint
 
 FIRST_OWN = 1000
-"""The first key of a script's own; MPI's are lower."""
+"""First user-defined keyval; MPI's keyvals are lower."""
 
 NUMBER = "number of the command"
-"""Under this a processor that was spawned keeps which of several commands it runs."""
+"""Storage key for the index of a spawned processor's command."""
 
 KEYS = "attribute keys"
-"""Under this a processor keeps its own keys, by number."""
+"""Storage key for a processor's user-defined keyvals, by number."""
 
 
 class Key:
-    """Functions of a key, which are called when values with it are copied or deleted.
+    """Callback functions of a keyval, called when its values are copied or deleted.
 
     Parameters
     ----------
     copy : callable, True or None
-        Called with the communicator that is duplicated, the key's number and the value; gives the
-        duplicate's value, or `NotImplemented` for none. True: the same value; None: none.
+        Called with the duplicated communicator, the keyval and the value; returns the duplicate's
+        value, or `NotImplemented` for none. True copies the value, None copies nothing.
     delete : callable or None
-        Called with the communicator, the key's number and the value that is taken away.
+        Called with the communicator, the keyval and the deleted value.
     """
 
     __slots__ = ("copy", "delete")
@@ -43,13 +43,13 @@ class Key:
 
 
 def _keys() -> dict[int, Key]:
-    """The running processor's own keys, by number."""
+    """Return the running processor's user-defined keyvals, by number."""
     keys: dict[int, Key] = running.turns.current.storage().setdefault(KEYS, {})
     return keys
 
 
 class Attributes(Endpoint):
-    """Values by keys, as `mpi4py.MPI.Comm` has them."""
+    """Attribute calls of communicators, as in `mpi4py.MPI.Comm`."""
 
     __slots__ = ()
 
@@ -60,15 +60,15 @@ class Attributes(Endpoint):
         delete_fn: Callable[[Any, int, Any], None] | bool | None = None,
         nopython: bool = False,
     ) -> int:
-        """A key of the script's own.
+        """Create a user-defined keyval.
 
         Parameters
         ----------
         copy_fn : callable or bool, optional
-            Gives a duplicate's value from the communicator, the key and the value; True: the same
-            value (default: none).
+            Returns a duplicate's value, given the communicator, the keyval and the value. True
+            copies the value (default: no copy).
         delete_fn : callable, optional
-            Called with the communicator, the key and a value that is taken away.
+            Called with the communicator, the keyval and a deleted value.
         nopython : bool
             Whether values are integers.
         """
@@ -80,13 +80,13 @@ class Attributes(Endpoint):
 
     @classmethod
     def Free_keyval(cls, keyval: int) -> int:
-        """Give up a key; values with it stay."""
+        """Free a keyval; its values stay."""
         if _keys().pop(keyval, None) is None:
             raise REAL.Exception(REAL.ERR_KEYVAL)
         return int(REAL.KEYVAL_INVALID)
 
     def Get_attr(self, keyval: int) -> Any:
-        """The value with a key; None if there is none."""
+        """Return the value of a keyval; None if not set."""
         found = (self._state.attributes or {}).get(keyval)
         if found is not None:
             return found[1]
@@ -98,7 +98,7 @@ class Attributes(Endpoint):
         return known[keyval]
 
     def _known(self) -> dict[int, Any]:
-        """MPI's own values by key; those of the job are the world's."""
+        """Return MPI's predefined attributes by keyval; job attributes belong to the world."""
         contexts, here = running.world.contexts, running.turns.current
         world = self._context == contexts.world_of(here.id)
         return {
@@ -111,7 +111,7 @@ class Attributes(Endpoint):
         }
 
     def Set_attr(self, keyval: int, attrval: Any) -> None:
-        """Attach a value; one that has been there with the key is taken away."""
+        """Attach a value, and delete a previous value of the keyval."""
         key = _keys().get(keyval)
         if key is None:
             raise REAL.Exception(REAL.ERR_KEYVAL)
@@ -119,13 +119,13 @@ class Attributes(Endpoint):
         if holding.attributes is None:
             holding.attributes = {}
         if keyval in holding.attributes:
-            # Replaced and not overwritten: MPI calls the delete function for a value that makes
-            # room for another.
+            # Deleted instead of overwritten, because MPI calls the delete function of a replaced
+            # value.
             self.Delete_attr(keyval)
         holding.attributes[keyval] = key, attrval
 
     def Delete_attr(self, keyval: int) -> None:
-        """Take a value away."""
+        """Delete the value of a keyval."""
         attributes = self._state.attributes or {}
         if keyval not in attributes:
             raise REAL.Exception(REAL.ERR_KEYVAL)
@@ -134,14 +134,14 @@ class Attributes(Endpoint):
             self._ask(key.delete, keyval, value)
 
     def _delete_all(self) -> None:
-        """Take all values away, the last attached first."""
-        # Later values may depend on earlier ones, so the last goes first. MPI demands this order of
-        # `COMM_SELF` at its end.
+        """Delete the values of all keyvals, in reverse order of attachment."""
+        # Later values may depend on earlier ones, therefore the last is deleted first. MPI requires
+        # this order for `COMM_SELF` at the end.
         for keyval in reversed(list(self._state.attributes or {})):
             self.Delete_attr(keyval)
 
     def _copy_to(self, holding: CommState) -> None:
-        """Give a duplicate the values that it is to have."""
+        """Copy attribute values to a duplicated communicator."""
         for keyval, (key, value) in list((self._state.attributes or {}).items()):
             copied = self._copied(key, keyval, value)
             if copied is not NotImplemented:
@@ -149,18 +149,18 @@ class Attributes(Endpoint):
                 holding.attributes[keyval] = key, copied
 
     def _copied(self, key: Key, keyval: int, value: Any) -> Any:
-        """A duplicate's value; `NotImplemented` for none."""
+        """Return the attribute value of a duplicate; `NotImplemented` for none."""
         if key.copy is None:
             return NotImplemented
         return value if key.copy is True else self._ask(key.copy, keyval, value)
 
     def _ask(self, function: Callable[[Any, int, Any], Any], keyval: int, value: Any) -> Any:
-        """Return what a key's function gives.
+        """Call a keyval's copy or delete function and return its result.
 
         Raises
         ------
         Exception
-            It fails; its own error is printed, as mpi4py does.
+            The function fails; its own error is printed, as in mpi4py.
         """
         try:
             return function(self, keyval, value)

@@ -1,4 +1,4 @@
-"""Cartesian virtual topologies: coordinates, shifts, sub-grids."""
+"""Cartesian virtual topologies: coordinates, shifts, subgrids."""
 
 # ruff: noqa: N802  (mpi4py's names)
 
@@ -16,19 +16,19 @@ Periods = Sequence[bool] | bool | None
 
 
 class RankGrid:
-    """A grid of ranks, the last dimension's neighbors next to one another.
+    """A grid of ranks; consecutive ranks are neighbors in the last dimension.
 
     Parameters
     ----------
     dims : sequence of int
-        Ranks in each dimension.
+        Number of ranks in each dimension.
     periods : sequence of bool, bool or None
-        Whether each dimension is a ring (one value: all of them; default: none).
+        Whether each dimension is periodic; a single value applies to all (default: none).
 
     Raises
     ------
     ValueError
-        There are not as many periods as dimensions.
+        The number of periods differs from the number of dimensions.
     Exception
         A dimension has no rank.
     """
@@ -47,11 +47,11 @@ class RankGrid:
 
     @property
     def size(self) -> int:
-        """Ranks."""
+        """Number of ranks in the grid."""
         return math.prod(self.dims)
 
     def coords(self, rank: int) -> list[int]:
-        """Return a rank's coordinates."""
+        """Return the grid coordinates of a rank."""
         found = []
         for length in reversed(self.dims):
             rank, place = divmod(rank, length)
@@ -59,7 +59,7 @@ class RankGrid:
         return found[::-1]
 
     def rank(self, coords: Sequence[int]) -> int:
-        """The rank that is somewhere; `PROC_NULL` beyond an end."""
+        """Return the rank at given coordinates; `PROC_NULL` beyond an end."""
         rank = 0
         for place, length, ring in zip(coords, self.dims, self.periods, strict=True):
             if not ring and not 0 <= place < length:
@@ -68,20 +68,20 @@ class RankGrid:
         return rank
 
     def shift(self, rank: int, direction: int, disp: int) -> int:
-        """The rank that is so far from another one in a dimension; `PROC_NULL` beyond an end."""
+        """Return the rank at a distance in a dimension; `PROC_NULL` beyond an end."""
         coords = self.coords(rank)
         coords[direction] += disp
         return self.rank(coords)
 
     def without(self, remain_dims: Sequence[bool]) -> RankGrid:
-        """The grid of the dimensions that remain."""
+        """Return the grid of the remaining dimensions."""
         kept = [place for place, remains in enumerate(remain_dims) if remains]
         return RankGrid(
             [self.dims[place] for place in kept], [self.periods[place] for place in kept]
         )
 
     def line(self, rank: int, remain_dims: Sequence[bool]) -> list[int]:
-        """The ranks that differ from one in dimensions that remain only, in their order."""
+        """Return the ranks that differ from `rank` only in remaining dimensions, in order."""
         ranges = [
             range(length) if remains else (place,)
             for length, remains, place in zip(
@@ -90,10 +90,10 @@ class RankGrid:
         ]
         return [self.rank(coords) for coords in product(*ranges)]
 
-    # ---- for neighbor collectives
+    # ---- neighborhood collectives
 
     def sources(self, rank: int) -> list[int]:
-        """Sources of a rank: in each dimension the neighbor below, and the one above."""
+        """Return the neighbors of a rank: in each dimension the lower and the upper neighbor."""
         directions = range(len(self.dims))
         return [self.shift(rank, direction, disp) for direction in directions for disp in (-1, 1)]
 
@@ -101,77 +101,77 @@ class RankGrid:
 
     @property
     def ways(self) -> int:
-        """Kinds of links: both ways in each dimension."""
+        """Number of link directions: two per dimension, at least 1."""
         return max(1, 2 * len(self.dims))
 
     def way(self, place: int) -> int:
-        """The kind of link to the target in a place."""
+        """Return the direction of the link to the target at an index of `targets`."""
         return place
 
     def way_from(self, place: int) -> int:
-        """The kind of link from the source in a place: it is above the one that is below it."""
+        """Return the direction in which the source at an index of `sources` sends."""
         return place ^ 1
 
 
 class CartesianCalls(Endpoint):
-    """Calls on a communicator with a grid, as `mpi4py.MPI.Cartcomm`."""
+    """Calls on a communicator with a grid, as in `mpi4py.MPI.Cartcomm`."""
 
     __slots__ = ()
 
     @property
     def _grid(self) -> RankGrid:
-        """The grid."""
+        """The communicator's grid of ranks."""
         grid: RankGrid = self._state.topology
         return grid
 
     def Get_dim(self) -> int:
-        """Dimensions."""
+        """Return the number of dimensions."""
         return len(self._grid.dims)
 
     dim, ndim = property(Get_dim), property(Get_dim)
 
     def Get_topo(self) -> tuple[list[int], list[int], list[int]]:
-        """The dimensions, whether each is a ring, and the caller's coordinates."""
+        """Return the dimensions, their periodicity, and the caller's coordinates."""
         return self.dims, self.periods, self.coords
 
     topo = property(Get_topo)
 
     @property
     def dims(self) -> list[int]:
-        """Ranks in each dimension."""
+        """Number of ranks in each dimension."""
         return list(self._grid.dims)
 
     @property
     def periods(self) -> list[int]:
-        """True if each dimension is a ring."""
+        """For each dimension 1 if periodic, otherwise 0."""
         return [int(period) for period in self._grid.periods]
 
     @property
     def coords(self) -> list[int]:
-        """Coordinates of the caller."""
+        """Grid coordinates of the calling rank."""
         return self._grid.coords(self.rank)
 
     def Get_cart_rank(self, coords: Sequence[int]) -> int:
-        """The rank that is somewhere."""
+        """Return the rank at given grid coordinates."""
         rank = self._grid.rank(_as_many(coords, self.Get_dim()))
         if rank == PROC_NULL:
             raise REAL.Exception(REAL.ERR_ARG)
         return rank
 
     def Get_coords(self, rank: int) -> list[int]:
-        """Return a rank's coordinates."""
+        """Return the grid coordinates of a rank."""
         self._others.processor(rank)
         return self._grid.coords(rank)
 
     def Shift(self, direction: int, disp: int) -> tuple[int, int]:
-        """Return the ranks to receive from, and to send to, in a shift along a dimension.
+        """Return the source and the target rank of a shift along a dimension.
 
         Parameters
         ----------
         direction : int
             The dimension.
         disp : int
-            How far; below 0 downwards.
+            Distance; negative values shift downwards.
 
         Returns
         -------
@@ -185,17 +185,17 @@ class CartesianCalls(Endpoint):
 
     @property
     def degrees(self) -> tuple[int, int]:
-        """Neighbors that it receives from, and that it sends to, ends of the grid included."""
+        """Number of sources and of targets, including those beyond the ends of the grid."""
         return 2 * self.Get_dim(), 2 * self.Get_dim()
 
 
 def _as_many(given: Sequence[int], count: int) -> Sequence[int]:
-    """Check that there is one given value per dimension, and return them.
+    """Return the given values after checking their number.
 
     Raises
     ------
     ValueError
-        There is more or less.
+        The number of values differs from `count`.
     """
     if len(given) != count:
         raise ValueError(f"expecting {count} items, got {len(given)}")

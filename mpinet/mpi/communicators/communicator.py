@@ -1,8 +1,9 @@
-"""Communicators as scripts see them: `Comm`, `Intracomm`, `Intercomm`, and their constructors.
+"""Communicators for scripts: `Comm`, `Intracomm`, `Intercomm`, and their constructors.
 
-A communicator is a group and a context that keeps its messages apart; an intercommunicator has a
-local and a remote group. All else is in the files of the bases; the constructors (`Dup`, `Split`,
-`Create`, ..) make the three classes from one another, which is why these share a long file.
+A communicator consists of a group and a context, which separates its messages from others. An
+intercommunicator has a local and a remote group. The base classes in other files define most calls.
+The constructors (`Dup`, `Split`, `Create` and more) create the three classes from one another,
+therefore the classes share this long file.
 """
 
 # ruff: noqa: N802  (mpi4py's names)
@@ -75,13 +76,15 @@ from mpinet.mpi.world.processor import Processor
 from mpinet.mpi.world.ranks import RankTable, rank_table
 
 CONSTANTS = {WORLD: "COMM_WORLD", SELF: "COMM_SELF"}
-"""MPI's own communicators by their contexts."""
+"""Predefined communicators, by context."""
 
 PKL5 = "pkl5"
-"""Under this and its context a processor keeps a communicator's companion for pkl5's messages."""
+"""Storage key, together with a context, for the hidden communicator of pkl5's messages."""
 
 RESOURCE, SHARED_MEMORY = "mpi_hw_resource_type", "mpi_shared_memory"
-"""The hint that names a kind of hardware to split by, and the kind that every machine has."""
+"""Info key for the hardware resource of a split, and the resource type available on every
+machine.
+"""
 
 
 class Comm(
@@ -100,8 +103,7 @@ class Comm(
 ):
     """A communicator, as `mpi4py.MPI.Comm`.
 
-    The real communicator below it is that of this process alone: it serves mpi4py's packing and
-    nothing else.
+    The underlying real communicator contains only this process and serves only mpi4py's packing.
     """
 
     __slots__ = ("_constant", "_holder", "_scope")
@@ -112,7 +114,7 @@ class Comm(
     _holder: Processor | None
 
     def __new__(cls, comm: Comm | None = None) -> Comm:
-        """The null communicator, or another face of a communicator."""
+        """Create the null communicator, or another object for a communicator."""
         if comm is None or not instance_of(Comm, comm):
             null: Comm = REAL.Comm.__new__(cls)
             null._scope = NOWHERE
@@ -124,7 +126,7 @@ class Comm(
 
     @classmethod
     def _require(cls, comm: Comm) -> None:
-        """Raise an error unless a communicator may have a face of this class."""
+        """Raise an error unless this class can represent a communicator."""
 
     @property
     def _meaning(self) -> int | None:
@@ -143,31 +145,31 @@ class Comm(
         """Return the communicator's name."""
         return super().Get_name() if self else "MPI_COMM_NULL"
 
-    # ---- from it
+    # ---- derived communicators
 
     @call
     def Dup(self, info: Any = None) -> Any:
-        """A communicator of the same members, with what attributes let it have."""
+        """Return a communicator of the same members, with copied attributes."""
         return self.Dup_with_info(info or self._state.info)
 
     @call
     def Dup_with_info(self, info: Any) -> Any:
-        """A communicator of the same members, with hints."""
+        """Return a communicator of the same members, with hints."""
         made = self._duplicate()
         made.Set_info(info)
         return made
 
     @call
     def Clone(self) -> Any:
-        """A communicator of the same members."""
+        """Return a communicator of the same members."""
         return self._duplicate()
 
     @call
     def Idup(self, info: Any = None) -> tuple[Any, Request]:
-        """Begin to make a communicator of the same members."""
+        """Begin to create a communicator of the same members."""
         made = null_comm(type(self))
-        # The number of the agreement is drawn now and the messages are sent by the fiber. Calls
-        # that follow must not draw the same number.
+        # The number of the agreement is assigned now, and the fiber sends the messages. Later calls
+        # must not use the same number.
         name, groups, holding = self._naming(), self._groups(), CommState()
         self._inherit(holding)
         hints = info or self._state.info
@@ -181,34 +183,34 @@ class Comm(
 
     @call
     def Idup_with_info(self, info: Any) -> tuple[Any, Request]:
-        """Begin to make a communicator of the same members, with hints."""
+        """Begin to create a communicator of the same members, with hints."""
         return self.Idup(info)
 
     def _duplicate(self) -> Any:
-        """A communicator of the same members."""
+        """Return a communicator of the same members."""
         made = new_comm(type(self), self._naming()(), self._groups)
         self._inherit(made._state)
         return made
 
     def _naming(self) -> Callable[[], Hashable]:
-        """The next agreement on a name; called, it gives the name."""
+        """Begin the next agreement on a name; return a function that completes it."""
         part = next_agreement(self)
         return lambda: (*agreed_id(part), 0)
 
     def _groups(self) -> tuple[RankTable, ...]:
-        """The group; of an intercommunicator both."""
+        """Return the group, or both groups of an intercommunicator."""
         groups: tuple[RankTable, ...] = running.world.contexts.shared(self._context).groups
         return groups
 
     def _inherit(self, holding: CommState) -> None:
-        """Give a duplicate what it is to have."""
+        """Copy topology, error handler and attributes to a duplicate."""
         holding.topology = self._state.topology
         holding.errhandler = self._state.errhandler
         self._copy_to(holding)
 
     @call
     def Create(self, group: Group) -> Any:
-        """A communicator of a group of the members; the null one for all others."""
+        """Return a communicator of a group of members; COMM_NULL for all other members."""
         members = group._all
         name = (
             *agreed_id(next_agreement(self)),
@@ -218,17 +220,18 @@ class Comm(
 
     @call
     def Split(self, color: int = 0, key: int = 0) -> Any:
-        """A communicator of the members who give the same color, by key.
+        """Return a communicator of the members with the same color, ordered by key.
 
         Parameters
         ----------
         color : int
-            0 or more; `UNDEFINED` for none.
+            0 or more; `UNDEFINED` for COMM_NULL.
         key : int
-            Orders the members; those with the same key keep their order.
+            Order of the members; members with the same key keep their order.
         """
         color = _known_color(color)
-        # Also members without a color take part: before the gather no member knows who is left out.
+        # Members without a color also take part, because no member knows the colors before the
+        # gather.
         agreed, rows = agreed_and_gathered(next_agreement(self), (color, as_int(key)))
         if color == UNDEFINED:
             return Intracomm()
@@ -237,19 +240,19 @@ class Comm(
 
     @call
     def Split_type(self, split_type: int, key: int = 0, info: Any = REAL.INFO_NULL) -> Any:
-        """A communicator of the members who share a kind of hardware, by key.
+        """Return a communicator of the members that share a hardware resource, ordered by key.
 
-        Those share memory whose ranks are on one host, as `Win.Allocate_shared` has it. Of other
-        hardware nothing is known, for which MPI has the null communicator.
+        Members share memory if their ranks are on the same host, as for `Win.Allocate_shared`.
+        Other resources are unknown, and their split returns COMM_NULL.
         """
         if not self._shares_memory(split_type, info):
             return self.Split(UNDEFINED, key)
-        # Hosts agree on no numbers. A hash of the host's identity is a color that all its ranks
-        # compute alike.
+        # Hosts have no agreed numbers. A hash of the host's identity gives all its ranks the same
+        # color.
         return self.Split(int(sha256(host().encode()).hexdigest()[:7], 16), key)
 
     def _shares_memory(self, split_type: int, info: Any) -> bool:
-        """Tell if a call splits by shared memory; `ERR_ARG` if there is no such type."""
+        """Return whether a call splits by shared memory; raise `ERR_ARG` for an unknown type."""
         guided = (REAL.COMM_TYPE_HW_GUIDED, REAL.COMM_TYPE_RESOURCE_GUIDED)
         known = (*guided, REAL.COMM_TYPE_SHARED, REAL.COMM_TYPE_HW_UNGUIDED, UNDEFINED)
         if split_type not in known:
@@ -258,10 +261,10 @@ class Comm(
             return bool(info) and info.Get(RESOURCE) == SHARED_MEMORY
         return bool(split_type == REAL.COMM_TYPE_SHARED)
 
-    # ---- its end
+    # ---- end
 
     def Free(self) -> None:
-        """Free the communicator; it becomes COMM_NULL. Local: sends no message."""
+        """Free the communicator; it becomes COMM_NULL. The call is local and sends no message."""
         with on_behalf_of(self._holder):
             self._free()
 
@@ -272,13 +275,13 @@ class Comm(
         constant = constant_of(self._name_of_context) in CONSTANTS
         if constant or not contexts.held(context, here.id):
             raise REAL.Exception(REAL.ERR_COMM)
-        # Before the context is closed: functions of a script that delete attributes get the
-        # communicator and may still use it.
+        # Before the context is closed: delete functions of attributes get the communicator and may
+        # still use it.
         self._delete_all()
         contexts.close(context, here.id)
         kept = here.storage()
-        # pkl5's hidden communicator has no owner but this one. Without this it would stay to the
-        # end of the run.
+        # Only this communicator owns pkl5's hidden communicator, which would otherwise stay until
+        # the end of the run.
         companion = kept.pop((PKL5, context), None)
         if companion is not None:
             companion[0].Free()
@@ -290,7 +293,7 @@ class Comm(
     Disconnect = Free
 
     def free(self) -> None:
-        """Free the communicator, unless it is a constant of MPI's."""
+        """Free the communicator unless it is predefined."""
         if not self or self._constant:
             return
         if constant_of(self._name_of_context) in CONSTANTS:
@@ -305,7 +308,7 @@ class Comm(
 
     @classmethod
     def Get_parent(cls) -> Intercomm:
-        """A communicator with those who have spawned the caller; the null one if nobody has."""
+        """Return the intercommunicator with the caller's parents; COMM_NULL without parents."""
         here = running.turns.current
         context = here.storage().get(PARENT)
         if context is None or not running.world.contexts.held(context, here.id):
@@ -316,12 +319,15 @@ class Comm(
     @classmethod
     @call
     def Join(cls, fd: int) -> Intercomm:
-        """A communicator with who has the other end of a socket; the null one if it has no name."""
+        """Return an intercommunicator with the processor at the other end of a socket.
+
+        COMM_NULL if the socket has no addresses.
+        """
         return joined(own(), as_int(fd)) or Intercomm()
 
 
 class Intracomm(TopologyCreation, Joining, Comm):
-    """A communicator within a group, as `mpi4py.MPI.Intracomm`."""
+    """A communicator with a single group, as `mpi4py.MPI.Intracomm`."""
 
     __slots__ = ()
 
@@ -332,14 +338,14 @@ class Intracomm(TopologyCreation, Joining, Comm):
 
     @call
     def Create_group(self, group: Group, tag: int = 0) -> Any:
-        """A communicator of a group of the members, who alone call.
+        """Return a communicator of a group of members; only these members call.
 
         Parameters
         ----------
         group : Group
             The group.
         tag : int
-            Tells apart groups that have processors in common.
+            Distinguishes calls of overlapping groups.
         """
         members = group._all
         if members.rank_of(running.turns.current.id) == UNDEFINED:
@@ -356,14 +362,14 @@ class Intracomm(TopologyCreation, Joining, Comm):
         info: Any = REAL.INFO_NULL,
         errhandler: Errhandler | None = None,
     ) -> Any:
-        """A communicator of a group, who alone call.
+        """Return a communicator of a group; only its members call.
 
         Parameters
         ----------
         group : Group
             The group.
         stringtag : str
-            Tells apart groups that have processors in common.
+            Distinguishes calls of overlapping groups.
         info : Info
             Hints.
         errhandler : Errhandler, optional
@@ -378,18 +384,18 @@ class Intracomm(TopologyCreation, Joining, Comm):
     def Create_intercomm(
         self, local_leader: int, peer_comm: Intracomm, remote_leader: int, tag: int = 0
     ) -> Any:
-        """A communicator between this one's members and another's.
+        """Return an intercommunicator between the members of this communicator and of another.
 
         Parameters
         ----------
         local_leader : int
-            Rank of the one who speaks for this communicator's members.
+            Rank of the leader in this communicator.
         peer_comm : Intracomm
             A communicator of both leaders; only leaders need it.
         remote_leader : int
-            Rank in it of the one who speaks for the others.
+            Rank of the remote leader in `peer_comm`.
         tag : int
-            Tells apart messages of several such calls between the same leaders.
+            Distinguishes several such calls between the same leaders.
         """
         self._others.processor(local_leader)
         agreed, sides = agreed_over_bridge(self, local_leader, peer_comm, remote_leader, tag)
@@ -418,16 +424,16 @@ class Intercomm(Leaders, InterCollectives, Comm):
         info: Any = REAL.INFO_NULL,
         errhandler: Errhandler | None = None,
     ) -> Any:
-        """A communicator between two groups, whose members alone call.
+        """Return an intercommunicator between two groups; only their members call.
 
         Parameters
         ----------
         local_group, remote_group : Group
-            The caller's group, and the other one.
+            The caller's group and the remote group.
         local_leader, remote_leader : int
-            In each the rank of the one who speaks for it.
+            Ranks of the leaders in their groups.
         stringtag : str
-            Tells apart calls of groups that have processors in common.
+            Distinguishes calls of overlapping groups.
         info : Info
             Hints.
         errhandler : Errhandler, optional
@@ -442,17 +448,17 @@ class Intercomm(Leaders, InterCollectives, Comm):
 
     @call
     def Merge(self, high: bool = False) -> Any:
-        """A communicator of both groups.
+        """Return an intracommunicator of both groups.
 
         Parameters
         ----------
         high : bool
-            Whether the caller's group is to be behind the other one; if both say the same, the
-            first of the two is before.
+            Whether the caller's group comes last. If both groups pass the same value, the
+            intercommunicator's first group comes first.
         """
         agreed, (one, other) = self._agreed((bool(high),), of_all=False)
-        # Both sides may say the same. Then the order that both know from the intercommunicator
-        # decides, as MPI leaves it open.
+        # Both sides may pass the same value. Then the known order of the intercommunicator decides,
+        # as MPI leaves the order open.
         first, last = self._sides if one[0] <= other[0] else self._sides[::-1]
         return new_comm(
             Intracomm, (*agreed, 0), lambda: (rank_table([*first.members, *last.members]),)
@@ -460,20 +466,20 @@ class Intercomm(Leaders, InterCollectives, Comm):
 
     @call
     def Create(self, group: Group) -> Any:
-        """A communicator between groups of the members of both; the null one for all others."""
+        """Return an intercommunicator between subgroups of both groups; COMM_NULL elsewhere."""
         agreed, sides = self._agreed(group._all.members, of_all=False)
         return self._between((*agreed, 0), tuple(rank_table(side.tolist()) for side in sides))
 
     @call
     def Split(self, color: int = 0, key: int = 0) -> Any:
-        """A communicator between the members of both groups who give the same color, by key.
+        """Return an intercommunicator of members of both groups with the same color, by key.
 
         Parameters
         ----------
         color : int
-            0 or more; `UNDEFINED` for none.
+            0 or more; `UNDEFINED` for COMM_NULL.
         key : int
-            Orders the members; those with the same key keep their order.
+            Order of the members; members with the same key keep their order.
         """
         color = _known_color(color)
         agreed, rows = self._agreed((color, as_int(key)))
@@ -486,7 +492,7 @@ class Intercomm(Leaders, InterCollectives, Comm):
         return lambda: (*agree()[0], 0)
 
     def _between(self, name: Sequence[int], sides: tuple[RankTable, ...]) -> Any:
-        """A communicator between groups, if the caller is in one and the other is not empty."""
+        """Return an intercommunicator of two groups; COMM_NULL for others or an empty group."""
         here = running.turns.current.id
         if not all(side.members for side in sides):
             return Intercomm()
@@ -501,7 +507,8 @@ class Intercomm(Leaders, InterCollectives, Comm):
         return local
 
     def _free(self) -> None:
-        # Looked up before the intercommunicator is freed, since its name is made of that one's.
+        # Looked up before the intercommunicator is freed, because its name derives from the
+        # intercommunicator's name.
         local = self._local
         super()._free()
         local.Free()
@@ -512,7 +519,7 @@ FaultTolerance._kinds = Intracomm, Intercomm
 
 
 def known_as(context: int) -> Any:
-    """The communicator that the running processor has of a context, as what it is."""
+    """Return the running processor's communicator of a context, in its specific class."""
     comm = comm_object(Comm, context)
     if comm.Is_inter():
         return comm_object(Intercomm, context)
@@ -520,12 +527,12 @@ def known_as(context: int) -> Any:
 
 
 def _known_color(color: int) -> int:
-    """The color that members are split by.
+    """Return the color of a split after checking it.
 
     Raises
     ------
     Exception
-        ``ERR_ARG``: there is none below 0.
+        ``ERR_ARG``: the color is negative.
     """
     color = as_int(color)
     if color < 0 and color != UNDEFINED:
@@ -534,18 +541,18 @@ def _known_color(color: int) -> int:
 
 
 def whole() -> Intracomm:
-    """The communicator of all processors."""
+    """Return the communicator of all processors."""
     contexts = running.world.contexts
     world: Intracomm = constant(Intracomm, WORLD, lambda: (contexts.world,))
     if contexts.spare:
         # With spawned processors there are several worlds, while scripts of a rank share one
-        # `COMM_WORLD` object. So it asks for the caller's.
+        # `COMM_WORLD` object. Therefore the object looks up the caller's world.
         world._scope = CallersWorld()
     return world
 
 
 class CallersWorld(Scope):
-    """Scope of the world of whoever calls, where there are several."""
+    """Scope of the caller's world, used if there are several worlds."""
 
     __slots__ = ()
 
@@ -556,18 +563,18 @@ class CallersWorld(Scope):
 
     @property
     def context(self) -> int:  # type: ignore[override]
-        """The context's number on this rank."""
+        """Number, on this rank, of the context of the caller's world."""
         return running.world.contexts.world_of(running.turns.current.id)
 
     @property
     def group(self) -> RankTable:  # type: ignore[override]
-        """The caller's world."""
+        """Members of the caller's world."""
         return running.world.contexts.shared(self.context).groups[0]
 
     others = group
 
 
 def own() -> Intracomm:
-    """The communicator of every processor alone, one face for all."""
+    """Return the communicator of each processor alone, one object for all processors."""
     alone: Intracomm = constant(Intracomm, SELF, lambda: (Caller(),))
     return alone

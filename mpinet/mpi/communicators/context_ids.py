@@ -1,9 +1,9 @@
-"""Allocating context ids: how members of a communicator agree on the name of a new one.
+"""Allocation of context ids: members of a communicator agree on the name of a new one.
 
-A context id has to be the same for all members, and nobody else's. The lowest rank gives it: its
-processor's number, and how many it has given before. It reaches the others by a broadcast in a part
-of the old context of its own; where the new group depends on what members want (`Split`), a gather
-goes before. These are messages of the machine, which count its steps like all others.
+A context id must be equal for all members and unique. The lowest rank allocates the id: its
+processor number, and the number of ids it has allocated. A broadcast in a separate part of the old
+context distributes the id. If the new group depends on arguments of all members (`Split`), a gather
+comes first. These are messages of the machine, which count like any message.
 """
 
 from __future__ import annotations
@@ -20,10 +20,10 @@ from mpinet.mpi.world.endpoint import Endpoint
 from mpinet.mpi.world.ranks import RankTable
 
 ContextId = tuple[int, int]
-"""The processor that has given it, and how many it had given by then."""
+"""The allocating processor, and its number of allocated ids, including this one."""
 
 MADE = "communicators"
-"""Under this a processor keeps how many communicators it has named."""
+"""Storage key for a processor's number of allocated ids."""
 
 
 def new_context_id() -> ContextId:
@@ -44,30 +44,30 @@ def next_agreement(comm: Endpoint) -> Collective:
 
 
 def agreement(members: RankTable, context: int, tag: int) -> Collective:
-    """Begin an agreement of some processors, the running one with them."""
+    """Begin an agreement of some processors, including the running one."""
     scope = Scope(context, members, members)
     return Collective(scope, members.rank_of(running.turns.current.id), tag)
 
 
 def agreed_id(part: Collective) -> ContextId:
-    """Agree on the context id that rank 0 gives."""
+    """Agree on a context id allocated by rank 0."""
     own = packed(new_context_id()) if part.rank == 0 else None
     giver, count = unpacked(part.broadcast(0, own)).tolist()
     return giver, count
 
 
 def agreed_and_gathered(part: Collective, wish: Sequence[int]) -> tuple[ContextId, Ints]:
-    """Agree on the context id that rank 0 gives, and gather what all members want.
+    """Agree on a context id allocated by rank 0, and gather numbers of all members.
 
     Returns
     -------
     context_id : tuple of (int, int)
-        The name.
-    rows : ndarray of int64, shape (members, wishes)
-        What each member wishes, by rank.
+        The id.
+    rows : ndarray of int64, shape (members, numbers)
+        The numbers of each member, by rank.
     """
-    # Gather and broadcast, not an allgather: the id has to come from one member anyway, and it
-    # rides on the same broadcast.
+    # Gather and broadcast instead of an allgather: the id comes from a single member, and uses the
+    # same broadcast.
     rows = part.gather(0, packed(wish))
     own = packed(new_context_id()) + b"".join(rows) if rows is not None else None
     numbers = unpacked(part.broadcast(0, own))
@@ -75,10 +75,10 @@ def agreed_and_gathered(part: Collective, wish: Sequence[int]) -> tuple[ContextI
 
 
 def packed(numbers: Sequence[int]) -> bytes:
-    """Numbers as the body of a message."""
+    """Pack numbers into a message body."""
     return np.array(numbers, np.int64).tobytes()
 
 
 def unpacked(body: bytes) -> Ints:
-    """The numbers of a body."""
+    """Return the numbers in a message body."""
     return np.frombuffer(body, np.int64)

@@ -1,7 +1,7 @@
-"""Making communicator objects, once the members have agreed on the context id.
+"""Creation of communicator objects, after the members have agreed on the context id.
 
-On every rank a communicator has one shared state (`contexts`); each of its processors has objects
-of its own that lead there, any number of them, as mpi4py has.
+A communicator has one shared state per rank (`contexts`). Each of its processors may have any
+number of objects for it, as in mpi4py.
 """
 
 from __future__ import annotations
@@ -19,27 +19,27 @@ from mpinet.mpi.world.contexts import ALL, NOWHERE, TAG_LIMIT, Scope
 from mpinet.mpi.world.ranks import RankTable
 
 Groups = Callable[[], tuple[RankTable, ...]]
-"""Gives a communicator's group, of an intercommunicator both."""
+"""Returns a communicator's group, or both groups of an intercommunicator."""
 
 
 def null_comm(cls: type[Any]) -> Any:
-    """Make an object that is COMM_NULL until it is bound to a communicator."""
+    """Return an object that is COMM_NULL until it is bound to a communicator."""
     comm = REAL.Comm.__new__(cls, REAL.COMM_SELF)
     comm._scope = NOWHERE
     comm._constant = False
-    # Python's collector may free the object in any processor's turn. The holder says on whose
-    # behalf.
+    # Python's garbage collector may free the object during any processor's turn. The holder
+    # identifies its processor.
     comm._holder = running.turns.current
     return comm
 
 
 def comm_object(cls: type[Any], context: int) -> Any:
-    """Make an object for a communicator that the running processor has.
+    """Return an object for a communicator of the running processor.
 
     Raises
     ------
     Exception
-        ``ERR_COMM``: it has the communicator no longer.
+        ``ERR_COMM``: the processor has freed the communicator.
     """
     comm = null_comm(cls)
     contexts, here = running.world.contexts, running.turns.current.id
@@ -50,16 +50,16 @@ def comm_object(cls: type[Any], context: int) -> Any:
 
 
 def new_comm(cls: type[Any], name: Hashable, groups: Groups) -> Any:
-    """Make a new communicator, with an object for the running processor.
+    """Create a new communicator; return an object for the running processor.
 
     Parameters
     ----------
     cls : type
-        Its class.
+        Class of the object.
     name : hashable
-        The name of its context.
+        Name of the context.
     groups : callable
-        Gives its group, of an intercommunicator both.
+        Returns the group, or both groups of an intercommunicator.
     """
     comm = null_comm(cls)
     bind(comm, name, groups)
@@ -71,8 +71,8 @@ def bind(comm: Any, name: Any, groups: Groups) -> None:
     contexts, here = running.world.contexts, running.turns.current.id
     context = contexts.open(name, groups, here)
     scope = contexts.scope(context, here)
-    # Collectives of an intercommunicator need one within the own group. It is opened along, because
-    # it could not be agreed on later by one side alone.
+    # Collectives of an intercommunicator need a communicator of the local group. This communicator
+    # is opened now, because a later agreement would need both sides.
     if scope.group is not scope.others:
         local = local_context_name(name, contexts.shared(context).groups[0] is scope.group)
         contexts.open(local, lambda: (scope.group,), here)
@@ -80,7 +80,7 @@ def bind(comm: Any, name: Any, groups: Groups) -> None:
 
 
 def new_comm_for_member(cls: type[Any], name: Hashable, members: RankTable) -> Any:
-    """Make a new communicator for a member; COMM_NULL for others."""
+    """Create a new communicator for its members; return COMM_NULL for all others."""
     if members.rank_of(running.turns.current.id) == UNDEFINED:
         return cls()
     return new_comm(cls, name, lambda: (members,))
@@ -89,18 +89,18 @@ def new_comm_for_member(cls: type[Any], name: Hashable, members: RankTable) -> A
 def new_topology_comm(
     cls: type[Any], name: Hashable, members: RankTable, topology: RankGrid | SharedGraph
 ) -> Any:
-    """Make a communicator with a virtual topology, which is kept once on this rank."""
+    """Create a communicator with a virtual topology, stored once on this rank."""
     made = new_comm(cls, name, lambda: (members,))
     place = running.world.contexts.shared(made._context)
-    # The first of the rank's members keeps its arrangement for all. A graph of a million ranks
-    # would not fit once per member.
+    # The first member on the rank stores the topology for all. A graph of a million ranks would not
+    # fit once per member.
     place.topology = place.topology or topology
     made._state.topology = place.topology
     return made
 
 
 def with_hints(comm: Any, info: Any, errhandler: Errhandler | None) -> Any:
-    """Give a communicator hints and an error handler."""
+    """Set a communicator's hints and error handler, and return it."""
     comm.Set_info(info)
     if errhandler:
         comm.Set_errhandler(errhandler)
@@ -108,7 +108,7 @@ def with_hints(comm: Any, info: Any, errhandler: Errhandler | None) -> Any:
 
 
 def constant(cls: type[Any], name: str, groups: Groups) -> Any:
-    """One of MPI's own communicators."""
+    """Return the object of a predefined communicator."""
     comm = null_comm(cls)
     contexts = running.world.contexts
     context = contexts.open(name, groups, ALL)

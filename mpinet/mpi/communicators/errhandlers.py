@@ -1,4 +1,4 @@
-"""Error handlers: what a communicator does when one of its calls fails."""
+"""Error handlers: reactions of a communicator to failed calls."""
 
 # ruff: noqa: N802  (mpi4py's names)
 
@@ -17,21 +17,21 @@ from mpinet.mpi.world.failure import Aborted
 Function = Callable[[Any, int], None]
 
 NAMES = ("ERRHANDLER_NULL", "ERRORS_RETURN", "ERRORS_ABORT", "ERRORS_ARE_FATAL")
-"""MPI's own error handlers by number; those of a script's own have higher ones."""
+"""Predefined error handlers by number; user-defined handlers have higher numbers."""
 
 RETURN = 1
 
 MOST_OWN = 32
-"""Error handlers of a script's own that a processor may have at a time, as in mpi4py."""
+"""Maximum number of user-defined error handlers of a processor at a time, as in mpi4py."""
 
 CREATED = "error handlers"
-"""Under this a processor keeps the functions of its own ones, by number."""
+"""Storage key for the functions of a processor's user-defined error handlers, by number."""
 
 
 class Errhandler(NamedNumber, REAL.Errhandler):  # type: ignore[misc]
     """An error handler, as `mpi4py.MPI.Errhandler`.
 
-    Nothing of it is known to the real one below it, which is always the null one.
+    The underlying real error handler is always the null one.
     """
 
     _null = NAMES[0]
@@ -41,14 +41,14 @@ class Errhandler(NamedNumber, REAL.Errhandler):  # type: ignore[misc]
     _functions: dict[int, Function] | None = None
 
     def __new__(cls, errhandler: Errhandler | None = None) -> Errhandler:
-        """The null error handler, or another face of one."""
+        """Create the null error handler, or another object for an error handler."""
         self: Errhandler = REAL.Errhandler.__new__(cls)
         self._number = 0 if errhandler is None else instance_of(Errhandler, errhandler)._number
         return self
 
     @classmethod
     def fromhandle(cls, handle: int) -> Errhandler:
-        """The error handler that a number stands for."""
+        """Return the error handler with a number."""
         if handle < len(NAMES):
             return PREDEFINED[NAMES[handle]]
         handler = Errhandler()
@@ -63,7 +63,7 @@ class Errhandler(NamedNumber, REAL.Errhandler):  # type: ignore[misc]
         return serialized(self, NAMES[self._number] if self._number < len(NAMES) else "")
 
     def Free(self) -> None:
-        """Let it be the null error handler, if it is no constant."""
+        """Free a user-defined error handler: the object becomes null."""
         if not self:
             raise REAL.Exception(REAL.ERR_ARG)
         if not self._constant:
@@ -72,18 +72,18 @@ class Errhandler(NamedNumber, REAL.Errhandler):  # type: ignore[misc]
             self._number = 0
 
     def free(self) -> None:
-        """Let it be the null error handler, if it is not."""
+        """Free the error handler unless it is null."""
         if self:
             self.Free()
 
     @property
     def handle(self) -> int:
-        """A number that stands for it on this processor; 0 for the null one."""
+        """Number of the error handler on this processor; 0 for the null one."""
         return self._number
 
 
 PREDEFINED: dict[str, Errhandler] = {}
-"""MPI's own error handlers by name."""
+"""Predefined error handlers by name."""
 
 for _number, _name in enumerate(NAMES):
     PREDEFINED[_name] = Errhandler()
@@ -92,34 +92,34 @@ for _number, _name in enumerate(NAMES):
 
 
 def _own() -> dict[int, Function]:
-    """The functions of the running processor's own error handlers, by number."""
+    """Return the functions of the running processor's user-defined error handlers, by number."""
     own: dict[int, Function] = running.turns.current.storage().setdefault(CREATED, {})
     return own
 
 
 def _first() -> tuple[int, None]:
-    """The error handler of communicators that have been given none, as `mpi4py.rc` wants it."""
+    """Return the default error handler of communicators, as set by `mpi4py.rc`."""
     return NAMES.index(CHOICES["errors"][settled()["errors"]]), None
 
 
 class ErrorHandling(Endpoint):
-    """A communicator's error handler, which a script may call; errors of calls are raised."""
+    """A communicator's error handler, called only by scripts; failed calls raise exceptions."""
 
     __slots__ = ()
 
     @classmethod
     def Create_errhandler(cls, errhandler_fn: Function) -> Errhandler:
-        """An error handler of the script's own.
+        """Create a user-defined error handler.
 
         Parameters
         ----------
         errhandler_fn : callable
-            Called with the communicator and the error's code.
+            Called with the communicator and the error code.
 
         Raises
         ------
         RuntimeError
-            The processor has too many.
+            The processor has too many error handlers.
         """
         own = _own()
         places = range(len(NAMES), len(NAMES) + MOST_OWN)
@@ -132,20 +132,20 @@ class ErrorHandling(Endpoint):
         return handler
 
     def Get_errhandler(self) -> Errhandler:
-        """The error handler; at first the one that `mpi4py.rc.errors` names."""
+        """Return the error handler; by default the one named by `mpi4py.rc.errors`."""
         errhandler = Errhandler()
         errhandler._number = (self._state.errhandler or _first())[0]
         return errhandler
 
     def Set_errhandler(self, errhandler: Errhandler) -> None:
-        """Give it an error handler."""
+        """Set the error handler."""
         if not errhandler:
             raise REAL.Exception(REAL.ERR_ARG)
         number = errhandler._number
         self._state.errhandler = number, _own().get(number)
 
     def Call_errhandler(self, errorcode: int) -> None:
-        """Call the error handler; the fatal ones end the run."""
+        """Call the error handler; fatal handlers end the run."""
         number, function = self._state.errhandler or _first()
         if function is not None:
             function(self, errorcode)

@@ -1,4 +1,4 @@
-"""Going on without those who have failed: a communicator's calls for fault tolerance."""
+"""Fault tolerance: a communicator's calls for continuing without failed members."""
 
 # ruff: noqa: N802  (mpi4py's names)
 
@@ -17,11 +17,11 @@ from mpinet.mpi.world.ranks import RankTable, rank_table
 from mpinet.mpi.world.recovery import Recovery
 
 INTEGER = 4
-"""Bytes of a flag."""
+"""Size of a flag in bytes."""
 
 
 class FaultTolerance(Endpoint):
-    """Calls about failed members, as `mpi4py.MPI.Comm` has them."""
+    """Calls about failed members, as in `mpi4py.MPI.Comm`."""
 
     __slots__ = ()
 
@@ -29,19 +29,19 @@ class FaultTolerance(Endpoint):
 
     @call
     def Revoke(self) -> None:
-        """Let all members' calls on it fail, but those about failures."""
+        """Revoke the communicator: all calls of all members fail, except fault-tolerance calls."""
         _recovery().revoke(self._context)
 
     def Is_revoked(self) -> bool:
-        """Tell if it is revoked, as far as the caller knows."""
+        """Return whether the caller knows that the communicator is revoked."""
         return _recovery().is_revoked(self._context)
 
     def Get_failed(self) -> Group:
-        """Return the members whose failure is known."""
+        """Return the group of members whose failure is known."""
         return Group._of(_recovery().failed(self._context))
 
     def Ack_failed(self, num_to_ack: int | None = None) -> int:
-        """Acknowledge the first failures, all if no number is given; how many are by now."""
+        """Acknowledge the first failures (default: all); return the number acknowledged so far."""
         recovery, context = _recovery(), self._context
         failed = recovery.failed(context)
         most = len(failed) if num_to_ack is None else as_int(num_to_ack)
@@ -51,18 +51,18 @@ class FaultTolerance(Endpoint):
 
     @call
     def Agree(self, flag: int) -> int:
-        """Return the bits that all members set who have not failed.
+        """Return the bitwise and of the flags of all living members.
 
         Raises
         ------
         Exception
-            ``ERR_PROC_FAILED``: a failure is not acknowledged by all; all members are told so.
+            ``ERR_PROC_FAILED``: some member has not acknowledged a failure; raised on all members.
         """
         return self._agreed_on(as_int(flag))
 
     @call
     def Iagree(self, flag: Any) -> Request:
-        """Begin to agree on the bits in a flag, which is then the result."""
+        """Begin an agreement on the bits of a flag, which receives the result."""
         memory = REAL.buffer.frombuffer(flag)
         if memory.nbytes != INTEGER:
             raise ValueError(f"flag: expecting {INTEGER} bytes, got {memory.nbytes}")
@@ -75,14 +75,14 @@ class FaultTolerance(Endpoint):
 
     @call
     def Shrink(self) -> Any:
-        """A communicator of the members that have not failed."""
+        """Return a communicator of the living members."""
         made, shrink = self._shrinking()
         shrink()
         return made
 
     @call
     def Ishrink(self) -> tuple[Any, Request]:
-        """Begin to make a communicator of the members that have not failed."""
+        """Begin to create a communicator of the living members."""
         made, shrink = self._shrinking()
         return made, Request._of_fiber(shrink)
 
@@ -93,7 +93,7 @@ class FaultTolerance(Endpoint):
         return decision.flag
 
     def _shrinking(self) -> tuple[Any, Callable[[], None]]:
-        """A null communicator, and what binds it to the members that have not failed."""
+        """Return a null communicator, and a function that binds it to the living members."""
         kept = running.turns.current.storage()
         key = Recovery, FaultTolerance, self._context
         number = kept[key] = kept.get(key, 0) + 1
@@ -117,7 +117,7 @@ class FaultTolerance(Endpoint):
 
     @property
     def _name_of_context(self) -> Any:
-        """The same for all members."""
+        """Name of the context, the same for all members."""
         raise NotImplementedError
 
 

@@ -1,4 +1,4 @@
-"""Graph and distributed-graph virtual topologies: in- and out-neighbors, and their weights."""
+"""Graph and distributed graph topologies: sources, destinations, and weights of edges."""
 
 # ruff: noqa: N802  (mpi4py's names)
 
@@ -18,19 +18,19 @@ Weights = Sequence[int] | int | None
 
 
 class SharedGraph:
-    """A graph that all members know.
+    """A graph known to all members.
 
     Parameters
     ----------
     index : sequence of int
-        Where the neighbors of each rank end in `edges`; a leading 0 is allowed.
+        End of each rank's neighbors in `edges`; a leading 0 is allowed.
     edges : sequence of int
         The neighbors of all ranks.
 
     Raises
     ------
     Exception
-        The neighbors of a rank end before they begin, or one is not in the graph.
+        `index` decreases, or a neighbor is not in the graph.
     """
 
     kind = REAL.GRAPH
@@ -51,11 +51,11 @@ class SharedGraph:
 
     @property
     def size(self) -> int:
-        """Ranks."""
+        """Number of ranks in the graph."""
         return len(self.index)
 
     def sources(self, rank: int) -> list[int]:
-        """A rank's neighbors."""
+        """Return a rank's neighbors."""
         return list(self.edges[self.index[rank - 1] if rank else 0 : self.index[rank]])
 
     targets = sources
@@ -63,21 +63,21 @@ class SharedGraph:
     ways = 1
 
     def way(self, place: int) -> int:
-        """The kind of link to the target in a place: there is one kind."""
+        """Return the direction of the link to the target at an index; graphs have only one."""
         return 0
 
     way_from = way
 
 
 class OwnEdges:
-    """A member's place in a graph that nobody knows as a whole.
+    """A member's edges in a graph that no member knows as a whole.
 
     Parameters
     ----------
     sources, targets : sequence of int
-        Sources and destinations: ranks that it receives from, and that it sends to.
+        Ranks of the sources and of the destinations.
     weights : tuple of (list of int, list of int) or None
-        The weights of these links, if they have any.
+        Weights of the incoming and of the outgoing edges; None if unweighted.
     """
 
     kind = REAL.DIST_GRAPH
@@ -99,7 +99,7 @@ class OwnEdges:
     def of(
         cls, sources: Any, targets: Any, sourceweights: Weights, destweights: Weights
     ) -> OwnEdges:
-        """A neighborhood as `Create_dist_graph_adjacent` takes it."""
+        """Return the edges given to `Create_dist_graph_adjacent`."""
         incoming = [] if sources is None else [integer(source) for source in sources]
         outgoing = [] if targets is None else [integer(target) for target in targets]
         before, behind = (
@@ -112,34 +112,34 @@ class OwnEdges:
 
     @classmethod
     def unpacked(cls, numbers: Ints, weighted: bool) -> OwnEdges:
-        """A neighborhood as `neighborhoods` gives it."""
+        """Return the edges packed by `neighborhoods`."""
         end = 1 + 2 * int(numbers[0])
         sources, before = numbers[1:end].reshape(2, -1).tolist()
         targets, behind = numbers[end:].reshape(2, -1).tolist()
         return cls(sources, targets, (before, behind) if weighted else None)
 
     def sources(self, rank: int) -> list[int]:
-        """Sources of the member."""
+        """Return the ranks from which the member receives."""
         return list(self._sources)
 
     def targets(self, rank: int) -> list[int]:
-        """Destinations of the member."""
+        """Return the ranks to which the member sends."""
         return list(self._targets)
 
     def way(self, place: int) -> int:
-        """The kind of link to the target in a place: there is one kind."""
+        """Return the direction of the link to the target at an index; graphs have only one."""
         return 0
 
     way_from = way
 
 
 def weights_of(given: Weights, count: int) -> list[int] | None:
-    """Weights of so many links; None if they have none.
+    """Return the weights of `count` edges; None if unweighted.
 
     Raises
     ------
     ValueError
-        There are more or fewer weights.
+        The number of weights differs from `count`.
     """
     if given is None or (isinstance(given, int) and given == REAL.UNWEIGHTED):
         return None
@@ -155,19 +155,19 @@ def weights_of(given: Weights, count: int) -> list[int] | None:
 def edges_of(
     sources: Sequence[int], degrees: Sequence[int], targets: Sequence[int], weights: Weights
 ) -> tuple[list[int], bool]:
-    """Links as `Create_dist_graph` takes them.
+    """Return the edges given to `Create_dist_graph`.
 
     Returns
     -------
     edges : list of int
-        Source, target and weight of each link.
+        Source, destination and weight of each edge.
     weighted : bool
-        Whether links have weights; otherwise they are 1.
+        Whether weights were given; otherwise all weights are 1.
 
     Raises
     ------
     ValueError
-        There are not as many degrees, targets or weights as are needed.
+        The number of degrees, destinations or weights is wrong.
     """
     if len(degrees) != len(sources) or len(targets) != sum(degrees):
         raise ValueError(f"expecting {len(sources)} degrees and {sum(degrees)} destinations")
@@ -178,25 +178,25 @@ def edges_of(
 
 
 def neighborhoods(edges: Ints, size: int) -> list[bytes]:
-    """Each member's part of a graph.
+    """Return each member's part of a graph.
 
     Parameters
     ----------
     edges : ndarray of int64
-        Source, target and weight of each link.
+        Source, destination and weight of each edge.
     size : int
-        Members.
+        Number of members.
 
     Returns
     -------
     list of bytes
-        For each rank as int64: its number of sources, these, and their weights; the destinations of
-        it and with which weights.
+        For each rank as int64: number of sources, sources, their weights, destinations, their
+        weights.
 
     Raises
     ------
     Exception
-        A link's end is no rank.
+        An end of an edge is not a rank.
     """
     rows = edges.reshape(-1, 3)
     if ((rows[:, :2] < 0) | (rows[:, :2] >= size)).any():
@@ -217,50 +217,50 @@ def neighborhoods(edges: Ints, size: int) -> list[bytes]:
 
 
 class GraphCalls(Endpoint):
-    """Calls on a communicator with a graph, as `mpi4py.MPI.Graphcomm`."""
+    """Calls on a communicator with a graph, as in `mpi4py.MPI.Graphcomm`."""
 
     __slots__ = ()
 
     @property
     def _graph(self) -> SharedGraph:
-        """The graph."""
+        """The communicator's graph of ranks."""
         graph: SharedGraph = self._state.topology
         return graph
 
     def Get_dims(self) -> tuple[int, int]:
-        """Ranks and edges of the graph."""
+        """Return the number of ranks and the number of edges."""
         return len(self._graph.index), len(self._graph.edges)
 
     dims = property(Get_dims)
 
     @property
     def nnodes(self) -> int:
-        """Ranks of the graph."""
+        """Number of ranks of the graph."""
         return self.Get_dims()[0]
 
     @property
     def nedges(self) -> int:
-        """Edges of the graph."""
+        """Number of edges of the graph."""
         return self.Get_dims()[1]
 
     def Get_topo(self) -> tuple[list[int], list[int]]:
-        """Return where the neighbors of each rank end among all, and all."""
+        """Return the arguments `index` and `edges` of the graph."""
         return self.index, self.edges
 
     topo = property(Get_topo)
 
     @property
     def index(self) -> list[int]:
-        """Ends of each rank's neighbors among all."""
+        """End of each rank's neighbors in `edges`."""
         return list(self._graph.index)
 
     @property
     def edges(self) -> list[int]:
-        """The neighbors of all ranks."""
+        """The neighbors of all ranks of the graph, rank by rank."""
         return list(self._graph.edges)
 
     def Get_neighbors(self, rank: int) -> list[int]:
-        """The neighbors of a rank."""
+        """Return the neighbors of a rank."""
         self._others.processor(rank)
         return self._graph.sources(rank)
 
@@ -280,25 +280,25 @@ class GraphCalls(Endpoint):
 
 
 class NeighborhoodCalls(Endpoint):
-    """Calls of a member on a graph that nobody knows as a whole: `mpi4py.MPI.Distgraphcomm`."""
+    """Calls on a communicator with a distributed graph, as in `mpi4py.MPI.Distgraphcomm`."""
 
     __slots__ = ()
 
     @property
     def _neighborhood(self) -> OwnEdges:
-        """The caller's place in the graph."""
+        """The caller's edges in the distributed graph."""
         place: OwnEdges = self._state.topology
         return place
 
     def Get_dist_neighbors_count(self) -> tuple[int, int, bool]:
-        """Indegree and outdegree of the caller, and whether links have weights."""
+        """Return the caller's in-degree and out-degree, and whether edges have weights."""
         sources, targets, weights = self.Get_dist_neighbors()
         return len(sources), len(targets), weights is not None
 
     def Get_dist_neighbors(
         self,
     ) -> tuple[list[int], list[int], tuple[list[int], list[int]] | None]:
-        """Sources and destinations of the caller, and the weights of both."""
+        """Return the caller's sources and destinations, and the weights of both."""
         place = self._neighborhood
         weights = place.weights and (list(place.weights[0]), list(place.weights[1]))
         return place.sources(self.rank), place.targets(self.rank), weights

@@ -1,4 +1,4 @@
-"""The calls that ask a communicator something, or note something on it, without a message."""
+"""Local calls that query a communicator or store values on it, without messages."""
 
 # ruff: noqa: N802  (mpi4py's names)
 
@@ -14,53 +14,53 @@ from mpinet.mpi.world.endpoint import CommState, Endpoint
 from mpinet.mpi.world.ranks import compare
 
 NAMES = {WORLD: "MPI_COMM_WORLD", SELF: "MPI_COMM_SELF"}
-"""The names that communicators have from the beginning."""
+"""Names of the predefined communicators."""
 
 
 class MembersAndHints(Endpoint):
-    """The members of something that several processors have, and the hints that scripts give it."""
+    """Members and hints of a communicator, window or file."""
 
     __slots__ = ()
 
     def Get_group(self) -> Group:
-        """The members."""
+        """Return the group of members."""
         return Group._of_table(self._group)
 
     group = property(Get_group)
 
     @property
     def _hinted(self) -> CommState:
-        """State that has the hints."""
+        """State that contains the info hints."""
         return self._state
 
     def Get_info(self) -> Any:
-        """The hints that it has been given."""
+        """Return a copy of the info hints."""
         hints = self._hinted.info
         return REAL.Info.Create() if hints is None else hints.Dup()
 
     def Set_info(self, info: Any) -> None:
-        """Give it hints; the machine takes none of them."""
+        """Set info hints; the machine ignores all hints."""
         self._hinted.info = info.Dup() if info else None
 
     info = property(Get_info, Set_info)
 
 
 class Labels(MembersAndHints):
-    """A name for something that several processors have."""
+    """Name calls of a communicator or window."""
 
     __slots__ = ()
 
     def Get_name(self) -> str:
-        """Return the name."""
+        """Return the name of the object."""
         raise NotImplementedError
 
     def Set_name(self, name: str) -> None:
-        """Give it a name for the caller."""
+        """Set the name of the object for the caller."""
         self._state.name = name[: REAL.MAX_OBJECT_NAME - 1]
 
     @property
     def name(self) -> str:
-        """Return the name."""
+        """Name of the object."""
         return self.Get_name()
 
     @name.setter
@@ -69,20 +69,20 @@ class Labels(MembersAndHints):
 
 
 class Inquiries(Labels):
-    """Rank, size, group, name, hints and kind of a communicator, as `mpi4py.MPI.Comm` has them."""
+    """Rank, size, group, name, hints and kind of a communicator, as in `mpi4py.MPI.Comm`."""
 
     __slots__ = ()
 
     def Get_rank(self) -> int:
-        """The caller's rank."""
+        """Return the caller's rank."""
         return self.rank
 
     def Get_size(self) -> int:
-        """Members."""
+        """Return the number of members."""
         return self.size
 
     def Compare(self, comm: Inquiries) -> int:
-        """Compare it with another one: `IDENT`, `CONGRUENT`, `SIMILAR` or `UNEQUAL`."""
+        """Compare with another communicator: `IDENT`, `CONGRUENT`, `SIMILAR` or `UNEQUAL`."""
         if self._context == comm._context:
             return int(REAL.IDENT)
         if self.Is_inter() != comm.Is_inter():
@@ -95,15 +95,15 @@ class Inquiries(Labels):
     # ---- kind
 
     def Is_inter(self) -> bool:
-        """Tell if its messages go to another group."""
+        """Return whether this is an intercommunicator."""
         return self._others is not self._group
 
     def Is_intra(self) -> bool:
-        """Tell if its messages stay within its group."""
+        """Return whether this is an intracommunicator."""
         return not self.Is_inter()
 
     def Get_topology(self) -> int:
-        """`CART`, `GRAPH` or `DIST_GRAPH`; `UNDEFINED` if its members are not arranged."""
+        """Return `CART`, `GRAPH` or `DIST_GRAPH`; `UNDEFINED` without a topology."""
         topology = self._state.topology
         return UNDEFINED if topology is None else int(topology.kind)
 
@@ -113,16 +113,16 @@ class Inquiries(Labels):
 
     @property
     def is_topo(self) -> bool:
-        """True if its members are arranged."""
+        """True if the communicator has a topology."""
         return self.Get_topology() != UNDEFINED
 
     # ---- name
 
     def Get_name(self) -> str:
-        """Return the name."""
+        """Return the communicator's name."""
         return self._state.name or NAMES.get(constant_of(self._name_of_context), "")
 
     @property
     def _name_of_context(self) -> Any:
-        """The same for all members, different from all other communicators'."""
+        """Name of the context, equal for all members and unique."""
         return running.world.contexts.name(self._context)[0]

@@ -1,8 +1,8 @@
-"""Intercommunicators: how two groups agree through their leaders.
+"""Intercommunicators: agreements of two groups through their leaders.
 
-The leader of each group sends what its members want, and the group itself, to the other leader:
-over a bridge communicator, or a context of both groups. Each leader then broadcasts both sides
-within its group. The new context id is given by the leader whose group is the first of the two.
+The leader of each group sends the numbers of its members, or its group, to the remote leader over a
+bridge communicator or a context of both groups. Each leader then broadcasts both sides within its
+group. The leader of the first group allocates the new context id.
 """
 
 # ruff: noqa: N802  (mpi4py's names)
@@ -33,42 +33,42 @@ Sides = tuple[RankTable, ...]
 
 
 Agreement = tuple[ContextId, tuple[Ints, ...]]
-"""A context id, and what was said on each side."""
+"""A context id, and the numbers of each side."""
 
 Swap = Callable[[bytes], bytes | None]
-"""Gives the other leader a body, and returns that leader's; None if there is no way to it."""
+"""Exchanges a body with the remote leader; returns None without a connection."""
 
 
 def _agreed(
     part: Collective, leader: int, swap: Swap, said: bytes, leads: bool | None = None
 ) -> Agreement:
-    """Agree with another group by way of the two leaders.
+    """Agree with another group through the two leaders.
 
     Parameters
     ----------
     part : Collective
         The caller's part in an agreement of its own group.
     leader : int
-        The leader's rank in it.
+        The leader's rank in this group.
     swap : callable
-        The leader's way to the other one.
+        The leader's exchange with the remote leader.
     said : bytes
-        What the leader says beside a context id.
+        The leader's message, besides a context id.
     leads : bool, optional
-        Whether the caller's side is the first (default: the lower leader's is).
+        Whether the caller's side is the first (default: the side of the lower leader).
 
     Raises
     ------
     Exception
-        ``ERR_PORT``: the leaders have no way to each other.
+        ``ERR_PORT``: the leaders have no connection.
     """
     both = None
     if part.rank == leader:
         own = packed(new_context_id()) + said
         theirs = swap(own)
         both = b"" if theirs is None else _both(own, theirs, leads)
-    # Within the group all go on from the leader's word, even if it is a refusal: the error has to
-    # be raised on every member.
+    # All members of the group act on the leader's broadcast, even if it is a refusal, because every
+    # member must raise the error.
     told = part.broadcast(leader, both)
     if not told:
         raise REAL.Exception(REAL.ERR_PORT)
@@ -79,9 +79,9 @@ def _agreed(
 
 
 def _both(own: bytes, theirs: bytes, leads: bool | None) -> bytes:
-    """Put what two leaders say into one body."""
+    """Combine the messages of two leaders into one body."""
     if leads is None:
-        # Both leaders compare the same two numbers, so they agree on the first side without another
+        # Both leaders compare the same two numbers. They agree on the first side without another
         # message.
         leads = int(unpacked(own)[0]) <= int(unpacked(theirs)[0])
     first, last = (own, theirs) if leads else (theirs, own)
@@ -89,7 +89,7 @@ def _both(own: bytes, theirs: bytes, leads: bool | None) -> bytes:
 
 
 def _swapping(scope: Scope, there: int, tag: int) -> Swap:
-    """The way of a leader to a rank, by messages with a tag."""
+    """Return a function by which a leader exchanges bodies with a rank."""
 
     def swap(own: bytes) -> bytes:
         running.mail.send(scope, there, tag, own)
@@ -100,7 +100,7 @@ def _swapping(scope: Scope, there: int, tag: int) -> Swap:
 
 
 def _leaders_at(place: int) -> Scope:
-    """The scope in which any two processors may meet as leaders."""
+    """Return the scope in which any two processors may meet as leaders."""
     everybody = running.world.contexts.processors
     return Scope(place + LEADERS, everybody, everybody)
 
@@ -108,27 +108,27 @@ def _leaders_at(place: int) -> Scope:
 def agreed_over_bridge(
     local: Endpoint, leader: int, bridge: Endpoint, remote_leader: int, tag: int
 ) -> Agreement:
-    """Agree with another group, whose leader is known in a communicator of both leaders.
+    """Agree with another group, whose leader is a member of a common communicator.
 
     Parameters
     ----------
     local : Endpoint
         A communicator of the caller's group.
     leader : int
-        The leader's rank in it.
+        The leader's rank in `local`.
     bridge : Endpoint
         A communicator of both leaders; only leaders use it.
     remote_leader : int
-        The other leader's rank in that one.
+        The remote leader's rank in `bridge`.
     tag : int
-        What leaders' messages are told apart by.
+        Tag of the leaders' messages.
 
     Returns
     -------
     context_id : tuple of (int, int)
-        A name.
+        The agreed id.
     sides : tuple of two ndarrays of int64
-        The processors of both groups, first that of the lower leader.
+        The processors of both groups, the lower leader's group first.
     """
 
     def swap(own: bytes) -> bytes | None:
@@ -140,25 +140,25 @@ def agreed_over_bridge(
 def agreed_at_port(
     local: Endpoint, leader: int, place: int, server: int | None, known: bool
 ) -> Agreement:
-    """Agree with another group, whose leader comes to a port or waits there.
+    """Agree with another group, whose leader connects to a port or waits there.
 
     Parameters
     ----------
     local : Endpoint
         A communicator of the caller's group.
     leader : int
-        The leader's rank in it.
+        The leader's rank in `local`.
     place : int
         The port's context; only leaders use it.
     server : int or None
-        The processor that waits there; None: the caller's leader does.
+        The processor that waits at the port; None if it is the caller's leader.
     known : bool
         Whether the leader may use the port.
 
     Returns
     -------
     context_id, sides
-        Name and groups, as `agreed_over_bridge` gives them.
+        As for `agreed_over_bridge`.
 
     Raises
     ------
@@ -171,8 +171,8 @@ def agreed_at_port(
         if not known:
             return None
         if server is None:
-            # The first client at the port is accepted. The answer has another tag, so that no
-            # client takes it for a rival's question.
+            # The first client at the port is accepted. The answer has a different tag, so no client
+            # mistakes it for a rival's request.
             _, client, _, theirs, _ = mail.receive(leaders, ANY_SOURCE, 0)
             mail.send(leaders, client, 1, own)
         else:
@@ -187,12 +187,12 @@ def agreed_at_port(
 def agreed_between_groups(
     local: RankTable, leader: int, remote: RankTable, remote_leader: int, place: int
 ) -> ContextId:
-    """A name that two groups agree on who have no communicator.
+    """Agree on a context id between two groups without a common communicator.
 
     Parameters
     ----------
     local, remote : RankTable
-        The caller's group, and the other one.
+        The caller's group and the remote group.
     leader, remote_leader : int
         The leaders' ranks in their groups.
     place : int
@@ -204,46 +204,47 @@ def agreed_between_groups(
 
 
 def sides_of(group: RankTable, sides: Iterable[Ints]) -> Sides:
-    """The groups of processors that two sides are; the caller's own as the given table."""
+    """Return the rank tables of two sides; the caller's side reuses the given table."""
     found, own = (rank_table(side.tolist()) for side in sides), fixed(group)
     return tuple(own if side.members == own.members else side for side in found)
 
 
 class Leaders(IntercommEndpoint):
-    """Agreement of the two groups of an intercommunicator, by way of their leaders."""
+    """Agreements between the two groups of an intercommunicator, through their leaders."""
 
     __slots__ = ()
 
     def Get_remote_group(self) -> Group:
-        """The other group."""
+        """Return the remote group."""
         return Group._of_table(self._others)
 
     remote_group = property(Get_remote_group)
 
     def _agreed(self, wish: Sequence[int], of_all: bool = True) -> Agreement:
-        """Agree with the other group.
+        """Agree with the remote group on a new context id, and exchange numbers.
 
         Parameters
         ----------
         wish : sequence of int
-            What the caller wants.
+            The caller's numbers.
         of_all : bool
-            Whether all members' wishes count, or the leaders' alone.
+            Whether the numbers of all members are collected, or only the leaders'.
 
         Returns
         -------
         context_id : tuple of (int, int)
-            A name.
+            The agreed id.
         wishes : tuple of two ndarrays of int64
-            What the members of each group want, by rank; of the leaders alone if only theirs count.
+            The numbers of each group's members by rank, or only of the leaders.
         """
         return self._agreeing(wish, of_all)()
 
     def _agreeing(self, wish: Sequence[int], of_all: bool) -> Callable[[], Agreement]:
-        """The next agreement with the other group; called, it gives what `_agreed` does."""
+        """Begin the next agreement with the remote group; return a function that completes it."""
         part, holding = next_agreement(self._local), self._state
         holding.agreed += 1
-        # Tagged with the number of the agreement, because a begun one may overlap with the next.
+        # Tagged with the number of the agreement, because a nonblocking agreement may overlap with
+        # the next.
         swap = _swapping(self._scope.part(AGREEMENTS), 0, holding.agreed)
         leads = self._first
 
@@ -255,12 +256,12 @@ class Leaders(IntercommEndpoint):
 
 
 def local_context_name(name: Sequence[int], first: bool) -> tuple[int, ...]:
-    """The name of the context within one of the groups."""
+    """Return the name of the local context of one of the groups."""
     return (*name, 0 if first else 1)
 
 
 def split_groups(sides: Sides, rows: tuple[Ints, ...], color: int) -> Sides:
-    """Those of both groups who have a color, each group by key and rank."""
+    """Return the members of both groups with a color, each group ordered by key and rank."""
     return tuple(
         split_group(side, wished.reshape(-1, 2), color)
         for side, wished in zip(sides, rows, strict=True)
@@ -268,7 +269,7 @@ def split_groups(sides: Sides, rows: tuple[Ints, ...], color: int) -> Sides:
 
 
 def split_group(group: RankTable, wished: Ints, color: int) -> RankTable:
-    """Those of a group who have a color, by key and rank.
+    """Return the members of a group with a color, ordered by key and rank.
 
     Parameters
     ----------

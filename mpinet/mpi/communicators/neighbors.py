@@ -1,6 +1,6 @@
-"""Neighbor collectives: every member exchanges with its neighbors in a grid or graph.
+"""Neighborhood collectives: every member exchanges with its neighbors in a grid or graph.
 
-They are as many messages as there are links, all at once; the machine brings each to its target.
+A call sends one message per link, all at the same time; the machine routes each to its target.
 """
 
 from __future__ import annotations
@@ -23,52 +23,53 @@ from mpinet.mpi.world.message import BODY
 
 @dataclass(frozen=True, slots=True)
 class Neighborhood:
-    """One neighbor collective, as one of the members takes part in it.
+    """A neighborhood collective, from the view of one member.
 
-    It goes on when the communicator is freed, of which it needs nothing any more.
+    It continues after the communicator is freed, because it no longer needs the communicator.
     """
 
     scope: Scope
-    """Scope in which its messages are sent."""
+    """Scope of the messages."""
     rank: int
-    """The member's own."""
+    """The member's rank."""
     topology: Any
-    """The grid or graph."""
+    """The communicator's grid or graph."""
     turn: int
-    """Number of the call among the member's."""
+    """Number of this call among the member's neighborhood collectives."""
     start: int = 0
-    """Number of times that the call was started before."""
+    """Number of earlier starts of a persistent call."""
 
     @classmethod
     def of(cls, comm: Endpoint) -> Neighborhood:
-        """The running processor's next neighbor collective on a communicator."""
+        """Return the running processor's next neighborhood collective on a communicator."""
         state = comm._state
         state.neighbored += 1
         return cls(comm._scope.part(NEIGHBORS), comm.rank, state.topology, state.neighbored)
 
     def again(self, start: int) -> Neighborhood:
-        """One start of a collective that has been prepared as this call."""
+        """Return one start of a persistent collective, initialized as this call."""
         return replace(self, start=start)
 
     def exchange(self, bodies: Sequence[bytes], take: Callable[[int, bytes], None]) -> None:
-        """Send a body to each target, and take one from each source.
+        """Send a body to each target, and receive a body from each source.
 
-        Bodies over several links between two members find their places: on a grid those that go
-        down come from above, on a graph they keep their order.
+        Several links between the same two members are kept apart. On a grid, a body sent downwards
+        arrives from above. On a graph, bodies keep their order.
 
         Parameters
         ----------
         bodies : sequence of bytes
             A body for each target.
         take : callable
-            Gets the place of a source, and its body.
+            Called with the index of a source and its body.
         """
         mail, topology = running.mail, self.topology
-        # A tag for each kind of link: two neighbours on a ring of two exchange in both directions
+        # A tag for each direction: two neighbors on a ring of length 2 exchange in both directions
         # at once.
         first = paired(self.turn, self.start) * topology.ways
         targets = topology.targets(self.rank)
-        # All sends before any receive. They are eager, so no order of the neighbours can deadlock.
+        # All sends come before any receive. Sends are eager, and no order of the neighbors can
+        # deadlock.
         for place, (target, body) in enumerate(zip(targets, bodies, strict=True)):
             if target != PROC_NULL:
                 mail.send(self.scope, target, first + topology.way(place), body)
@@ -79,50 +80,50 @@ class Neighborhood:
 
 
 class ExchangePlan(CallPlan):
-    """Plan of a neighbor collective."""
+    """Plan of a neighborhood collective."""
 
     __slots__ = ()
 
     def part(self, comm: Endpoint, kind: str) -> Neighborhood:
-        """The running processor's part in its next neighbor collective on a communicator."""
+        """Return the running processor's part in its next neighborhood collective."""
         return Neighborhood.of(comm)
 
 
 def _gathering(kind: type[Blocks], comm: Any, sendbuf: Any, recvbuf: Any) -> CallPlan:
-    """Plan to bring one buffer to all targets, and the sources' to the blocks of another."""
+    """Plan to send a buffer to all targets, and receive the sources' buffers in blocks."""
     indegree, outdegree = comm.degrees
     own, into = Buffer(sendbuf), kind(recvbuf, indegree, True)
     return ExchangePlan(lambda part: part.exchange([own.read()] * outdegree, into.write))
 
 
 def _exchange(kind: type[Blocks], comm: Any, sendbuf: Any, recvbuf: Any) -> CallPlan:
-    """Plan to bring a block of a buffer to each target, and the sources' to another's."""
+    """Plan to send a block to each target, and receive a block from each source."""
     indegree, outdegree = comm.degrees
     out_of, into = kind(sendbuf, outdegree), kind(recvbuf, indegree, True)
     return ExchangePlan(lambda part: part.exchange(read(out_of, outdegree), into.write))
 
 
 class NeighborCollectives(Endpoint):
-    """Exchanges with all neighbors, as `mpi4py.MPI.Topocomm` has them."""
+    """Neighborhood collectives, as in `mpi4py.MPI.Topocomm`."""
 
     __slots__ = ()
 
-    # ---- the neighbors
+    # ---- neighbors
 
     @property
     def degrees(self) -> tuple[int, int]:
-        """Numbers of neighbors that the caller receives from, and that it sends to."""
+        """Number of sources and number of destinations of the caller."""
         sources, targets = self.inoutedges
         return len(sources), len(targets)
 
     @property
     def indegree(self) -> int:
-        """Number of neighbors that the caller receives from."""
+        """Number of sources of the caller."""
         return self.degrees[0]
 
     @property
     def outdegree(self) -> int:
-        """Number of neighbors that the caller sends to."""
+        """Number of destinations of the caller."""
         return self.degrees[1]
 
     @property
@@ -133,31 +134,31 @@ class NeighborCollectives(Endpoint):
 
     @property
     def inedges(self) -> list[int]:
-        """Sources: whom the caller receives from."""
+        """Ranks from which the caller receives."""
         return self.inoutedges[0]
 
     @property
     def outedges(self) -> list[int]:
-        """Destinations: whom the caller sends to."""
+        """Ranks to which the caller sends."""
         return self.inoutedges[1]
 
     # ---- objects
 
     @call
     def neighbor_allgather(self, sendobj: Any) -> list[Any]:
-        """Bring an object to all neighbors; theirs, None beyond the end of a grid."""
+        """Send an object to all neighbors; return their objects, None beyond a grid's end."""
         return self._swap_objects([dumps(sendobj)] * self.outdegree)
 
     @call
     def neighbor_alltoall(self, sendobj: list[Any]) -> list[Any]:
-        """Bring an object to each neighbor; theirs, None beyond the end of a grid."""
+        """Send an object to each neighbor; return their objects, None beyond a grid's end."""
         items = list(sendobj)
         if len(items) != self.outdegree:
             raise ValueError(f"expecting {self.outdegree} items, got {len(items)}")
         return self._swap_objects([dumps(item) for item in items])
 
     def _swap_objects(self, bodies: Sequence[bytes]) -> list[Any]:
-        """Send a pickled object to each target; the sources' objects."""
+        """Send a pickled object to each target; return the sources' objects."""
         found = [None] * self.indegree
 
         def take(place: int, body: bytes) -> None:

@@ -1,7 +1,7 @@
-"""The parts of a communicator that mpi4py's own collectives of large objects (pkl5) ask for.
+"""Parts of a communicator needed by mpi4py's own collectives of large objects (pkl5).
 
-They send messages between two processors, in a communicator beside the one that they are called
-on. Its name follows from the other one's: nobody has to agree on it.
+These collectives send point-to-point messages in a hidden communicator. The name derives from the
+name of the calling communicator, and needs no agreement.
 """
 
 from __future__ import annotations
@@ -17,42 +17,42 @@ from mpinet.mpi.world.contexts import TAG_LIMIT
 
 
 def _comm_lock(comm: Comm, key: Hashable = None) -> Lock:
-    """Return the lock that keeps calls on a communicator apart; a processor has one thread."""
+    """Return the lock that separates calls on a communicator; a processor has one thread."""
     return _comm_lock_table(comm).setdefault(key, Lock())
 
 
 def _comm_lock_table(comm: Comm) -> dict[Hashable, Lock]:
-    """A communicator's locks."""
+    """Return the locks of a communicator by key."""
     kept = running.turns.current.storage()
     table: dict[Hashable, Lock] = kept.setdefault((Lock, comm._context), {})
     return table
 
 
 def _commctx_intra(comm: Intracomm) -> tuple[Any, int]:
-    """The communicator beside one within a group, and the next tag in it."""
+    """Return the hidden communicator of an intracommunicator, and its next tag."""
     return _beside(Intracomm, comm)
 
 
 def _commctx_inter(comm: Intercomm) -> tuple[Any, int, Any, bool]:
-    """The communicator beside one between groups, as mpi4py's collectives ask for it.
+    """Return the hidden communicator of an intercommunicator, in the form used by mpi4py.
 
     Returns
     -------
     comm : Intercomm
-        The communicator.
+        The hidden communicator.
     tag : int
-        The next tag in it.
+        Its next tag.
     local : Intracomm
-        That within the caller's group.
+        The communicator of the caller's group.
     first : bool
-        Whether that group is the first of both.
+        Whether the caller's group is the first.
     """
     other, tag = _beside(Intercomm, comm)
     return other, tag, other._local, comm._first
 
 
 def _beside(cls: type[Any], comm: Comm) -> tuple[Any, int]:
-    """The communicator beside another one, and the next tag in it."""
+    """Return a communicator's hidden communicator, and its next tag."""
     kept = running.turns.current.storage()
     key = PKL5, comm._context
     if key not in kept:
@@ -63,6 +63,6 @@ def _beside(cls: type[Any], comm: Comm) -> tuple[Any, int]:
 
 
 def _name(comm: Comm) -> tuple[Hashable, ...]:
-    """The name of a communicator's context, as a tuple."""
+    """Return the name of a communicator's context, as a tuple."""
     name = comm._name_of_context
     return name if isinstance(name, tuple) else (name,)

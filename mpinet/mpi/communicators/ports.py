@@ -1,4 +1,4 @@
-"""Ports and their names: how processors that share no communicator meet."""
+"""Ports and their names: connections between processors without a common communicator."""
 
 # ruff: noqa: N802  (mpi4py's names)
 
@@ -14,24 +14,24 @@ from mpinet.mpi.world.desk import LOOKUP, PUBLISH, UNPUBLISH
 PREFIX = "mpinet"
 
 PORTS = "ports"
-"""Under this a processor keeps those that it has open, and under `OPENED` how many it had."""
+"""Storage key for a processor's open ports; `OPENED` is the key for their count so far."""
 
 OPENED = "ports opened"
 
 
 def _ports() -> set[str]:
-    """The ports that the running processor has open."""
+    """Return the open ports of the running processor."""
     ports: set[str] = running.turns.current.storage().setdefault(PORTS, set())
     return ports
 
 
 def is_own(port: str) -> bool:
-    """Tell if the running processor has a port open."""
+    """Return whether the running processor has opened a port."""
     return port in _ports()
 
 
 def owner_of(port: str) -> int:
-    """The processor that has opened a port; -1 if no port has such a name."""
+    """Return the processor that has opened a port; -1 for an invalid name."""
     prefix, _, rest = port.partition(":")
     number = rest.partition(":")[0]
     known = prefix == PREFIX and number.isdigit() and int(number) < running.world.size
@@ -39,12 +39,12 @@ def owner_of(port: str) -> int:
 
 
 def place_of(port: str) -> int:
-    """The context in which leaders meet at a port."""
+    """Return the context in which leaders meet at a port."""
     return running.world.contexts.number((("port", port), PAIRS))
 
 
 def Open_port(info: Any = REAL.INFO_NULL) -> str:
-    """Open a port of the running processor; its name."""
+    """Open a port of the running processor and return its name."""
     here = running.turns.current
     kept = here.storage()
     kept[OPENED] = kept.get(OPENED, 0) + 1
@@ -62,7 +62,7 @@ def Close_port(port_name: str) -> None:
 
 @call
 def Publish_name(service_name: str, port_name: str, info: Any = REAL.INFO_NULL) -> None:
-    """Let a name stand for a port."""
+    """Publish a port under a service name."""
     about = f"the name {service_name!r} to be published"
     if running.world.desk.ask(PUBLISH, (service_name, port_name), about) is None:
         raise REAL.Exception(REAL.ERR_SERVICE)
@@ -70,15 +70,15 @@ def Publish_name(service_name: str, port_name: str, info: Any = REAL.INFO_NULL) 
 
 @call
 def Unpublish_name(service_name: str, port_name: str, info: Any = REAL.INFO_NULL) -> None:
-    """Let a name stand for a port no longer."""
-    about = f"the name {service_name!r} to be given up"
+    """Remove a published service name."""
+    about = f"the name {service_name!r} to be unpublished"
     if running.world.desk.ask(UNPUBLISH, (service_name, port_name), about) is None:
         raise REAL.Exception(REAL.ERR_SERVICE)
 
 
 @call
 def Lookup_name(service_name: str, info: Any = REAL.INFO_NULL) -> str:
-    """The port that a name stands for."""
+    """Return the port published under a service name."""
     found = running.world.desk.ask(LOOKUP, (service_name,), f"the port named {service_name!r}")
     if found is None:
         raise REAL.Exception(REAL.ERR_NAME)

@@ -1,7 +1,7 @@
-"""Sessions: handles by which a part of a script begins with MPI, and its sets of processes.
+"""Sessions: handles with which a part of a script initializes MPI, and their process sets.
 
-All of it is local. A session leads by a set's name to a group, and `Intracomm.Create_from_group`
-from there to a communicator.
+All calls are local. The name of a process set yields a group, and `Intracomm.Create_from_group`
+creates a communicator of the group.
 """
 
 # ruff: noqa: N802  (mpi4py's names)
@@ -20,13 +20,13 @@ from mpinet.mpi.world.endpoint import CommState
 from mpinet.mpi.world.ranks import RankTable, rank_table
 
 SETS = ("mpi://WORLD", "mpi://SELF")
-"""Names of the sets that every session has."""
+"""Names of the process sets of every session."""
 
 
 class Session(Buffered, ErrorHandling, NamedNumber, REAL.Session):  # type: ignore[misc]
     """A session, as `mpi4py.MPI.Session`.
 
-    Nothing of it is known to the real one below it, which is always the null one.
+    The underlying real session is always the null session.
     """
 
     _null = "SESSION_NULL"
@@ -34,7 +34,7 @@ class Session(Buffered, ErrorHandling, NamedNumber, REAL.Session):  # type: igno
     _number: int
 
     def __new__(cls, session: Session | None = None) -> Session:
-        """The null session, or another face of a session."""
+        """Create the null session, or another object for a session."""
         return cls._of(0 if session is None else instance_of(Session, session)._number)
 
     @classmethod
@@ -45,12 +45,12 @@ class Session(Buffered, ErrorHandling, NamedNumber, REAL.Session):  # type: igno
 
     @classmethod
     def fromhandle(cls, handle: int) -> Session:
-        """The session that a number stands for."""
+        """Return the session with a number."""
         return cls._of(handle)
 
     @property
     def handle(self) -> int:
-        """A number that stands for it on this processor; 0 for the null session."""
+        """Number of the session on this processor; 0 for the null session."""
         return self._number
 
     @property
@@ -59,23 +59,23 @@ class Session(Buffered, ErrorHandling, NamedNumber, REAL.Session):  # type: igno
 
     @property
     def _state(self) -> CommState:
-        """Hints and error handler.
+        """Hints and error handler of the session.
 
         Raises
         ------
         Exception
-            ``ERR_SESSION``: it is the null session, or one that is over.
+            ``ERR_SESSION``: the session is null or finalized.
         """
         state: CommState | None = asking("Session").storage().get((Session, self._number))
         if state is None:
             raise REAL.Exception(REAL.ERR_SESSION)
         return state
 
-    # ---- beginning and end
+    # ---- begin and end
 
     @classmethod
     def Init(cls, info: Any = REAL.INFO_NULL, errhandler: Errhandler | None = None) -> Session:
-        """Begin a session."""
+        """Create a new session."""
         kept = asking("Session").storage()
         number = kept[Session] = kept.get(Session, 0) + 1
         state = kept[Session, number] = CommState()
@@ -86,54 +86,54 @@ class Session(Buffered, ErrorHandling, NamedNumber, REAL.Session):  # type: igno
         return made
 
     def Finalize(self) -> None:
-        """End it; it becomes the null session."""
+        """Finalize the session; it becomes null."""
         if self._state:
             del asking("Session").storage()[Session, self._number]
         self._number = 0
 
     def free(self) -> None:
-        """End it, if it is not the null session."""
+        """Finalize the session unless it is null."""
         if self:
             self.Finalize()
 
     def Get_info(self) -> Any:
-        """The hints that it has been given."""
+        """Return a copy of the session's hints."""
         hints = self._state.info
         return REAL.Info.Create() if hints is None else hints.Dup()
 
-    # ---- sets of processes
+    # ---- process sets
 
     def Get_num_psets(self, info: Any = REAL.INFO_NULL) -> int:
-        """Number of sets of processes."""
+        """Return the number of process sets."""
         return len(SETS) if self._state else 0
 
     def Get_nth_pset(self, n: int, info: Any = REAL.INFO_NULL) -> str:
-        """Name of a set of processes."""
+        """Return the name of a process set."""
         if not 0 <= as_int(n) < self.Get_num_psets():
             raise REAL.Exception(REAL.ERR_ARG)
         return SETS[as_int(n)]
 
     def Get_pset_info(self, pset_name: str) -> Any:
-        """Hints on a set: its size."""
+        """Return the hints of a process set: its size."""
         found = REAL.Info.Create()
         found.Set("mpi_size", str(len(self._members(pset_name).members)))
         return found
 
     def Create_group(self, pset_name: str) -> Group:
-        """Return the group of a set."""
+        """Return the group of a process set."""
         return Group._of_table(self._members(pset_name))
 
     def _members(self, name: str) -> RankTable:
-        """Members of a set; `ERR_ARG` if there is none of this name."""
+        """Return the members of a process set; `ERR_ARG` for an unknown name."""
         if name not in SETS or not self._state:
             raise REAL.Exception(REAL.ERR_ARG)
         if name == SETS[0]:
             return callers_world()
         return rank_table([asking("Session").id])
 
-    # ---- memory for buffered sends
+    # ---- buffers for buffered sends
 
     @property
     def _place(self) -> int:
-        """Return what stands in place of a context under which memory is attached."""
+        """Stands for a context in the storage key of the attached buffer."""
         return SESSIONS - self._number if self._state else 0

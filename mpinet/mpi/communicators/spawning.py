@@ -1,4 +1,4 @@
-"""Processes that join a run: spawned onto processors left free, met at a port or by a socket."""
+"""Processes that join a run: spawned onto free processors, or met at a port or through a socket."""
 
 # ruff: noqa: N802  (mpi4py's names)
 
@@ -29,17 +29,17 @@ from mpinet.mpi.world.endpoint import Endpoint
 from mpinet.mpi.world.ranks import RankTable, rank_table
 
 LAUNCHES = ("launches", ONE_SIDED)
-"""Name of the context of messages that start scripts."""
+"""Name of the context for messages that start scripts."""
 
 PARENT = "parent"
-"""Under this a processor keeps the context that leads to those who have spawned it."""
+"""Storage key for the context shared by a spawned processor and its parents."""
 
 PYTHON = re.compile(r"python[\d.]*$")
 
 
 @dataclass(slots=True)
 class SpawnedProgram:
-    """Python to be run: a file, a module or code, as `Source` reads it, and its arguments."""
+    """Python program to run: a file, a module or code, as for `Source`, and its arguments."""
 
     kind: str
     text: str
@@ -47,12 +47,12 @@ class SpawnedProgram:
     folder: str = ""
 
     def read(self) -> source.Source:
-        """Read it.
+        """Read and compile the spawned program.
 
         Raises
         ------
         FileError
-            It cannot be read, or is no Python.
+            The program cannot be read or is not Python.
         """
         if self.kind == "file":
             return source.file(Path(self.folder or ".") / self.text)
@@ -66,7 +66,7 @@ class Launch:
     program: SpawnedProgram
     """Program to run."""
     number: int
-    """Number of the command among those that are spawned."""
+    """Index of the command among the spawned commands."""
     name: tuple[int, int, int]
     """Name of the context between parents and children."""
     parents: Sequence[int]
@@ -74,7 +74,7 @@ class Launch:
     children: Sequence[int]
     """Processors of the children's group, by rank."""
     account: int
-    """The account that has paid for it."""
+    """Number of the charged account."""
 
     def __len__(self) -> int:
         texts = self.program.text, self.program.folder, *self.program.arguments
@@ -83,7 +83,7 @@ class Launch:
 
 
 class Joining(Endpoint):
-    """Calls by which a communicator's members get others to talk to, as `mpi4py.MPI.Intracomm`."""
+    """Calls that connect members with further processes, as in `mpi4py.MPI.Intracomm`."""
 
     __slots__ = ()
 
@@ -99,7 +99,7 @@ class Joining(Endpoint):
         root: int = 0,
         errcodes: list[int] | None = None,
     ) -> Any:
-        """Run a script on processors left free; a communicator with them."""
+        """Run a script on free processors; return an intercommunicator with them."""
         if self.rank != root:
             made, counts = self._spawned(root, [], [])
         else:
@@ -118,7 +118,7 @@ class Joining(Endpoint):
         root: int = 0,
         errcodes: list[list[int]] | None = None,
     ) -> Any:
-        """Run several scripts on processors left free, in one world; a communicator with them."""
+        """Run several scripts on free processors in one world; return an intercommunicator."""
         if self.rank != root:
             made, counts = self._spawned(root, [], [])
         else:
@@ -138,7 +138,7 @@ class Joining(Endpoint):
     def _spawned(
         self, root: int, programs: list[SpawnedProgram], counts: list[int]
     ) -> tuple[Any, list[int]]:
-        """Spawn, as all members do; a communicator with the children, and how many run each."""
+        """Spawn programs (collective); return an intercommunicator and the processor counts."""
         self._group.processor(root)
         part, told, parents = next_agreement(self), None, fixed(self._group)
         if part.rank == root:
@@ -155,13 +155,13 @@ class Joining(Endpoint):
 
     @call
     def Accept(self, port_name: str, info: Any = REAL.INFO_NULL, root: int = 0) -> Any:
-        """Wait for others at a port of the root's; a communicator with them."""
+        """Wait for a connection at a port of the root; return the intercommunicator."""
         self._group.processor(root)
         return self._met(root, self.rank != root or is_own(port_name), port_name, None)
 
     @call
     def Connect(self, port_name: str, info: Any = REAL.INFO_NULL, root: int = 0) -> Any:
-        """Go to those who wait at a port; a communicator with them."""
+        """Connect to a port; return the intercommunicator."""
         self._group.processor(root)
         server = owner_of(port_name) if self.rank == root else 0
         return self._met(root, server >= 0, port_name, server)
@@ -173,15 +173,15 @@ class Joining(Endpoint):
 
 
 def joined(alone: Joining, descriptor: int) -> Any:
-    """Return a communicator with the processor at the other end of a socket.
+    """Return an intercommunicator with the processor at the other end of a socket.
 
-    The socket's two addresses tell who belongs together: nothing is sent through it. None without
-    such addresses, as of a socket of Unix.
+    The socket's two addresses identify the pair, and no data passes through the socket. Returns
+    None without such addresses, for example for a Unix socket.
 
     Raises
     ------
     Exception
-        ``ERR_ARG``: the descriptor is no connected socket.
+        ``ERR_ARG``: the descriptor is not a connected socket.
     """
     try:
         with socket.socket(fileno=os.dup(descriptor)) as end:
@@ -193,25 +193,25 @@ def joined(alone: Joining, descriptor: int) -> Any:
     ends = [":".join(map(str, address[:2])) for address in (here, there)]
     met = running.world.desk.ask(MEET, ends, "the other end of its socket")
     assert met is not None
-    # The lower address waits and the other one comes. Both compute the same roles from the pair of
-    # addresses.
+    # The end with the lower address accepts, and the opposite end connects. Both ends derive the
+    # same roles from the pair of addresses.
     return alone._met(0, True, "-".join(sorted(ends)), None if ends[0] < ends[1] else met[0])
 
 
 def _taken(programs: list[SpawnedProgram], counts: list[int]) -> list[int]:
-    """Processors for some programs; none if there never will be as many, or one cannot be read."""
+    """Allocate processors for programs; empty if too many are requested or a program is invalid."""
     try:
         for program in programs:
-            # Read before any processor is taken, so that a script with an error of syntax fails in
-            # the parent and starts nothing.
+            # Read before any processor is allocated: a script with a syntax error fails in the
+            # parent and starts nothing.
             program.read()
     except FileError:
         return []
     wanted = sum(counts)
     if min(counts, default=0) < 0 or not wanted:
         return []
-    free = "1 processor" if wanted == 1 else f"{wanted} processors"
-    return running.world.desk.ask(TAKE, (wanted,), f"{free} left free") or []
+    free = "1 free processor" if wanted == 1 else f"{wanted} free processors"
+    return running.world.desk.ask(TAKE, (wanted,), free) or []
 
 
 def _launch(
@@ -221,7 +221,7 @@ def _launch(
     parents: RankTable,
     children: list[int],
 ) -> None:
-    """Send each child what it is to run."""
+    """Send each spawned processor its program."""
     here, mail = running.turns.current, running.mail
     account = here.account
     assert account is not None
@@ -232,12 +232,12 @@ def _launch(
             programs[number], number, name, tuple(parents.members), children, account.number
         )
         account.sent += len(launch)
-        # An active message, because a free processor runs nothing that could receive.
+        # An active message, because a free processor runs no program that could receive.
         mail.send_active(here.id, child, account.number, place, 0, launch)
 
 
 def adopt(launch: Launch) -> None:
-    """Let the running processor, a child, have its world and its parents."""
+    """Set up world and parents of the running processor, a child."""
     here, contexts = running.turns.current, running.world.contexts
     children = rank_table(launch.children)
     contexts.settle(here.id, (WORLD, *launch.name), children)
@@ -247,19 +247,19 @@ def adopt(launch: Launch) -> None:
 
 
 def _program(command: Any, args: Sequence[str] | None, info: Any) -> SpawnedProgram:
-    """Find out what a command runs.
+    """Return the Python program that a command of `Spawn` runs.
 
     Raises
     ------
     NotImplementedError
-        No Python.
+        The command does not run Python.
     """
     folder = (info.Get("wdir") if info else None) or ""
     first, rest = os.fsdecode(command), [os.fsdecode(word) for word in args or ()]
     if first != sys.executable and not PYTHON.match(os.path.basename(first)):
         if not _is_python(os.path.join(folder, first)):
             raise NotImplementedError(
-                f"Spawn of {first!r}: processors run Python, and nothing else."
+                f"Spawn of {first!r}: processors can run only Python programs."
             )
         return SpawnedProgram("file", first, rest, folder)
     while rest and rest[0].startswith("-") and rest[0] not in ("-m", "-c"):
@@ -273,7 +273,7 @@ def _program(command: Any, args: Sequence[str] | None, info: Any) -> SpawnedProg
 
 
 def _is_python(path: str) -> bool:
-    """Tell if a file is a script of Python's, by its name or its first line; if it is there."""
+    """Return whether a file is a Python script, by its name or first line; True if missing."""
     if path.endswith(".py") or not os.path.exists(path):
         return True
     with open(path, "rb") as file:
@@ -281,12 +281,12 @@ def _is_python(path: str) -> bool:
 
 
 def _each(given: Any, number: int) -> list[Any]:
-    """Return one value per command: the same for all, or each its own.
+    """Return one value per command: a common value, or separate values.
 
     Raises
     ------
     ValueError
-        There are more or fewer.
+        The number of values differs from the number of commands.
     """
     if isinstance(given, (str, bytes)):
         raise ValueError("expecting a sequence of sequences")

@@ -20,7 +20,7 @@ from mpinet.mpi.world.ranks import rank_table
 
 
 class Topocomm(NeighborCollectives, Intracomm):
-    """A communicator whose members are arranged, as `mpi4py.MPI.Topocomm`."""
+    """A communicator with a virtual topology, as `mpi4py.MPI.Topocomm`."""
 
     __slots__ = ()
 
@@ -37,7 +37,7 @@ class Topocomm(NeighborCollectives, Intracomm):
 
 
 class Cartcomm(CartesianCalls, Topocomm):
-    """A communicator whose members are arranged in a grid, as `mpi4py.MPI.Cartcomm`."""
+    """A communicator with a Cartesian grid, as `mpi4py.MPI.Cartcomm`."""
 
     __slots__ = ()
 
@@ -46,12 +46,13 @@ class Cartcomm(CartesianCalls, Topocomm):
 
     @call
     def Sub(self, remain_dims: Sequence[bool]) -> Any:
-        """A communicator of the members whose coordinates in the other dimensions are the caller's.
+        """Return a communicator of the caller's subgrid.
 
         Parameters
         ----------
         remain_dims : sequence of bool
-            For each dimension whether the new grid has it.
+            For each dimension, whether the subgrid keeps it. In all other dimensions the members
+            have the caller's coordinates.
         """
         grid, rank = self._grid, self.rank
         remains = [bool(remain) for remain in remain_dims]
@@ -64,7 +65,7 @@ class Cartcomm(CartesianCalls, Topocomm):
 
 
 class Graphcomm(GraphCalls, Topocomm):
-    """A communicator whose members are arranged in a graph, as `mpi4py.MPI.Graphcomm`."""
+    """A communicator with a graph, as `mpi4py.MPI.Graphcomm`."""
 
     __slots__ = ()
 
@@ -73,7 +74,7 @@ class Graphcomm(GraphCalls, Topocomm):
 
 
 class Distgraphcomm(NeighborhoodCalls, Topocomm):
-    """A communicator whose members know their own links, as `mpi4py.MPI.Distgraphcomm`."""
+    """A communicator with a distributed graph, as `mpi4py.MPI.Distgraphcomm`."""
 
     __slots__ = ()
 

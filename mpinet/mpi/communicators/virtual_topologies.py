@@ -1,4 +1,4 @@
-"""Virtual topologies: communicators whose members have neighbors, in a grid or a graph."""
+"""Virtual topologies: communicators whose members have neighbors in a grid or graph."""
 
 # ruff: noqa: N802  (mpi4py's names)
 
@@ -26,18 +26,18 @@ from mpinet.networks.topology import Topology
 from mpinet.programs.messages.placing import along_grid
 
 KINDS: dict[int, type[Any]] = {}
-"""The classes of communicators whose members are arranged, by the kind of arrangement."""
+"""Classes of communicators with a topology, by kind of topology."""
 
 
 @lru_cache(8)
 def _along(network: Topology, sides: tuple[int, ...]) -> RankTable | None:
-    """All processors of a network as a grid whose neighbors are the network's, if one is known."""
+    """Return all processors in an order that embeds a grid in the network; None if unknown."""
     order = along_grid(network, sides)
     return None if order is None else rank_table(order.tolist())
 
 
 class TopologyCreation(Endpoint):
-    """Calls of a communicator within a group that give an arranged one of its members."""
+    """Calls of an intracommunicator that create communicators with a topology."""
 
     __slots__ = ()
 
@@ -47,17 +47,18 @@ class TopologyCreation(Endpoint):
     def Create_cart(
         self, dims: Sequence[int], periods: Periods = None, reorder: bool = False
     ) -> Any:
-        """A communicator of the first members, arranged in a grid.
+        """Return a communicator of the first members, with a Cartesian grid.
 
         Parameters
         ----------
         dims : sequence of int
-            Ranks in each dimension.
+            Number of ranks in each dimension.
         periods : sequence of bool or bool, optional
-            Whether each dimension is a ring (default: none).
+            Whether each dimension is periodic (default: none).
         reorder : bool
-            Whether members may get other ranks. Where all processors are members, and the grid
-            fits into the network's own, its hypercube or cycle, neighbors become neighbors.
+            Whether ranks may be reordered. Ranks are reordered if all processors are members and
+            the grid fits into the network's own grid, hypercube or cycle. Then grid neighbors are
+            network neighbors.
         """
         return self._arranged(RankGrid(dims, periods), reorder)
 
@@ -65,21 +66,21 @@ class TopologyCreation(Endpoint):
     def Create_graph(
         self, index: Sequence[int], edges: Sequence[int], reorder: bool = False
     ) -> Any:
-        """A communicator of the first members, arranged in a graph that all know.
+        """Return a communicator of the first members, with a graph known to all.
 
         Parameters
         ----------
         index : sequence of int
-            Where the neighbors of each rank end in `edges`.
+            End of each rank's neighbors in `edges`.
         edges : sequence of int
             The neighbors of all ranks.
         reorder : bool
-            Whether members may get other ranks; they never do.
+            Whether ranks may be reordered; has no effect.
         """
         return self._arranged(SharedGraph(index, edges))
 
     def _arranged(self, topology: RankGrid | SharedGraph, reorder: bool = False) -> Any:
-        """A communicator of the first members, in an arrangement that all know."""
+        """Return a communicator of the first members, with a topology known to all."""
         cls = KINDS[topology.kind]
         if topology.size > self.size:
             raise REAL.Exception(REAL.ERR_ARG)
@@ -102,18 +103,18 @@ class TopologyCreation(Endpoint):
         info: Any = REAL.INFO_NULL,
         reorder: bool = False,
     ) -> Any:
-        """A communicator of the members, arranged in a graph of which each knows its own links.
+        """Return a communicator with a distributed graph; each member gives its own edges.
 
         Parameters
         ----------
         sources, destinations : sequence of int
-            Ranks that the caller receives from, and that receive from it.
+            The caller's sources and destinations.
         sourceweights, destweights : sequence of int, optional
-            The weights of these links.
+            Weights of these edges.
         info : Info
             Hints.
         reorder : bool
-            Whether members may get other ranks; they never do.
+            Whether ranks may be reordered; has no effect.
         """
         place = OwnEdges.of(sources, destinations, sourceweights, destweights)
         return self._in_neighborhoods((*agreed_id(next_agreement(self)), 0), place)
@@ -128,24 +129,24 @@ class TopologyCreation(Endpoint):
         info: Any = REAL.INFO_NULL,
         reorder: bool = False,
     ) -> Any:
-        """A communicator of the members, arranged in a graph of which each knows some links.
+        """Return a communicator with a distributed graph; each member gives any edges.
 
-        The first member gathers all links, and scatters each member's.
+        The first member gathers all edges and scatters each member's edges.
 
         Parameters
         ----------
         sources : sequence of int
-            Ranks whose links the caller knows.
+            Source ranks of the given edges.
         degrees : sequence of int
-            How many it knows of each.
+            Number of edges for each source.
         destinations : sequence of int
-            Ranks that these links lead to.
+            Destination ranks of the edges.
         weights : sequence of int, optional
-            Their weights.
+            Weights of the edges.
         info : Info
             Hints.
         reorder : bool
-            Whether members may get other ranks; they never do.
+            Whether ranks may be reordered; has no effect.
         """
         edges, weighted = edges_of(sources, degrees, destinations, weights)
         part = next_agreement(self)
@@ -155,17 +156,17 @@ class TopologyCreation(Endpoint):
         return self._in_neighborhoods((*agreed_id(next_agreement(self)), 0), place)
 
     def _in_neighborhoods(self, name: Hashable, place: OwnEdges) -> Any:
-        """A communicator in which the caller has a place."""
+        """Return a communicator with a distributed graph, given the caller's edges."""
         made = new_comm(KINDS[place.kind], name, self._groups)
         made._state.topology = place
         return made
 
     def Cart_map(self, dims: Sequence[int], periods: Periods = None) -> int:
-        """The rank that the caller would have in a grid; `UNDEFINED` for none."""
+        """Return the caller's rank in a grid; `UNDEFINED` outside of the grid."""
         return self._mapped(RankGrid(dims, periods))
 
     def Graph_map(self, index: Sequence[int], edges: Sequence[int]) -> int:
-        """The rank that the caller would have in a graph; `UNDEFINED` for none."""
+        """Return the caller's rank in a graph; `UNDEFINED` outside of the graph."""
         return self._mapped(SharedGraph(index, edges))
 
     def _mapped(self, topology: RankGrid | SharedGraph) -> int:

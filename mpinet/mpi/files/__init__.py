@@ -1,6 +1,6 @@
 """Files that several processors read and write: `MPI.File`.
 
-They are real files, which the ranks open for their processors; what is read and written is neither
-a message nor a step of the machine. `view` says which bytes a processor sees, `opened` what it
-keeps of a file; `accesses` has the calls that read and write, `file` all others.
+These are real files, opened by the ranks for their processors. Reads and writes are neither
+messages nor steps of the machine. `view` defines the bytes visible to a processor, `opened` the
+state of an open file, `accesses` the calls that read and write, and `file` all other calls.
 """

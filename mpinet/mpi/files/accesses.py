@@ -1,4 +1,4 @@
-"""The calls that read and write a file: where, together or alone, at once or begun."""
+"""The calls that read and write a file: at different positions, individual or collective."""
 
 from __future__ import annotations
 
@@ -15,19 +15,19 @@ from mpinet.mpi.world.calls import put_call, running
 from mpinet.mpi.world.filing import ADD
 
 Finding = Callable[[], int]
-"""Gives the position at which an access begins, when it does."""
+"""Returns the position of an access, when the access is carried out."""
 
 Where = Callable[[Opened, Buffer], Finding]
-"""Finds out where an access of a buffer's length begins, in the order of the processor's calls."""
+"""Determines the position of an access, in the order of the processor's calls."""
 
 
 def at(offset: int) -> Where:
-    """Begin at a position that is given.
+    """Return the rule for accesses at an explicit offset.
 
     Raises
     ------
     Exception
-        ``ERR_ARG``: it is below 0; ``ERR_UNSUPPORTED_OPERATION``: the file is read in sequence.
+        ``ERR_ARG``: the offset is negative. ``ERR_UNSUPPORTED_OPERATION``: the file is sequential.
     """
 
     def where(opened: Opened, buffer: Buffer) -> Finding:
@@ -40,28 +40,28 @@ def at(offset: int) -> Where:
 
 
 def individual(opened: Opened, buffer: Buffer) -> Finding:
-    """Find the processor's own position, which moves on."""
+    """Use the individual file pointer, and advance it."""
     if opened.amode & REAL.MODE_SEQUENTIAL:
         raise REAL.Exception(REAL.ERR_UNSUPPORTED_OPERATION)
-    # Taken when the call is made, not when it is carried out. Begun accesses have to lie one behind
-    # the other, in the order of the calls.
+    # Determined at the call, not when the access is carried out. Nonblocking accesses must follow
+    # one another in the order of the calls.
     position = opened.position
     opened.position += opened.elements(buffer)
     return lambda: position
 
 
 def shared(opened: Opened, buffer: Buffer) -> Finding:
-    """Find the position of all, which moves on: in a round by processor."""
+    """Use the shared file pointer, and advance it; within a round in processor order."""
     elements = opened.elements(buffer)
     return lambda: running.world.filing.advance(opened.name, elements)
 
 
 def together(where: Where, verb: str) -> Where:
-    """Begin at the place that another rule says, when all have called."""
+    """Return a rule for a collective access: all members call, then another rule applies."""
 
     def together(opened: Opened, buffer: Buffer) -> Finding:
-        # Both numbers are drawn at the call. A begun access runs later in a fiber, when other calls
-        # may have drawn theirs.
+        # Both values are determined at the call. A nonblocking access runs later in a fiber,
+        # possibly after further calls.
         found, meet = where(opened, buffer), opened.meeting(verb)
 
         def find() -> int:
@@ -74,15 +74,15 @@ def together(where: Where, verb: str) -> Where:
 
 
 def ordered(verb: str) -> Where:
-    """Begin at the position of all, one behind the other by rank, when all have called."""
+    """Return the rule for ordered accesses: shared file pointer, in rank order, collective."""
 
     def where(opened: Opened, buffer: Buffer) -> Finding:
         elements, meet, rank = opened.elements(buffer), opened.meeting(verb), opened.rank
 
         def find() -> int:
             met = meet([elements], ADD)
-            # Every member knows all lengths, so each computes its own place. No rank has to wait
-            # for the one before it.
+            # Every member knows all lengths and computes its own position. No rank has to wait for
+            # the previous rank.
             return met.pointer + sum(before for before, *_ in met.given[:rank])
 
         return find
@@ -91,15 +91,15 @@ def ordered(verb: str) -> Where:
 
 
 class Accessing:
-    """The calls of a file that read, or write, at places of one kind.
+    """The calls of a file that read or write with a given positioning.
 
-    Of those that are called `Read_at_all` they are `Read_at_all` itself; `Iread_at_all`, which
-    begins what it does; and `Read_at_all_begin` with `Read_at_all_end`, its two parts.
+    For the name `Read_at_all` the calls are `Read_at_all` (blocking), `Iread_at_all` (nonblocking),
+    and `Read_at_all_begin` with `Read_at_all_end` (split).
 
     Parameters
     ----------
     place : callable
-        Gives the rule of a call's places, from the call's name and what else says where.
+        Returns the positioning rule, given the call's name and its positioning arguments.
     """
 
     def __init__(self, place: Callable[..., Where]):
@@ -108,7 +108,7 @@ class Accessing:
     def __set_name__(self, owner: type[Any], name: str) -> None:
         place, writes = self._place, name.startswith("Write")
 
-        # `call` hands all arguments over by place.
+        # `call` passes all arguments by position.
         def do(file: Any, *given: Any) -> None:
             *where, buf, status = given
             fill_bytes(status, file._access(place(name, *where), buf, writes)())
@@ -126,8 +126,7 @@ class Accessing:
             file._end(name, status)
 
         _, *where = signature(place).parameters.values()
-        # The parameters are taken from a call that is written out, so that names and defaults stand
-        # in one place.
+        # The parameters are taken from a written-out call, so names and defaults are defined once.
         file, buf, status = signature(end_part).parameters.values()
         own = file, *where, buf
         put_call(owner, name, do, *own, status)
@@ -158,31 +157,31 @@ class Accesses:
 
     @property
     def _opened(self) -> Opened:
-        """The running processor's notes on it."""
+        """The running processor's state of the file."""
         raise NotImplementedError
 
     def _access(self, where: Where, spec: Any, writes: bool) -> Callable[[], int]:
-        """Prepare an access; called, it reads or writes, and tells how many bytes."""
+        """Return a function that makes an access and returns its number of bytes."""
         opened, buffer = self._opened, Buffer(spec, writable=not writes)
         find, move = where(opened, buffer), opened.write if writes else opened.read
         return lambda: move(find(), buffer)
 
     def _begin(self, where: Where, spec: Any, writes: bool) -> Request:
-        """Begin an access; its request."""
+        """Begin a nonblocking file access; return its request."""
         return Request._of_fiber(self._access(where, spec, writes), fill_bytes)
 
     def _split(self, verb: str, where: Where, spec: Any, writes: bool) -> None:
-        """Begin the one access in two parts that there may be at a time."""
+        """Begin a split access; only one may be active."""
         if self._opened.split is not None:
             raise REAL.Exception(REAL.ERR_OTHER)
         self._opened.split = verb, self._begin(where, spec, writes)
 
     def _end(self, verb: str, status: Any) -> None:
-        """Wait for the end of the access in two parts."""
+        """Wait for the end of the split access."""
         opened = self._opened
         if opened.split is None or opened.split[0] != verb:
             raise REAL.Exception(REAL.ERR_OTHER)
         _, request = opened.split
-        # Cleared before the wait: an access that fails must not block the next one for ever.
+        # Cleared before the wait: a failing access must not block the next one forever.
         opened.split = None
         request.Wait(status)

@@ -1,4 +1,4 @@
-"""Files as scripts see them: `File`, how it is opened and closed, and what it tells of itself."""
+"""Files for scripts: `File`, its opening, closing and inquiries."""
 
 # ruff: noqa: N802  (mpi4py's names)
 
@@ -22,25 +22,25 @@ from mpinet.mpi.world.endpoint import CommState
 from mpinet.mpi.world.filing import SET
 
 NULL = "the null file"
-"""Under this a processor keeps the error handler of FILE_NULL, that of files it will open."""
+"""Storage key for the error handler of FILE_NULL, the default for files opened later."""
 
 OPENED = "files"
-"""Under this and a communicator's context a processor keeps how many files it has opened there."""
+"""Storage key, together with a communicator's context, for the number of files opened there."""
 
 END = 1 << 62
-"""A byte behind those of any file."""
+"""A byte position beyond any file."""
 
 REPRESENTATIONS = ("native", "internal")
-"""Representations of elements: as in memory."""
+"""Supported data representations, as in memory."""
 
 
 NO_FILE = Nowhere(REAL.ERR_FILE)
 
 
 class File(Accesses, MembersAndHints, ErrorHandling, NamedNumber, REAL.File):  # type: ignore[misc]
-    """A file that several processors have opened together, as `mpi4py.MPI.File`.
+    """A file opened by several processors together, as `mpi4py.MPI.File`.
 
-    Nothing of it is known to the real one below it, which is always the null one.
+    The underlying real file is always the null file.
     """
 
     _null, _unknown = "FILE_NULL", REAL.ERR_FILE
@@ -48,7 +48,7 @@ class File(Accesses, MembersAndHints, ErrorHandling, NamedNumber, REAL.File):  #
     _holding: Opened | None
 
     def __new__(cls, file: File | None = None) -> File:
-        """The null file, or another face of a file."""
+        """Create the null file, or another object for a file."""
         if file is None or not instance_of(File, file):
             return cls._of(None)
         return cls._of(file._holding)
@@ -72,12 +72,12 @@ class File(Accesses, MembersAndHints, ErrorHandling, NamedNumber, REAL.File):  #
 
     @property
     def _state(self) -> CommState:
-        """The running processor's notes on it; of the null file what new ones begin with."""
+        """The running processor's state of the file; FILE_NULL has the defaults of new files."""
         kept = running.turns.current.storage()
         state: CommState = kept.setdefault(self._context if self else NULL, CommState())
         return state
 
-    # ---- how it is opened and closed
+    # ---- opening and closing
 
     @classmethod
     @call
@@ -88,7 +88,7 @@ class File(Accesses, MembersAndHints, ErrorHandling, NamedNumber, REAL.File):  #
         amode: int = REAL.MODE_RDONLY,
         info: Any = REAL.INFO_NULL,
     ) -> Any:
-        """Open a file, as all members of a communicator do.
+        """Open a file on all members of a communicator (collective).
 
         Parameters
         ----------
@@ -97,14 +97,15 @@ class File(Accesses, MembersAndHints, ErrorHandling, NamedNumber, REAL.File):  #
         filename : str, bytes or path
             The file, a real one.
         amode : int
-            What may be done with it.
+            Access mode.
         info : Info
             Hints.
 
         Raises
         ------
         Exception
-            ``ERR_AMODE``, ``ERR_NO_SUCH_FILE``, ``ERR_ACCESS``, ..: it cannot be opened.
+            ``ERR_AMODE``, ``ERR_NO_SUCH_FILE``, ``ERR_ACCESS`` or another class: the file cannot be
+            opened.
         """
         amode = _known_mode(as_int(amode))
         path = os.path.abspath(os.fsdecode(filename))
@@ -113,10 +114,11 @@ class File(Accesses, MembersAndHints, ErrorHandling, NamedNumber, REAL.File):  #
         created = flags
         created |= os.O_CREAT if amode & REAL.MODE_CREATE else 0
         created |= os.O_EXCL if amode & REAL.MODE_EXCL else 0
-        # Rank 0 creates the file alone. With `MODE_EXCL` all others would find it there and fail.
+        # Rank 0 creates the file alone. With `MODE_EXCL` all other ranks would find the file and
+        # fail.
         number = opened.open(created) if opened.rank == 0 else 0
-        # Two meetings: the others may open only what rank 0 has created, and all must learn of an
-        # error on any rank.
+        # Two meetings: the remaining ranks may open the file only after rank 0 has created it, and
+        # all ranks must learn of an error on any rank.
         first = opened.meet("Open", [number, amode]).given
         if any(given[1] != amode for given in first):
             number = -1
@@ -124,7 +126,8 @@ class File(Accesses, MembersAndHints, ErrorHandling, NamedNumber, REAL.File):  #
             number = opened.open(flags)
         numbers = [number for number, *_ in opened.meet("Open", [number]).given]
         if any(numbers):
-            # A member that succeeded has to give its descriptor back, since the call fails for all.
+            # A successful member must return its descriptor, because the call fails for all
+            # members.
             if not number:
                 opened.close()
             wrong = next(filter(None, numbers))
@@ -139,25 +142,25 @@ class File(Accesses, MembersAndHints, ErrorHandling, NamedNumber, REAL.File):  #
 
     @call
     def Close(self) -> None:
-        """Close it, when all have called; it becomes FILE_NULL."""
+        """Close the file after all members have called; it becomes FILE_NULL."""
         opened = self._opened
         if opened.split is not None:
             raise REAL.Exception(REAL.ERR_OTHER)
         deleted = opened.amode & REAL.MODE_DELETE_ON_CLOSE
-        # All come first: a member that is still writing through the rank's descriptor would lose
+        # All members meet first: a member still writing through the rank's descriptor would lose
         # it.
         opened.meet("Close")
         opened.close()
         running.turns.current.storage().pop(self._context, None)
         running.world.contexts.close(self._context, running.turns.current.id)
         if deleted:
-            # Deleted once, and after all members have closed: some file systems keep busy files
+            # Deleted once, and after all members have closed it: some file systems keep busy files
             # under another name.
             opened.done_by_first("Close", lambda: os.unlink(opened.path))
         self._scope, self._holding = NO_FILE, None
 
     def free(self) -> None:
-        """Close it, if it is not the null file."""
+        """Close the file unless it is null."""
         if self:
             self.Close()
 
@@ -169,24 +172,24 @@ class File(Accesses, MembersAndHints, ErrorHandling, NamedNumber, REAL.File):  #
         with of_system():
             running.world.filing.access(path, 0, END, True, lambda: os.unlink(path))
 
-    # ---- its size
+    # ---- size
 
     @call
     def Get_size(self) -> int:
-        """Bytes of the file."""
+        """Return the size of the file in bytes."""
         return self._opened.file_size()
 
     size = property(Get_size)
 
     @call
     def Set_size(self, size: int) -> None:
-        """Cut the file off, or let it grow, as all others do."""
+        """Truncate or extend the file (collective)."""
         size, opened = not_negative(size, REAL.ERR_ARG), self._writable()
         opened.done_by_first("Set_size", lambda: os.ftruncate(opened.descriptor.number, size))
 
     @call
     def Preallocate(self, size: int) -> None:
-        """Let the file have so many bytes at least, as all others do."""
+        """Extend the file to at least a given size (collective)."""
         size, opened = not_negative(size, REAL.ERR_ARG), self._writable()
 
         def grow() -> None:
@@ -196,22 +199,22 @@ class File(Accesses, MembersAndHints, ErrorHandling, NamedNumber, REAL.File):  #
         opened.done_by_first("Preallocate", grow)
 
     def _writable(self) -> Opened:
-        """Return what is kept of it, if it may be changed."""
+        """Return the state of a writable file."""
         if self._opened.amode & REAL.MODE_RDONLY:
             raise REAL.Exception(REAL.ERR_READ_ONLY)
         return self._opened
 
-    # ---- positions
+    # ---- file pointers
 
     @call
     def Seek(self, offset: int, whence: int = REAL.SEEK_SET) -> None:
-        """Move the processor's own position."""
+        """Move the individual file pointer."""
         opened = self._opened
         opened.position = self._sought(offset, whence, opened.position)
 
     @call
     def Seek_shared(self, offset: int, whence: int = REAL.SEEK_SET) -> None:
-        """Move the position of all, as all others do."""
+        """Move the shared file pointer (collective)."""
         opened = self._opened
         met = opened.meet("Seek_shared", [offset, whence])
         if any(given != met.given[0] for given in met.given):
@@ -219,7 +222,7 @@ class File(Accesses, MembersAndHints, ErrorHandling, NamedNumber, REAL.File):  #
         opened.meet("Seek_shared", [self._sought(offset, whence, met.pointer)], SET)
 
     def _sought(self, offset: int, whence: int, current: int) -> int:
-        """Find the position that is meant; `ERR_ARG` if it is before the file."""
+        """Return the requested position; `ERR_ARG` if it is before the file's begin."""
         opened = self._opened
         position = as_int(offset)
         if whence == REAL.SEEK_CUR:
@@ -231,16 +234,16 @@ class File(Accesses, MembersAndHints, ErrorHandling, NamedNumber, REAL.File):  #
         return not_negative(position, REAL.ERR_ARG)
 
     def Get_position(self) -> int:
-        """The processor's own position."""
+        """Return the individual file pointer."""
         return self._opened.position
 
     @call
     def Get_position_shared(self) -> int:
-        """The position of all."""
+        """Return the shared file pointer."""
         return running.world.filing.advance(self._opened.name, 0)
 
     def Get_byte_offset(self, offset: int) -> int:
-        """The byte of the file at a position."""
+        """Return the byte of the file at a position."""
         return self._opened.view.at(not_negative(offset, REAL.ERR_ARG))
 
     # ---- views
@@ -254,18 +257,18 @@ class File(Accesses, MembersAndHints, ErrorHandling, NamedNumber, REAL.File):  #
         datarep: str = "native",
         info: Any = REAL.INFO_NULL,
     ) -> None:
-        """Say which bytes the processor sees, as all others do; positions are at the beginning.
+        """Set the view and reset the file pointers (collective).
 
         Parameters
         ----------
         disp : int
-            Bytes before the first copy of the file's type.
+            Bytes before the first copy of the file type.
         etype : Datatype
-            What positions count.
+            Unit of positions.
         filetype : Datatype, optional
-            Which bytes of each copy are seen (default: all of an element).
+            Visible bytes of each copy (default: all bytes of an element).
         datarep : str
-            How elements are represented: as in memory.
+            Data representation, as in memory.
         info : Info
             Hints.
         """
@@ -284,13 +287,13 @@ class File(Accesses, MembersAndHints, ErrorHandling, NamedNumber, REAL.File):  #
             self.Set_info(info)
 
     def Get_view(self) -> tuple[int, Any, Any, str]:
-        """Return what `Set_view` has said."""
+        """Return the arguments of the last `Set_view`."""
         view = self._opened.view
         types = (kind if kind.is_predefined else kind.Dup() for kind in (view.etype, view.filetype))
         return view.displacement, *types, view.datarep
 
     def Get_type_extent(self, datatype: Any) -> int:
-        """Bytes of an element in the file, with its gaps."""
+        """Return the extent of a datatype in the file, in bytes."""
         self._opened  # noqa: B018  (of the null file there are none)
         return int(datatype.extent)
 
@@ -298,7 +301,7 @@ class File(Accesses, MembersAndHints, ErrorHandling, NamedNumber, REAL.File):  #
 
     @call
     def Sync(self) -> None:
-        """Bring what was written to the device, as all others do."""
+        """Flush written data to the device (collective)."""
         opened = self._opened
         opened.meet("Sync")
         descriptor = opened.descriptor
@@ -309,7 +312,7 @@ class File(Accesses, MembersAndHints, ErrorHandling, NamedNumber, REAL.File):  #
 
     @call
     def Set_atomicity(self, flag: bool) -> None:
-        """Ask for accesses that are atomic, as all others do; here they are in any case."""
+        """Request atomic accesses (collective); accesses are always atomic here."""
         opened = self._opened
         met = opened.meet("Set_atomicity", [bool(flag)])
         if any(given != met.given[0] for given in met.given):
@@ -317,18 +320,18 @@ class File(Accesses, MembersAndHints, ErrorHandling, NamedNumber, REAL.File):  #
         opened.atomic = bool(flag)
 
     def Get_atomicity(self) -> bool:
-        """Tell if accesses were asked to be atomic."""
+        """Return whether atomic accesses were requested."""
         return self._opened.atomic
 
     atomicity = property(Get_atomicity, Set_atomicity)
 
-    # ---- what it tells
+    # ---- inquiries
 
     group_size = property(lambda self: len(self._group.members))
     group_rank = property(lambda self: self.rank)
 
     def Get_amode(self) -> int:
-        """Return what may be done with it."""
+        """Return the access mode."""
         return self._opened.amode
 
     amode = property(Get_amode)
@@ -340,16 +343,16 @@ class File(Accesses, MembersAndHints, ErrorHandling, NamedNumber, REAL.File):  #
 
 
 def _opening(comm: Intracomm, path: str, amode: int) -> Opened:
-    """Return what a member keeps of a file that a communicator's members are to open.
+    """Return the state of a file that a communicator's members are about to open.
 
-    They number their files, and agree on its name without a message.
+    Members number their files and thereby agree on the file's name without a message.
     """
     here, contexts = running.turns.current, running.world.contexts
     kept = here.storage()
     key = OPENED, comm._context
     number = kept[key] = kept.get(key, 0) + 1
-    # The name follows from the communicator and a count, so members need no message to agree. They
-    # all open files in one order.
+    # The name is derived from the communicator and a count, so members agree without a message. All
+    # members open files in the same order.
     known, _ = contexts.name(comm._context)
     name = (known, here.id if known == SELF else -1, "file", number)
     context = contexts.open(name, lambda: (fixed(comm._group),), here.id)
@@ -357,12 +360,12 @@ def _opening(comm: Intracomm, path: str, amode: int) -> Opened:
 
 
 def _known_mode(amode: int) -> int:
-    """Return what may be done with a file.
+    """Return an access mode after checking it.
 
     Raises
     ------
     Exception
-        ``ERR_AMODE``: it is contradictory.
+        ``ERR_AMODE``: the mode is contradictory.
     """
     reads_only = amode & REAL.MODE_RDONLY and amode & (REAL.MODE_CREATE | REAL.MODE_EXCL)
     sequence = amode & REAL.MODE_RDWR and amode & REAL.MODE_SEQUENTIAL

@@ -1,4 +1,4 @@
-"""A file that a processor has open, and the way to its bytes."""
+"""A processor's state of an open file, and its access to the bytes."""
 
 from __future__ import annotations
 
@@ -33,12 +33,12 @@ CLASSES = {
     errno.ENAMETOOLONG: REAL.ERR_BAD_FILE,
     errno.ETXTBSY: REAL.ERR_FILE_IN_USE,
 }
-"""MPI's classes of the system's errors; of all others it is `ERR_IO`."""
+"""MPI error classes of the operating system's errors; all other errors are `ERR_IO`."""
 
 
 @contextmanager
 def of_system() -> Iterator[None]:
-    """Within it, errors of the system are raised as MPI's."""
+    """Context manager: raises the operating system's errors as MPI errors."""
     try:
         yield
     except OSError as error:
@@ -46,54 +46,53 @@ def of_system() -> Iterator[None]:
 
 
 def error_of(number: int) -> Exception:
-    """MPI's error for one of the system's."""
+    """Return the MPI error for an error number of the operating system."""
     error: Exception = REAL.Exception(CLASSES.get(number, REAL.ERR_IO))
     return error
 
 
 class Opened:
-    """A file as one of the processors has it that have opened it together.
+    """A file opened by several processors, from the view of one processor.
 
     Parameters
     ----------
     name : hashable
-        Its name, the same on all ranks.
+        Name, the same on all ranks.
     scope : Scope
-        Those who have opened it.
+        The processors that have opened the file.
     path : str
-        Where it is.
+        Path of the file.
     amode : int
-        What may be done with it.
+        Access mode.
     """
 
     def __init__(self, name: Hashable, scope: Scope, path: str, amode: int):
         self.name, self.scope, self.path, self.amode = name, scope, path, amode
         self.view: View = View()
-        """View: the bytes of the file that the processor sees."""
+        """The view: the bytes of the file visible to the processor."""
         self.position: int = 0
-        """Position of the next access."""
+        """Individual file pointer."""
         self.atomic: bool = False
-        """True if the processor has asked for atomic accesses; all accesses are atomic in any
-        case."""
+        """True if the processor has requested atomic accesses; accesses are always atomic."""
         self.split: tuple[str, Any] | None = None
-        """The call in two parts that it has begun: its name, and its request."""
+        """Name and request of the active split access; None without one."""
         self._met = 0
 
     @property
     def rank(self) -> int:
-        """The processor's rank among those who have opened it."""
+        """The processor's rank among the members that have opened the file."""
         return self.scope.group.rank_of(running.turns.current.id)
 
     @property
     def size(self) -> int:
-        """Number of those who have opened it."""
+        """Number of members that have opened the file."""
         return len(self.scope.group.members)
 
-    # ---- together
+    # ---- collective calls
 
     def meeting(self, verb: str) -> Callable[..., Met]:
-        """The processor's part in the next call of all; called, it waits for the others."""
-        # Calls on a file are collective and ordered. The count names a meeting for all members
+        """Return a function that takes part in the next collective call on the file."""
+        # Calls on a file are collective and ordered. The count identifies a meeting for all members
         # without a message.
         number, self._met = self._met, self._met + 1
         place = self.scope.context, self.size, self.rank
@@ -104,11 +103,11 @@ class Opened:
         return met
 
     def meet(self, verb: str, given: Sequence[int] = (), moves: int = KEEP) -> Met:
-        """Wait for all others to make the same call."""
+        """Wait until all members have made the same call."""
         return self.meeting(verb)(given, moves)
 
     def done_by_first(self, verb: str, work: Callable[[], None]) -> None:
-        """Let rank 0 do something when all have called; errors are raised everywhere."""
+        """Carry out work on rank 0 after all members have called; all members raise its error."""
         self.meet(verb)
         number = 0
         if self.rank == 0:
@@ -116,8 +115,7 @@ class Opened:
                 work()
             except OSError as error:
                 number = error.errno or errno.EIO
-        # A second meeting tells the outcome. An error that rank 0 kept to itself would leave the
-        # others believing in the file.
+        # A second meeting distributes the outcome. Without it only rank 0 would know of an error.
         (first, *_), *_ = self.meet(verb, [number]).given
         if first:
             raise error_of(first)
@@ -126,15 +124,15 @@ class Opened:
 
     @property
     def descriptor(self) -> Descriptor:
-        """The rank's descriptor of it."""
+        """This rank's descriptor of the file."""
         return running.world.filing.opened[self.name]
 
     def open(self, flags: int) -> int:
-        """Let the rank open it, if it has not yet; the number of the system's error, or 0."""
+        """Open the file on this rank, unless open; return the system's error number, or 0."""
         opened = running.world.filing.opened
         found = opened.get(self.name)
         if found is not None:
-            # Processors of a rank share one descriptor. A thousand processors with a file each
+            # Processors of a rank share a descriptor. A thousand processors with one file each
             # would exceed the limit of open files.
             found.holders += 1
             return 0
@@ -145,7 +143,7 @@ class Opened:
         return 0
 
     def close(self) -> None:
-        """Let the rank close it, if no other processor of its has it open."""
+        """Close the file on this rank after its last processor has closed it."""
         opened = running.world.filing.opened
         found = opened.get(self.name)
         if found is None:
@@ -158,23 +156,23 @@ class Opened:
     # ---- bytes
 
     def file_size(self) -> int:
-        """Bytes of the file."""
+        """Return the size of the file in bytes."""
         number = self.descriptor.number
         with of_system():
             size: int = self._access(0, 0, False, lambda: os.fstat(number).st_size)
         return size
 
     def elements(self, buffer: Buffer) -> int:
-        """Count the elements by which an access to all of a buffer moves a position."""
+        """Return the number of elements by which an access moves a file pointer."""
         return -(-buffer.nbytes // self.view.unit)
 
     def read(self, position: int, buffer: Buffer) -> int:
-        """Fill a buffer from a position on; how many bytes there were.
+        """Read into a buffer from a position on; return the number of bytes.
 
         Raises
         ------
         Exception
-            ``ERR_ACCESS``: the file is open for writing alone.
+            ``ERR_ACCESS``: the file is write-only.
         """
         if self.amode & REAL.MODE_WRONLY:
             raise REAL.Exception(REAL.ERR_ACCESS)
@@ -184,7 +182,7 @@ class Opened:
             found = []
             for begin, length in pieces:
                 found.append(_read(number, begin, length))
-                # A short read is the end of the file. Pieces behind it lie beyond the end as well.
+                # A short read means the end of the file. Later pieces are also beyond the end.
                 if len(found[-1]) < length:
                     break
             return b"".join(found)
@@ -195,12 +193,12 @@ class Opened:
         return len(data)
 
     def write(self, position: int, buffer: Buffer) -> int:
-        """Write what is in a buffer from a position on; how many bytes there were.
+        """Write a buffer from a position on; return the number of bytes.
 
         Raises
         ------
         Exception
-            ``ERR_READ_ONLY``: the file is open for reading alone.
+            ``ERR_READ_ONLY``: the file is read-only.
         """
         if self.amode & REAL.MODE_RDONLY:
             raise REAL.Exception(REAL.ERR_READ_ONLY)
@@ -223,19 +221,19 @@ class Opened:
 
 
 def _span(pieces: Sequence[tuple[int, int]]) -> tuple[int, int]:
-    """The first byte of some pieces, and the one behind the last."""
+    """Return the range of bytes that contains some pieces."""
     if not pieces:
         return 0, 0
     return min(begin for begin, _ in pieces), max(begin + length for begin, length in pieces)
 
 
 def _read(number: int, begin: int, length: int) -> bytes:
-    """Read bytes of a file, or what there is of them."""
+    """Read bytes of a file at a position, up to its end."""
     found = bytearray()
     while len(found) < length:
         part = os.pread(number, length - len(found), begin + len(found))
-        # `pread` may return less than asked without being at the end, as on network file systems.
-        # Only nothing means the end.
+        # `pread` may return fewer bytes before the end, for example on network file systems. Only
+        # an empty result means the end.
         if not part:
             break
         found += part
@@ -243,9 +241,9 @@ def _read(number: int, begin: int, length: int) -> bytes:
 
 
 def _write(number: int, begin: int, data: memoryview) -> None:
-    """Write bytes to a file."""
+    """Write bytes to a file at a position."""
     done = 0
     while done < len(data):
-        # A write may stop early, at a signal or a quota. The next try gets the rest done or raises
-        # the reason.
+        # A write may stop early, at a signal or a quota. The next attempt writes the rest or raises
+        # the error.
         done += os.pwrite(number, data[done:], begin + done)

@@ -1,4 +1,4 @@
-"""Views: which bytes of a file a processor sees, as a datatype tells, again and again."""
+"""Views: the bytes of a file visible to a processor, as a repeated datatype."""
 
 from __future__ import annotations
 
@@ -12,18 +12,18 @@ from mpinet.mpi.real import REAL
 
 
 class View:
-    """The bytes of a file that a processor sees.
+    """The bytes of a file visible to a processor.
 
     Parameters
     ----------
     displacement : int
-        Bytes before the first copy of the file's type.
+        Bytes before the first copy of the file type.
     etype : Datatype
-        What positions count.
+        Unit of positions.
     filetype : Datatype
-        Which bytes of each copy are seen.
+        Visible bytes of each copy.
     datarep : str
-        How elements are represented.
+        Data representation.
     """
 
     def __init__(
@@ -37,27 +37,27 @@ class View:
         self.etype, self.filetype = with_own_datatypes(etype, filetype)
         self.datarep = datarep
         self.unit: int = etype.size
-        """Bytes of what positions count."""
-        # Flattened now, since the script may free its datatype as soon as the call returns.
+        """Size of the unit of positions in bytes."""
+        # Flattened now, because the script may free its datatype after the call.
         self._layout = flattened(filetype)
 
     def at(self, position: int) -> int:
-        """The byte of the file at a position."""
+        """Return the byte of the file at a position."""
         begins, _ = self._layout.pieces(position * self.unit, 1)
         return self.displacement + int(begins[0])
 
     def pieces(self, position: int, nbytes: int) -> list[tuple[int, int]]:
-        """Runs of bytes from a position on: where each begins in the file, and its bytes."""
+        """Return the pieces of an access: begin in the file and length of each."""
         if not nbytes:
             return []
         if self._layout.gapless:
             return [(self.displacement + position * self.unit, nbytes)]
-        # Copies of a file type may touch. Merged pieces need fewer calls of the system.
+        # Copies of a file type may be adjacent. Merged pieces need fewer system calls.
         begins, lengths = merged(*self._layout.pieces(position * self.unit, nbytes))
         return list(zip((begins + self.displacement).tolist(), lengths.tolist(), strict=True))
 
     def position_at(self, size: int) -> int:
-        """The position behind the last byte that is seen of a file of so many bytes."""
+        """Return the position behind the last visible byte of a file with `size` bytes."""
         layout = self._layout
         copies, rest = divmod(max(size - self.displacement, 0), layout.extent or 1)
         inside = np.clip(rest - layout.begins, 0, layout.lengths)

@@ -1,5 +1,6 @@
-"""Pools of workers: what `mpi4py.futures` rests on, in place of its threads.
+"""Pools of workers for `mpi4py.futures`, implemented without threads.
 
-`mpi4py.futures` itself is the real one; only its module ``_core`` is ours (`core`). A `crew` is
-processors that work for one of them, `pending` a task's result that is waited for.
+`mpi4py.futures` itself is the real package. Only its module ``_core`` is replaced (`core`). A
+`crew` is a set of processors that work for one processor. `pending` is the awaited result of a
+task.
 """

@@ -1,7 +1,8 @@
-"""The module ``mpi4py.futures._core`` of emulated processors: pools without threads.
+"""The replacement of ``mpi4py.futures._core`` for emulated processors: pools without threads.
 
-The rest of `mpi4py.futures` is mpi4py's own. A task is a helper fiber of its master, which waits
-for a worker, sends the task and receives the result, on the account of the line that submits it.
+The rest of `mpi4py.futures` is mpi4py's own. A task is a helper fiber of its master. The fiber
+waits for a worker, sends the task and receives the result, charged to the line that submits the
+task.
 """
 
 from __future__ import annotations
@@ -23,45 +24,46 @@ from mpinet.mpi.world.ranks import rank_table
 from mpinet.mpi.world.settings import ARGUMENTS
 
 SHARED, WORKERS = "pool", "workers of a pool"
-"""Under these a processor keeps the crew that all its pools share, and the workers' communicator.
-They also name the contexts of the pool of all processors."""
+"""Storage keys for the crew shared by a processor's pools, and for the workers' communicator. They
+also name the contexts of the pool of all processors.
+"""
 
 ALONE = (
-    "MPIPoolExecutor has no workers here: run the script by mpinet exec --on TOPO "
-    "-m mpi4py.futures SCRIPT.py, where processor 0 runs it and all others work, leave processors "
-    "free for them by --spare N, or use MPICommExecutor."
+    "MPIPoolExecutor has no workers: run mpinet exec --on TOPO -m mpi4py.futures SCRIPT.py "
+    "(processor 0 runs the script, all other processors are workers), keep processors free with "
+    "--spare N, or use MPICommExecutor."
 )
 
 WORK = "from mpinet.mpi.futures.core import work; work()"
-"""Code that workers run which an executor has spawned."""
+"""Code run by workers spawned by an executor."""
 
 MOST_WORKERS = "MPI4PY_FUTURES_MAX_WORKERS"
-"""Environment variable for the most workers of an executor that is given no number."""
+"""Environment variable for the most workers of an executor without an explicit number."""
 
 
 class Core(ModuleType):
-    """The module, of which every processor has what is its own."""
+    """The replaced module ``mpi4py.futures._core``; each processor sees its own state."""
 
     MPI: ModuleType
     BrokenExecutor = BrokenExecutor
 
     @property
     def SharedPool(self) -> Any:  # noqa: N802  (mpi4py's name)
-        """The crew that all pools of the running processor share; None if there is none."""
+        """The crew shared by all pools of the running processor; None without one."""
         return running.turns.current.storage().get(SHARED)
 
 
 class Pool:
-    """The workers that an executor gives its tasks to.
+    """The pool of workers of an executor.
 
     Parameters
     ----------
     executor : Executor
         The executor.
     crew : Helpers
-        Who does them.
+        Carries out the tasks.
     is_last : bool
-        Whether the crew goes when the executor is shut down.
+        Whether the crew ends when the executor is shut down.
     """
 
     def __init__(self, executor: Any, crew: Helpers, is_last: bool):
@@ -73,10 +75,10 @@ class Pool:
                 executor._broken = "initializer failed"
 
     def wait(self) -> None:
-        """Wait until it is ready, which it is."""
+        """Return at once, because the pool is ready."""
 
     def push(self, item: tuple[Future[Any], Any]) -> None:
-        """Let a task be done."""
+        """Start a task of the executor."""
         future, task = item
         future.__class__ = Pending
         assert isinstance(future, Pending)
@@ -94,15 +96,15 @@ class Pool:
             running.turns.begin(work)
 
     def done(self) -> None:
-        """Nothing more is submitted."""
+        """Do nothing: no further task will be submitted."""
 
     def cancel(self) -> None:
-        """Cancel tasks that nobody does yet."""
+        """Cancel tasks that have not started."""
         for future in self._left:
             future.cancel()
 
     def join(self) -> None:
-        """Wait for the ends of all tasks, and let the workers go, if they are its own."""
+        """Wait for the ends of all tasks, and dismiss the workers if the pool owns them."""
         for future in self._left:
             future._ended.wait()
         self._left = []
@@ -112,7 +114,7 @@ class Pool:
 
 
 class SharedPoolCtx:
-    """The pool of all processors: 0 is the master, all others work until it is done."""
+    """The pool of all processors: processor 0 is the master, all others are workers."""
 
     def __enter__(self) -> SharedPoolCtx | None:
         everyone = range(whole().size)
@@ -122,7 +124,7 @@ class SharedPoolCtx:
         if self._is_master:
             self._crew = kept[SHARED] = crew_of(self._comm, False)
             running.turns.privacy.change(running.turns.current, ARGUMENTS)
-            sys.argv = sys.argv[:]  # the script's own from now on
+            sys.argv = sys.argv[:]  # a private copy for the script
             return self
         kept[WORKERS] = new_comm(Intracomm, (WORKERS, -1), lambda: (rank_table(everyone[1:]),))
         return None
@@ -137,7 +139,7 @@ class SharedPoolCtx:
 
 
 def worker_pool(executor: Any) -> Pool:
-    """The pool of an executor that has been given no communicator."""
+    """Return the pool of an executor without a communicator."""
     crew = running.turns.current.storage().get(SHARED)
     if crew is not None:
         return Pool(executor, crew, False)
@@ -147,7 +149,7 @@ def worker_pool(executor: Any) -> Pool:
 
 
 def spawn_pool(executor: Any) -> Pool:
-    """The pool of an executor whose workers are spawned onto processors left free."""
+    """Return the pool of an executor whose workers are spawned onto free processors."""
     free = len(running.world.contexts.spare)
     if not free:
         raise NotImplementedError(ALONE)
@@ -159,12 +161,12 @@ def spawn_pool(executor: Any) -> Pool:
 
 
 def thread_pool(executor: Any) -> Pool:
-    """The pool of an executor of threads: helper fibers of the running processor."""
+    """Return the pool of a thread executor, with helper fibers of the running processor."""
     return Pool(executor, Helpers(executor._options.get("max_workers", 1)), True)
 
 
 def work() -> None:
-    """Work for the processor that has spawned the running one, until it says that it is over."""
+    """Work for the parent of the running processor until the parent ends the pool."""
     master = Comm.Get_parent()
     running.turns.current.storage()[WORKERS] = whole()
     with Booked("worker"):
@@ -173,12 +175,12 @@ def work() -> None:
 
 
 def server_main() -> None:
-    """Do what ``mpi4py.futures.server`` is for: work for who has spawned the running processor.
+    """Run the program ``mpi4py.futures.server``: work for the parent of the running processor.
 
     Raises
     ------
     Unsupported
-        Nobody has: it would serve scripts of other jobs.
+        There is no parent: the server would work for other jobs.
     """
     if not Comm.Get_parent():
         refuse("mpi4py.futures.server")
@@ -186,7 +188,7 @@ def server_main() -> None:
 
 
 def comm_executor(executor: Any, comm: Any, root: int) -> None:
-    """Let a communicator's members work for one of them, which has an executor."""
+    """Make a communicator's members work for the member with an executor."""
     kept = running.turns.current.storage()
     crew = kept.get(SHARED)
     if crew is not None and executor is not None:
@@ -207,12 +209,12 @@ def comm_executor(executor: Any, comm: Any, root: int) -> None:
 
 
 def comm_server() -> Any:
-    """The communicator of those who work.
+    """Return the workers' communicator.
 
     Raises
     ------
     RuntimeError
-        The processor does not.
+        The processor is not a worker.
     """
     found = running.turns.current.storage().get(WORKERS)
     if found is None:
@@ -221,7 +223,7 @@ def comm_server() -> Any:
 
 
 def core(mpi: ModuleType) -> Any:
-    """The module, with the stand-in for ``mpi4py.MPI``."""
+    """Return the replacement of ``mpi4py.futures._core``, with the stand-in ``mpi4py.MPI``."""
     made: Any = Core("mpi4py.futures._core", "Pools of emulated processors.")
     made.MPI = mpi
     made.WorkerPool, made.SpawnPool, made.ThreadPool = worker_pool, spawn_pool, thread_pool

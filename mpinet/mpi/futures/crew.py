@@ -1,4 +1,4 @@
-"""Workers for tasks: a crew of processors for one of them, or its own helper fibers."""
+"""Workers for tasks: a crew of processors that works for one processor, or its helper fibers."""
 
 from __future__ import annotations
 
@@ -20,23 +20,25 @@ from mpinet.mpi.world.calls import running
 from mpinet.mpi.world.events import Event
 
 WORKER = "__worker__"
-"""The name of a script in those who work for another one."""
+"""Name of the master's script in its workers."""
 
 MAIN, BEGIN, CALL, END = range(4)
-"""Words of a master to its workers: the script, an initializer, a task, and that it is over."""
+"""Kinds of messages from a master to its workers: the script, an initializer, a task, and the
+end.
+"""
 
 
 class Helpers:
-    """Helper fibers of a processor that do its tasks, in place of threads.
+    """Helper fibers of a processor that carry out its tasks, instead of threads.
 
     Parameters
     ----------
     size : int
-        How many tasks are under way at a time.
+        Number of concurrent tasks.
     """
 
     size: int
-    """Number of tasks that run at the same time."""
+    """Number of concurrent tasks."""
     context: int
     """Context in which the processor waits for its tasks."""
 
@@ -47,14 +49,14 @@ class Helpers:
         self._given: dict[int, int] = {}
 
     def begin(self, options: Mapping[str, Any]) -> bool:
-        """Call an initializer; whether that went well."""
+        """Call an initializer; return whether it succeeded."""
         task = _initializer(options)
         return task is None or done(task)[0]
 
     def do(self, task: Any) -> tuple[bool, Any]:
-        """Let a worker do a task; whether it went well, and its result or its error."""
-        # The worker with the lowest rank is taken. Any free one would do, but a fixed choice makes
-        # runs alike.
+        """Carry out a task on a worker; return success, and the result or the error."""
+        # The idle worker with the lowest rank is taken. Any idle worker would do, but a fixed
+        # choice makes runs reproducible.
         worker = self._take()
         try:
             return self._do(worker, task)
@@ -62,13 +64,13 @@ class Helpers:
             self._give(worker)
 
     def end(self) -> None:
-        """Let the workers go."""
+        """Dismiss the workers; helper fibers need no message."""
 
     def _do(self, worker: int, task: Any) -> tuple[bool, Any]:
         return done(task)
 
     def _take(self) -> int:
-        """Wait for a worker that has nothing to do."""
+        """Wait for an idle worker."""
         if self._idle:
             return heappop(self._idle)
         event = ending(self.context)
@@ -77,7 +79,7 @@ class Helpers:
         return self._given.pop(id(event))
 
     def _give(self, worker: int) -> None:
-        """Give a worker to the first who waits for one."""
+        """Give a worker to the first waiting task."""
         if self._waiting:
             event = self._waiting.popleft()
             self._given[id(event)] = worker
@@ -87,16 +89,16 @@ class Helpers:
 
 
 class Crew(Helpers):
-    """The workers of a communicator, as the master has them.
+    """The workers of a communicator, from the view of the master.
 
     Parameters
     ----------
     comm : Intracomm or Intercomm
-        Master and workers.
+        Communicator of master and workers.
     workers : list of int
         The workers' ranks.
     has_script : bool
-        Whether the workers run the master's script anyway.
+        Whether the workers run the master's script in any case.
     """
 
     def __init__(self, comm: Any, workers: list[int], has_script: bool):
@@ -106,7 +108,7 @@ class Crew(Helpers):
         self._is_told = has_script
 
     def begin(self, options: Mapping[str, Any]) -> bool:
-        """Let the workers know the script, and call an initializer; whether that went well."""
+        """Send the script to the workers and call an initializer; return whether it succeeded."""
         if not self._is_told:
             self._is_told = True
             self._all(MAIN, _script(options))
@@ -117,7 +119,7 @@ class Crew(Helpers):
         return all([self._comm.recv(source=worker)[0] for worker in self._workers])
 
     def end(self) -> None:
-        """Let the workers go."""
+        """Send all workers the end message."""
         self._all(END, None)
 
     def _do(self, worker: int, task: Any) -> tuple[bool, Any]:
@@ -125,7 +127,7 @@ class Crew(Helpers):
             self._comm.send((CALL, dumps(task)), worker)
             found: tuple[bool, Any] = self._comm.recv(source=worker)
             return found
-        except Exception as error:  # what cannot be pickled
+        except Exception as error:  # the task cannot be pickled
             return False, error
 
     def _all(self, kind: int, told: Any) -> None:
@@ -134,7 +136,7 @@ class Crew(Helpers):
 
 
 def crew_of(comm: Any, has_script: bool) -> Helpers:
-    """The workers that a communicator gives to the running processor; alone, it works itself."""
+    """Return the workers in a communicator; the processor itself if it is the only member."""
     if comm.is_inter:
         return Crew(comm, list(range(comm.remote_size)), has_script)
     others = [rank for rank in range(comm.size) if rank != comm.rank]
@@ -142,7 +144,7 @@ def crew_of(comm: Any, has_script: bool) -> Helpers:
 
 
 def _initializer(options: Mapping[str, Any]) -> Any:
-    """The task of an initializer; None if there is none."""
+    """Return the task of an initializer; None without one."""
     initializer = options.get("initializer")
     if initializer is None:
         return None
@@ -150,7 +152,7 @@ def _initializer(options: Mapping[str, Any]) -> Any:
 
 
 def serve(comm: Any, master: int) -> None:
-    """Do what a master tells, until it is over."""
+    """Carry out a master's messages until the end."""
     while True:
         kind, told = comm.recv(source=master)
         if kind == END:
@@ -166,14 +168,13 @@ def serve(comm: Any, master: int) -> None:
             found = done(task)
         try:
             comm.send(found, master)
-        except Exception as error:  # what cannot be pickled
-            # The result could not be pickled. Its error may hold the same objects, so only their
-            # texts are sent.
+        except Exception as error:  # the result cannot be pickled
+            # The error may contain the same objects, therefore only its arguments' texts are sent.
             comm.send((False, type(error)(*map(str, error.args))), master)
 
 
 def done(task: Any) -> tuple[bool, Any]:
-    """Do a task; whether it went well, and its result or its error."""
+    """Carry out a task; return success, and the result or the error."""
     function, arguments, named = task
     try:
         return True, function(*arguments, **named)
@@ -184,7 +185,7 @@ def done(task: Any) -> tuple[bool, Any]:
 
 
 def _script(options: Mapping[str, Any]) -> dict[str, Any]:
-    """Return what workers are told of the master's script."""
+    """Return the description of the master's script for the workers."""
     main = sys.modules["__main__"]
     sys.modules.setdefault(WORKER, main)
     told = {name: options[name] for name in ("path", "wdir", "env", "globals") if name in options}
@@ -195,7 +196,7 @@ def _script(options: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _run_script(told: Mapping[str, Any]) -> None:
-    """Run a master's script in a worker, which knows itself by the name that it has there."""
+    """Run a master's script in a worker, under the name `WORKER`."""
     sys.path.extend(told.get("path", ()))
     if "wdir" in told:
         os.chdir(told["wdir"])

@@ -1,4 +1,4 @@
-"""Results of tasks, and waiting for them: while a processor waits, others have their turns."""
+"""Results of tasks: while a processor waits for a result, other processors have turns."""
 
 from __future__ import annotations
 
@@ -18,21 +18,21 @@ from mpinet.mpi.world.events import Awaited, Event
 from mpinet.mpi.world.loading import ADAPTED
 
 HELPERS = 4
-"""Helper fibers that see to what ``mpi4py.util.pool`` maps asynchronously: mpi4py's own limit."""
+"""Number of helper fibers for asynchronous maps of ``mpi4py.util.pool``, as in mpi4py."""
 
 
 def ending(context: int) -> Awaited:
-    """The end of a task, which the running processor awaits in the context of a crew."""
+    """Return an event for the end of a task, awaited by the running processor."""
     return Awaited(running.turns.current, "a worker to end a task", ANY_SOURCE, context)
 
 
 class EndFlag(Flag):
-    """A flag that tasks' ends set; who waits for it lets others run.
+    """A flag set at the ends of tasks; waiting for it gives turns to other processors.
 
     Parameters
     ----------
     context : int, optional
-        The context of the crew that does them (default: that of the processor alone).
+        Context of the crew (default: the context of the processor alone).
     """
 
     def __init__(self, context: int | None = None):
@@ -41,16 +41,16 @@ class EndFlag(Flag):
         self._endings: list[Event] = []
 
     def set(self) -> None:
-        """Set it, and wake up who waits."""
+        """Set the flag and wake all waiters."""
         super().set()
         endings, self._endings = self._endings, []
         for each in endings:
             running.turns.happened(each)
 
     def wait(self, timeout: float | None = None) -> bool:
-        """Wait until it is set, or for some seconds; whether it is."""
+        """Wait until the flag is set or the time is over; return whether it is set."""
         turns = running.turns
-        if getcurrent() is not turns.current.thread:  # a thread of the script's
+        if getcurrent() is not turns.current.thread:  # a thread of the script
             return super().wait(timeout)
         end = None if timeout is None else monotonic() + timeout
         while not self.is_set():
@@ -65,12 +65,12 @@ class EndFlag(Flag):
 
 
 class Waiters(list[Any]):
-    """List of those who wait for one of several results, as `concurrent.futures.wait` does.
+    """Waiters for one of several results, as in `concurrent.futures.wait`.
 
     Parameters
     ----------
     context : int
-        The context of the crew.
+        Context of the crew.
     """
 
     def __init__(self, context: int):
@@ -78,36 +78,36 @@ class Waiters(list[Any]):
         self._context = context
 
     def append(self, waiter: Any) -> None:
-        """Add one; its flag is to be one that lets others run."""
+        """Add a waiter, and replace its flag by an `EndFlag`."""
         if not isinstance(waiter.event, EndFlag):
             waiter.event = EndFlag(self._context)
         super().append(waiter)
 
 
 class Pending(Future[Any]):
-    """The result of a task that a crew is to do."""
+    """The result of a task for a crew."""
 
     _ended: EndFlag
 
     def bind(self, context: int) -> None:
-        """Note which crew does it."""
+        """Set the context of the task's crew."""
         self._ended = EndFlag(context)
         self._waiters = Waiters(context)
         self.add_done_callback(lambda _: self._ended.set())
 
     def result(self, timeout: float | None = None) -> Any:
-        """Wait for the result."""
+        """Wait for the result and return it."""
         self._ended.wait(timeout)
         return super().result(None if self.done() else 0)
 
     def exception(self, timeout: float | None = None) -> BaseException | None:
-        """Wait for the error, if it is one."""
+        """Wait for the end and return the error; None without an error."""
         self._ended.wait(timeout)
         return super().exception(None if self.done() else 0)
 
 
 def let_wait(pool: ModuleType) -> None:
-    """Let results of ``mpi4py.util.pool`` wait as `EndFlag` does, by the same number of helpers."""
+    """Make results of ``mpi4py.util.pool`` wait with `EndFlag`, with `HELPERS` fibers."""
     pool._threading = SimpleNamespace(Event=EndFlag, Lock=Lock)  # type: ignore[attr-defined]
     pool._cpu_count = lambda: HELPERS  # type: ignore[attr-defined]
 

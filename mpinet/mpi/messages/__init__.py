@@ -1,1 +1,1 @@
-"""Messages between two ranks: objects, memory, requests, probes."""
+"""Point-to-point messages: objects, buffers, requests, probes."""

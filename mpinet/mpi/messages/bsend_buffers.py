@@ -1,7 +1,8 @@
-"""Attached buffers: the memory that scripts provide for buffered sends.
+"""Attached buffers: memory provided by scripts for buffered sends.
 
-The machine needs none of it: a body is copied when it is sent. But a script is to see where its
-buffer would be too small. A message is in the buffer until it sets out, with the next step.
+The machine does not use this memory, because a body is copied when it is sent. But a script must
+get an error if its buffer is too small. A message occupies the buffer until it leaves with the next
+step.
 """
 
 # ruff: noqa: N802  (mpi4py's names)
@@ -17,19 +18,19 @@ from mpinet.mpi.world.endpoint import Endpoint
 from mpinet.mpi.world.events import HAPPENED
 
 WHOLE = -1
-"""Stand-in for a context: the buffer is attached for all communicators."""
+"""Stands for all communicators in place of a context."""
 
 SESSIONS = -1
-"""Less a session's number it stands in place of a context, too."""
+"""A session's number is subtracted from this value to get the session's key."""
 
 
 class Attached:
-    """One processor's buffer.
+    """A buffer attached by a processor for buffered sends.
 
     Parameters
     ----------
     memory : buffer or None
-        What is attached; None: as much as it takes.
+        Attached memory; None grows automatically.
     """
 
     __slots__ = ("_room", "_step", "_used", "given")
@@ -37,46 +38,46 @@ class Attached:
     def __init__(self, memory: Any):
         automatic = memory is None or memory is REAL.BUFFER_AUTOMATIC
         self.given: Any = REAL.BUFFER_AUTOMATIC if automatic else memory
-        """Object that the script gets back on detaching."""
+        """Object returned when the buffer is detached."""
         self._room = None if automatic else REAL.buffer.frombuffer(memory).nbytes
         self._step = 0
         self._used = 0
 
     def claim(self, size: int, step: int) -> None:
-        """Put a message of so many bytes into it after a step.
+        """Reserve space for a message of `size` bytes sent after a step.
 
         Raises
         ------
         Exception
-            ``ERR_BUFFER``: it does not fit.
+            ``ERR_BUFFER``: the message does not fit.
         """
         if self._room is None:
             return
-        # Messages leave the buffer when they set out, with the machine's next step. So each step
-        # finds it empty.
+        # Messages leave the buffer with the machine's next step. Each step starts with an empty
+        # buffer.
         if step > self._step:
             self._step, self._used = step, 0
         self._used += size + REAL.BSEND_OVERHEAD
         if self._used > self._room:
-            # A refused message takes no room: a smaller one may still fit.
+            # A refused message takes no space: a smaller message may still fit.
             self._used -= size + REAL.BSEND_OVERHEAD
             raise REAL.Exception(REAL.ERR_BUFFER)
 
 
 def claim(context: int, size: int) -> None:
-    """Put a message that the running processor sends into its attached buffer.
+    """Reserve space for a message of the running processor in its attached buffer.
 
     Parameters
     ----------
     context : int
-        The communicator's; a buffer that is attached to it goes before the one for all.
+        The communicator's context. A buffer attached to it takes precedence over the global buffer.
     size : int
-        Bytes of the body.
+        Size of the body in bytes.
 
     Raises
     ------
     Exception
-        ``ERR_BUFFER``: none is attached, or it is full.
+        ``ERR_BUFFER``: no buffer is attached, or the buffer is full.
     """
     kept = running.turns.current.kept or {}
     buffer = kept.get((Attached, context)) or kept.get((Attached, WHOLE)) or _of_session(kept)
@@ -86,7 +87,7 @@ def claim(context: int, size: int) -> None:
 
 
 def _of_session(kept: dict[Any, Any]) -> Attached | None:
-    """The first buffer that is attached to a session: all communicators may be of that one."""
+    """Return the first buffer attached to a session; any communicator may belong to it."""
     for key, buffer in kept.items():
         if isinstance(buffer, Attached) and key[1] < WHOLE:
             return buffer
@@ -94,7 +95,7 @@ def _of_session(kept: dict[Any, Any]) -> Attached | None:
 
 
 def attach(context: int, memory: Any) -> None:
-    """Attach memory for what stands under a context, or in its place."""
+    """Attach memory under a context or its replacement."""
     kept = running.turns.current.storage()
     if (Attached, context) in kept:
         raise REAL.Exception(REAL.ERR_BUFFER)
@@ -102,7 +103,7 @@ def attach(context: int, memory: Any) -> None:
 
 
 def detach(context: int) -> Any:
-    """Detach what is attached there, and give it back."""
+    """Detach the memory of a context or its replacement, and return it."""
     buffer = running.turns.current.storage().pop((Attached, context), None)
     if buffer is None:
         raise REAL.Exception(REAL.ERR_BUFFER)
@@ -110,13 +111,13 @@ def detach(context: int) -> Any:
 
 
 class Buffered:
-    """Base of what memory for buffered sends is attached to."""
+    """Base of objects to which a buffer for buffered sends can be attached."""
 
     __slots__ = ()
 
     @property
     def _place(self) -> int:
-        """The context under which it is attached, or what stands in place of one."""
+        """Key of the attached buffer: a context, or a replacement for it."""
         raise NotImplementedError
 
     @call
@@ -126,27 +127,27 @@ class Buffered:
 
     @call
     def Detach_buffer(self) -> Any:
-        """Detach the memory, and give it back."""
+        """Detach the memory for buffered sends and return it."""
         return detach(self._place)
 
     @call
     def Flush_buffer(self) -> None:
-        """Wait until nothing needs the memory: at once, as bodies are copies."""
+        """Wait until the memory is no longer needed: returns at once, because bodies are copies."""
 
     @call
     def Iflush_buffer(self) -> Request:
-        """Begin to wait until nothing needs the memory."""
+        """Begin a nonblocking flush; the request is already complete."""
         return Request._of(HAPPENED)
 
 
 class AttachedBuffers(Buffered, Endpoint):
-    """Buffers that are attached to a communicator, as `mpi4py.MPI.Comm` has it."""
+    """Buffers attached to a communicator, as in `mpi4py.MPI.Comm`."""
 
     __slots__ = ()
 
     @property
     def _place(self) -> int:
-        """Return the communicator's own context."""
+        """The communicator's context, as key of its attached buffer."""
         return self._context
 
 
@@ -156,14 +157,14 @@ def Attach_buffer(buf: Any) -> None:
 
 
 def Detach_buffer() -> Any:
-    """Detach the memory for all communicators, and give it back."""
+    """Detach the memory for all communicators, and return it."""
     return detach(WHOLE)
 
 
 def Flush_buffer() -> None:
-    """Wait until nothing needs the memory: at once, as bodies are copies."""
+    """Wait until the memory is no longer needed: returns at once, because bodies are copies."""
 
 
 def Iflush_buffer() -> Request:
-    """Begin to wait until nothing needs the memory."""
+    """Begin a nonblocking flush; the request is already complete."""
     return Request._of(HAPPENED)

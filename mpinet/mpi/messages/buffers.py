@@ -1,10 +1,11 @@
-"""Buffers: scripts' memory, which message bodies are packed from and unpacked into.
+"""Buffers: memory of scripts, the source and target of packed message bodies.
 
-A buffer is memory as a specification describes it (`specifications`): elements of an MPI datatype.
-Blocks are several ranks' parts of one, as in a gather: equal, of different counts at different
-displacements (the calls with ``v``), or of different datatypes (those with ``w``). A body is the
-packed elements, one after another. Their layout says where their bytes are, and the memory's owner
-which bytes there are. The real MPI packs and unpacks memory of devices alone.
+A buffer is memory described by a specification (`specifications`): elements of an MPI datatype.
+Blocks divide a buffer between several ranks, for example in a gather. Blocks are equal, or have
+different counts and displacements (calls with suffix ``v``), or also different datatypes (suffix
+``w``). A body consists of the packed elements in order. The layout gives the positions of the
+elements' bytes, and the memory's owner limits the valid bytes. Only device memory is packed and
+unpacked by the real MPI.
 """
 
 from __future__ import annotations
@@ -28,38 +29,38 @@ from mpinet.mpi.messages.specifications import (
 from mpinet.mpi.real import REAL
 
 SELF = REAL.COMM_SELF
-"""Communicator in which the real MPI packs and unpacks."""
+"""Communicator for packing and unpacking by the real MPI."""
 
 ANCHOR = bytearray(1)
-"""Memory that datatypes of devices' memory are placed relative to."""
+"""Reference address for datatypes of device memory."""
 
 
 class Buffer:
-    """Memory as one specification describes it.
+    """A buffer of a message: memory described by a specification.
 
     Parameters
     ----------
     spec : buffer or sequence
-        As mpi4py takes it.
+        Specification in mpi4py's form.
     writable : bool
-        Whether bodies are put into it.
+        Whether bodies are unpacked into it.
     blocks : int
-        Of how many equal ones it is the first, where no count is given.
+        Number of equal blocks if no count is given; the buffer is the first block.
 
     Raises
     ------
     TypeError, ValueError, KeyError, BufferError
-        The specification is malformed, as mpi4py has it, or the elements exceed the memory.
+        The specification is malformed, as in mpi4py, or the elements exceed the memory.
     """
 
     __slots__ = ("_layout", "_memory", "_offset", "_whole", "count", "datatype", "nbytes")
 
     count: int
-    """Elements."""
+    """Number of elements."""
     datatype: Any
-    """Their type. Type: Datatype."""
+    """Datatype of the elements. Type: Datatype."""
     nbytes: int
-    """Bytes of a body that fills it."""
+    """Size of a body that fills the buffer, in bytes."""
     _layout: Layout | None
     _memory: Any
     _offset: int
@@ -68,11 +69,11 @@ class Buffer:
     def __init__(self, spec: Any, writable: bool = False, blocks: int = 1):
         self._whole = False
         if type(spec) is np.ndarray and blocks == 1:
-            # Whole arrays of known types are the usual argument. Parsing would cost more than all
-            # the rest of a small send.
+            # Whole arrays of known types are the usual argument. Parsing would cost more than the
+            # rest of a small send.
             datatype = KNOWN_ARRAYS.get(spec.dtype)
             if datatype is not None:
-                self._whole = True  # no count or place that might not fit
+                self._whole = True  # no count or displacement to check
                 self._layout = None
                 self._memory = memory = REAL.buffer.frombuffer(spec, not writable)
                 self._offset = 0
@@ -91,20 +92,20 @@ class Buffer:
     def at(
         cls, memory: Any, offset: int, count: int, datatype: Any, layout: Layout | None = None
     ) -> Buffer:
-        """Elements from a place in memory on.
+        """Return a buffer of elements at an offset in memory.
 
         Parameters
         ----------
         memory : buffer or None
-            The memory; None: offsets are addresses.
+            The memory; with None, offsets are addresses.
         offset : int
-            Bytes before the first element.
+            Offset of the first element in bytes.
         count : int
-            Elements.
+            Number of elements.
         datatype : Datatype
-            Their type.
+            Datatype of the elements.
         layout : Layout, optional
-            The type's layout, where it is known.
+            Layout of the datatype, if known.
 
         Raises
         ------
@@ -124,19 +125,19 @@ class Buffer:
 
     @property
     def layout(self) -> Layout:
-        """The places of the elements' bytes, which outlive the script's datatype."""
+        """Layout of the elements; remains valid after the script has freed its datatype."""
         if self._layout is None:
             self._layout = layout_of(self.datatype)
         return self._layout
 
     def after(self, elements: int) -> Buffer:
-        """Return as many elements again, so many elements further on."""
+        """Return a buffer of the same size that begins `elements` elements later."""
         layout = self.layout
         offset = self._offset + elements * layout.extent
         return Buffer.at(self._memory, offset, self.count, self.datatype, layout)
 
     def read(self) -> bytes:
-        """The body of a message that is sent from here."""
+        """Pack the elements into a message body and return it."""
         if self._whole:
             body: bytes = self._memory.tobytes()
             return body
@@ -145,28 +146,28 @@ class Buffer:
         layout, memory = self.layout, self._memory
         if memory is None:
             return layout.read(self.address, self.count)
-        # Memory of a device cannot be touched from here. The real MPI knows how to copy it, if it
-        # was built for that.
+        # Memory of a device cannot be accessed here. The real MPI can copy it, if built with device
+        # support.
         if not _accessible(memory):
             return _read_elsewhere(self.address, layout, self.nbytes)
         if not layout.gapless:
             return layout.read(self.address, self.count)
-        # Slicing makes an object. It is worth it only where the elements are a part of the memory.
+        # Slicing creates an object, which is needed only if the elements are a part of the memory.
         if self.nbytes < memory.nbytes:
             memory = memory[self._offset : self._offset + self.nbytes]
         body = memory.tobytes()
         return body
 
     def write(self, data: bytes) -> None:
-        """Put a received body here.
+        """Unpack a received body into the buffer.
 
         Raises
         ------
         Exception
-            ``ERR_TRUNCATE``: it is too long.
+            ``ERR_TRUNCATE``: the body is too long.
         """
-        # Checked before anything is written: MPI leaves the buffer of a truncated receive
-        # undefined, but never what lies behind it.
+        # Checked before any byte is written: after truncation MPI leaves the buffer undefined, but
+        # never the memory behind it.
         if len(data) > self.nbytes:
             raise REAL.Exception(REAL.ERR_TRUNCATE)
         if self._whole:
@@ -185,8 +186,8 @@ class Buffer:
     def _require_room(self) -> None:
         """Raise an error if the elements exceed the memory.
 
-        Elements with gaps may end behind the memory, as a column that begins in an array's row
-        does. They have to begin in the memory, and to end in that of its owner.
+        Elements with gaps may end behind the memory, for example a column that begins in a row of
+        an array. They must begin in the memory and end in its owner's memory.
         """
         layout, memory, first = self.layout, self._memory, self._offset
         if memory is None or not self.nbytes:
@@ -198,8 +199,8 @@ class Buffer:
         if low >= 0 and high <= memory.nbytes:
             return
         last = first + (self.count - 1) * layout.extent
-        # A column of an array ends behind its row, in memory of the same owner. That is legal,
-        # while a wrong count is not.
+        # A column of an array ends behind its row, in memory of the same owner. This is legal, a
+        # wrong count is not.
         begins_inside = min(first, last) >= 0 and max(first, last) < memory.nbytes
         if begins_inside and not layout.gapless:
             begin, end = _owned(memory)
@@ -207,16 +208,16 @@ class Buffer:
                 return
         raise ValueError(
             f"message: {self.count} elements of {layout.size} bytes exceed the buffer: they take "
-            f"bytes {low} to {high}, and it has {memory.nbytes}"
+            f"bytes {low} to {high}, but the buffer has {memory.nbytes} bytes"
         )
 
     @property
     def address(self) -> int:
-        """Address of the first element."""
+        """Memory address of the first element."""
         return self._offset + (0 if self._memory is None else self._memory.address)
 
     def _place(self, count: Any, displacement: Any, blocks: int) -> None:
-        """Find the first element and the number of elements."""
+        """Set the offset of the first element and the number of elements."""
         length = 0 if self._memory is None else self._memory.nbytes
         self._offset = offset_of(displacement, self.datatype, length)
         if count is None:
@@ -228,10 +229,10 @@ class Buffer:
 
 
 class KeptDatatype(REAL.Datatype):  # type: ignore[misc]
-    """Duplicate of a datatype that is freed with the last who uses it."""
+    """Duplicate of a datatype, freed together with its last user."""
 
     def __new__(cls, datatype: Any = None) -> KeptDatatype:
-        """Duplicate a datatype; those that mpi4py derives from one begin without any."""
+        """Duplicate a datatype; mpi4py creates derived datatypes without an argument."""
         own = None if datatype is None else datatype.Dup()
         made: KeptDatatype = REAL.Datatype.__new__(cls, own)
         return made
@@ -244,17 +245,17 @@ class KeptDatatype(REAL.Datatype):  # type: ignore[misc]
 def with_own_datatypes(*arguments: Any) -> list[Any]:
     """Return a call's arguments with duplicates of the datatypes in their specifications.
 
-    MPI lets a script free a datatype as soon as a nonblocking or persistent call returns.
+    A script may free a datatype as soon as a nonblocking or persistent call returns.
     """
-    duplicates: dict[int, KeptDatatype] = {}  # a datatype's duplicate equals itself alone
+    duplicates: dict[int, KeptDatatype] = {}  # a duplicate compares equal only to itself
 
     def owned(given: Any) -> Any:
         if type(given) in (list, tuple):
             return type(given)(map(owned, given))
         if not isinstance(given, REAL.Datatype) or given.is_predefined:
             return given
-        # One duplicate per datatype and call: arguments that were equal have to stay equal, as
-        # reductions compare them.
+        # One duplicate per datatype and call, because reductions compare arguments: equal datatypes
+        # must stay equal.
         if given.handle not in duplicates:
             duplicates[given.handle] = KeptDatatype(given)
         return duplicates[given.handle]
@@ -263,31 +264,31 @@ def with_own_datatypes(*arguments: Any) -> list[Any]:
 
 
 class Blocks:
-    """Memory that is divided into one block per rank.
+    """Memory divided into one block per rank.
 
     Parameters
     ----------
     spec : buffer or sequence
-        As mpi4py takes it: a count is that of every block; without one the memory is divided into
-        equal blocks.
+        Specification in mpi4py's form. A count applies to every block. Without a count the memory
+        is divided into equal blocks.
     size : int
-        Ranks.
+        Number of ranks.
     writable : bool
-        Whether bodies are put into it.
+        Whether bodies are unpacked into it.
 
     Raises
     ------
     TypeError, ValueError, KeyError, BufferError
-        The specification is malformed, as mpi4py has it.
+        The specification is malformed, as in mpi4py.
     """
 
     def __init__(self, spec: Any, size: int, writable: bool = False):
         self._first = Buffer(spec, writable, size)
-        # Equal blocks ascend, so that only the last one can exceed the memory.
+        # Equal blocks ascend, therefore only the last block can exceed the memory.
         self._require_room(range(size)[-1:])
 
     def block(self, rank: int) -> Buffer:
-        """The block of a rank."""
+        """Return the buffer of one rank's block."""
         return self._first.after(rank * self._first.count) if rank else self._first
 
     def _require_room(self, ranks: Iterable[int]) -> None:
@@ -296,31 +297,31 @@ class Blocks:
             self.block(rank)
 
     def read(self, rank: int) -> bytes:
-        """The body of a message that is sent from the block of a rank."""
+        """Return the packed block of a rank as a message body."""
         return self.block(rank).read()
 
     def write(self, rank: int, data: bytes) -> None:
-        """Put a received body into the block of a rank.
+        """Unpack a received body into the block of a rank.
 
         Raises
         ------
         Exception
-            ``ERR_TRUNCATE``: it is too long.
+            ``ERR_TRUNCATE``: the body is too long.
         """
         self.block(rank).write(data)
 
 
 class VectorBlocks(Blocks):
-    """Memory that is divided into blocks of various lengths.
+    """Memory divided into blocks of different lengths.
 
     Parameters
     ----------
     spec : buffer or sequence
-        As mpi4py takes it: buffer, counts, displacements in elements, datatype.
+        Specification in mpi4py's form: buffer, counts, displacements in elements, datatype.
     size : int
-        Ranks.
+        Number of ranks.
     writable : bool
-        Whether bodies are put into it.
+        Whether bodies are unpacked into it.
     """
 
     datatype: Any
@@ -341,28 +342,28 @@ class VectorBlocks(Blocks):
         elif is_integral(displacements):
             displacements = [rank * index(displacements) for rank in range(size)]
         self.displacements: list[int] = integers(displacements, size)
-        """Number of elements before each block."""
+        """Displacement of each block, in elements."""
         self._layout = layout_of(self.datatype)
         self._require_room(range(size))
 
     def block(self, rank: int) -> Buffer:
-        """The block of a rank."""
+        """Return the buffer of one rank's block."""
         layout = self._layout
         offset = self.displacements[rank] * layout.extent
         return Buffer.at(self._memory, offset, self.counts[rank], self.datatype, layout)
 
 
 class TypedBlocks(Blocks):
-    """Memory that is divided into blocks of various lengths and datatypes.
+    """Memory divided into blocks of different lengths and datatypes.
 
     Parameters
     ----------
     spec : sequence
-        As mpi4py takes it: buffer, counts, displacements in bytes, datatypes.
+        Specification in mpi4py's form: buffer, counts, displacements in bytes, datatypes.
     size : int
-        Ranks.
+        Number of ranks.
     writable : bool
-        Whether bodies are put into it.
+        Whether bodies are unpacked into it.
     """
 
     def __init__(self, spec: Any, size: int, writable: bool = False):
@@ -385,22 +386,22 @@ class TypedBlocks(Blocks):
         self.counts: list[int] = integers(list(counts), size)
         """Number of elements of each block."""
         self.displacements: list[int] = integers(list(displacements), size)
-        """Number of bytes before each block."""
+        """Displacement of each block, in bytes."""
         self.datatypes: Sequence[Any] = list(datatypes)
-        """The type of each block's elements. Type: sequence of Datatype."""
+        """Datatype of each block's elements. Type: sequence of Datatype."""
         if len(self.datatypes) != size:
             raise ValueError(f"expecting {size} items, got {len(self.datatypes)}")
         self._require_room(range(size))
 
     def block(self, rank: int) -> Buffer:
-        """The block of a rank."""
+        """Return the buffer of one rank's block."""
         return Buffer.at(
             self._memory, self.displacements[rank], self.counts[rank], self.datatypes[rank]
         )
 
 
 def _accessible(memory: Any) -> bool:
-    """Tell if memory may be touched without the real MPI, which knows devices."""
+    """Return whether memory is accessible from Python; device memory is not."""
     try:
         return memory is not None and memory[0:0].nbytes == 0
     except BufferError:
@@ -408,14 +409,14 @@ def _accessible(memory: Any) -> bool:
 
 
 def _owned(memory: Any) -> tuple[int, int]:
-    """The bytes that a buffer's owner has, counted from the buffer's first byte.
+    """Return the range of bytes owned by a buffer's owner, relative to the buffer's first byte.
 
-    The owner is the array of which the buffer shows a part, or the object that this one shows.
+    The owner is the array or object whose memory the buffer shows.
     """
     begin, end = memory.address, memory.address + memory.nbytes
     found = memory
-    # A view of a view: the owner of the memory is at the end of the chain, and knows how long it
-    # is.
+    # For a view of a view, the owner of the memory is at the end of the chain and has the full
+    # length.
     while (found := _shown(found)) is not None:
         try:
             whole = REAL.buffer.frombuffer(found, True)
@@ -427,7 +428,7 @@ def _owned(memory: Any) -> tuple[int, int]:
 
 
 def _shown(found: Any) -> Any:
-    """The object whose memory another one shows; None if there is none."""
+    """Return the object whose memory another object shows; None without such an object."""
     if isinstance(found, (memoryview, REAL.buffer)):
         return found.obj
     return getattr(found, "base", None) if hasattr(found, "__array_interface__") else None
@@ -435,7 +436,7 @@ def _shown(found: Any) -> Any:
 
 @contextmanager
 def _placed(address: int, layout: Layout, nbytes: int) -> Iterator[Any]:
-    """A datatype of the bytes of a body, which are elements at an address on a device."""
+    """Context manager: a datatype for the bytes of a body in elements at a device address."""
     begins, lengths = layout.pieces(0, nbytes)
     begins += address - REAL.Get_address(ANCHOR)
     placed = REAL.BYTE.Create_hindexed(lengths.tolist(), begins.tolist())
@@ -448,7 +449,7 @@ def _placed(address: int, layout: Layout, nbytes: int) -> Iterator[Any]:
 
 
 def _read_elsewhere(address: int, layout: Layout, nbytes: int) -> bytes:
-    """The body of elements at an address on a device."""
+    """Pack elements at a device address into a body."""
     body = bytearray(nbytes)
     with _placed(address, layout, nbytes) as kind:
         kind.Pack(ANCHOR, body, 0, SELF)
@@ -456,6 +457,6 @@ def _read_elsewhere(address: int, layout: Layout, nbytes: int) -> bytes:
 
 
 def _write_elsewhere(address: int, layout: Layout, data: bytes) -> None:
-    """Put a body into elements at an address on a device."""
+    """Unpack a body into elements at a device address."""
     with _placed(address, layout, len(data)) as kind:
         kind.Unpack(data, 0, ANCHOR, SELF)

@@ -1,7 +1,7 @@
-"""The element types of arrays that show themselves by DLPack alone.
+"""Element types of arrays that only support DLPack.
 
-A capsule holds a C structure with the array's description. The real MPI finds the memory in it;
-the type of the elements is read here, on any device, without touching the memory.
+A capsule contains a C structure that describes the array. The real MPI gets the memory from it. The
+element type is read here, on any device, without access to the memory.
 """
 
 from __future__ import annotations
@@ -11,13 +11,13 @@ import struct
 from typing import Any
 
 CPU = 1
-"""DLPack's number of the host."""
+"""DLPack's device type of the host."""
 
 TENSOR_AT = {"dltensor": 0, "dltensor_versioned": 32}
 """Offset of an array's description in a capsule's structure, by the capsule's name."""
 
 TYPE_AT = 20
-"""Offset of the elements' type in an array's description: kind, bits and lanes."""
+"""Offset of the element type in an array's description: kind, bits and lanes."""
 
 INTEGERS = {8: "b", 16: "h", 32: "i", 64: "l"}
 FLOATS = {16: "e", 32: "f", 64: "d", 128: "g"}
@@ -29,7 +29,7 @@ CODES = {
     **{(5, 2 * bits): f"Z{code}" for bits, code in FLOATS.items()},
     (6, 8): "?",
 }
-"""Codes of elements, as the buffer protocol has them, by DLPack's kind and bits."""
+"""Codes of element types in the buffer protocol, by DLPack's kind and bits."""
 
 _name = ctypes.pythonapi.PyCapsule_GetName
 _name.restype, _name.argtypes = ctypes.c_char_p, (ctypes.py_object,)
@@ -38,12 +38,12 @@ _pointer.restype, _pointer.argtypes = ctypes.c_void_p, (ctypes.py_object, ctypes
 
 
 def code_of(array: Any) -> str:
-    """The code of an array's elements; "" if there is none.
+    """Return the code of an array's element type; empty for an unknown type.
 
     Parameters
     ----------
     array : object
-        Has ``__dlpack__`` and ``__dlpack_device__``.
+        An object with ``__dlpack__`` and ``__dlpack_device__``.
     """
     capsule = _capsule(array)
     name = _name(capsule)
@@ -55,7 +55,7 @@ def code_of(array: Any) -> str:
 
 
 def _capsule(array: Any) -> Any:
-    """An array's capsule, of the newest version that it knows."""
+    """Return an array's capsule, in the newest version that the array supports."""
     stream = {} if array.__dlpack_device__()[0] == CPU else {"stream": -1}
     try:
         return array.__dlpack__(max_version=(1, 0), copy=False, **stream)

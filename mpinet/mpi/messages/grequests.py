@@ -1,4 +1,4 @@
-"""Generalized requests: those that scripts complete themselves."""
+"""Generalized requests: requests completed by scripts."""
 
 # ruff: noqa: N802  (mpi4py's names)
 
@@ -15,17 +15,17 @@ from mpinet.mpi.world.events import Awaited, Event
 
 
 class Answers:
-    """Functions of a script's own that answer for a request which it completes itself.
+    """A script's callback functions for a generalized request.
 
     Parameters
     ----------
     query, free, cancel : callable or None
-        The script's functions: fills a status; is called at the end; is told whether a cancelled
-        request had been complete.
+        The script's functions. `query` fills a status, `free` is called at the end, and `cancel`
+        gets whether a cancelled request was complete.
     arguments : tuple
-        What they get besides.
+        Further positional arguments of the functions.
     named : mapping
-        What they get by name.
+        Keyword arguments of the functions.
     """
 
     __slots__ = ("_arguments", "_cancel", "_free", "_named", "_query", "given")
@@ -46,7 +46,7 @@ class Answers:
         self.given: Any = None
 
     def finish(self, status: Any) -> Any:
-        """Let the script fill a status; the object that it has completed the request with."""
+        """Call the script's `query` function to fill a status; return the completion's object."""
         status = REAL.Status() if status is None else status
         blank(status)
         if self._query is not None:
@@ -56,18 +56,18 @@ class Answers:
         return self.given
 
     def free(self) -> None:
-        """Tell the script that the request is of no use any more."""
+        """Call the script's `free` function, because the request is no longer needed."""
         if self._free is not None:
             self._free(*self._arguments, **self._named)
 
     def cancel(self, complete: bool) -> None:
-        """Tell the script that the request is cancelled."""
+        """Call the script's `cancel` function, because the request is cancelled."""
         if self._cancel is not None:
             self._cancel(complete, *self._arguments, **self._named)
 
 
 class Grequest(Request):
-    """Request that the script itself completes, as `mpi4py.MPI.Grequest`."""
+    """Request completed by the script, as `mpi4py.MPI.Grequest`."""
 
     __slots__ = ("_answers", "_promise")
 
@@ -75,7 +75,7 @@ class Grequest(Request):
     _promise: Event | None
 
     def __new__(cls, request: Request | None = None) -> Grequest:
-        """Another face of a request."""
+        """Create another Python object for the same generalized request."""
         made = super().__new__(cls, request)
         made._promise = None
         if isinstance(request, Grequest):
@@ -91,7 +91,7 @@ class Grequest(Request):
         args: Sequence[Any] | None = None,
         kwargs: Mapping[str, Any] | None = None,
     ) -> Grequest:
-        """A request that `Complete` completes."""
+        """Create a request that `Complete` will complete."""
         answers = Answers(query_fn, free_fn, cancel_fn, tuple(args or ()), dict(kwargs or {}))
         promise = Awaited(running.turns.current, "its own Grequest.Complete")
         made = cls._of(promise, answers.finish)
@@ -100,7 +100,7 @@ class Grequest(Request):
 
     @call
     def Complete(self) -> None:
-        """Say that it is complete."""
+        """Mark the generalized request as complete."""
         promise = self._promise
         if promise is None or promise.done:
             raise REAL.Exception(REAL.ERR_REQUEST)
@@ -110,7 +110,7 @@ class Grequest(Request):
 
     @call
     def complete(self, obj: Any = None) -> None:
-        """Say that it is complete, and what `wait` gives."""
+        """Mark the generalized request as complete, with the object that `wait` returns."""
         if self._promise is not None:
             self._answers.given = obj
         self.Complete()

@@ -1,8 +1,9 @@
-"""Layouts: the places of a datatype's bytes, and how bodies are copied from and to these places.
+"""Layouts: the byte positions of a datatype, and the copying of bodies from and to these positions.
 
-A layout is a list of runs, which are bytes without gaps, in the order of the datatype's type map.
-Runs come from the description that the real MPI keeps of each datatype. Each datatype carries its
-layout as an attribute of the real MPI, which deletes the attribute when the datatype is freed.
+A layout is a list of runs. A run is a range of bytes without gaps. Runs are in the order of the
+datatype's type map and derived from the real MPI's description of the datatype. Each datatype
+carries its layout as an attribute of the real MPI, which deletes the attribute when the datatype is
+freed.
 """
 
 from __future__ import annotations
@@ -19,47 +20,47 @@ from mpinet.errors import UsageError
 from mpinet.mpi.real import REAL
 
 MOST_RUNS = 1 << 25
-"""Most runs of one datatype: two integers are kept for each."""
+"""Maximum number of runs of a datatype; each takes two integers."""
 
 MOST_UNIT = 1 << 30
-"""Most bytes that are copied as one unit: NumPy's elements have 31 bits for their bytes."""
+"""Maximum size of a copied unit in bytes, because NumPy stores an element's size in 31 bits."""
 
 AT_ONCE = 1 << 16
-"""Units whose places are computed at a time, so that they stay in the cache."""
+"""Number of units with positions computed at a time, to stay in the cache."""
 
 Runs: TypeAlias = tuple[Ints, Ints]
-"""The first byte of each run, and the bytes in it."""
+"""First byte and length of each run."""
 
 
 class ReachedMemory(NamedTuple):
-    """The memory that some elements of a datatype reach, and the places of their bytes in it."""
+    """The memory reached by some elements of a datatype, and the positions of their bytes in it."""
 
     elements: int
     low: int
-    """The first byte, counted from the first element's place."""
+    """The first byte, relative to the first element's position."""
     nbytes: int
     first: int
-    """The place of the first run in there."""
+    """Position of the first run in this memory."""
     shape: tuple[int, int, int]
-    """Elements, runs of each, and units of each run, if the runs are regular."""
+    """Number of elements, runs per element and units per run, if the runs are regular."""
     places: Ints | None
-    """The places of all units; None if they are regular, or too many."""
+    """Positions of all units; None if regular or too many."""
 
     @property
     def high(self) -> int:
-        """The end of the last byte."""
+        """End of the last reached byte, relative to the first element's position."""
         return self.low + self.nbytes
 
 
 class Layout:
-    """Places of the bytes of a datatype.
+    """Byte positions of a datatype's elements.
 
     Parameters
     ----------
     begins, lengths : ndarray of int64
         The runs in the order of the type map.
     extent : int
-        Bytes from one element to the next.
+        Distance between elements in bytes.
     """
 
     __slots__ = (
@@ -71,26 +72,26 @@ class Layout:
         self.begins, self.lengths, self.extent = begins, lengths, extent
         self._ends = np.cumsum(lengths)
         self.size = int(lengths.sum())
-        """Bytes of an element's body."""
+        """Size of an element's body in bytes."""
         self._low = int(begins.min()) if len(begins) else 0
         self._high = int((begins + lengths).max()) if len(begins) else 0
         self.gapless = len(begins) == 1 and self._low == 0 and self.size == extent
-        """True if a body is a copy of the elements, which have no gaps and are in its order."""
+        """True if elements have no gaps and their bytes are in the order of the body."""
         steps, unit = np.diff(begins), int(np.gcd.reduce(lengths))
         step = int(steps[0]) if len(steps) else 0
         # Vectors and sub-arrays are regular: three strides describe them, and NumPy copies them
-        # without a list of places.
+        # without a list of positions.
         regular = bool((lengths == unit).all() and (steps == step).all())
         if not regular:
             unit = gcd(unit, extent, int(np.gcd.reduce(begins - self._low)))
         unit = unit if unit <= MOST_UNIT else gcd(unit, MOST_UNIT)
         self._kind = np.dtype((np.void, max(unit, 1)))
         self._steps = (extent, step, unit) if regular else None
-        """Bytes between elements, runs and units; None if the runs differ in lengths or steps."""
+        """Distances between elements, runs and units in bytes; None if the runs are irregular."""
         self._last = self._reach(1)
 
     def reach(self, count: int) -> ReachedMemory:
-        """The memory that so many elements reach; at least one."""
+        """Return the memory reached by `count` elements; at least one."""
         last = self._last  # threads may ask at the same time
         if last.elements != count:
             last = self._last = self._reach(count)
@@ -110,14 +111,14 @@ class Layout:
         return ReachedMemory(count, low, nbytes, 0, (0, 0, 0), places)
 
     def pieces(self, skipped: int, nbytes: int) -> Runs:
-        """The runs of some bytes of a body.
+        """Return the runs of a range of bytes of a body.
 
         Parameters
         ----------
         skipped : int
-            Bytes of the body before them.
+            Number of bytes of the body before the range.
         nbytes : int
-            How many they are; at least one.
+            Length of the range; at least 1.
         """
         runs = len(self.begins)
         first, behind = self._place(skipped)
@@ -131,14 +132,14 @@ class Layout:
         return begins, lengths
 
     def _place(self, place: int) -> tuple[int, int]:
-        """The run of a body's byte, counted over all elements, and the bytes before it in there."""
+        """Return the run of a body's byte, counted over all elements, and its offset in the run."""
         element, within = divmod(place, self.size)
         run = int(np.searchsorted(self._ends, within, "right"))
         before = int(self._ends[run] - self.lengths[run])
         return element * len(self.begins) + run, within - before
 
     def read(self, address: int, count: int) -> bytes:
-        """The body of elements at an address, all of which is memory that may be read."""
+        """Return the body of elements at an address; all their memory must be readable."""
         reach = self.reach(count)
         memory = REAL.buffer.fromaddress(address + reach.low, reach.nbytes, True)
         if self._steps is not None:
@@ -147,10 +148,9 @@ class Layout:
         return b"".join([units[places].tobytes() for places in self._places(reach)])
 
     def write(self, address: int, body: bytes) -> None:
-        """Put a body into elements at an address; the last element may be there in part."""
+        """Unpack a body into elements at an address; the last element may be incomplete."""
         count, rest = divmod(len(body), self.size)
-        # A shorter message than the receive allows is legal. Its last element may then be there in
-        # part.
+        # A message shorter than the receive allows is legal. Its last element may be incomplete.
         if rest:
             begins, lengths = self.pieces(count * self.size, rest)
             Layout(begins, lengths, self.extent).write(address, body[-rest:])
@@ -168,7 +168,7 @@ class Layout:
             done += len(places) * self._kind.itemsize
 
     def _places(self, reach: ReachedMemory) -> Iterable[Ints]:
-        """The places of elements' units in the memory that they reach, in parts."""
+        """Return the positions of the elements' units in their memory, in parts."""
         return self._parts(reach) if reach.places is None else (reach.places,)
 
     def _parts(self, reach: ReachedMemory) -> Iterator[Ints]:
@@ -186,12 +186,12 @@ _predefined: dict[int, Layout] = {}
 
 @cache
 def _keyval() -> int:
-    """The key of layouts among datatypes' attributes; MPI makes none before it is initialised."""
+    """Return the attribute key of layouts; MPI creates no keys before its initialization."""
     return int(REAL.Datatype.Create_keyval(copy_fn=True))
 
 
 def layout_of(datatype: Any) -> Layout:
-    """The layout of a datatype that messages may have.
+    """Return the layout of a datatype, for use in messages.
 
     Raises
     ------
@@ -204,12 +204,12 @@ def layout_of(datatype: Any) -> Layout:
     if layout is not None:
         return layout
     # The attribute dies with the datatype. A table by handle would answer for another datatype that
-    # got the same handle later.
+    # later gets the same handle.
     layout = datatype.Get_attr(_keyval())
     if layout is None and datatype.is_predefined:
         layout = _predefined[datatype.handle] = flattened(datatype)
     if layout is None:
-        # The real MPI refuses to send nothing of a datatype that is not committed.
+        # The real MPI refuses an empty send with an uncommitted datatype.
         REAL.COMM_SELF.Sendrecv([None, 0, datatype], 0, 0, [None, 0, REAL.BYTE], 0, 0)
         layout = flattened(datatype)
         datatype.Set_attr(_keyval(), layout)
@@ -217,19 +217,19 @@ def layout_of(datatype: Any) -> Layout:
 
 
 def flattened(datatype: Any) -> Layout:
-    """Make the layout of a datatype, which need not be committed."""
+    """Create the layout of a datatype, committed or not."""
     return Layout(*_runs(datatype), datatype.extent)
 
 
 def spread(begins: Ints, lengths: Ints, unit: int = 1) -> Ints:
-    """The places of runs' units, one after another."""
+    """Return the positions of the runs' units, one after another."""
     numbers = lengths // unit
     before = np.cumsum(numbers) - numbers
     return np.repeat(begins // unit - before, numbers) + np.arange(numbers.sum())
 
 
 def _runs(datatype: Any) -> Runs:
-    """The runs of a datatype."""
+    """Return the runs of contiguous bytes of a datatype."""
     if datatype.is_predefined:
         return merged(*_element(datatype))
     inner, combiner, given = datatype.decode()
@@ -248,14 +248,14 @@ def _runs(datatype: Any) -> Runs:
         return merged(np.concatenate([_ints([]), *begins]), np.concatenate([_ints([]), *sizes]))
     finally:
         for part in parts:
-            # `decode` gives new references to derived parts, which have to be freed. Predefined
-            # ones must not be.
+            # `decode` returns new references to derived datatypes, which must be freed. Predefined
+            # datatypes must not be freed.
             if not part.is_predefined:
                 part.Free()
 
 
 def _element(datatype: Any) -> Runs:
-    """The runs of a predefined datatype: one, or a value and the index behind it."""
+    """Return the runs of a predefined datatype: one run, or two for a value with an index."""
     size, extent = datatype.size, datatype.extent
     if size == extent:
         return _ints([0]), _ints([size])
@@ -264,7 +264,7 @@ def _element(datatype: Any) -> Runs:
 
 
 def _placed(extent: int, combiner: str, given: dict[str, Any]) -> Runs:
-    """The starts of blocks of elements, and the elements in each block."""
+    """Return the starts of blocks of elements, and the number of elements of each block."""
     starts = given.get("displacements", [0])
     lengths = given.get("blocklengths", given.get("blocklength", 1))
     if combiner == "CONTIGUOUS":
@@ -279,7 +279,7 @@ def _placed(extent: int, combiner: str, given: dict[str, Any]) -> Runs:
 
 
 def _grid(inner: Any, combiner: str, given: dict[str, Any]) -> Runs:
-    """The runs of a part of an array, from the dimension that varies fastest outwards."""
+    """Return the runs of a part of an array, starting with the fastest varying dimension."""
     extent = inner.extent
     runs = _runs(inner)
     if combiner == "SUBARRAY":
@@ -299,7 +299,7 @@ def _grid(inner: Any, combiner: str, given: dict[str, Any]) -> Runs:
 
 
 def _dealt(given: dict[str, Any]) -> list[Runs]:
-    """The blocks of each dimension of a distributed array that a process has."""
+    """Return the blocks of a distributed array owned by a process, by dimension."""
     coordinates = np.unravel_index(given["rank"], given["psizes"])
     chosen = []
     for dimension, coordinate in enumerate(map(int, coordinates)):
@@ -315,28 +315,28 @@ def _dealt(given: dict[str, Any]) -> list[Runs]:
 
 
 def _blocks(runs: Runs, extent: int, starts: Ints, lengths: Ints) -> Runs:
-    """The runs of blocks of elements, each of which has runs."""
+    """Return the runs of blocks of elements, where each element has runs."""
     begins, sizes = runs
     if len(begins) == 1 and sizes[0] == extent:
         return merged(starts + begins[0], lengths * extent)
-    # Asked before the arrays are made: a typing error in a count could ask for more memory than
-    # there is.
+    # Checked before the arrays are created, because a typing error in a count could request more
+    # memory than available.
     _require_few(int(lengths.sum()) * len(begins))
     places = np.repeat(starts, lengths) + spread(np.zeros_like(lengths), lengths) * extent
     return merged((places[:, None] + begins).ravel(), np.tile(sizes, len(places)))
 
 
 def _require_few(runs: int) -> None:
-    """Raise an error if there are too many runs, before they are made."""
+    """Raise an error before too many runs are created."""
     if runs > MOST_RUNS:
         raise UsageError(
-            f"A datatype has {runs:,} runs of bytes without gaps, and mpinet takes {MOST_RUNS:,} "
-            "at most. Send it in parts."
+            f"A datatype has {runs:,} separate runs of bytes, but mpinet allows at most "
+            f"{MOST_RUNS:,}. Send the data in parts."
         )
 
 
 def merged(begins: Ints, lengths: Ints) -> Runs:
-    """Runs of which those that follow one another without a gap are one."""
+    """Merge adjacent runs of bytes."""
     some = lengths > 0
     begins, lengths = begins[some], lengths[some]
     first = np.ones(len(begins), np.bool_)

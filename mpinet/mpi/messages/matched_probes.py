@@ -1,4 +1,4 @@
-"""Probes, and matched probes: messages taken out of the unexpected queue to be received later."""
+"""Probes and matched probes: a matched message leaves the queue and is received later."""
 
 # ruff: noqa: N802  (mpi4py's names)
 
@@ -23,13 +23,13 @@ M = TypeVar("M", bound="Message")
 
 
 class Probes(Endpoint):
-    """Calls that look for messages, as `mpi4py.MPI.Comm` has it."""
+    """Probe calls of communicators, as in `mpi4py.MPI.Comm`."""
 
     __slots__ = ()
 
     @call
     def Probe(self, source: int = ANY_SOURCE, tag: int = ANY_TAG, status: Any = None) -> bool:
-        """Wait until there is a message; it stays there."""
+        """Wait until a matching message has arrived, without removing it from the queue."""
         probe = self._looked_for(source, tag)
         message = None if probe is None else running.mail.await_message(probe)
         if status is not None:
@@ -40,7 +40,7 @@ class Probes(Endpoint):
 
     @call
     def Iprobe(self, source: int = ANY_SOURCE, tag: int = ANY_TAG, status: Any = None) -> bool:
-        """Tell if there is a message, after the machine's next step at the latest."""
+        """Return whether a message has arrived, after at most one step of the machine."""
         probe = self._looked_for(source, tag)
         message = None if probe is None else at_hand(probe)
         if message is None and probe is not None:
@@ -53,7 +53,7 @@ class Probes(Endpoint):
 
     @call
     def Mprobe(self, source: int = ANY_SOURCE, tag: int = ANY_TAG, status: Any = None) -> Message:
-        """Wait until there is a message, and take it away from other receives."""
+        """Wait for a message and reserve it: no receive can match the message any more."""
         return Message.Probe(self, source, tag, status)
 
     mprobe = Renamed(Mprobe)
@@ -62,23 +62,23 @@ class Probes(Endpoint):
     def Improbe(
         self, source: int = ANY_SOURCE, tag: int = ANY_TAG, status: Any = None
     ) -> Message | None:
-        """Take a message away from other receives, if there is one at the next step's end."""
+        """Reserve a message if one has arrived, after at most one step of the machine."""
         return Message.Iprobe(self, source, tag, status)
 
     improbe = Renamed(Improbe)
 
     def _looked_for(self, source: int, tag: int) -> Arrival | None:
-        """Return what looks for a message from a rank; None for `PROC_NULL`."""
+        """Return a probe for messages from a rank; None for `PROC_NULL`."""
         if source == PROC_NULL:
             return None
         return Arrival(running.turns.current, self._scope.envelope(source, tag))
 
 
 def at_hand(probe: Arrival) -> Body | None:
-    """The message that a probe finds, after the machine's next step at the latest."""
+    """Return the message found by a probe, after at most one step of the machine, or None."""
     found = running.mail.probe(probe)
     if found is None:
-        # One step before the answer is no: a message may be in flight, and a loop of probes has to
+        # One step before the negative answer: a message may be in flight, and a loop of probes must
         # let time pass.
         running.turns.poll()
         found = running.mail.probe(probe)
@@ -86,12 +86,12 @@ def at_hand(probe: Arrival) -> Body | None:
 
 
 class Message(NamedNumber):
-    """A message that a probe has matched, as `mpi4py.MPI.Message`.
+    """A message matched by a probe, as `mpi4py.MPI.Message`.
 
     Parameters
     ----------
     message : Message, optional
-        Another face of this one (default: of none, the null message).
+        Message to be shared by the new object (default: the null message).
     """
 
     __slots__ = ("__weakref__", "_received")
@@ -101,7 +101,7 @@ class Message(NamedNumber):
     _received: PostedReceive | None
 
     def __new__(cls: type[M], message: Message | None = None) -> M:
-        """Another face of a message."""
+        """Create another Python object for the same matched message."""
         made = object.__new__(cls)
         made._received = None if message is None else instance_of(Message, message)._received
         return made
@@ -126,7 +126,7 @@ class Message(NamedNumber):
     def Probe(
         cls, comm: Probes, source: int = ANY_SOURCE, tag: int = ANY_TAG, status: Any = None
     ) -> Message:
-        """Wait until there is a message, and take it away from other receives."""
+        """Wait for a message and reserve it: no receive can match the message any more."""
         probe = comm._looked_for(source, tag)
         return cls._taken(
             probe, None if probe is None else running.mail.await_message(probe), status
@@ -139,7 +139,7 @@ class Message(NamedNumber):
     def Iprobe(
         cls, comm: Probes, source: int = ANY_SOURCE, tag: int = ANY_TAG, status: Any = None
     ) -> Message | None:
-        """Take a message away from other receives, if there is one at the next step's end."""
+        """Reserve a message if one has arrived, after at most one step of the machine."""
         probe = comm._looked_for(source, tag)
         message = None if probe is None else at_hand(probe)
         if message is None and probe is not None:
@@ -150,60 +150,59 @@ class Message(NamedNumber):
 
     @call
     def Recv(self, buf: Any, status: Any = None) -> None:
-        """Receive it into memory."""
+        """Receive the matched message into a buffer."""
         self._put(buf)(status)
 
     @call
     def Irecv(self, buf: Any) -> Request:
-        """Begin to receive it into memory."""
+        """Begin to receive the matched message into a buffer."""
         return Request._of(HAPPENED, self._put(buf))
 
     @call
     def recv(self, status: Any = None) -> Any:
-        """The object that it brings."""
+        """Receive the matched message and return its object."""
         return fetched(self._give(), None, status)
 
     @call
     def irecv(self) -> Request:
-        """Begin to receive the object that it brings."""
+        """Begin to receive the object of the matched message."""
         return Request._of(HAPPENED, partial(fetched, self._give(), None))
 
     def free(self) -> None:
-        """Let it be the null message if it is from `PROC_NULL`, and no constant."""
+        """Make this the null message if it is from `PROC_NULL`, unless it is the constant."""
         if self._received is NO_PROC and self is not MESSAGE_NO_PROC:
             self._received = None
 
     @classmethod
     def _taken(cls, probe: Arrival | None, message: Body | None, status: Any) -> Message:
-        """The message that a probe has found, which it now takes; from `PROC_NULL` without one."""
+        """Take a probed message out of the queue; MESSAGE_NO_PROC for `PROC_NULL`."""
         if status is not None:
             fill(status, message)
         if probe is None or message is None:
             return cls._of(NO_PROC)
-        # Out of the queue at once, so that no other receive, nor another thread's, can match it any
-        # more.
+        # Removed from the queue at once, so no receive of any thread can match it any more.
         running.mail.take(message)
         probe.message = message
         return cls._of(probe)
 
     def _put(self, buf: Any) -> Any:
-        """Make what puts the message into memory."""
+        """Return a function that unpacks the message into a buffer."""
         buffer = None if self._received is NO_PROC else Buffer(buf, writable=True)
         return partial(put, self._give(), buffer)
 
     def _give(self) -> PostedReceive | None:
-        """Return what has received it, once; None from `PROC_NULL`; `ERR_REQUEST` of a null one."""
+        """Return the matched receive once; None for `PROC_NULL`; an error for a null message."""
         received = self._received
         if received is None:
             raise REAL.Exception(REAL.ERR_REQUEST)
-        # A matched message is received once. The constant is shared and stays what it is.
+        # A matched message is received once. The constant is shared and stays unchanged.
         if self is not MESSAGE_NO_PROC:
             self._received = None
         return None if received is NO_PROC else received
 
 
 NO_PROC: Any = object()
-"""Processor that receives from `PROC_NULL`."""
+"""Marker of a message from `PROC_NULL`."""
 
 MESSAGE_NULL = Message()
 MESSAGE_NO_PROC = Message._of(NO_PROC)

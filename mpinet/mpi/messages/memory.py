@@ -1,4 +1,4 @@
-"""Point-to-point messages of buffers: a communicator's upper-case calls, persistent ones too."""
+"""Point-to-point messages of buffers: a communicator's upper-case calls, with persistent calls."""
 
 # ruff: noqa: N802  (mpi4py's names)
 
@@ -20,10 +20,10 @@ from mpinet.mpi.world.message import BODY
 
 
 class BufferMessages(Endpoint):
-    """Memory to and from one rank, as `mpi4py.MPI.Comm` has it.
+    """Buffer communication with one rank, as in `mpi4py.MPI.Comm`.
 
-    The arguments are mpi4py's. A send reads the memory at once, and may let its caller go on at
-    once: standard and ready sends do unless the run asks for synchronous ones.
+    The arguments are mpi4py's. A send reads the memory at once. Standard and ready sends return at
+    once, unless the run uses synchronous sends.
     """
 
     __slots__ = ()
@@ -31,13 +31,13 @@ class BufferMessages(Endpoint):
     Send, Rsend = Sending(standard), Sending(standard)
     Bsend, Ssend = Sending(buffered), Sending(synchronous)
 
-    # ---- at once
+    # ---- blocking
 
     @call
     def Recv(
         self, buf: Any, source: int = ANY_SOURCE, tag: int = ANY_TAG, status: Any = None
     ) -> None:
-        """Receive into memory."""
+        """Receive into a buffer."""
         buffer = _incoming(buf, source)
         message = self._receive(source, tag)
         if status is not None:
@@ -56,7 +56,7 @@ class BufferMessages(Endpoint):
         recvtag: int = ANY_TAG,
         status: Any = None,
     ) -> None:
-        """Send memory, and receive into other memory."""
+        """Send a buffer and receive into another buffer."""
         self.Isendrecv(sendbuf, dest, sendtag, recvbuf, source, recvtag).Wait(status)
 
     @call
@@ -69,14 +69,14 @@ class BufferMessages(Endpoint):
         recvtag: int = ANY_TAG,
         status: Any = None,
     ) -> None:
-        """Send memory, and receive into the same."""
+        """Send a buffer and receive into the same buffer."""
         self.Isendrecv_replace(buf, dest, sendtag, source, recvtag).Wait(status)
 
-    # ---- begun, completed later
+    # ---- nonblocking
 
     @call
     def Irecv(self, buf: Any, source: int = ANY_SOURCE, tag: int = ANY_TAG) -> Request:
-        """Begin to receive into memory."""
+        """Begin to receive into a buffer."""
         return self._begin_receive(_incoming(buf, source), source, tag)
 
     @call
@@ -89,7 +89,7 @@ class BufferMessages(Endpoint):
         source: int = ANY_SOURCE,
         recvtag: int = ANY_TAG,
     ) -> Request:
-        """Begin to send memory, and to receive into other memory."""
+        """Begin to send a buffer and to receive into another buffer."""
         body = body_of(sendbuf, dest)
         buffer = _incoming(recvbuf, source)
         return self._exchange(body, dest, sendtag, buffer, source, recvtag)
@@ -103,20 +103,20 @@ class BufferMessages(Endpoint):
         source: int = ANY_SOURCE,
         recvtag: int = ANY_TAG,
     ) -> Request:
-        """Begin to send memory, and to receive into the same."""
+        """Begin to send a buffer and to receive into the same buffer."""
         buffer = _incoming(buf, dest if source == PROC_NULL else source)
         body = b"" if buffer is None else buffer.read()
         return self._exchange(body, dest, sendtag, buffer, source, recvtag)
 
-    # ---- begun again and again
+    # ---- persistent
 
     @call
     def Recv_init(self, buf: Any, source: int = ANY_SOURCE, tag: int = ANY_TAG) -> Prequest:
-        """A receive into memory, to be started."""
+        """Create a persistent request for a receive into a buffer."""
         buffer = _incoming(buf, source)
         return Prequest._repeating(partial(self._begin_receive, buffer, source, tag))
 
-    # ---- steps of the above
+    # ---- parts of these calls
 
     def _begin_receive(self, buffer: Buffer | None, source: int, tag: int) -> Request:
         receive = self._post(source, tag)
@@ -131,14 +131,14 @@ class BufferMessages(Endpoint):
         source: int,
         recvtag: int,
     ) -> Request:
-        """A send and a receive as one request; a synchronous send is awaited with the receive."""
+        """Return a request for a send and a receive, complete when both are."""
         sending = running.mail.send_standard(self._scope, dest, sendtag, body)
         received = self._begin_receive(buffer, source, recvtag)
         return received if sending is HAPPENED else _both(sending, received)
 
 
 def put(receive: PostedReceive | None, buffer: Buffer | None, status: Any) -> None:
-    """Put what a receive has got into memory; nothing from `PROC_NULL`, or if it is cancelled."""
+    """Unpack a receive's message into a buffer; nothing for `PROC_NULL` or a cancelled receive."""
     tell(status, receive)
     message = None if receive is None else receive.message
     if message is not None and buffer is not None:
@@ -146,12 +146,12 @@ def put(receive: PostedReceive | None, buffer: Buffer | None, status: Any) -> No
 
 
 def _incoming(buf: Any, source: int) -> Buffer | None:
-    """The memory that is received into; None from `PROC_NULL`."""
+    """Return the buffer of a receive; None for `PROC_NULL`."""
     return None if source == PROC_NULL else Buffer(buf, writable=True)
 
 
 def _both(sending: Event, received: Request) -> Request:
-    """The request that is complete when a send has been matched, and a receive is."""
+    """Return a request that completes when a send has matched and a receive is complete."""
     events = sending, received._event or HAPPENED
 
     def wait() -> None:

@@ -20,11 +20,11 @@ from mpinet.mpi.world.message import BODY, Message
 dumps, loads = REAL.pickle.dumps, REAL.pickle.loads
 
 NOTHING = b"N."
-"""Pickle of what an empty body stands for."""
+"""Pickle of the object represented by an empty body, None."""
 
 
 class ObjectMessages(Endpoint):
-    """Objects to and from one rank, as `mpi4py.MPI.Comm` has it."""
+    """Object communication with one rank, as in `mpi4py.MPI.Comm`."""
 
     __slots__ = ()
 
@@ -55,7 +55,7 @@ class ObjectMessages(Endpoint):
 
     @call
     def irecv(self, buf: Any = None, source: int = ANY_SOURCE, tag: int = ANY_TAG) -> Request:
-        """Begin to receive an object, of no more than `buf` bytes (default: as mpi4py has it)."""
+        """Begin to receive an object of at most `buf` bytes (default: mpi4py's limit)."""
         room = None if source == PROC_NULL else _room(buf)
         receive = self._post(source, tag)
         return Request._of(receive or HAPPENED, partial(fetched, receive, room))
@@ -79,28 +79,28 @@ class ObjectMessages(Endpoint):
         return found
 
     def _received(self, buf: Any, source: int, tag: int, status: Any) -> Any:
-        if buf is None and status is None and source != PROC_NULL:  # as mostly: in few calls
+        if buf is None and status is None and source != PROC_NULL:  # usual, fast
             return loads(running.mail.receive(self._scope, source, tag)[BODY] or NOTHING)
         room = None if buf is None else _room_given(buf, source)
         return loaded(self._receive(source, tag), room, status)
 
 
 def loaded(message: Message | None, room: int | None = None, status: Any = None) -> Any:
-    """The object of a message, of which a status tells if there is one.
+    """Return the object of a message, and fill a status if given.
 
     Parameters
     ----------
     message : Message or None
-        The message; none, from `PROC_NULL`, and one with an empty body give None.
+        The message. None (from `PROC_NULL`) and an empty body both return None.
     room : int or None
-        Most bytes that its body may have.
+        Maximum size of the body in bytes.
     status : Status, optional
-        Tells of it.
+        Status to fill.
 
     Raises
     ------
     Exception
-        ``ERR_TRUNCATE``: it has more.
+        ``ERR_TRUNCATE``: the body is larger.
     """
     if status is not None:
         fill(status, message)
@@ -113,19 +113,19 @@ def loaded(message: Message | None, room: int | None = None, status: Any = None)
 
 
 def fetched(receive: PostedReceive | None, room: int | None, status: Any) -> Any:
-    """The object that a receive has got; None from `PROC_NULL`, or if it is cancelled."""
+    """Return the object of a receive; None for `PROC_NULL` or a cancelled receive."""
     tell(status, receive)
     return loaded(None if receive is None else receive.message, room)
 
 
 def _room_given(buf: Any, source: int) -> int | None:
-    """The bytes that a blocking receive has room for, which mpi4py no longer asks for."""
+    """Return the capacity of a blocking receive, from mpi4py's deprecated argument."""
     warnings.warn("the 'buf' argument is deprecated", UserWarning, stacklevel=5)
     return None if source == PROC_NULL else _room(buf)
 
 
 def _room(buf: Any) -> int:
-    """The bytes that an object's receive has room for: of a buffer, a number, or the default."""
+    """Return the capacity of a receive in bytes, from a buffer, a number, or the default."""
     if buf is None:
         room: int = sys.modules["mpi4py"].rc.irecv_bufsz
         return room

@@ -1,10 +1,10 @@
-"""The two ends of a partitioned message: the pieces that a sender makes ready, and their places.
+"""The two ends of a partitioned message: pieces sent as they become ready, and their places.
 
-The first sender of an envelope is matched with the first receiver, the second with the second,
-when they are made and without a message. A piece is a message of the machine that goes to its
-place when it comes, whatever the processor there does. The two ends may divide the message into
-different numbers of partitions: one of the receiver's is there when all pieces have come that it
-shares elements with.
+The first sender of an envelope is matched with the first receiver, the second with the second, at
+initialization and without a message. A piece is an active message of the machine, stored on arrival
+independent of the target's script. The two ends may divide the message into different numbers of
+partitions. A partition of the receiver is complete when all pieces that overlap with it have
+arrived.
 """
 
 from __future__ import annotations
@@ -25,32 +25,32 @@ from mpinet.mpi.world.events import Awaited, Event
 from mpinet.mpi.world.message import BODY, Message
 
 Envelope = tuple[int, int, int]
-"""The sender's rank, the tag, and how many partitioned messages the two have made before."""
+"""The sender's rank, the tag, and the number of earlier partitioned messages with both."""
 
 
 @dataclass(slots=True)
 class ReadyPartition:
-    """A partition that is ready."""
+    """A partition that is ready to be sent."""
 
     envelope: Envelope
     """Envelope of the partitioned message."""
     turn: int
-    """Number of times that the sender had started."""
+    """Number of starts of the sender, including the current one."""
     place: int
-    """Number of the partition."""
+    """Index of the partition."""
     of: int
     """Number of partitions of the message."""
     data: bytes
-    """Bytes of the partition's elements."""
+    """Packed elements of the partition."""
 
     def __len__(self) -> int:
         return len(self.data)
 
 
 class AllPartitions(Awaited):
-    """The moment in which all partitions of a send are ready, or all of a receive are there.
+    """Event: all partitions of a send are ready, or all partitions of a receive have arrived.
 
-    Its words name the missing ones where they say ``{missing}``.
+    In its description, ``{missing}`` stands for the missing partitions.
     """
 
     __slots__ = ("end",)
@@ -60,24 +60,24 @@ class AllPartitions(Awaited):
 
     @property
     def said(self) -> str:
-        """Words for what is waited for."""
+        """Description of the event with the missing partitions."""
         return super().said.replace("{missing}", self.end.missing)
 
 
 class PartitionedEnd:
-    """One end of a partitioned message.
+    """The sender's or the receiver's end of a partitioned message.
 
     Parameters
     ----------
     buffer : Buffer or None
-        The first partition's memory; None to and from `PROC_NULL`.
+        Memory of the first partition; None for `PROC_NULL`.
     partitions : int
         Number of partitions.
 
     Raises
     ------
     Exception
-        ``ERR_ARG``: there is none.
+        ``ERR_ARG``: the number of partitions is less than 1.
     """
 
     def __init__(self, buffer: Buffer | None, partitions: int):
@@ -91,33 +91,33 @@ class PartitionedEnd:
 
     @property
     def missing(self) -> str:
-        """Words for the partitions that are not there yet."""
+        """Description of the missing partitions."""
         first, more = min(self._left, default=0), len(self._left) - 1
         return f"partition {first}" + (f" and {more} more" if more > 0 else "")
 
     def ready(self, partition: int) -> None:
-        """Send a partition; only a sender can.
+        """Mark a partition as ready; only for senders.
 
         Raises
         ------
         Exception
-            ``ERR_REQUEST``: this is no sender, or it is not active. ``ERR_ARG``: there is no such
-            partition, or it has been sent.
+            ``ERR_REQUEST``: this is not an active sender. ``ERR_ARG``: the partition does not exist
+            or is already sent.
         """
         raise REAL.Exception(REAL.ERR_REQUEST)
 
     def arrived(self, partition: int) -> bool:
-        """Tell if a partition is there; only a receiver can.
+        """Return whether a partition has arrived; only for receivers.
 
         Raises
         ------
         Exception
-            ``ERR_REQUEST``: this is no receiver. ``ERR_ARG``: there is no such partition.
+            ``ERR_REQUEST``: this is not a receiver. ``ERR_ARG``: the partition does not exist.
         """
         raise REAL.Exception(REAL.ERR_REQUEST)
 
     def _begin(self, words: str, *peer: int) -> Event:
-        """Start once more; the event of the end."""
+        """Start the request again; return the event of its completion."""
         self._turn += 1
         self._left = set(range(self.partitions))
         event = self._event = AllPartitions(running.turns.current, words, *peer)
@@ -135,7 +135,7 @@ class PartitionedEnd:
 
 
 class Sender(PartitionedEnd):
-    """The sender of a partitioned message."""
+    """The sender's end of a partitioned message."""
 
     def __init__(self, scope: Scope, buffer: Buffer | None, partitions: int, dest: int, tag: int):
         super().__init__(buffer, partitions)
@@ -147,11 +147,11 @@ class Sender(PartitionedEnd):
         self._envelope = source, tag, _number((Sender, scope.context, dest, tag))
 
     def begin(self) -> Request:
-        """Start it."""
+        """Start the partitioned send; return its request."""
         return Request._of(self._begin("its own Pready of {missing}"))
 
     def ready(self, partition: int) -> None:
-        """Send a partition."""
+        """Send a partition that is ready."""
         if self._event is None:
             raise REAL.Exception(REAL.ERR_REQUEST)
         self._require(partition)
@@ -168,7 +168,7 @@ class Sender(PartitionedEnd):
         account, place = here.account, self._context + ONE_SIDED
         assert account is not None
         if self._receiver == here.id:
-            # No step of the machine carries it, but it is progress for the script.
+            # No step of the machine carries the piece, but it is progress for the script.
             mail.to_self += 1
         else:
             account.sent += len(piece)
@@ -176,7 +176,7 @@ class Sender(PartitionedEnd):
 
 
 class Receiver(PartitionedEnd):
-    """The receiver of a partitioned message."""
+    """The receiver's end of a partitioned message."""
 
     def __init__(self, scope: Scope, buffer: Buffer | None, partitions: int, source: int, tag: int):
         super().__init__(buffer, partitions)
@@ -188,9 +188,9 @@ class Receiver(PartitionedEnd):
             _register(scope.context, (source, tag, number), self)
 
     def begin(self) -> Request:
-        """Start it."""
-        # Pieces of the turn before are kept until then, because a status may be asked for after its
-        # end.
+        """Start the partitioned receive; return its request."""
+        # Pieces of the previous turn are kept until now, because a status may be requested after
+        # its end.
         self._come.pop(self._turn, None)
         event = self._begin("rank {rank} to have {missing} ready", self._source, self._context)
         if self._buffer is None:
@@ -201,22 +201,22 @@ class Receiver(PartitionedEnd):
         return Request._of(event, self._finish)
 
     def come(self, piece: ReadyPartition) -> None:
-        """Take a piece, which may be one of a later turn."""
-        # A fast sender may start its next turn before the receiver does. Those pieces wait under
-        # their own turn.
+        """Store a piece, possibly of a later turn."""
+        # A fast sender may start its next turn before the receiver does. These pieces are stored
+        # under their own turn.
         self._come.setdefault(piece.turn, {})[piece.place] = piece
         if piece.turn == self._turn:
             self._place()
 
     def arrived(self, partition: int) -> bool:
-        """Tell if a partition is there, after the machine's next step at the latest."""
+        """Return whether a partition has arrived, after at most one step of the machine."""
         self._require(partition)
         if partition in self._left:
             running.turns.poll()
         return partition not in self._left
 
     def _place(self) -> None:
-        """Put what has come where it belongs, as far as partitions are whole."""
+        """Unpack the pieces of all complete partitions."""
         pieces = self._come.get(self._turn, {})
         for partition in sorted(self._left):
             parts = [pieces.get(place) for place in self._sharing(partition, pieces)]
@@ -226,16 +226,16 @@ class Receiver(PartitionedEnd):
         self._complete()
 
     def _sharing(self, partition: int, pieces: dict[int, ReadyPartition]) -> range:
-        """Places of the pieces that a partition shares elements with; none if nobody knows."""
+        """Return the range of pieces that overlap with a partition; empty while unknown."""
         if not pieces:
             return range(0)
-        # The sender's number of partitions comes with its pieces. The two ends never agree on one
+        # The sender's number of partitions arrives with its pieces. The two ends do not exchange it
         # beforehand.
         of, own = next(iter(pieces.values())).of, self.partitions
         return range(partition * of // own, -(-(partition + 1) * of // own))
 
     def _write(self, partition: int, parts: list[Any]) -> None:
-        """Put the part of some pieces that belongs to a partition into its memory."""
+        """Unpack the part of some pieces that belongs to a partition."""
         assert self._buffer is not None
         first, size = parts[0], self._buffer.nbytes
         begin = partition * size - first.place * len(first)
@@ -243,12 +243,12 @@ class Receiver(PartitionedEnd):
         self._buffer.after(partition * self._buffer.count).write(body)
 
     def _finish(self, status: Any) -> None:
-        """Tell a status of it.
+        """Fill a status of the completed partitioned receive.
 
         Raises
         ------
         Exception
-            ``ERR_TRUNCATE``: more has come than there is memory for.
+            ``ERR_TRUNCATE``: the pieces exceed the memory.
         """
         assert self._buffer is not None
         pieces = self._come.get(self._turn, {}).values()
@@ -260,14 +260,14 @@ class Receiver(PartitionedEnd):
 
 
 class Registered:
-    """The receivers of a processor in one communicator, and what has come before them."""
+    """The receivers of a processor in a communicator, and pieces that arrived early."""
 
     def __init__(self) -> None:
         self.receivers: dict[Envelope, Receiver] = {}
         self.early: dict[Envelope, list[ReadyPartition]] = {}
 
     def come(self, message: Message) -> None:
-        """Give a piece to its receiver, or keep it."""
+        """Pass a piece to its receiver, or keep it."""
         piece = message[BODY]
         receiver = self.receivers.get(piece.envelope)
         if receiver is None:
@@ -277,7 +277,7 @@ class Registered:
 
 
 def _register(context: int, envelope: Envelope, receiver: Receiver) -> None:
-    """Let what is sent to a receiver of the running processor come to it."""
+    """Register a receiver of the running processor for pieces with its envelope."""
     here = running.turns.current
     kept = here.storage()
     registered = kept.get((Registered, context))
@@ -290,6 +290,6 @@ def _register(context: int, envelope: Envelope, receiver: Receiver) -> None:
 
 
 def _number(key: Any) -> int:
-    """Count the times that the running processor has asked for this key's number before."""
+    """Return how often the running processor has already used a key."""
     numbers: Iterator[int] = running.turns.current.storage().setdefault(key, count())
     return next(numbers)

@@ -1,4 +1,4 @@
-"""Persistent requests: communication that is started again and again, in partitions, too."""
+"""Persistent requests, which can be started repeatedly, with partitioned communication."""
 
 # ruff: noqa: N802  (mpi4py's names)
 
@@ -17,14 +17,14 @@ from mpinet.mpi.world.endpoint import Endpoint
 
 
 class Prequest(Request):
-    """Communication that may be begun again and again, as `mpi4py.MPI.Prequest`."""
+    """Communication that can be started repeatedly, as `mpi4py.MPI.Prequest`."""
 
     __slots__ = ("_end",)
 
     _end: PartitionedEnd | None
 
     def __new__(cls, request: Request | None = None) -> Prequest:
-        """Another face of a request."""
+        """Create another Python object for the same persistent request."""
         made = super().__new__(cls, request)
         made._end = request._end if isinstance(request, Prequest) else None
         return made
@@ -33,7 +33,7 @@ class Prequest(Request):
     def _repeating(
         cls, begin: Callable[[], Request], end: PartitionedEnd | None = None
     ) -> Prequest:
-        """A request that is not active yet; `begin` is called whenever it is started."""
+        """Return an inactive request; each start calls `begin`."""
         made = object.__new__(cls)
         made._begin, made._event, made._finish, made._end = begin, None, blank, end
         return made
@@ -44,7 +44,7 @@ class Prequest(Request):
 
     @call
     def Start(self) -> None:
-        """Begin the communication."""
+        """Start the communication of the persistent request."""
         if self._begin is None or self._event is not None:
             raise REAL.Exception(REAL.ERR_REQUEST)
         # Each start is a communication of its own. The request only takes over its event.
@@ -54,20 +54,20 @@ class Prequest(Request):
     @classmethod
     @call
     def Startall(cls, requests: Sequence[Prequest]) -> None:
-        """Begin the communication of several requests."""
+        """Start the communication of several requests."""
         for request in requests:
             request.Start()
 
-    # ---- in partitions
+    # ---- partitioned communication
 
     @property
     def _partitioned(self) -> PartitionedEnd:
-        """The end of the partitioned message.
+        """This request's end of the partitioned message.
 
         Raises
         ------
         Exception
-            ``ERR_REQUEST``: it is none.
+            ``ERR_REQUEST``: the request is not partitioned.
         """
         if not self or self._end is None:
             raise REAL.Exception(REAL.ERR_REQUEST)
@@ -75,28 +75,28 @@ class Prequest(Request):
 
     @call
     def Pready(self, partition: int) -> None:
-        """Say that a partition may be sent."""
+        """Mark a partition as ready to be sent."""
         self._partitioned.ready(as_int(partition))
 
     @call
     def Pready_range(self, partition_low: int, partition_high: int) -> None:
-        """Say that all partitions from one to another may be sent."""
+        """Mark a range of partitions, including both ends, as ready to be sent."""
         self.Pready_list(range(as_int(partition_low), as_int(partition_high) + 1))
 
     @call
     def Pready_list(self, partitions: Sequence[int]) -> None:
-        """Say that some partitions may be sent."""
+        """Mark several partitions as ready to be sent."""
         for partition in partitions:
             self.Pready(partition)
 
     @call
     def Parrived(self, partition: int) -> bool:
-        """Tell if a partition is there, after the machine's next step at the latest."""
+        """Return whether a partition has arrived, after at most one step of the machine."""
         return self._partitioned.arrived(as_int(partition))
 
 
 class PartitionedMessages(Endpoint):
-    """Messages whose partitions are sent as they become ready, as `mpi4py.MPI.Comm` has them."""
+    """Partitioned point-to-point communication, as in `mpi4py.MPI.Comm`."""
 
     __slots__ = ()
 
@@ -104,7 +104,7 @@ class PartitionedMessages(Endpoint):
     def Psend_init(
         self, buf: Any, partitions: int, dest: int, tag: int = 0, info: Any = REAL.INFO_NULL
     ) -> Prequest:
-        """A send of memory in partitions, to be started."""
+        """Create a persistent request for a send in partitions."""
         buffer = _divided(buf, partitions, dest, False)
         sender = Sender(self._scope, buffer, as_int(partitions), as_int(dest), as_int(tag))
         return Prequest._repeating(sender.begin, sender)
@@ -118,7 +118,7 @@ class PartitionedMessages(Endpoint):
         tag: int = ANY_TAG,
         info: Any = REAL.INFO_NULL,
     ) -> Prequest:
-        """A receive into memory in partitions, to be started; MPI has no wildcards for it."""
+        """Create a persistent request for a receive in partitions, without wildcards."""
         if source == ANY_SOURCE:
             raise REAL.Exception(REAL.ERR_RANK)
         if tag == ANY_TAG:
@@ -129,5 +129,5 @@ class PartitionedMessages(Endpoint):
 
 
 def _divided(buf: Any, partitions: int, rank: int, writable: bool) -> Buffer | None:
-    """The memory of the first of some partitions; None to and from `PROC_NULL`."""
+    """Return the memory of the first partition; None for `PROC_NULL`."""
     return None if rank == PROC_NULL else Buffer(buf, writable, max(partitions, 1))

@@ -1,9 +1,9 @@
-"""Requests: nonblocking communication, and its completion by wait and test.
+"""Requests: nonblocking communication, completed by wait and test.
 
-A request has an event that completes it and a function that finishes it (unpacks what has come).
-MPI asks for the completion of one, any, some or all of several, by waiting, testing or looking on.
-The entry points of that table are three lines each over a few helpers; the file is as long as it
-is so that they can be read side by side.
+A request has an event for its completion, and a function that finishes it (unpacks the message).
+MPI defines completion of one, any, some or all of several requests, by waiting, testing or
+querying. The entry points for these cases are three lines each and use a few helpers. The file is
+long because these entry points are listed next to each other.
 """
 
 # ruff: noqa: N802  (mpi4py's names)
@@ -23,17 +23,18 @@ from mpinet.mpi.world.events import HAPPENED, Event, PostedReceive
 R = TypeVar("R", bound="Request")
 
 Finish = Callable[[Any], Any]
-"""Fills a status, if it gets one rather than None, and gives what the request gives; called more
-than once where somebody asks by `Get_status` before."""
+"""Function that finishes a request: fills a status, unless it is None, and returns the request's
+value. `Get_status` may call it repeatedly.
+"""
 
 
 class Request(NamedNumber):
-    """Communication that has been begun, as `mpi4py.MPI.Request`.
+    """Nonblocking communication, as `mpi4py.MPI.Request`.
 
     Parameters
     ----------
     request : Request, optional
-        Another face of this one (default: of none, the null request).
+        Request to be shared by the new object (default: the null request).
     """
 
     __slots__ = ("__weakref__", "_begin", "_event", "_finish")
@@ -46,7 +47,7 @@ class Request(NamedNumber):
     _finish: Finish
 
     def __new__(cls: type[R], request: Request | None = None) -> R:
-        """Another face of a request."""
+        """Create another Python object for the same request."""
         made = object.__new__(cls)
         if request is None or not instance_of(Request, request):
             made._begin, made._event, made._finish = None, None, blank
@@ -57,7 +58,7 @@ class Request(NamedNumber):
 
     @classmethod
     def _of(cls: type[R], event: Event, finish: Finish = blank) -> R:
-        """A request that is complete when an event has happened; those who find it so finish it."""
+        """Return a request that completes with an event; the completing call runs `finish`."""
         made = object.__new__(cls)
         made._begin = None
         made._event = event
@@ -68,15 +69,7 @@ class Request(NamedNumber):
     def _of_fiber(
         cls: type[R], work: Callable[[], Any], fill: Callable[[Any, Any], None] | None = None
     ) -> R:
-        """A request that is complete when work has been done beside the script; gives its error.
-
-        Parameters
-        ----------
-        work : callable
-            The work.
-        fill : callable, optional
-            Lets a status tell of what the work has given (default: of nothing).
-        """
+        """Return a request that completes when a fiber has run `work`; `fill` sets a status."""
         given: list[Any] = []
         completion = running.turns.begin(lambda: given.append(work()))
 
@@ -99,46 +92,46 @@ class Request(NamedNumber):
             return not self and not other
         if self._begin is not None:
             return self._begin is other._begin
-        # Eager sends share one event. Two of them are still two requests.
+        # Eager sends share one event, but each is a separate request.
         return self._event is other._event and self._event is not HAPPENED
 
     __hash__ = None
 
-    # ---- numbers that stand for it
+    # ---- handles
 
     @property
     def handle(self) -> int:
-        """A number that stands for it as long as it exists; 0 for the null request."""
+        """Number of the request, valid during its lifetime; 0 for the null request."""
         if not self:
             return 0
-        # Weak, so a number is valid as long as its request. Compiled code may keep it longer, and
-        # then finds nothing.
+        # Weak: a number is valid as long as its request. Compiled code may keep it longer and then
+        # finds no request.
         self._numbered[id(self)] = self
         return id(self)
 
     @classmethod
     def fromhandle(cls: type[R], handle: int) -> R:
-        """Another face of the request that a number stands for."""
+        """Return another object for the request with a handle."""
         return cls(cls._numbered[handle] if handle else None)
 
-    # ---- one request
+    # ---- a single request
 
     @call
     def Wait(self, status: Any = None) -> bool:
-        """Wait until it is complete."""
+        """Wait until the request is complete."""
         self._wait()
         self._complete(status)
         return True
 
     @call
     def wait(self, status: Any = None) -> Any:
-        """Wait until it is complete; the object that has come."""
+        """Wait until the request is complete; return the received object."""
         self._wait()
         return self._complete(status)
 
     @call
     def Test(self, status: Any = None) -> bool:
-        """Tell if it is complete, after the machine's next step at the latest."""
+        """Return whether the request is complete, after at most one step of the machine."""
         if not self._test():
             return False
         self._complete(status)
@@ -146,12 +139,12 @@ class Request(NamedNumber):
 
     @call
     def test(self, status: Any = None) -> tuple[bool, Any]:
-        """Tell if it is complete, after the machine's next step at the latest; and the object."""
+        """Return whether the request is complete, after at most one step, and its object."""
         return (True, self._complete(status)) if self._test() else (False, None)
 
     @call
     def Get_status(self, status: Any = None) -> bool:
-        """Tell if it is complete; it is kept."""
+        """Return whether the request is complete, without freeing it."""
         if not self._test():
             return False
         self._show(status)
@@ -161,7 +154,7 @@ class Request(NamedNumber):
 
     @call
     def Cancel(self) -> None:
-        """Let a receive that has no message yet be complete without one; sends go on."""
+        """Cancel an unmatched receive; sends continue."""
         if self._event is None:
             raise REAL.Exception(REAL.ERR_REQUEST)
         self._cancel(self._event)
@@ -170,41 +163,41 @@ class Request(NamedNumber):
 
     @call
     def Free(self) -> None:
-        """Let it be the null request."""
+        """Free the request and make it the null request."""
         if not self:
             raise REAL.Exception(REAL.ERR_REQUEST)
         self._forget()
 
     def free(self) -> None:
-        """Let it be the null request, if it is not."""
+        """Free the request unless it is null."""
         if self:
             self.Free()
 
-    # ---- any one of several
+    # ---- any of several requests
 
     @classmethod
     @call
     def Waitany(cls, requests: Sequence[Request], status: Any = None) -> int:
-        """Wait until one of several is complete; its place, `UNDEFINED` if none is active."""
+        """Wait until a request is complete; return its index, `UNDEFINED` if none is active."""
         return _completed_any(requests, _wait_any(requests), status)[0]
 
     @classmethod
     @call
     def waitany(cls, requests: Sequence[Request], status: Any = None) -> tuple[int, Any]:
-        """Wait until one of several is complete; its place, and the object that has come."""
+        """Wait until a request is complete; return its index and the received object."""
         return _completed_any(requests, _wait_any(requests), status)
 
     @classmethod
     @call
     def Testany(cls, requests: Sequence[Request], status: Any = None) -> tuple[int, bool]:
-        """The place of one of several that is complete, and whether there is one."""
+        """Return the index of a complete request (if any), and whether any is complete."""
         done = _test_any(requests)
         return _completed_any(requests, done, status)[0], done != []
 
     @classmethod
     @call
     def testany(cls, requests: Sequence[Request], status: Any = None) -> tuple[int, bool, Any]:
-        """The place of one of several that is complete, whether there is one, and its object."""
+        """Return the index of a complete request, whether any is complete, and its object."""
         done = _test_any(requests)
         place, found = _completed_any(requests, done, status)
         return place, done != [], found
@@ -212,7 +205,7 @@ class Request(NamedNumber):
     @classmethod
     @call
     def Get_status_any(cls, requests: Sequence[Request], status: Any = None) -> tuple[int, bool]:
-        """The place of one of several that is complete, and whether there is one; it is kept."""
+        """Return whether any request is complete, and its index, without freeing it."""
         done = _test_some(requests)
         if not done:
             blank(status)
@@ -222,12 +215,12 @@ class Request(NamedNumber):
 
     get_status_any = Get_status_any
 
-    # ---- all of several
+    # ---- all of several requests
 
     @classmethod
     @call
     def Waitall(cls, requests: Sequence[Request], statuses: list[Any] | None = None) -> bool:
-        """Wait until all are complete."""
+        """Wait until all requests are complete."""
         _wait_all(requests)
         _complete_all(requests, _enough(statuses, len(requests)))
         return True
@@ -235,14 +228,14 @@ class Request(NamedNumber):
     @classmethod
     @call
     def waitall(cls, requests: Sequence[Request], statuses: list[Any] | None = None) -> list[Any]:
-        """Wait until all are complete; the objects that have come."""
+        """Wait until all requests are complete; return the received objects."""
         _wait_all(requests)
         return _complete_all(requests, _enough(statuses, len(requests)))
 
     @classmethod
     @call
     def Testall(cls, requests: Sequence[Request], statuses: list[Any] | None = None) -> bool:
-        """Tell if all are complete, after the machine's next step at the latest."""
+        """Return whether all requests are complete, after at most one step of the machine."""
         if not _test_all(requests):
             return False
         _complete_all(requests, _enough(statuses, len(requests)))
@@ -253,7 +246,7 @@ class Request(NamedNumber):
     def testall(
         cls, requests: Sequence[Request], statuses: list[Any] | None = None
     ) -> tuple[bool, list[Any] | None]:
-        """Tell if all are complete, and the objects that have come."""
+        """Return whether all requests are complete, and the received objects."""
         if not _test_all(requests):
             return False, None
         return True, _complete_all(requests, _enough(statuses, len(requests)))
@@ -261,7 +254,7 @@ class Request(NamedNumber):
     @classmethod
     @call
     def Get_status_all(cls, requests: Sequence[Request], statuses: list[Any] | None = None) -> bool:
-        """Tell if all are complete; they are kept."""
+        """Return whether all requests are complete, without freeing them."""
         if not _test_all(requests):
             return False
         for request, status in zip(requests, _enough(statuses, len(requests)), strict=True):
@@ -270,14 +263,14 @@ class Request(NamedNumber):
 
     get_status_all = Get_status_all
 
-    # ---- some of several
+    # ---- some of several requests
 
     @classmethod
     @call
     def Waitsome(
         cls, requests: Sequence[Request], statuses: list[Any] | None = None
     ) -> list[int] | None:
-        """Wait until some are complete; their places, None if none is active."""
+        """Wait until requests are complete; return their indices, None if none is active."""
         return _completed_some(requests, _wait_some(requests), statuses)[0]
 
     @classmethod
@@ -285,7 +278,7 @@ class Request(NamedNumber):
     def waitsome(
         cls, requests: Sequence[Request], statuses: list[Any] | None = None
     ) -> tuple[list[int] | None, list[Any] | None]:
-        """Wait until some are complete; their places, and the objects that have come."""
+        """Wait until requests are complete; return their indices and the received objects."""
         return _completed_some(requests, _wait_some(requests), statuses)
 
     @classmethod
@@ -293,7 +286,7 @@ class Request(NamedNumber):
     def Testsome(
         cls, requests: Sequence[Request], statuses: list[Any] | None = None
     ) -> list[int] | None:
-        """The places of those that are complete, None if none is active."""
+        """Return the indices of complete requests; None if none is active."""
         return _completed_some(requests, _test_some(requests), statuses)[0]
 
     @classmethod
@@ -301,7 +294,7 @@ class Request(NamedNumber):
     def testsome(
         cls, requests: Sequence[Request], statuses: list[Any] | None = None
     ) -> tuple[list[int] | None, list[Any] | None]:
-        """The places of those that are complete, and the objects that have come."""
+        """Return the indices of complete requests, and the received objects."""
         return _completed_some(requests, _test_some(requests), statuses)
 
     @classmethod
@@ -309,7 +302,7 @@ class Request(NamedNumber):
     def Get_status_some(
         cls, requests: Sequence[Request], statuses: list[Any] | None = None
     ) -> list[int] | None:
-        """The places of those that are complete, None if none is active; they are kept."""
+        """Return the indices of complete requests, without freeing them; None if none is active."""
         done = _test_some(requests)
         if done is not None:
             for place, status in zip(done, _enough(statuses, len(done)), strict=True):
@@ -318,51 +311,51 @@ class Request(NamedNumber):
 
     get_status_some = Get_status_some
 
-    # ---- steps of the above
+    # ---- parts of these calls
 
     @classmethod
     def _kind(cls) -> type[Request]:
-        """Return the class that another face can be of."""
+        """Return the class allowed for another object of the request."""
         return Request
 
     def _wait(self) -> None:
-        """Wait until it is complete, if it is active."""
+        """Wait until the request is complete, if it is active."""
         if self._event is not None:
             running.turns.wait(self._event)
 
     def _test(self) -> bool:
-        """Tell if it is complete or not active, after the machine's next step at the latest."""
+        """Return whether the request is complete or inactive, after at most one step."""
         event = self._event
         if event is not None and not event.done:
-            # A test must fail where a wait would: after a failure it might otherwise be repeated
-            # for ever.
+            # A test must fail like a wait would. Otherwise it might be repeated forever after a
+            # failure.
             running.turns.doubt(event)
             running.turns.poll()
             return event.done
         return True
 
     def _show(self, status: Any) -> Any:
-        """Tell a status of it, and give the object that has come."""
+        """Fill a status and return the received object; the request stays active."""
         return blank(status) if self._event is None else self._finish(status)
 
     def _complete(self, status: Any) -> Any:
-        """Tell a status of it, give the object that has come, and be active no longer."""
+        """Fill a status, return the received object, and make the request inactive."""
         if self._event is None:
             return blank(status)
-        # The request is null before it is finished: an error of finishing, such as a truncation,
-        # must not leave it active.
+        # The request becomes null first: an error in `finish`, for example a truncation, must not
+        # leave the request active.
         finish = self._finish
         running.mail.completed(self._event)
         self._event, self._finish = None, blank
         return finish(status)
 
     def _cancel(self, event: Event) -> None:
-        """Cancel it as far as that is possible."""
+        """Cancel the request's communication if possible."""
         if isinstance(event, PostedReceive):
             running.mail.cancel(event)
 
     def _forget(self) -> None:
-        """Be the null request; what has been begun comes to its end."""
+        """Become the null request; the communication continues to its end."""
         event, finish = self._event, self._finish
         self._begin, self._event, self._finish = None, None, blank
         if event is not None and finish is not blank:
@@ -373,9 +366,9 @@ REQUEST_NULL = Request()
 
 
 def _finish_in_fiber(event: Event, finish: Finish) -> None:
-    """Finish communication when it is complete, though the script does not ask for its end.
+    """Finish a freed request's communication in a fiber when it is complete.
 
-    As nobody could be given an error then, it ends the run.
+    An error ends the run, because no call of the script could raise it.
     """
     if event.done:
         finish(None)
@@ -395,12 +388,12 @@ def _finish_in_fiber(event: Event, finish: Finish) -> None:
 
 
 def _active(requests: Sequence[Request]) -> dict[int, Event]:
-    """Return what the active ones of several requests wait for, by place.
+    """Return the events of the active requests, by index.
 
     Raises
     ------
     TypeError
-        There is something else among them.
+        An element is not a request.
     """
     events: dict[int, Event] = {}
     for place, request in enumerate(requests):
@@ -411,26 +404,26 @@ def _active(requests: Sequence[Request]) -> dict[int, Event]:
 
 
 def _done(events: Mapping[int, Event]) -> list[int]:
-    """The places of what has happened."""
+    """Return the indices of the events that have happened."""
     return [place for place, event in events.items() if event.done]
 
 
 def _wait_some(requests: Sequence[Request]) -> list[int] | None:
-    """The places of those that are complete, one at least; None if none is active."""
+    """Wait for complete requests and return their indices; None if none is active."""
     events = _active(requests)
     if not events:
         return None
     running.turns.wait_any(tuple(events.values()))
-    # A single request leaves no choice, so it is no choice point.
+    # A single request leaves no choice and is no choice point.
     if len(events) > 1:
-        # With chosen orders all requests that could be complete are to be among the answers. That
-        # is known at quiescence only.
+        # With chosen orders, all requests that could be complete must be in the result. They are
+        # known only at quiescence.
         running.mail.settle()
     return _done(events)
 
 
 def _wait_any(requests: Sequence[Request]) -> list[int] | None:
-    """The place of one that is complete; None if none is active."""
+    """Wait for a complete request and return its index; None if none is active."""
     events = _active(requests)
     if not events:
         return None
@@ -439,7 +432,7 @@ def _wait_any(requests: Sequence[Request]) -> list[int] | None:
 
 
 def _test_some(requests: Sequence[Request]) -> list[int] | None:
-    """The places of those that are complete; None if none is active."""
+    """Return the indices of complete requests; None if none is active."""
     events = _active(requests)
     if not events:
         return None
@@ -449,20 +442,21 @@ def _test_some(requests: Sequence[Request]) -> list[int] | None:
 
 
 def _test_any(requests: Sequence[Request]) -> list[int] | None:
-    """The place of one that is complete, or no place; None if none is active."""
+    """Return the index of a complete request as a list, possibly empty; None if none is active."""
     done = _test_some(requests)
     return [running.mail.choose(_active(requests))] if done and len(done) > 1 else done
 
 
 def _wait_all(requests: Sequence[Request]) -> None:
-    """Wait until all active ones are complete."""
-    # One after the other: the order of waiting does not matter, as all have to be complete.
+    """Wait until all active requests are complete."""
+    # One after the other: the order of the waits does not matter, because all requests must
+    # complete.
     for event in _active(requests).values():
         running.turns.wait(event)
 
 
 def _test_all(requests: Sequence[Request]) -> bool:
-    """Tell if all active ones are complete, after the machine's next step at the latest."""
+    """Return whether all active requests are complete, after at most one step of the machine."""
     events = _active(requests).values()
     if not all(event.done for event in events):
         running.turns.poll()
@@ -472,7 +466,7 @@ def _test_all(requests: Sequence[Request]) -> bool:
 def _completed_any(
     requests: Sequence[Request], done: list[int] | None, status: Any
 ) -> tuple[int, Any]:
-    """Complete the first of those that are done: its place, and its object."""
+    """Complete the first of the given requests; return its index and object."""
     if not done:
         blank(status)
         return UNDEFINED, None
@@ -482,7 +476,7 @@ def _completed_any(
 def _completed_some(
     requests: Sequence[Request], done: list[int] | None, statuses: list[Any] | None
 ) -> tuple[list[int] | None, list[Any] | None]:
-    """Complete those that are done: their places, and their objects."""
+    """Complete the given requests; return their indices and objects."""
     if done is None:
         return None, None
     chosen = [requests[place] for place in done]
@@ -490,12 +484,12 @@ def _completed_some(
 
 
 def _complete_all(requests: Sequence[Request], statuses: Sequence[Any]) -> list[Any]:
-    """Complete requests, and give the objects that have come.
+    """Complete requests and return the received objects.
 
     Raises
     ------
     Exception
-        ``ERR_IN_STATUS``: some have failed; their statuses say how.
+        ``ERR_IN_STATUS``: requests have failed; their statuses contain the errors.
     """
     found = []
     failed = None
@@ -503,8 +497,8 @@ def _complete_all(requests: Sequence[Request], statuses: Sequence[Any]) -> list[
         try:
             found.append(request._complete(status))
         except REAL.Exception as error:
-            # The other requests are completed first. MPI reports all of them in their statuses, and
-            # then one error for the call.
+            # The remaining requests are completed first. MPI reports all of them in their statuses,
+            # followed by one error for the call.
             failed = error
             if status is not None:
                 status.Set_error(error.Get_error_code())
@@ -514,7 +508,7 @@ def _complete_all(requests: Sequence[Request], statuses: Sequence[Any]) -> list[
 
 
 def _enough(statuses: Sequence[Any] | None, number: int) -> list[Any]:
-    """A status for each of some requests, None where there is none; a list is made longer."""
+    """Return a status or None for each request; a list of statuses is extended."""
     if statuses is None:
         return [None] * number
     if isinstance(statuses, list):

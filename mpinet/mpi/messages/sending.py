@@ -1,4 +1,4 @@
-"""Modes of sends, and the calls that are made of each: blocking, begun, and started repeatedly."""
+"""Send modes, and the calls generated for each: blocking, nonblocking and persistent."""
 
 from __future__ import annotations
 
@@ -20,46 +20,45 @@ Mode = Callable[[Endpoint, int, int, bytes], Event]
 
 
 def standard(comm: Endpoint, dest: int, tag: int, body: bytes) -> Event:
-    """Send as the run wants standard sends; a ready send is one, too."""
+    """Send in the run's standard mode, also used for ready sends."""
     return running.mail.send_standard(comm._scope, dest, tag, body)
 
 
 def synchronous(comm: Endpoint, dest: int, tag: int, body: bytes) -> Event:
-    """Send a body whose send is complete when a receive has matched."""
+    """Send in synchronous mode: the send completes when a receive has matched."""
     return running.mail.send_synchronously(comm._scope, dest, tag, body)
 
 
 def buffered(comm: Endpoint, dest: int, tag: int, body: bytes) -> Event:
-    """Send a body from the attached buffer."""
+    """Send in buffered mode, from the attached buffer."""
     if dest != PROC_NULL:
-        # The machine copies bodies and needs no buffer. The claim only finds programs that would
+        # The machine copies bodies and needs no buffer. The claim only detects programs that would
         # fail elsewhere.
         claim(comm._context, len(body))
     return running.mail.send(comm._scope, dest, tag, body)
 
 
 def body_of(buf: Any, dest: int) -> bytes:
-    """The body that is sent of memory."""
+    """Return the body for sending a buffer; empty for `PROC_NULL`."""
     return b"" if dest == PROC_NULL else Buffer(buf).read()
 
 
 def _taken(self: Any, buf: Any, dest: int, tag: int = 0) -> None:
-    """Nothing: its parameters are those of all sends."""
+    """Do nothing; the signature is the signature of all sends."""
 
 
 class Sending:
-    """The calls of a communicator that send in one mode.
+    """The calls of a communicator that send in a given mode.
 
-    Of those that are called `Ssend` they are `Ssend`, which waits until the send is complete;
-    `Issend`, which gives a request of that; and, for memory, `Ssend_init`, which gives one to be
-    started.
+    For the name `Ssend` the calls are `Ssend` (blocking), `Issend` (nonblocking) and, for buffers,
+    `Ssend_init` (persistent).
 
     Parameters
     ----------
     mode : callable
         The mode.
     dumps : callable, optional
-        Pickles the object that is sent (default: memory is sent).
+        Pickles the sent object (default: a buffer is sent).
     """
 
     def __init__(self, mode: Mode, dumps: Callable[[Any], bytes] | None = None):
@@ -81,8 +80,8 @@ class Sending:
             return Request._of(event(*given))
 
         def prepare(comm: Endpoint, buf: Any, dest: int, tag: int) -> Prequest:
-            # Checked now, read at each start: MPI sends what the memory holds when the request is
-            # started.
+            # Checked now, read at each start: MPI sends the contents of the buffer at the start of
+            # the request.
             buffer = None if dest == PROC_NULL else Buffer(buf)
 
             def start() -> Request:

@@ -1,8 +1,7 @@
-"""Buffer specifications: what mpi4py's upper-case calls take, read as mpi4py reads them.
+"""Buffer specifications of mpi4py's upper-case calls, parsed like mpi4py parses them.
 
-A specification is a buffer, or a list of a buffer, a count (or counts), a displacement (or
-displacements) and a datatype, most of which may be left out; then they follow from the buffer's
-element type and length.
+A specification is a buffer, or a list of a buffer, count(s), displacement(s) and a datatype. Most
+parts are optional. Missing parts are derived from the buffer's element type and length.
 """
 
 from __future__ import annotations
@@ -17,12 +16,11 @@ from mpinet.mpi.messages.layouts import layout_of
 from mpinet.mpi.real import REAL
 
 KNOWN_ARRAYS: dict[np.dtype[Any], Any] = {}
-"""MPI's datatypes of the element types that arrays have had, where elements have no gaps: found by
-a short cut from then on."""
+"""Cache of MPI datatypes, by the element type of arrays seen so far without padding."""
 
 
 def parse(spec: Any, writable: bool, vector: bool = False) -> tuple[Any, Any, Any, Any]:
-    """A specification's memory, count, displacement and datatype; what is not given is None."""
+    """Return memory, count, displacement and datatype of a specification; None if missing."""
     found = spec
     count: Any = None
     displacement: Any = None
@@ -38,7 +36,7 @@ def parse(spec: Any, writable: bool, vector: bool = False) -> tuple[Any, Any, An
             found, count, displacement, datatype = spec
         else:
             raise ValueError("message: expecting 2 to 4 items")
-        # mpi4py reads a tuple as count and displacement. A list is that only where no list of
+        # mpi4py reads a tuple as count and displacement. A list means the same only if no list of
         # counts is expected.
         pair = isinstance(count, tuple) or (isinstance(count, list) and not vector)
         if pair and len(spec) < 4:
@@ -56,7 +54,7 @@ def parse(spec: Any, writable: bool, vector: bool = False) -> tuple[Any, Any, An
 
 
 def _is_buffer(found: Any) -> bool:
-    """Tell if something has memory that mpi4py can find."""
+    """Return whether an object has memory that mpi4py can find."""
     if hasattr(found, "__dlpack__") or hasattr(found, "__cuda_array_interface__"):
         return True
     try:
@@ -69,7 +67,7 @@ def _is_buffer(found: Any) -> bool:
 
 
 def _datatype(named: Any) -> Any:
-    """A datatype that is given as such or by its code."""
+    """Return the datatype with a code; a datatype is returned unchanged."""
     if isinstance(named, REAL.Datatype):
         return named
     try:
@@ -79,14 +77,14 @@ def _datatype(named: Any) -> Any:
 
 
 def _datatype_of(found: Any) -> Any:
-    """The datatype of a buffer's own elements."""
+    """Return the datatype of a buffer's elements."""
     code = _code(found)
     if not code:
         return REAL.BYTE
     if code[0] == ">":
         raise BufferError(f"format string {code!r} with non-native byte order")
     datatype = _datatype(code[1:] if code[0] in "@<" else code)
-    # Only types without padding are remembered: for others the number of elements does not follow
+    # Only types without padding are cached. For other types the number of elements does not follow
     # from the bytes.
     if type(found) is np.ndarray and layout_of(datatype).extent == found.itemsize:
         KNOWN_ARRAYS[found.dtype] = datatype
@@ -94,7 +92,7 @@ def _datatype_of(found: Any) -> Any:
 
 
 def _code(found: Any) -> str:
-    """The code of a buffer's elements; "" of those that mpi4py takes for bytes."""
+    """Return the code of a buffer's element type; empty if mpi4py treats the elements as bytes."""
     try:
         return memoryview(found).format
     except TypeError:
@@ -108,7 +106,7 @@ def _code(found: Any) -> str:
 
 
 def offset_of(displacement: Any, datatype: Any, length: int) -> int:
-    """The bytes before a displacement in elements."""
+    """Return the offset in bytes of a displacement in elements."""
     elements = 0 if displacement is None else index(displacement)
     if elements < 0:
         raise ValueError(f"message: negative displacement {elements}")
@@ -124,7 +122,7 @@ def offset_of(displacement: Any, datatype: Any, length: int) -> int:
 
 
 def inferred_count(length: int, datatype: Any, blocks: int) -> int:
-    """The elements in each of several blocks of memory."""
+    """Return the number of elements in each of several blocks of memory."""
     if length <= 0:
         return 0
     extent = _extent(datatype, "infer count")
@@ -145,7 +143,7 @@ def inferred_count(length: int, datatype: Any, blocks: int) -> int:
 
 
 def _extent(datatype: Any, purpose: str) -> int:
-    """The extent of a datatype, which a purpose needs."""
+    """Return the extent of a datatype; `purpose` is named in the error."""
     if datatype == REAL.DATATYPE_NULL:
         raise ValueError(f"message: cannot {purpose}, datatype is null")
     extent: int = datatype.extent
@@ -155,12 +153,12 @@ def _extent(datatype: Any, purpose: str) -> int:
 
 
 def is_integral(value: Any) -> bool:
-    """Tell if something is one integer rather than a sequence."""
+    """Return whether a value is an integer rather than a sequence."""
     return hasattr(value, "__index__") and not (hasattr(value, "__len__") and np.ndim(value))
 
 
 def integers(given: Any, size: int) -> list[int]:
-    """One integer per rank."""
+    """Return one integer per rank, from a single integer or a sequence."""
     if is_integral(given):
         return [index(given)] * size
     numbers = [index(number) for number in given]

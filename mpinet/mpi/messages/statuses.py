@@ -1,4 +1,4 @@
-"""Statuses: source, tag, size and error of what a request or receive has completed with."""
+"""Statuses: source, tag, size and error of a completed request or receive."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ BYTE, SUCCESS = REAL.BYTE, REAL.SUCCESS
 
 
 def fill(status: Any, message: Message | None) -> None:
-    """Let a status tell of a received message; of none, from `PROC_NULL`, if it is None."""
+    """Fill a status from a received message; None stands for a message from `PROC_NULL`."""
     if message is None:
         _set(status, PROC_NULL, ANY_TAG, 0)
     else:
@@ -21,19 +21,19 @@ def fill(status: Any, message: Message | None) -> None:
 
 
 def blank(status: Any) -> None:
-    """Let a status tell of nothing."""
+    """Fill a status, if given, as empty."""
     if status is not None:
         _set(status, ANY_SOURCE, ANY_TAG, 0)
 
 
 def fill_bytes(status: Any, nbytes: int) -> None:
-    """Let a status, if there is one, tell of so many bytes that nobody has sent."""
+    """Fill a status, if given, with a number of bytes and no source."""
     if status is not None:
         _set(status, ANY_SOURCE, ANY_TAG, nbytes)
 
 
 def tell(status: Any, receive: PostedReceive | None) -> None:
-    """Let a status, if there is one, tell of a receive that is done; None: one from `PROC_NULL`.
+    """Fill a status, if given, from a completed receive; None stands for `PROC_NULL`.
 
     A receive without a message has been cancelled.
     """
@@ -51,5 +51,5 @@ def _set(status: Any, source: int, tag: int, size: int) -> None:
     status.Set_tag(tag)
     status.Set_error(SUCCESS)
     status.Set_elements(BYTE, size)
-    # Scripts use a status again. Each field is set, or it would tell of the message before.
+    # Scripts reuse statuses. Every field is set, or it would still describe the previous message.
     status.Set_cancelled(False)

@@ -1,5 +1,5 @@
-"""Tests of MPI programs by pytest, on emulated processors in one process.
+"""Tests of MPI programs with pytest, on emulated processors in a single process.
 
-`plugin` is what pytest loads, `team` the processors, each of which has a session of pytest of its
-own (`member`), as under a real launcher; `verdict` makes one outcome of all of theirs.
+pytest loads `plugin`. `team` contains the processors. Each processor has its own session of pytest
+(`member`), as under a real launcher. `verdict` combines the outcomes of all processors.
 """

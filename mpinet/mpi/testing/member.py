@@ -1,4 +1,4 @@
-"""One processor's session of pytest: it collects tests, and runs those that its team runs."""
+"""The pytest session of one processor: collects tests, and runs the tests selected by its team."""
 
 from __future__ import annotations
 
@@ -10,72 +10,72 @@ import pytest
 from mpinet.mpi.world.calls import running
 
 UNUSED = ("unraisableexception", "threadexception")
-"""Plugins that watch the whole interpreter; the host's session has them."""
+"""Plugins that observe the whole interpreter; they run only in the host's session."""
 
 
 class TeamTest(NamedTuple):
-    """A test that a team runs, and the one that it is to run next, by their ids."""
+    """A test for a team, and the next test, by node ids."""
 
     name: str
     following: str | None
 
 
 class Gathering(Protocol):
-    """A team, as its members know it."""
+    """Interface of a team for its members."""
 
     def next(self) -> TeamTest | None:
-        """Wait for the other members; what to do next, None at the end."""
+        """Wait for the remaining members; return the next test, None at the end."""
 
 
 class MemberPlugin:
-    """A plugin of a processor's own session.
+    """A plugin of a processor's session.
 
     Parameters
     ----------
     team : Gathering
-        Its team.
+        The team.
     """
 
     def __init__(self, team: Gathering):
         self.items: dict[str, pytest.Item] = {}
-        """Tests of the session by their ids, in the order in which they run."""
+        """Tests of the session by node id, in the order of their runs."""
         self.collected: list[pytest.CollectReport] = []
         """Reports of the collection."""
         self.deselected: list[pytest.Item] = []
-        """Tests that options leave out."""
+        """Tests deselected by options."""
         self.reports: list[pytest.TestReport] = []
         """Reports on the phases of the current test."""
         self.trouble: str = ""
-        """Error outside of all tests; '' if there is none."""
+        """Error outside of all tests; empty without an error."""
         self._team = team
 
     @pytest.fixture
     def comm(self) -> Any:
-        """The communicator of all processors; suites may have a fixture of this name themselves."""
+        """The communicator of all processors; a suite may define its own fixture of this name."""
         return import_module("mpi4py").MPI.COMM_WORLD
 
     @pytest.hookimpl(trylast=True)
     def pytest_configure(self, config: pytest.Config) -> None:
-        """Leave it to the host's session to tell people anything."""
+        """Remove the terminal reporter, because the host's session prints all output."""
         reporter = config.pluginmanager.getplugin("terminalreporter")
         if reporter is not None:
             config.pluginmanager.unregister(reporter)
 
     def pytest_collectreport(self, report: pytest.CollectReport) -> None:
-        """Keep what collecting tells."""
+        """Record a collection report."""
         self.collected.append(report)
 
     def pytest_deselected(self, items: list[pytest.Item]) -> None:
-        """Keep which tests are left out."""
+        """Record deselected tests."""
         self.deselected += items
 
     def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
-        """Keep what a phase of a test tells."""
+        """Record the report on a phase of a test."""
         self.reports.append(report)
 
     @pytest.hookimpl(tryfirst=True)
     def pytest_runtestloop(self, session: pytest.Session) -> bool:
-        """Run the tests that the team runs, each when all members are there."""
+        """Run the team's tests, each after all members have arrived."""
         self.items = {item.nodeid: item for item in session.items}
         while (task := self._team.next()) is not None:
             item = self.items[task.name]
@@ -85,37 +85,37 @@ class MemberPlugin:
 
     @pytest.hookimpl(tryfirst=True)
     def pytest_keyboard_interrupt(self, excinfo: pytest.ExceptionInfo[BaseException]) -> None:
-        """Let the host's session end as this one does, and at once: by Ctrl-C or `pytest.exit`."""
+        """End the host's session in the same way, at once: after Ctrl-C or `pytest.exit`."""
         running.turns.break_out(excinfo.value)
 
     def pytest_internalerror(self, excrepr: Any) -> bool:
-        """Keep what ends the session; nobody else is to print it."""
+        """Record the final error of the session without printing."""
         self.trouble = self.trouble or str(excrepr)
         return True
 
 
 def live(member: MemberPlugin, arguments: list[str], names: list[str] | None) -> None:
-    """Run a member's session, to its end, in the running processor's thread.
+    """Run a member's session to its end, in the running processor's thread.
 
     Parameters
     ----------
     member : MemberPlugin
         The member.
     arguments : list of str
-        What pytest was called with.
+        Arguments of pytest.
     names : list of str, optional
-        Paths and ids of the tests to collect, in place of those among the arguments.
+        Paths and node ids of the tests to collect, instead of those among the arguments.
     """
     from _pytest.config import _prepareconfig
 
     blocked = [word for name in UNUSED for word in ("-p", f"no:{name}")]
     config: Any = _prepareconfig([*arguments, *blocked], [member])
-    # so pytest and its plugins know a session that tells nobody anything and writes no cache
+    # pytest and its plugins then run a session without output and without a cache
     config.workerinput = {"workerid": "mpinet"}
     if names is not None:
         config.args = names
-    if config.option.capture == "fd":  # descriptors are the whole process's
+    if config.option.capture == "fd":  # descriptors belong to the whole process
         config.option.capture = "sys"
-    if hasattr(config.option, "with_mpi"):  # pytest-mpi's
+    if hasattr(config.option, "with_mpi"):  # option of pytest-mpi
         config.option.with_mpi = True
     config.hook.pytest_cmdline_main(config=config)

@@ -1,7 +1,8 @@
-"""The plugin that pytest loads: tests run on emulated processors, in one process.
+"""The pytest plugin: tests run on emulated processors in a single process.
 
-``pytest --mpinet N [--on TOPO]`` runs every test on N processors, as ``mpiexec -n N pytest`` would;
-a test with the mark ``mpinet(n=..)`` runs on n in any case. Without either nothing is imported.
+``pytest --mpinet N [--on TOPO]`` runs every test on N processors, as ``mpiexec -n N pytest`` does.
+A test with the mark ``mpinet(n=..)`` runs on n processors in any case. Without option and mark
+nothing is imported.
 """
 
 from __future__ import annotations
@@ -18,39 +19,39 @@ if TYPE_CHECKING:
     from mpinet.mpi.testing.team import Team
 
 MARK = (
-    "mpinet(n, on): run the test on n emulated processors, or on those of a network, such as "
-    "torus:2x2."
+    "mpinet(n, on): run the test on n emulated processors, or on the processors of a network "
+    "such as torus:2x2."
 )
 
 PROGRAMS = "/pytest", "/py.test", "/pytest/__main__.py"
-"""Ends of the paths that pytest's program may have."""
+"""Ends of possible paths of pytest's program."""
 
-DRAWN = "Python has drawn the seed of the hashes of strings; PYTHONHASHSEED=0 makes runs alike"
+DRAWN = "string hashes have a random seed; set PYTHONHASHSEED=0 for reproducible runs"
 
 SESSION = 300_000
-"""Least bytes of a processor's session of pytest."""
+"""Minimum memory of a processor's pytest session, in bytes."""
 
 FOREIGN = {"parallel": "nprocs", "mpi": "ranks"}
-"""Marks of other plugins that say on how many processors a test runs, and how they call that."""
+"""Marks of other plugins that give the number of processors, and the name of their argument."""
 
 
 class TeamPlace(NamedTuple):
-    """A place for tests: how many processors, of which network."""
+    """Place of tests: the number of processors, and the network."""
 
     processors: int
     network: str
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
-    """Add the options."""
+    """Add the options ``--mpinet`` and ``--on`` to pytest."""
     group = parser.getgroup("mpinet", "MPI programs on emulated processors")
     group.addoption("--mpinet", metavar="N", help="run every test on N emulated processors")
-    group.addoption("--on", metavar="TOPO", dest="mpinet_on", help="the network that they are on")
+    group.addoption("--on", metavar="TOPO", dest="mpinet_on", help="network of the processors")
 
 
 @pytest.hookimpl(tryfirst=True)
 def pytest_load_initial_conftests(early_config: pytest.Config) -> None:
-    """Start pytest again with a known hash seed where all tests run on processors."""
+    """Restart pytest with a fixed hash seed if all tests run on processors."""
     options, typed = early_config.known_args_namespace, sys.argv[1:]
     is_wanted = options.mpinet is not None or options.mpinet_on is not None
     if is_wanted and [*map(str, early_config.invocation_params.args)] == typed:
@@ -59,9 +60,9 @@ def pytest_load_initial_conftests(early_config: pytest.Config) -> None:
 
 
 def pytest_configure(config: pytest.Config) -> None:
-    """Register what the options ask for."""
+    """Register the plugin requested by the options."""
     config.addinivalue_line("markers", MARK)
-    if hasattr(config, "workerinput"):  # a member's session, or one of pytest-xdist's
+    if hasattr(config, "workerinput"):  # a member's session, or a session of pytest-xdist
         return
     number, network = config.getoption("mpinet"), config.getoption("mpinet_on")
     if number is None and network is None:
@@ -71,13 +72,13 @@ def pytest_configure(config: pytest.Config) -> None:
 
 
 def _place(number: Any, network: str | None) -> TeamPlace:
-    """Return where tests run that options or a mark tell of."""
+    """Return the place given by options or a mark."""
     from mpinet.errors import MpinetError
     from mpinet.networks import open as opened
 
     text = str(number)
     if number is not None and not (text.isascii() and text.isdigit() and int(text)):
-        raise pytest.UsageError(f"mpinet: tests run on 1 processor or more, not on {text}.")
+        raise pytest.UsageError(f"mpinet: the number of processors must be 1 or more, not {text}.")
     name = network or f"complete:{text}"
     try:
         hosts = opened(name).hosts
@@ -89,12 +90,12 @@ def _place(number: Any, network: str | None) -> TeamPlace:
 
 
 class TeamRunner:
-    """The common part of both ways to run tests on processors: one team at a time.
+    """Base of both ways to run tests on processors, with one team at a time.
 
     Parameters
     ----------
     config : Config
-        The session's.
+        The session's configuration.
     """
 
     def __init__(self, config: pytest.Config):
@@ -103,7 +104,7 @@ class TeamRunner:
         self._where: TeamPlace | None = None
 
     def _at(self, place: TeamPlace, items: list[pytest.Item] | None) -> Team:
-        """The team at a place: the present one, or a new one that is to run these tests or all."""
+        """Return the team at a place: the current one, or a new one for tests (default: all)."""
         if self._team is None or self._where != place:
             from mpinet.mpi.testing.team import Team
             from mpinet.networks import open as opened
@@ -125,14 +126,14 @@ class TeamRunner:
         for number, member in enumerate(others, 1):
             if not trouble and list(member.items) != list(first.items):
                 only = set(member.items) ^ set(first.items)
-                example = f": {min(only)} is not on both" if only else " in another order"
+                example = f": {min(only)} is only on one of them" if only else " in another order"
                 trouble = f"Processors 0 and {number} have collected different tests{example}."
         if trouble:
             self._close()
             raise pytest.UsageError(f"mpinet: {trouble}")
 
     def _run(self, place: TeamPlace, items: list[pytest.Item]) -> None:
-        """Run the first of some tests that are at one place, and report it."""
+        """Run the first of some tests at the same place, and report it."""
         from mpinet.mpi.testing.member import TeamTest
 
         item, *rest = items
@@ -147,18 +148,18 @@ class TeamRunner:
         hook.pytest_runtest_logfinish(nodeid=item.nodeid, location=item.location)
 
     def _close(self) -> None:
-        """Let the present team go."""
+        """Close the current team of processors."""
         team, self._team = self._team, None
         if team is not None:
             team.close()
 
     def pytest_sessionfinish(self) -> None:
-        """Let the last team go."""
+        """Close the last team of processors."""
         self._close()
 
 
 class Marked(TeamRunner):
-    """Runs tests with the mark on processors, and leaves all others to pytest."""
+    """Runs tests with the mark on processors, and leaves all other tests to pytest."""
 
     def __init__(self, config: pytest.Config):
         super().__init__(config)
@@ -167,7 +168,7 @@ class Marked(TeamRunner):
 
     @pytest.hookimpl(trylast=True)
     def pytest_collection_modifyitems(self, items: list[pytest.Item]) -> None:
-        """Put tests with the mark behind all others, those together that run at one place."""
+        """Move tests with the mark to the end, grouped by place."""
         marks = [(item, item.get_closest_marker("mpinet")) for item in items]
         self._places = {item.nodeid: marked(mark) for item, mark in marks if mark is not None}
         if self._places:
@@ -176,14 +177,14 @@ class Marked(TeamRunner):
             self._left = [item for item in items if item.nodeid in self._places]
 
     def pytest_terminal_summary(self, terminalreporter: Any) -> None:
-        """Tell why a marked test that has failed may pass in another run."""
+        """Print why a failed test with the mark may pass in another run."""
         failed = {report.nodeid for report in terminalreporter.stats.get("failed", ())}
         if hash_seed() is None and not failed.isdisjoint(self._places):
             terminalreporter.write_line(f"mpinet: {DRAWN}.")
 
     @pytest.hookimpl(tryfirst=True)
     def pytest_runtest_protocol(self, item: pytest.Item) -> bool | None:
-        """Run a test with the mark."""
+        """Run a test with the mark on processors."""
         place = self._places.get(item.nodeid)
         if place is None:
             return None
@@ -193,25 +194,25 @@ class Marked(TeamRunner):
 
 
 class Everything(TeamRunner):
-    """Runs all tests on processors, which collect them, too.
+    """Runs all tests on processors, which also collect the tests.
 
     Parameters
     ----------
     config : Config
-        The session's.
+        The session's configuration.
     place : TeamPlace
-        Where tests without a mark run.
+        Place of tests without a mark.
     """
 
     def __init__(self, config: pytest.Config, place: TeamPlace):
         super().__init__(config)
         self._usual = place
         if getattr(config.option, "numprocesses", None):
-            raise pytest.UsageError("--mpinet: its processors share a process; leave -n out.")
-        _require_room(place.processors)  # before pytest says anything
+            raise pytest.UsageError("--mpinet runs all processors in one process; omit -n.")
+        _require_room(place.processors)  # before pytest prints its header
 
     def pytest_report_header(self) -> str:
-        """Return where tests run."""
+        """Return the header line: the place of the tests, and the hash seed."""
         seed = DRAWN if hash_seed() is None else f"hash seed {hash_seed()}"
         return f"mpinet: {self._usual.processors} processors of {self._usual.network}; {seed}"
 
@@ -231,7 +232,7 @@ class Everything(TeamRunner):
         return True
 
     def _place_of(self, item: pytest.Item) -> TeamPlace:
-        """Return where a test runs; the usual place is before all others."""
+        """Return the place (processors and network) of a test."""
         mark = item.get_closest_marker("mpinet")
         if mark is not None:
             return marked(mark)
@@ -245,13 +246,13 @@ class Everything(TeamRunner):
         return self._usual
 
     def _order_of(self, item: pytest.Item) -> tuple[bool, TeamPlace]:
-        """Return the key that tests are sorted by: those at the usual place come first."""
+        """Return the sort key of a test: tests at the usual place come first."""
         place = self._place_of(item)
         return place != self._usual, place
 
     @pytest.hookimpl(tryfirst=True)
     def pytest_runtestloop(self, session: pytest.Session) -> bool:
-        """Run the tests."""
+        """Run all collected tests on processors."""
         if session.testsfailed and not session.config.option.continue_on_collection_errors:
             many = f"{session.testsfailed} error{'s' * (session.testsfailed != 1)}"
             raise session.Interrupted(f"{many} during collection")
@@ -269,31 +270,31 @@ class Everything(TeamRunner):
 
 
 def _require_room(processors: int) -> None:
-    """Raise an error where sessions of pytest on so many processors do not fit into memory."""
+    """Raise an error if pytest sessions on all processors do not fit into memory."""
     from mpinet.base.memory import in_units, memory_left
 
     if processors * SESSION > (left := memory_left()):
         raise pytest.UsageError(
             f"mpinet: sessions of pytest on {processors} processors need about "
-            f"{in_units(processors * SESSION)} of memory, and {in_units(left)} are free here."
+            f"{in_units(processors * SESSION)} of memory, but only {in_units(left)} are free."
         )
 
 
 def marked(mark: pytest.Mark) -> TeamPlace:
-    """Return where a test with the mark runs.
+    """Return the place given by a mark.
 
     Raises
     ------
     UsageError
-        The mark does not say that.
+        The mark's arguments are wrong.
     """
     named = dict(zip(("n", "on"), mark.args, strict=False)) | dict(mark.kwargs)
     if not named or not named.keys() <= {"n", "on"} or len(mark.args) > 2:
-        raise pytest.UsageError("The mark mpinet takes n, a number, or on, a network.")
+        raise pytest.UsageError("The mark mpinet takes n (number of processors) or on (network).")
     return _place(named.get("n"), named.get("on"))
 
 
 def _named(item: pytest.Item) -> str:
-    """A test's path and name, as pytest takes them from anywhere."""
+    """Return a test's path and name, independent of the current folder."""
     _, *parts = item.nodeid.split("::", 1)
     return "::".join([str(item.path), *parts])

@@ -1,4 +1,4 @@
-"""Processors that run tests together, each in a session of its own, and meet between any two."""
+"""Processors that run tests together, each in its own session; they meet between tests."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ from mpinet.process.where import shown
 
 
 class Court(World):
-    """A world that rests when all of its processors have met."""
+    """A world that pauses after all of its processors have met."""
 
     met: list[Awaited]
 
@@ -43,23 +43,23 @@ class Court(World):
 
 
 class Team:
-    """A machine of which every processor has a session of pytest.
+    """A machine whose processors each have a pytest session.
 
     Parameters
     ----------
     topology : Topology
         The network.
     arguments : list of str
-        What pytest was called with.
+        Arguments of pytest.
     names : list of str, optional
-        Paths and ids of the tests to collect (default: those among the arguments).
+        Paths and node ids of the tests to collect (default: those among the arguments).
     """
 
     def __init__(self, topology: Topology, arguments: Sequence[str], names: list[str] | None):
         self.members: list[MemberPlugin] = [MemberPlugin(self) for _ in range(topology.hosts)]
         """Member of each processor."""
         self.trouble: str = ""
-        """Reason why the team cannot go on; '' if it can."""
+        """Reason why the team cannot continue; empty if it can."""
         self._task: TeamTest | None = None
         self._arguments = list(arguments)
         self._names = names
@@ -67,12 +67,12 @@ class Team:
         self._world = self._begun(topology)
         try:
             self._go_on()
-        except BaseException:  # a processor's session breaks out of all
+        except BaseException:  # a processor's session ends the whole run
             self._stack.close()
             raise
 
     def _begun(self, topology: Topology) -> Court:
-        """The world, at its beginning."""
+        """Create the world and start its processors."""
         kept = sys.meta_path[:], sys.unraisablehook
         self._stack.enter_context(without_users())
         out = self._stack.enter_context(descriptors_kept(sys.stdout))
@@ -88,21 +88,21 @@ class Team:
 
     @staticmethod
     def _put_back(finders: list[Any], hook: Any) -> None:
-        """Undo what sessions that were cut off have left in the interpreter."""
+        """Remove traces of aborted sessions from the interpreter."""
         sys.meta_path[:] = finders
         sys.unraisablehook = hook
 
     def _program(self, processor: Processor) -> None:
-        """Run a processor's session."""
+        """Run the pytest session of one processor."""
         processor.main = sys.modules["__main__"] = ModuleType("__main__")
-        words = sys.modules["_pytest.assertion.util"]  # has what says how a test's values differ
+        words = sys.modules["_pytest.assertion.util"]  # private to a session
         self._world.turns.privacy.change(processor, InterpreterSetting(VARIABLES, words))
         live(self.members[processor.id], self._arguments, self._names)
 
     def next(self) -> TeamTest | None:
-        """Let the running processor wait for all others; what they do next, None at the end."""
+        """Let the running processor wait for all others; return the next test, None at the end."""
         world = self._world
-        words = "all others to come to the end of the test"
+        words = "all processors to finish the test"
         place = world.contexts.number((WORLD, PAIRS))
         meeting = Awaited(world.turns.current, words, ANY_SOURCE, place)
         world.met.append(meeting)
@@ -110,7 +110,7 @@ class Team:
         return self._task
 
     def _go_on(self) -> None:
-        """Let the members go on until they meet again."""
+        """Let the members continue until they meet again."""
         world = self._world
         met, world.met = world.met, []
         for meeting in met:
@@ -126,7 +126,7 @@ class Team:
             self.trouble = "A processor's session of pytest has ended before its last test."
 
     def run(self, task: TeamTest) -> list[pytest.TestReport]:
-        """Run a test on all processors; what its phases have told, of all of them together."""
+        """Run a test on all processors; return the combined reports on its phases."""
         for member in self.members:
             member.reports = []
         self._task = task
@@ -138,7 +138,7 @@ class Team:
 
     @property
     def _mismatch(self) -> str:
-        """A sentence on collectives that members have called differently; '' without one."""
+        """Message on collectives called differently by members; empty without a mismatch."""
         try:
             self._world.require_matching_collectives()
         except MpinetError as error:
@@ -147,7 +147,7 @@ class Team:
 
     @property
     def is_clean(self) -> bool:
-        """Tell if the next test finds nothing of the last: no message, no receive that waits."""
+        """True if no messages or posted receives are left for the next test."""
         world = self._world
         others = [one for one in world.turns.processors if one is not None]
         left = any(one.unexpected is not None or one.posted is not None for one in others)
@@ -155,7 +155,7 @@ class Team:
         return not self.trouble and len(others) == len(self.members) and not left
 
     def close(self) -> None:
-        """Let the members come to the ends of their sessions; those that cannot are cut off."""
+        """End the members' sessions; abort blocked sessions."""
         self._task = None
         try:
             if not self.trouble:

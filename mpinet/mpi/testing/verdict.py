@@ -1,4 +1,4 @@
-"""One outcome of a test, made of what it was on every processor."""
+"""The outcome of a test, combined from its outcomes on all processors."""
 
 from __future__ import annotations
 
@@ -10,22 +10,24 @@ import pytest
 PHASES = ("setup", "call", "teardown")
 
 GRAVITY = {"skipped": 0, "passed": 1, "failed": 2}
-"""Weights of outcomes if processors differ: a test that some skip has passed on the others."""
+"""Ranking of outcomes if processors differ: a test skipped on some processors and passed on others
+has passed.
+"""
 
 
 def verdict(
     item: pytest.Item, told: Sequence[Sequence[pytest.TestReport]], trouble: str
 ) -> list[pytest.TestReport]:
-    """Return a report for each phase of a test that any processor has come through.
+    """Return a report for each phase of a test completed by any processor.
 
     Parameters
     ----------
     item : Item
         The test.
     told : sequence of sequences of TestReport
-        What each processor's phases have told.
+        Reports of each processor's phases.
     trouble : str
-        Why processors have not come to its end; '' if all have.
+        Reason why processors have not finished; empty if all have.
     """
     found = []
     for phase in PHASES:
@@ -52,7 +54,7 @@ def verdict(
 
 
 def _stuck(item: pytest.Item, phase: str, trouble: str) -> pytest.TestReport:
-    """A report of a phase that processors have not come to the end of."""
+    """Return a failure report for a phase that processors have not finished."""
     return pytest.TestReport(
         nodeid=item.nodeid,
         location=item.location,
@@ -66,7 +68,7 @@ def _stuck(item: pytest.Item, phase: str, trouble: str) -> pytest.TestReport:
 def _others(
     number: int, told: Sequence[Sequence[pytest.TestReport]], phase: str, trouble: str
 ) -> str:
-    """Say what has become of the others when a processor fails."""
+    """Return a text on the outcomes of all processors after a failure."""
     by_outcome: dict[str, list[int]] = {}
     for other, reports in enumerate(told):
         outcome = next((one.outcome for one in reports if one.when == phase), "did not end")
@@ -78,13 +80,13 @@ def _others(
 
 
 def _numbers(them: list[int]) -> str:
-    """Numbers of processors, the first of them."""
+    """Return the first numbers of processors as text."""
     shown = ", ".join(map(str, them[:8]))
     return shown if len(them) <= 8 else f"{shown} and {len(them) - 8} more"
 
 
 def _add(report: pytest.TestReport, text: str) -> None:
-    """Add words to what a report shows."""
+    """Append a text to the shown part of a test report."""
     shown: Any = report.longrepr
     if hasattr(shown, "addsection"):
         shown.addsection("on emulated processors", text)

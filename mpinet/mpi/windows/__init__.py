@@ -1,6 +1,6 @@
-"""Windows: memory that other processors may put to, get from and combine with.
+"""Windows: memory exposed for put, get and accumulate by other processors.
 
-An access is a message that acts at its target when it comes, whatever the processor there does, and
-is routed and counted like all others. Accesses of one processor to the memory of another act in the
-order in which they were made.
+An access is an active message: it acts on arrival at its target, independent of the target's
+script. It is routed and counted like any message. Accesses of an origin to the same target act in
+program order.
 """

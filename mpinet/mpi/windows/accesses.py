@@ -1,6 +1,6 @@
-"""The messages between the members of a window: accesses, wishes and answers, and their datatypes.
+"""Messages between the members of a window: accesses, requests and answers, and their datatypes.
 
-Bodies of messages: the ``len()`` of each is its size in bytes, that of the data that it brings.
+Each class is a message body: its ``len()`` is its size in bytes, the size of the contained data.
 """
 
 from __future__ import annotations
@@ -13,54 +13,55 @@ from typing import Any
 from mpinet.mpi.real import REAL
 
 PUT, GET, COMBINE, FETCH, SWAP = range(5)
-"""Kinds of accesses at a target: write, read, combine with what is there, the same and give what
-was there before, and write if what is there is as expected.
+"""Kinds of accesses: write, read, combine with the target's elements, combine and return the
+previous elements, and write if the target's element has an expected value.
 """
 
 LOCK, UNLOCK, FLUSH, COMPLETE = range(5, 9)
-"""Kinds of an origin's wishes beside accesses: to have the target's lock, to give it back, to know
-that all accesses have been done, and to tell that there will be no more.
+"""Kinds of requests of an origin besides accesses: get the target's lock, release it, get an answer
+when all accesses are done, and announce the end of accesses.
 """
 
 READS = (GET, FETCH, SWAP)
-"""Accesses that give what they find."""
+"""Accesses that return data."""
 
 LOCKED, STARTED = -1, -2
-"""Epochs of accesses under a lock, and between `Start` and `Complete`; others are numbered by the
-fences that the origin has passed."""
+"""Epochs of accesses under a lock, and between `Start` and `Complete`. Fence epochs have the number
+of fences passed by the origin.
+"""
 
 NAMES = {PUT: "a put", GET: "a get", COMBINE: "an accumulate", FETCH: "an accumulate"} | {
     SWAP: "a compare-and-swap"
 }
-"""Accesses, for people."""
+"""Names of the kinds of accesses in reports."""
 
 
 @dataclass(slots=True)
 class Access:
-    """An access to a target's memory."""
+    """A put, get, accumulate or compare-and-swap sent to a target."""
 
     order: int
-    """Number of this body among the origin's bodies to this target."""
+    """Sequence number among the origin's bodies to this target."""
     kind: int
     """`PUT`, `GET`, `COMBINE`, `FETCH` or `SWAP`."""
     key: int
-    """Names the answer to the origin; 0: none is wanted."""
+    """Key of the answer to the origin; 0 for no answer."""
     account: int
-    """The number of the account that pays."""
+    """Number of the charged account."""
     epoch: int
-    """`LOCKED`, `STARTED`, or how many fences the origin has passed."""
+    """`LOCKED`, `STARTED`, or the number of fences passed by the origin."""
     displacement: int
-    """First element, in the target's units."""
+    """Displacement of the first element, in the target's units."""
     count: int
     """Number of elements."""
     datatype: str | bytes
-    """The elements' type (`told`)."""
+    """Datatype of the elements, encoded by `told`."""
     op: str
-    """The name of the operator that combines."""
+    """Name of the operator."""
     data: bytes
-    """Bytes to write or combine."""
+    """Bytes to write or to combine."""
     expected: bytes = b""
-    """Bytes that a swap compares with."""
+    """Expected bytes for a compare-and-swap."""
 
     def __len__(self) -> int:
         return len(self.data) + len(self.expected)
@@ -68,20 +69,20 @@ class Access:
 
 @dataclass(slots=True)
 class Wish:
-    """Wish of an origin beside its accesses."""
+    """A request of an origin besides its accesses."""
 
     order: int
-    """Number of this body among the origin's bodies to this target."""
+    """Sequence number among the origin's bodies to this target."""
     kind: int
     """`LOCK`, `UNLOCK`, `FLUSH` or `COMPLETE`."""
     key: int
-    """Number of the answer to the origin; 0: none is wanted."""
+    """Key of the answer to the origin; 0 for no answer."""
     account: int
-    """Number of the account that pays."""
+    """Number of the charged account."""
     exclusive: bool = False
-    """True if no other origin may hold the lock."""
+    """True for an exclusive lock."""
     place: str = ""
-    """The line that wants it."""
+    """Source line of the request."""
 
     def __len__(self) -> int:
         return 0
@@ -89,14 +90,14 @@ class Wish:
 
 @dataclass(slots=True)
 class Answer:
-    """Answer of a target to its origin."""
+    """Answer of a target to an origin."""
 
     key: int
-    """Number of the access or wish that is answered."""
+    """Key of the answered access or request."""
     data: bytes = b""
-    """Bytes that were read."""
+    """Bytes read by the access."""
     error: int = 0
-    """Error of an access since the last answer; 0 if no access has failed."""
+    """Error of an access since the previous answer; 0 without an error."""
 
     def __len__(self) -> int:
         return len(self.data)
@@ -104,13 +105,13 @@ class Answer:
 
 @dataclass(slots=True)
 class Exposed:
-    """A target lets the receiver begin to access its memory."""
+    """A target allows the receiver to begin accesses to its memory."""
 
     def __len__(self) -> int:
         return 0
 
 
-# ---- datatypes, which have other handles on other ranks
+# ---- datatypes; their handles differ between ranks
 
 
 _PREDEFINED = {
@@ -121,26 +122,26 @@ _PREDEFINED = {
 
 
 def told(datatype: Any) -> str | bytes:
-    """Return what tells another processor of a datatype: its name, or how it is made."""
+    """Return an encoding of a datatype for another processor: its name, or its pickle."""
     name = _PREDEFINED.get(datatype.handle)
     return pickle.dumps(datatype) if name is None else name
 
 
 @lru_cache(256)
 def known(datatype: str | bytes) -> Any:
-    """The datatype that another processor has told of."""
+    """Return the datatype encoded by another processor."""
     if isinstance(datatype, str):
         return getattr(REAL, datatype)
     return pickle.loads(datatype).Commit()
 
 
 def element(datatype: Any) -> Any:
-    """The predefined datatype that all elements of a datatype have; they are combined as such.
+    """Return the predefined datatype of all elements of a datatype, used to combine them.
 
     Raises
     ------
     Exception
-        ``ERR_TYPE``: they differ.
+        ``ERR_TYPE``: the elements have different datatypes.
     """
     if datatype.is_predefined:
         return datatype

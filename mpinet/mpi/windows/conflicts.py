@@ -1,8 +1,8 @@
-"""Conflicting accesses: to the same bytes in one epoch, in an order that MPI leaves open.
+"""Conflicting accesses: to the same bytes in one epoch, in an order undefined by MPI.
 
-Only what happens at the target is looked at: accesses that were made before any of them was known
-to be done. Two gets do not conflict, nor do accumulates by the same operator; all else does where
-it overlaps. What a processor itself loads and stores is not seen.
+Accesses are compared at the target, as long as their completion is unknown. Two gets do not
+conflict. Accumulates with the same operator do not conflict. All other overlapping accesses
+conflict. Loads and stores by the target itself are not detected.
 """
 
 from __future__ import annotations
@@ -17,25 +17,25 @@ from mpinet.mpi.windows.accesses import COMBINE, FETCH, GET, LOCKED, NAMES, SWAP
 from mpinet.mpi.world.onesided import Conflict
 
 READING = "NO_OP"
-"""The operator that changes nothing, which goes with all others."""
+"""The operator without effect, compatible with all operators."""
 
 
 class Touched(NamedTuple):
-    """An access that has been done, and may still conflict with others."""
+    """A completed access that may still conflict with later accesses."""
 
     origin: int
     """Origin of the access."""
     account: int
-    """Number of the account that pays for the access."""
+    """Number of the charged account."""
     epoch: int
-    """Epoch of the origin in which it made the access."""
+    """Epoch of the origin at the access."""
     kind: int
     """Kind of the access, as in `Access`."""
     op: str
     """The operator."""
 
     def goes_with(self, other: Touched) -> bool:
-        """Tell if it does not conflict with an earlier access to the same bytes."""
+        """Return whether the access is compatible with an earlier access to the same bytes."""
         if self.epoch != other.epoch or (self.kind == GET and other.kind == GET):
             return True
         if self.epoch == LOCKED and other.kind == GET and other.origin == self.origin:
@@ -46,21 +46,21 @@ class Touched(NamedTuple):
 
     @property
     def changes(self) -> bool:
-        """True if it may write."""
+        """True if the access may change the target's memory."""
         return self.kind != GET and self.op != READING
 
 
 class Touches:
-    """The accesses to one target's memory that may conflict with later ones.
+    """The accesses to a target's memory that may conflict with later accesses.
 
-    A table has for every byte which access was the last; it is zero where there was none.
+    A table contains the number of the last access for each byte; 0 stands for no access.
 
     Parameters
     ----------
     target : int
-        The processor.
+        Number of the target processor.
     nbytes : int
-        Bytes of the memory.
+        Size of the memory in bytes.
     """
 
     def __init__(self, target: int, nbytes: int):
@@ -71,26 +71,26 @@ class Touches:
         self._made = 0
 
     def note(self, origin: int, access: Access, offset: int, datatype: Any) -> Conflict | None:
-        """Note an access; the conflict with an earlier one, if there is one.
+        """Record an access; return a conflict with an earlier access, or None.
 
         Parameters
         ----------
         origin : int
-            Whose it is.
+            Rank of the origin.
         access : Access
             The access.
         offset : int
-            Bytes before its first element.
+            Offset of its first element in bytes.
         datatype : Datatype
-            The elements' type.
+            Datatype of the elements.
         """
         if not access.count:
             return None
-        # Made with the first access. Most members of large windows are never accessed.
+        # Created at the first access. Most members of large windows are never accessed.
         if self._last is None:
             self._last = np.zeros(self._nbytes, np.int32)
-        # MPI calls all of these accumulates: they are atomic against each other, whether or not
-        # they fetch.
+        # MPI calls all of these accumulates: they are atomic with respect to each other, with or
+        # without fetching.
         kind = COMBINE if access.kind in (FETCH, SWAP) else access.kind
         op = "REPLACE" if access.kind == SWAP else access.op
         touched = Touched(origin, access.account, access.epoch, kind, op)
@@ -102,10 +102,10 @@ class Touches:
         return found
 
     def _kept(self, places: Any) -> Ints:
-        """Return what a read leaves in the table: writes stay, so that later reads find them."""
+        """Return the table entries after a read: writes stay, therefore later reads find them."""
         assert self._last is not None
         mine = self._last[places]
-        # A read must not hide a write: the next read would then seem to follow a read, and the
+        # A read must not hide a write. Otherwise the next read would seem to follow a read, and the
         # conflict would be lost.
         writes = [number for number in np.unique(mine).tolist() if self._writes(number)]
         return np.where(np.isin(mine, writes), mine, self._made)
@@ -115,7 +115,7 @@ class Touches:
         return touched is not None and touched.changes
 
     def _found(self, touched: Touched, kind: int, places: Any) -> Conflict | None:
-        """The conflict with an earlier access."""
+        """Return a conflict with an earlier access, or None."""
         assert self._last is not None
         mine = self._last[places]
         for number in np.unique(mine).tolist():
@@ -130,35 +130,35 @@ class Touches:
         return None
 
     def close(self, origin: int) -> None:
-        """Forget an origin's accesses under locks, which are known to be done."""
+        """Forget an origin's accesses under locks, because they are complete."""
         for number, touched in list(self._open.items()):
             if touched.origin == origin and touched.epoch == LOCKED:
                 del self._open[number]
 
     def close_all(self, epoch: int) -> None:
-        """Forget all accesses of an epoch, and of those before."""
-        # A fence orders everything before it, also what earlier fences left. Epochs under locks
-        # have negative numbers and are included.
+        """Forget all accesses of an epoch and of earlier epochs."""
+        # A fence orders all accesses before it, including accesses left by earlier fences. Lock
+        # epochs have negative numbers and are included.
         for number in [key for key, touched in self._open.items() if touched.epoch <= epoch]:
             del self._open[number]
 
 
 def bytes_of(offset: int, count: int, datatype: Any) -> slice | Ints:
-    """The bytes that elements take, from a place on.
+    """Return the bytes of elements at an offset.
 
     Parameters
     ----------
     offset : int
-        Bytes before the first element.
+        Offset of the first element in bytes.
     count : int
-        Elements.
+        Number of elements.
     datatype : Datatype
-        Their type.
+        Datatype of the elements.
 
     Returns
     -------
     slice or ndarray of int64
-        The bytes' places.
+        Positions of the bytes.
     """
     layout = layout_of(datatype)
     if layout.gapless:

@@ -1,4 +1,4 @@
-"""A member's side as a target: its memory, its lock, and what others' accesses do there."""
+"""A member as a target: its memory, its lock, and the accesses of origins."""
 
 from __future__ import annotations
 
@@ -32,25 +32,25 @@ from mpinet.mpi.world.events import Event
 
 @dataclass(slots=True)
 class OriginQueue:
-    """Line of what has come from one origin, in the order in which it was made."""
+    """Queue of the accesses and requests of one origin, applied in program order."""
 
     next: int = 1
-    """Number of the next access or wish."""
+    """Sequence number of the next access or request."""
     early: dict[int, Access | Wish] = field(default_factory=dict)
-    """Accesses and wishes that came before their turns or wait for the lock, by their numbers."""
+    """Accesses and requests that arrived early or wait for the lock, by sequence number."""
     error: int = 0
-    """Error of an access since the last answer; 0 if no access has failed."""
+    """Error of an access since the last answer; 0 without an error."""
 
 
 class ExposedMemory:
-    """Memory that a member exposes.
+    """Memory exposed by a member in a window.
 
     Parameters
     ----------
     memory : buffer or None
-        The memory; None: what is attached later, by addresses.
+        The memory; None for memory attached later, by address.
     unit : int
-        Bytes of a displacement of 1.
+        Displacement unit in bytes.
     """
 
     def __init__(self, memory: Any, unit: int):
@@ -59,7 +59,7 @@ class ExposedMemory:
         self.attached: dict[int, Any] = {}
 
     def part(self, access: Access, datatype: Any) -> Buffer | None:
-        """The elements that are accessed; None if they are not in the memory."""
+        """Return the accessed elements; None if they are outside the memory."""
         offset = access.displacement * self.unit
         if self.memory is not None:
             return Buffer.at(self.memory, offset, access.count, datatype)
@@ -74,16 +74,16 @@ class ExposedMemory:
 
 
 class Exposure:
-    """Exposure of a member's memory: what others may do with it, and have done.
+    """Exposure of a member's memory: permitted and completed accesses.
 
     Parameters
     ----------
     context : int
         The window's context, its part for accesses.
     rank, processor : int
-        The member's rank, and who it is.
+        The member's rank and processor number.
     members : sequence of int
-        The members by rank.
+        The members' processors by rank.
     memory : ExposedMemory
         The memory.
     """
@@ -93,11 +93,11 @@ class Exposure:
     ):
         self.memory = memory
         self.completed: Counter[int] = Counter()
-        """Number of times that each origin has completed its accesses, less the completions waited
-        for; by rank."""
+        """By origin's rank: number of calls of `Complete`, minus the number of calls already
+        awaited.
+        """
         self.awaited: Event | None = None
-        """Event that happens with one more completion; None if the member does not wait for
-        that."""
+        """Event for the next `Complete` of an origin; None if the member does not wait for it."""
         self.holders = running.world.one_sided.locks.setdefault((context, processor), {})
         self._context = context
         self._rank = rank
@@ -110,20 +110,20 @@ class Exposure:
         """Accesses that may still conflict; None for attached memory."""
 
     def come(self, origin: int, body: Access | Wish) -> None:
-        """Do what an origin wants, as soon as all that it wanted before is done."""
+        """Apply an access or request of an origin after all its earlier ones."""
         line = self._lines.get(origin)
         if line is None:
             line = self._lines[origin] = OriginQueue()
-        # Accesses of one origin may overtake each other where a routing is adaptive. MPI wants
-        # those to one target to act in their order.
+        # With adaptive routing, accesses of an origin may overtake each other. MPI requires
+        # accesses to the same target to act in order.
         line.early[body.order] = body
         self._go_on(origin, line)
 
     def _go_on(self, origin: int, line: OriginQueue) -> None:
-        """Do what is next in a line, up to a wish for a lock that others hold."""
+        """Apply the next entries of a queue, up to a request for a lock held by another origin."""
         while (body := line.early.get(line.next)) is not None:
-            # The line stops here, not its origin: accesses behind the lock wait at the target, so
-            # the origin need not wait for the grant.
+            # The queue stops here, not its origin. Accesses behind the lock request wait at the
+            # target, and the origin need not wait for the grant.
             if isinstance(body, Wish) and body.kind == LOCK and not self._lock(origin, body):
                 return
             del line.early[line.next]
@@ -134,15 +134,15 @@ class Exposure:
                 self._grant(origin, line, body)
 
     def _grant(self, origin: int, line: OriginQueue, wish: Wish) -> None:
-        """Do what an origin wants beside accesses."""
+        """Carry out a request of an origin."""
         if wish.kind == COMPLETE:
             self.completed[origin] += 1
             if self.awaited is not None:
                 running.turns.happened(self.awaited)
                 self.awaited = None
             return
-        # A flush or an unlock tells the origin that all before is done. What it does later cannot
-        # conflict with that.
+        # A flush or an unlock shows the origin that all earlier accesses are done. Its later
+        # accesses cannot conflict with them.
         if wish.kind != LOCK and self.touches is not None:
             self.touches.close(origin)
         if wish.key:
@@ -152,13 +152,13 @@ class Exposure:
             self._pass_on()
 
     def _lock(self, origin: int, wish: Wish) -> bool:
-        """Give an origin the lock if it can have it; else let it wait for it."""
-        # Later bodies of the same origin look at the lock again. It is in the queue already and
-        # keeps its place.
+        """Give an origin the lock or queue its request; return whether the lock is given."""
+        # Later bodies of the same origin examine the lock again. The request is already in the
+        # queue and keeps its position.
         if any(waiting == origin for waiting, _ in self._waiting):
             return False
-        # Even a shared lock queues behind an exclusive one that waits. Otherwise a stream of
-        # readers would starve the writer.
+        # Even a shared lock queues behind a waiting exclusive lock. Otherwise a stream of readers
+        # would starve the writer.
         if self._waiting or not self._free_for(wish):
             self._waiting.append((origin, wish))
             return False
@@ -166,16 +166,16 @@ class Exposure:
         return True
 
     def _free_for(self, wish: Wish) -> bool:
-        """Tell if the lock can be had, as far as its holders go."""
+        """Return whether the current holders permit a requested lock."""
         exclusive = any(alone for alone, _ in self.holders.values())
         return not exclusive and not (wish.exclusive and self.holders)
 
     def _pass_on(self) -> None:
-        """Give the lock to those who wait for it, in their order, as far as it goes."""
+        """Give the lock to waiting origins in order, as far as the lock permits."""
         while self._waiting and self._free_for(self._waiting[0][1]):
             origin, _ = self._waiting.popleft()
-            # The origin's line may unlock again and so pass the lock on while this loop runs. It
-            # must not see a queue that is being taken apart.
+            # The origin's queue may unlock again and pass the lock on during this loop. It must not
+            # see a partly processed queue.
             waiting, self._waiting = self._waiting, deque()
             self._go_on(origin, self._lines[origin])
             waiting.extend(self._waiting)
@@ -184,13 +184,13 @@ class Exposure:
     # ---- accesses
 
     def _access(self, origin: int, line: OriginQueue, access: Access) -> None:
-        """Do an access."""
+        """Apply an access to the exposed memory, and answer if requested."""
         datatype = known(access.datatype)
         part = self.memory.part(access, datatype)
         found = b""
         if part is None:
-            # A put has no answer of its own. The error rides on the next answer, which is the first
-            # moment at which the origin can hear of it.
+            # A put has no answer. The error is sent with the next answer, the first opportunity to
+            # inform the origin.
             line.error = REAL.ERR_RMA_RANGE
         else:
             self._note(origin, access, datatype)
@@ -199,7 +199,7 @@ class Exposure:
             self._answer(origin, line, access, found)
 
     def _note(self, origin: int, access: Access, datatype: Any) -> None:
-        """Note an access where it may conflict with others."""
+        """Record an access for the detection of conflicts."""
         if self.touches is None:
             return
         offset = access.displacement * self.memory.unit
@@ -208,7 +208,7 @@ class Exposure:
             running.world.one_sided.note(conflict)
 
     def _answer(self, origin: int, line: OriginQueue, body: Access | Wish, data: bytes) -> None:
-        """Answer an origin."""
+        """Send the answer to an access or request to its origin."""
         answer = Answer(body.key, data, line.error)
         line.error = 0
         receiver, account = self._members[origin], body.account
@@ -218,9 +218,9 @@ class Exposure:
 
 
 def _done(access: Access, part: Buffer, datatype: Any) -> bytes:
-    """Do an access to its elements; what they were, if it reads them."""
-    # Read before any write: fetching accesses give the value from before, and the whole access is
-    # one atomic act here.
+    """Apply an access to its elements; return the previous elements if it reads."""
+    # Read before any write: fetching accesses return the previous value, and the whole access is
+    # one atomic action here.
     found = part.read() if access.kind != PUT else b""
     if access.kind == PUT:
         part.write(access.data)
@@ -232,7 +232,7 @@ def _done(access: Access, part: Buffer, datatype: Any) -> bytes:
 
 
 def _combine(access: Access, part: Buffer, found: bytes, datatype: Any) -> None:
-    """Combine elements with what an access brings."""
+    """Combine the target's elements with the data of an access."""
     if access.op == "REPLACE":
         part.write(access.data)
     elif access.op != "NO_OP":

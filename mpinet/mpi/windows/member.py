@@ -1,4 +1,4 @@
-"""A window as one of its members has it, whichever of its faces a script uses."""
+"""A member's state of a window, shared by all of its window objects."""
 
 from __future__ import annotations
 
@@ -16,26 +16,26 @@ from mpinet.mpi.world.message import BODY, Message
 from mpinet.mpi.world.turns import POLLS_A_ROUND
 
 WATCHED = 1 << 16
-"""Most bytes of memory that are looked at for changes where a processor asks again and again."""
+"""Maximum size in bytes of memory checked for changes when a processor polls."""
 
 
 class Member:
-    """A window, as a member has it.
+    """A member's state of a window.
 
     Parameters
     ----------
     scope : Scope
         The window's members and its context.
     memory : ExposedMemory
-        What the member exposes.
+        The member's exposed memory.
     sizes : ndarray of int64, shape (members, 2)
-        Of every member the bytes that it exposes, and those of its unit.
+        Size of the exposed memory and displacement unit of every member, in bytes.
     flavor : int
-        How the window was made.
+        Kind of creation call.
     given : object
-        What the script has given as memory, which is to live as long.
+        Memory object given by the script; kept alive as long as the window.
     whole : buffer or None
-        Of a shared window the memory of all members.
+        The memory of all members of a shared window.
     """
 
     def __init__(
@@ -57,24 +57,25 @@ class Member:
         self.origin = Origin(accesses, self.rank, here.id, self.members)
         self.exposure = Exposure(accesses, self.rank, here.id, self.members, memory)
         self.fence: int = 0
-        """Number of fences that the member has passed."""
+        """Number of fences passed by the member."""
         self.fenced: bool = False
-        """True if the last fence lets the member access other members' memories."""
+        """True if the last fence permits accesses to the memory of other members."""
         self.started: tuple[int, ...] | None = None
-        """Ranks whose memory the member may access since `Start`; None outside of such an epoch."""
+        """Target ranks of the access epoch since `Start`; None outside of such an epoch."""
         self.posted: tuple[int, ...] | None = None
-        """Ranks that may access the member's memory since `Post`; None outside of such an epoch."""
+        """Origin ranks of the exposure epoch since `Post`; None outside of such an epoch."""
         self.locks: dict[int, bool] = {}
-        """True for each locked rank whose lock the member holds alone."""
+        """By locked rank: True if the lock is exclusive."""
         self.locks_all: bool = False
-        """True if the member has called `Lock_all`. It then asks for the lock of each rank that it
-        accesses."""
+        """True after `Lock_all`. The member then requests the lock of each rank at its first
+        access.
+        """
         self._seen = -1
         self._syncs = 0
         running.mail.on_active(accesses, here.id, self._come)
 
     def _come(self, message: Message) -> None:
-        """Take a message of another member's."""
+        """Handle an access, request or answer of another member."""
         _, source, _, body, _ = message
         assert body is message[BODY]
         if isinstance(body, (Answer, Exposed)):
@@ -85,19 +86,19 @@ class Member:
     # ---- epochs
 
     def epoch_of(self, target: int) -> int:
-        """The epoch in which a target may be accessed now.
+        """Return the epoch in which a target may be accessed now.
 
         Raises
         ------
         Exception
-            ``ERR_RMA_SYNC``: there is none.
+            ``ERR_RMA_SYNC``: no such epoch is open.
         """
-        # A lock goes before a fence: inside a lock epoch only the lock orders accesses.
+        # A lock takes precedence over a fence: inside a lock epoch only the lock orders accesses.
         if target in self.locks:
             return LOCKED
         if self.locks_all:
-            # `Lock_all` on a million members would send a million messages. A shared lock is asked
-            # for only where something is accessed.
+            # `Lock_all` on a million members would send a million messages. A shared lock is
+            # requested only at the first access to a target.
             self._lock_lazily(target)
             return LOCKED
         if self.started is not None and target in self.started:
@@ -107,7 +108,7 @@ class Member:
         return self.fence
 
     def _lock_lazily(self, target: int) -> None:
-        """Want the lock of a target; what is sent to it then waits there for that."""
+        """Request the lock of a target without waiting; later accesses wait there for the lock."""
         self.locks[target] = False
         self.origin.wish(target, LOCK)
 
@@ -119,11 +120,11 @@ class Member:
         self.locks[target] = exclusive
 
     def unlock(self, targets: list[int]) -> None:
-        """Give locks back when all accesses to their memories are done."""
+        """Release locks after all accesses to their targets are done."""
         origin = self.origin
         events = []
         for target in targets:
-            # Where nothing is open the unlock needs no answer. That saves a message and a round
+            # Without open accesses the unlock needs no answer. This saves a message and a round
             # trip per epoch.
             answered = "answer" if origin.unanswered(target) else ""
             event = origin.wish(target, UNLOCK, answered)
@@ -132,67 +133,67 @@ class Member:
             events += [] if event is None else [event]
         waited = origin.wait_for(events)
         waited = origin.finish(targets, local=True) or waited
-        # The caller may loop over lock and unlock until another member has stored something. It
-        # must not keep that member from its turn.
+        # The caller may loop over lock and unlock until another member has stored a value. The loop
+        # must not keep this member from its turn.
         if not waited:
             self.breathe()
 
     def require(self, possible: bool) -> None:
-        """Raise an error unless the window is in an epoch that a call is for.
+        """Raise an error unless a call is allowed in the window's current epoch.
 
         Raises
         ------
         Exception
-            ``ERR_RMA_SYNC``: it is not.
+            ``ERR_RMA_SYNC``: the call is not allowed.
         """
         if not possible:
             raise REAL.Exception(REAL.ERR_RMA_SYNC)
 
     @property
     def is_idle(self) -> bool:
-        """True if neither locks nor beginnings are open."""
+        """True if no lock and no epoch is open."""
         return not (self.locks or self.locks_all or self.started or self.posted)
 
     # ---- turns
 
     def breathe(self) -> None:
-        """Let others run: the caller may wait for what they do to its memory.
+        """Give turns to other processors, because the caller may wait for changes of its memory.
 
-        Nothing but its memory tells whether it waits in vain; so it does where nothing there has
-        changed since it called last.
+        Unchanged memory since the last call means that the caller polls in vain.
         """
         turns = running.turns
         seen = self._signature()
-        # Nothing has changed since the last call, so this is a poll. Only then may the run conclude
-        # that the caller waits in vain.
+        # Nothing has changed since the last call, therefore this is a poll. Only then may the run
+        # conclude that the caller waits in vain.
         if seen == self._seen:
             turns.poll()
             return
         self._seen = seen
-        # A change of memory is progress that no message shows. It counts like a message to oneself.
+        # A change of memory is progress without a message. It counts like a message to the same
+        # processor.
         running.mail.to_self += 1
         self._syncs += 1
         if self._syncs % POLLS_A_ROUND == 0:
             turns.poll()
 
     def _signature(self) -> int:
-        """A number that is another one where memory has changed; always, where it is large."""
+        """Return a number that changes with the memory; large memory always counts as changed."""
         memory = self.whole
-        # A checksum of large memory at each call would cost more than the call. Then every call
+        # A checksum of large memory at each call would cost more than the call. Every call then
         # counts as progress.
         if memory is None or memory.nbytes > WATCHED:
             return self._seen + 1
         return zlib.crc32(memory)
 
-    # ---- whom it accesses
+    # ---- targets
 
     def require_rank(self, target: int) -> None:
-        """Raise an error unless a rank is one of a member, or of nobody.
+        """Raise an error unless a rank is a member's rank or `PROC_NULL`.
 
         Raises
         ------
         Exception
-            ``ERR_RANK``: it is none.
+            ``ERR_RANK``: the rank is neither.
         """
         if target != PROC_NULL and not 0 <= target < len(self.members):
             raise REAL.Exception(REAL.ERR_RANK)

@@ -1,4 +1,4 @@
-"""A member's side as an origin: what it has sent, and waits for."""
+"""A member as an origin: its accesses, and awaited answers."""
 
 from __future__ import annotations
 
@@ -21,31 +21,31 @@ from mpinet.mpi.world.calls import running
 from mpinet.mpi.world.events import Answering, Event
 
 Got = Callable[[bytes], None]
-"""Takes what an access has read."""
+"""Receives the data read by an access."""
 
 
 class Origin:
-    """Origin of accesses to other members' memories.
+    """Origin of accesses to the memory of members.
 
     Parameters
     ----------
     context : int
         The window's context, its part for accesses.
     rank, processor : int
-        The member's rank, and who it is.
+        The member's rank and processor number.
     members : sequence of int
-        The members by rank.
+        The members' processors by rank.
     """
 
     def __init__(self, context: int, rank: int, processor: int, members: Sequence[int]):
         self.posted: Counter[int] = Counter()
-        """Number of times that each target has let the origin begin, less its beginnings; by
-        rank."""
+        """By target's rank: number of its calls of `Post`, minus the number already used by
+        `Start`.
+        """
         self.awaited: Event | None = None
-        """Event that happens when one more target lets the origin begin; None if the member does
-        not wait for that."""
+        """Event for the next `Post` of a target; None if the member does not wait for it."""
         self.touched: set[int] = set()
-        """Targets that it has accessed since it was last known that all was done."""
+        """Targets accessed since the last time when all accesses were known to be done."""
         self._context = context
         self._rank = rank
         self._processor = processor
@@ -57,23 +57,23 @@ class Origin:
         self._open: dict[int, dict[int, Answering]] = {}
         self._error = 0
 
-    # ---- what it sends
+    # ---- sending
 
     def access(self, target: int, got: Got | None, **what: Any) -> Answering | None:
-        """Access a target's memory; the event of its answer, if it gives one.
+        """Access a target's memory; return the event of its answer, or None without an answer.
 
         Parameters
         ----------
         target : int
             The target's rank.
         got : callable or None
-            Takes what has been read.
+            Receives the data read.
         **what
-            The rest of an `Access`.
+            Remaining fields of an `Access`.
         """
         event, key = None, 0
-        # What is read has to come back, so the access has an answer. Writes are confirmed together,
-        # by one flush.
+        # Data read must return, therefore the access has an answer. Writes are confirmed together
+        # by a single flush.
         if what["kind"] in READS:
             event, key = self._expect(target, "answer", got)
         else:
@@ -86,18 +86,18 @@ class Origin:
     def wish(
         self, target: int, kind: int, answered: str = "", exclusive: bool = False
     ) -> Answering | None:
-        """Want something of a target; the event of its answer, if one is wanted.
+        """Send a request to a target; return the event of its answer, or None without an answer.
 
         Parameters
         ----------
         target : int
             The target's rank.
         kind : int
-            What is wanted.
+            Kind of the request.
         answered : str
-            What the target is to do; "": nothing is to be answered.
+            Description of the awaited answer; empty for no answer.
         exclusive : bool
-            Whether nobody else may hold the lock that is wanted.
+            Whether the requested lock is exclusive.
         """
         event, key = self._expect(target, answered, None) if answered else (None, 0)
         account = self._account
@@ -108,7 +108,7 @@ class Origin:
         return event
 
     def expose(self, origin: int) -> None:
-        """Let another member begin to access the memory here."""
+        """Allow another member to begin accesses to this member's memory."""
         self._send(origin, Exposed())
 
     def _send(self, target: int, body: Access | Wish | Exposed) -> None:
@@ -124,34 +124,34 @@ class Origin:
         )
 
     def _bytes(self, target: int, body: Access | Wish | Exposed | Answer) -> int:
-        """The bytes of a body that a message to or from a target has; there is none to oneself."""
+        """Return the size of a body as a message to or from a target; 0 for the same processor."""
         return len(body) if self._members[target] != self._processor else 0
 
     @property
     def _account(self) -> Account:
-        """The account of the call under way."""
+        """The account of the call that the member is making."""
         account = running.turns.current.account
         assert account is not None
         return account
 
     def _next(self, target: int) -> int:
-        """The place of the next body to a target."""
-        # Counted per target: order is promised between one origin and one target only.
+        """Return the sequence number of the next body to a target."""
+        # Counted per target: order is guaranteed only between an origin and a target.
         self._sent[target] += 1
         return self._sent[target]
 
     def _expect(self, target: int, wanted: str, got: Got | None) -> tuple[Answering, int]:
-        """The event of a target's answer, and its key."""
+        """Register an awaited answer; return its event and key."""
         key = next(self._keys)
         event = Answering(running.turns.current, self._context, target, wanted)
         self._pending[key] = event, got, self._account
         self._open.setdefault(target, {})[key] = event
         return event, key
 
-    # ---- what comes back
+    # ---- receiving
 
     def come(self, target: int, body: Answer | Exposed) -> None:
-        """Take what a target tells."""
+        """Handle an answer or an exposure notice of a target."""
         if isinstance(body, Exposed):
             self.posted[target] += 1
             if self.awaited is not None:
@@ -159,12 +159,12 @@ class Origin:
                 self.awaited = None
             return
         event, got, account = self._pending.pop(body.key)
-        # The answer's bytes are charged to the line that asked for them, even if another line waits
+        # The answer's bytes are charged to the line that requested them, even if another line waits
         # for the answer.
         account.sent += self._bytes(target, body)
         waiting = self._open[target]
         del waiting[body.key]
-        # Empty tables go, so that `finish` looks only at targets that still owe an answer.
+        # Empty tables are removed, therefore `finish` examines only targets with missing answers.
         if not waiting:
             del self._open[target]
         self._error = self._error or body.error
@@ -173,24 +173,23 @@ class Origin:
         running.turns.happened(event)
 
     def finish(self, targets: Iterable[int], local: bool = False) -> bool:
-        """Wait until all accesses to some targets are done; whether anything was waited for.
+        """Wait until all accesses to some targets are done; return whether any wait was needed.
 
         Parameters
         ----------
         targets : iterable of int
-            Their ranks.
+            The targets' ranks.
         local : bool
-            Whether it is enough that all has come that was to be read.
+            Whether local completion is sufficient: all read data has arrived.
 
         Raises
         ------
         Exception
             An access has failed.
         """
-        # A set has no order of its own. Flushes must set out in the same order on any hosting.
+        # A set has no order of its own. Flushes must be sent in the same order on any hosting.
         targets = sorted(targets)
-        # Local completion needs no word from the target: the memory was read when the access was
-        # made.
+        # Local completion needs no answer from the target: the memory was read at the access.
         if not local:
             for target in targets:
                 if target in self._unanswered:
@@ -203,12 +202,12 @@ class Origin:
         return waited
 
     def _events(self, target: int) -> list[Answering]:
-        """The events of a target's answers that have not come."""
+        """Return the events of a target's missing answers."""
         return list(self._open.get(target, {}).values())
 
     @staticmethod
     def wait_for(events: Iterable[Event]) -> bool:
-        """Wait for events; whether any had not happened."""
+        """Wait for events; return whether any had not happened."""
         waited = False
         for event in list(events):
             if not event.done:
@@ -217,22 +216,22 @@ class Origin:
         return waited
 
     def require_none_failed(self) -> None:
-        """Raise the error of an access that has failed.
+        """Raise the error of a failed access, if any.
 
         Raises
         ------
         Exception
-            ``ERR_RMA_RANGE``: it was to memory that is not exposed.
+            ``ERR_RMA_RANGE``: the access was to memory that is not exposed.
         """
         error, self._error = self._error, 0
         if error:
             raise REAL.Exception(error)
 
     def unanswered(self, target: int) -> bool:
-        """Tell if a target has been accessed and nobody knows whether that is done."""
+        """Return whether a target has accesses whose completion is unknown."""
         return target in self._unanswered
 
     def done(self, target: int) -> None:
-        """Know that all accesses to a target are done, by an answer to something else."""
+        """Record that all accesses to a target are done, shown by another answer."""
         self._unanswered.discard(target)
         self.touched.discard(target)

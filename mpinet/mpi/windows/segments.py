@@ -1,7 +1,8 @@
-"""Memory that all members of a window load from and store to: one segment of their host's memory.
+"""Shared memory of a window's members: a segment of their host's memory.
 
-Processors of one rank have it anyway. For others the lowest member makes a file without a name,
-which lives as long as somebody maps it, and tells the others where its process keeps it open.
+Processors of one rank share memory anyway. For several ranks the lowest member creates an unnamed
+file, which exists as long as any process maps it. The member sends the file's location in its
+process to all ranks.
 """
 
 from __future__ import annotations
@@ -18,30 +19,30 @@ from mpinet.mpi.world.calls import running
 from mpinet.mpi.world.host import host
 
 TOLD = 128
-"""Bytes of what is told of a segment, which do not depend on the ranks."""
+"""Size of a segment's description in bytes, independent of the number of ranks."""
 
 
 def shared_segment(part: Collective, nbytes: int) -> Any:
-    """Make or find the memory of a window's members (collective over them).
+    """Create or find the memory of a window's members (collective over the members).
 
     Parameters
     ----------
     part : Collective
-        The call that makes the window.
+        The call that creates the window.
     nbytes : int
-        Bytes of all members together.
+        Total size for all members, in bytes.
 
     Returns
     -------
     ndarray of uint8, shape (nbytes,)
-        The memory, the same for all.
+        The memory, shared by all members.
 
     Raises
     ------
     UsageError
         Members are on several hosts.
     """
-    # An empty mapping is an error of the system's. A window of no bytes is none of MPI's.
+    # The operating system refuses an empty mapping, but MPI allows a window of 0 bytes.
     length = max(nbytes, 1)
     made, text = _made(length) if part.rank == 0 else (None, b"")
     told: bytes = part.broadcast(0, text.ljust(TOLD) if part.rank == 0 else None)
@@ -49,21 +50,21 @@ def shared_segment(part: Collective, nbytes: int) -> Any:
     if found is None:
         found = _mapped(told.decode().split(), length)
     _SEGMENTS[told] = found
-    part.barrier()  # all have it, so that the file need not be open any more
+    part.barrier()  # all members have mapped the file, and it need not stay open
     _SEGMENTS.pop(told, None)
     if made is not None:
-        # The mappings keep the memory. Without a name or an open file it vanishes with the last of
-        # them, even if the run is killed.
+        # The mappings keep the memory. Without a name or an open file it is deleted with the last
+        # mapping, even if the run is killed.
         os.close(made[0])
     return np.frombuffer(found, np.uint8)[:nbytes]
 
 
 _SEGMENTS: dict[bytes, mmap.mmap] = {}
-"""Segments that are being shared out, by what is told of them: one mapping serves a rank."""
+"""Segments being distributed, by description: each rank maps a segment once."""
 
 
 def _made(length: int) -> tuple[tuple[int, mmap.mmap], bytes]:
-    """A new segment: its file and its memory; and what is told of it."""
+    """Create a segment; return its file, its memory and its description."""
     file = os.memfd_create("mpinet")
     os.ftruncate(file, length)
     text = f"{host()} {os.getpid()} {file}"
@@ -71,7 +72,7 @@ def _made(length: int) -> tuple[tuple[int, mmap.mmap], bytes]:
 
 
 def _mapped(told: list[str], length: int) -> mmap.mmap:
-    """The memory of a segment that another rank has made."""
+    """Map a segment created by another rank."""
     place, process, number = told
     try:
         if place != host():
@@ -80,8 +81,8 @@ def _mapped(told: list[str], length: int) -> mmap.mmap:
     except OSError:
         running.turns.stop(
             UsageError(
-                "Allocate_shared: members of the window are on ranks that do not share a host's "
-                "memory. Let one rank, or ranks of one host, host all of them, or use Allocate."
+                "Allocate_shared: the window's members are on ranks without shared memory. Run all "
+                "members on ranks of one host, or use Allocate."
             )
         )
     try:

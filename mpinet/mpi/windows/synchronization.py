@@ -1,4 +1,4 @@
-"""Epochs: a window's calls that say when accesses may begin, and when they are done."""
+"""Epochs: a window's calls that begin and complete accesses."""
 
 # ruff: noqa: N802  (mpi4py's names)
 
@@ -17,44 +17,43 @@ from mpinet.mpi.world.events import Awaited
 
 
 class Synchronization(Transfers):
-    """Epochs, as `mpi4py.MPI.Win` has them."""
+    """Synchronization calls, as in `mpi4py.MPI.Win`."""
 
     __slots__ = ()
 
-    # ---- of all members
+    # ---- all members
 
     @call
     def Fence(self, assertion: int = 0) -> None:
-        """Wait until all members have called, and all accesses before are done."""
+        """Wait until all members have called and all earlier accesses are done."""
         member = self._member
         member.require(member.is_idle)
-        # A barrier alone is not enough: its messages may take shorter ways and overtake accesses
-        # that are still in flight.
+        # A barrier alone is not sufficient: its messages may take shorter routes and overtake
+        # accesses in flight.
         member.origin.finish(member.origin.touched)
         Collective.of(self, "Win.Fence").barrier()
         if member.exposure.touches is not None:
             member.exposure.touches.close_all(member.fence)
-        # The count is the epoch's number. The target needs it to tell accesses of two fences apart
-        # that it sees side by side.
+        # The count is the epoch's number. The target uses it to separate accesses of different
+        # fences.
         member.fence += 1
         member.fenced = not assertion & REAL.MODE_NOSUCCEED
 
-    # ---- of some members with some others
+    # ---- groups of origins and targets
 
     @call
     def Start(self, group: Group, assertion: int = 0) -> None:
-        """Begin to access the memory of a group, whose members let the caller by `Post`."""
+        """Begin an access epoch to a group, whose members must call `Post`."""
         member = self._member
         member.require(member.started is None and not member.locks and not member.locks_all)
         ranks = self._ranks_of(group)
         member.started = ranks
-        # The script vouches that the targets have posted. Then no notice was sent, and waiting for
-        # one would be for ever.
+        # The script guarantees that the targets have posted. Then the targets send no notice, and a
+        # wait would never end.
         if assertion & REAL.MODE_NOCHECK:
             return
         origin = member.origin
-        # Notices may be of a later epoch of the same target. So they are counted and not only
-        # noted.
+        # A notice may be for a later epoch of the same target. Notices are therefore counted.
         while missing := [rank for rank in ranks if origin.posted[rank] <= 0]:
             origin.awaited = self._awaited(missing[0], "Post")
             running.turns.wait(origin.awaited)
@@ -62,20 +61,20 @@ class Synchronization(Transfers):
 
     @call
     def Complete(self) -> None:
-        """Access the group's memory no longer."""
+        """End the access epoch begun by `Start`."""
         member = self._member
         member.require(member.started is not None)
         ranks, member.started = member.started or (), None
         member.origin.finish(ranks, local=True)
         for rank in ranks:
             member.origin.wish(rank, COMPLETE)
-            # The completion travels behind the accesses in the same line, so the target itself
+            # The completion follows the accesses in the same queue, therefore the target itself
             # keeps the order. No flush is needed.
             member.origin.done(rank)
 
     @call
     def Post(self, group: Group, assertion: int = 0) -> None:
-        """Let a group access the caller's memory."""
+        """Begin an exposure epoch for a group."""
         member = self._member
         member.require(member.posted is None)
         member.posted = self._ranks_of(group)
@@ -85,7 +84,7 @@ class Synchronization(Transfers):
 
     @call
     def Wait(self) -> bool:
-        """Wait until all of the group have completed their accesses."""
+        """Wait until all members of the group have completed their accesses."""
         exposure = self._member.exposure
         while missing := self._missing():
             exposure.awaited = self._awaited(missing[0], "Complete")
@@ -95,7 +94,7 @@ class Synchronization(Transfers):
 
     @call
     def Test(self) -> bool:
-        """Tell if all of the group have completed their accesses, after the next step at most."""
+        """Return whether all members of the group have completed, after at most one step."""
         if self._missing():
             running.turns.poll()
             if self._missing():
@@ -104,18 +103,18 @@ class Synchronization(Transfers):
         return True
 
     def _awaited(self, rank: int, verb: str) -> Awaited:
-        """The event of another member's call."""
+        """Return an event for another member's call."""
         return Awaited(running.turns.current, f"rank {{rank}} to call {verb}", rank, self._context)
 
     def _missing(self) -> list[int]:
-        """Ranks that have not completed the accesses that the caller lets them make."""
+        """Return the origin ranks of the exposure epoch that have not completed their accesses."""
         member = self._member
         member.require(member.posted is not None)
         completed = member.exposure.completed
         return [rank for rank in member.posted or () if completed[rank] <= 0]
 
     def _end_exposure(self) -> None:
-        """Let nobody access the caller's memory any more."""
+        """End the exposure epoch begun by `Post`."""
         member = self._member
         member.exposure.completed -= Counter(member.posted)
         member.posted = None
@@ -123,23 +122,23 @@ class Synchronization(Transfers):
             member.exposure.touches.close_all(STARTED)
 
     def _ranks_of(self, group: Group) -> tuple[int, ...]:
-        """The ranks of a group's members in the window.
+        """Return the ranks in the window of a group's members.
 
         Raises
         ------
         Exception
-            ``ERR_RMA_SYNC``: somebody is no member of it.
+            ``ERR_RMA_SYNC``: a processor of the group is not a member of the window.
         """
         ranks = tuple(self._group.rank_of(processor) for processor in group._all.members)
         if any(rank < 0 for rank in ranks):
             raise REAL.Exception(REAL.ERR_RMA_SYNC)
         return ranks
 
-    # ---- of one member with a target that does nothing for it
+    # ---- passive targets
 
     @call
     def Lock(self, rank: int, lock_type: int = REAL.LOCK_EXCLUSIVE, assertion: int = 0) -> None:
-        """Wait for a member's lock, and begin to access its memory."""
+        """Wait for a member's lock, and begin an access epoch."""
         member = self._member
         member.require_rank(rank)
         if rank == PROC_NULL:
@@ -151,7 +150,7 @@ class Synchronization(Transfers):
 
     @call
     def Unlock(self, rank: int) -> None:
-        """Wait until all accesses to a member's memory are done, and give its lock back."""
+        """Wait until all accesses to a member are done, and release its lock."""
         member = self._member
         member.require_rank(rank)
         if rank != PROC_NULL:
@@ -160,9 +159,9 @@ class Synchronization(Transfers):
 
     @call
     def Lock_all(self, assertion: int = 0) -> None:
-        """Begin to access all members' memory; the lock of each is asked for with the first access.
+        """Begin accesses to all members; each lock is requested at the first access.
 
-        The caller's own is had at once, since it may load and store there without a call.
+        The caller's own lock is acquired at once, because its own loads and stores need no call.
         """
         member = self._member
         member.require(member.started is None and not member.locks and not member.locks_all)
@@ -171,7 +170,7 @@ class Synchronization(Transfers):
 
     @call
     def Unlock_all(self) -> None:
-        """Wait until all accesses are done, and give the locks back."""
+        """Wait until all accesses are done, and release all locks."""
         member = self._member
         member.require(member.locks_all)
         member.locks_all = False
@@ -179,31 +178,31 @@ class Synchronization(Transfers):
 
     @call
     def Flush(self, rank: int) -> None:
-        """Wait until all accesses to a member's memory are done."""
+        """Wait until all accesses to a member are done."""
         self._flush([rank])
 
     @call
     def Flush_all(self) -> None:
-        """Wait until all accesses are done."""
+        """Wait until all accesses are done at all targets."""
         self._flush(sorted(self._member.origin.touched))
 
     @call
     def Flush_local(self, rank: int) -> None:
-        """Wait until the memory that accesses to a member's use may be used again."""
+        """Wait until the origin buffers of accesses to a member can be reused."""
         self._flush([rank], local=True)
 
     @call
     def Flush_local_all(self) -> None:
-        """Wait until the memory that accesses use may be used again."""
+        """Wait until the origin buffers of all accesses can be reused."""
         self._flush(sorted(self._member.origin.touched), local=True)
 
     @call
     def Sync(self) -> None:
-        """See what others have stored; lets them run."""
+        """Synchronize memory; gives turns to other processors."""
         self._member.breathe()
 
     def _flush(self, ranks: Sequence[int], local: bool = False) -> None:
-        """Wait until accesses to some members' memory are done."""
+        """Wait until accesses to some members are done."""
         member = self._member
         for rank in ranks:
             member.require_rank(rank)

@@ -1,4 +1,4 @@
-"""Accesses to other members' memory: a window's calls that put, get and combine."""
+"""Accesses to the memory of members: a window's calls for put, get and accumulate."""
 
 # ruff: noqa: N802  (mpi4py's names)
 
@@ -21,49 +21,49 @@ from mpinet.mpi.world.endpoint import Endpoint
 from mpinet.mpi.world.events import HAPPENED, Event
 
 UNCHANGED = ("REPLACE", "NO_OP")
-"""Operators that compute nothing, and so take elements of any datatype."""
+"""Operators that compute nothing and therefore accept any datatype."""
 
 
 class Transfers(Endpoint):
-    """Accesses, as `mpi4py.MPI.Win` has them.
+    """Access calls, as in `mpi4py.MPI.Win`.
 
-    The caller's memory is read at once, and written when the answer comes.
+    The origin buffer is read at once, and the result buffer is written when the answer arrives.
     """
 
     __slots__ = ()
 
     @property
     def _member(self) -> Member:
-        """The window as the caller has it."""
+        """The caller's state of the window."""
         raise NotImplementedError
 
     @call
     def Put(self, origin: Any, target_rank: int, target: Any = None) -> None:
-        """Write memory to a target's."""
+        """Write the origin buffer to a target's memory."""
         self._write(PUT, origin, target_rank, target)
 
     @call
     def Get(self, origin: Any, target_rank: int, target: Any = None) -> None:
-        """Read memory of a target's."""
+        """Read a target's memory into the origin buffer."""
         self._read(origin, target_rank, target)
 
     @call
     def Accumulate(self, origin: Any, target_rank: int, target: Any = None, op: Op = SUM) -> None:
-        """Combine memory with a target's, where the result stays."""
+        """Combine the origin buffer with a target's memory; the result stays at the target."""
         self._write(COMBINE, origin, target_rank, target, op)
 
     @call
     def Get_accumulate(
         self, origin: Any, result: Any, target_rank: int, target: Any = None, op: Op = SUM
     ) -> None:
-        """Combine memory with a target's, where the result stays; get what was there before."""
+        """Combine the origin buffer with a target's memory, and get the previous contents."""
         self._fetch(origin, result, target_rank, target, op)
 
     @call
     def Fetch_and_op(
         self, origin: Any, result: Any, target_rank: int, target_disp: int = 0, op: Op = SUM
     ) -> None:
-        """Combine one element with a target's, where it stays; get what was there before."""
+        """Combine one element with a target's element, and get the previous value."""
         given = _element(origin, "origin", target_rank)
         got = _element(result, "result", target_rank, writable=True)
         if target_rank == PROC_NULL:
@@ -75,7 +75,7 @@ class Transfers(Endpoint):
     def Compare_and_swap(
         self, origin: Any, compare: Any, result: Any, target_rank: int, target_disp: int = 0
     ) -> None:
-        """Write one element to a target's if that is as expected; get what was there before."""
+        """Write an element if the target's has the expected value; get the previous value."""
         given = _element(origin, "origin", target_rank)
         expected = _element(compare, "compare", target_rank)
         got = _element(result, "result", target_rank, writable=True)
@@ -90,20 +90,20 @@ class Transfers(Endpoint):
 
     @call
     def Rput(self, origin: Any, target_rank: int, target: Any = None) -> Request:
-        """Write memory to a target's; complete when the caller's may be changed: at once."""
+        """Write to a target's memory; the request is complete at once."""
         self._write(PUT, origin, target_rank, target)
         return Request._of(HAPPENED)
 
     @call
     def Rget(self, origin: Any, target_rank: int, target: Any = None) -> Request:
-        """Begin to read memory of a target's."""
+        """Begin to read a target's memory."""
         return self._request(self._read(origin, target_rank, target))
 
     @call
     def Raccumulate(
         self, origin: Any, target_rank: int, target: Any = None, op: Op = SUM
     ) -> Request:
-        """Combine memory with a target's; complete when the caller's may be changed: at once."""
+        """Combine with a target's memory; the request is complete at once."""
         self._write(COMBINE, origin, target_rank, target, op)
         return Request._of(HAPPENED)
 
@@ -111,19 +111,19 @@ class Transfers(Endpoint):
     def Rget_accumulate(
         self, origin: Any, result: Any, target_rank: int, target: Any = None, op: Op = SUM
     ) -> Request:
-        """Combine memory with a target's; complete when what was there before has come."""
+        """Combine with a target's memory; the request completes with the previous contents."""
         return self._request(self._fetch(origin, result, target_rank, target, op))
 
-    # ---- steps of the above
+    # ---- parts of these calls
 
     def _request(self, event: Event | None) -> Request:
-        """The request that is complete when an answer has come."""
+        """Return a request that completes with an answer."""
         return Request._of(HAPPENED if event is None else event, partial(_finish, self._member))
 
     def _write(
         self, kind: int, origin: Any, target_rank: int, target: Any, op: Op | None = None
     ) -> None:
-        """Let a target write or combine."""
+        """Send a put or an accumulate to a target."""
         if target_rank == PROC_NULL:
             return
         buffer = Buffer(origin)
@@ -132,7 +132,7 @@ class Transfers(Endpoint):
         place.access(kind, buffer.read(), None, op)
 
     def _read(self, origin: Any, target_rank: int, target: Any) -> Event | None:
-        """Let a target tell what its memory holds."""
+        """Request a target's data; return the event of the answer."""
         if target_rank == PROC_NULL:
             return None
         buffer = Buffer(origin, writable=True)
@@ -143,7 +143,7 @@ class Transfers(Endpoint):
     def _fetch(
         self, origin: Any, result: Any, target_rank: int, target: Any, op: Op
     ) -> Event | None:
-        """Let a target combine, and tell what its memory held."""
+        """Combine at a target and request the previous data; return the event of the answer."""
         if target_rank == PROC_NULL:
             return None
         given = origin if isinstance(origin, Buffer) else Buffer(origin)
@@ -157,18 +157,18 @@ class Transfers(Endpoint):
 
 
 class _Place:
-    """Place at which a target's memory is accessed.
+    """Location of an access: target rank, displacement, count and datatype.
 
     Parameters
     ----------
     member : Member
         The window.
     buffer : Buffer
-        The origin's memory, which says how many elements of which type if nothing else does.
+        The origin buffer, which provides count and datatype if not given by `target`.
     rank : int
-        The target's.
+        The target's rank.
     target : int, sequence or None
-        A displacement, and perhaps a count and a datatype, as mpi4py takes them.
+        A displacement, optionally with count and datatype, in mpi4py's form.
     """
 
     def __init__(self, member: Member, buffer: Buffer, rank: int, target: Any):
@@ -186,7 +186,7 @@ class _Place:
             raise ValueError("target: expecting integral or list/tuple")
 
     def _take(self, target: Any) -> None:
-        """Take what a sequence says."""
+        """Parse a sequence of displacement, count and datatype."""
         if len(target) > 3:
             raise ValueError("target: expecting 3 items at most")
         if len(target) > 0:
@@ -198,19 +198,19 @@ class _Place:
             self._datatype = named if isinstance(named, REAL.Datatype) else REAL._typedict[named]
 
     def require_fit(self, nbytes: int) -> None:
-        """Raise ``ERR_TRUNCATE`` if the caller's memory of so many bytes does not hold it."""
-        # A get of less than the buffer is allowed, while what is written has to fill its place
-        # exactly.
+        """Raise ``ERR_TRUNCATE`` if a buffer of `nbytes` bytes is too small for the elements."""
+        # A get may read less than the buffer, but a written part must have exactly the size of its
+        # target.
         if self._count * self._datatype.size > nbytes:
             raise REAL.Exception(REAL.ERR_TRUNCATE)
 
     def require_size(self, nbytes: int) -> None:
-        """Raise an error unless as many bytes go here.
+        """Raise an error unless the elements have exactly `nbytes` bytes.
 
         Raises
         ------
         Exception
-            ``ERR_TRUNCATE``: there are more or fewer.
+            ``ERR_TRUNCATE``: the sizes differ.
         """
         if self._count * self._datatype.size != nbytes:
             raise REAL.Exception(REAL.ERR_TRUNCATE)
@@ -218,12 +218,13 @@ class _Place:
     def access(
         self, kind: int, data: bytes, got: Any, op: Op | None = None, expected: bytes = b""
     ) -> Event | None:
-        """Access the memory.
+        """Send the access to the target; return the event of the answer, or None.
 
         Raises
         ------
         Exception
-            ``ERR_RANK``, ``ERR_OP``, ``ERR_RMA_RANGE``, ``ERR_RMA_SYNC``: it cannot be.
+            ``ERR_RANK``, ``ERR_OP``, ``ERR_RMA_RANGE``, ``ERR_RMA_SYNC``: the access is not
+            allowed.
         """
         member, datatype = self._member, self._datatype
         member.require_rank(self._rank)
@@ -244,7 +245,7 @@ class _Place:
         )
 
     def _require_range(self) -> None:
-        """Raise an error unless the elements are in the target's memory."""
+        """Raise an error unless the elements are within the target's memory."""
         member, datatype = self._member, self._datatype
         if self._displacement < 0 and member.flavor != REAL.WIN_FLAVOR_DYNAMIC:
             raise REAL.Exception(REAL.ERR_DISP)
@@ -252,8 +253,8 @@ class _Place:
             raise REAL.Exception(REAL.ERR_COUNT)
         if member.flavor == REAL.WIN_FLAVOR_DYNAMIC or not self._count:
             return
-        # Sizes were exchanged when the window was made. So the error is raised at the line of the
-        # access, and not at some later flush.
+        # Sizes were exchanged at the creation of the window. The error is raised at the line of the
+        # access, not at a later flush.
         nbytes, unit = member.sizes[self._rank].tolist()
         begin = self._displacement * unit
         reach = layout_of(datatype).reach(self._count)
@@ -262,23 +263,23 @@ class _Place:
 
 
 def _finish(member: Member, status: Any) -> None:
-    """End a request; raises the error of an access that has failed."""
+    """Finish a request; raises the error of a failed access."""
     if status is not None:
         status.Set_elements(REAL.BYTE, 0)
     member.origin.require_none_failed()
 
 
 def _require_op(op: Op, datatype: Any) -> None:
-    """Raise an error unless accesses combine elements of a datatype by an operator."""
+    """Raise an error unless an operator can combine elements of a datatype."""
     if not op.is_predefined or not op:
         raise REAL.Exception(REAL.ERR_OP)
-    # Nothing is computed by these operators, so elements of any datatype will do.
+    # These operators compute nothing, therefore elements of any datatype are allowed.
     if op.title.removeprefix("MPI.") not in UNCHANGED:
         op._require_fit(element(datatype))
 
 
 def _element(spec: Any, said: str, rank: int, writable: bool = False) -> Buffer:
-    """The memory of one element."""
+    """Return the buffer of a single element; `said` names it in the error."""
     if rank == PROC_NULL:
         return Buffer(b"")
     buffer = Buffer(spec, writable)
@@ -288,6 +289,6 @@ def _element(spec: Any, said: str, rank: int, writable: bool = False) -> Buffer:
 
 
 def _require_same(one: Buffer, other: Buffer, said: str) -> None:
-    """Raise an error unless two buffers' elements have one datatype."""
+    """Raise an error unless the elements of two buffers have the same datatype."""
     if one.datatype != other.datatype:
         raise ValueError(f"mismatch in {said} MPI datatypes")

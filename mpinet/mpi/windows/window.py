@@ -1,4 +1,4 @@
-"""Windows as scripts see them: `Win`, how it is made and freed, and what it tells of itself."""
+"""Windows for scripts: `Win`, its creation, end and inquiries."""
 
 # ruff: noqa: N802  (mpi4py's names)
 
@@ -26,23 +26,23 @@ from mpinet.mpi.world.calls import call, running
 from mpinet.mpi.world.contexts import COLLECTIVES, ONE_SIDED, Nowhere
 
 NONCONTIGUOUS = "alloc_shared_noncontig"
-"""The hint that members' parts of shared memory need not follow one another."""
+"""Info key: the members' parts of shared memory need not be contiguous."""
 
 LINE = 64
-"""Bytes to which such parts are aligned."""
+"""Alignment of noncontiguous parts of shared memory, in bytes."""
 
 TOO_MUCH = 1 << 63
-"""Bytes that no memory can be addressed to have."""
+"""Size in bytes that exceeds any address space."""
 
 
 NO_WINDOW = Nowhere(REAL.ERR_WIN)
 
 
 class Win(Labels, Attributes, ErrorHandling, Synchronization, NamedNumber, np.ndarray):
-    """Memory that others may access, as `mpi4py.MPI.Win`.
+    """Memory exposed to members of a communicator, as `mpi4py.MPI.Win`.
 
-    It is an array of the bytes that the caller exposes, so that it can be used as a buffer, as
-    mpi4py has it.
+    A window is an array of the caller's exposed bytes and supports the buffer protocol, as in
+    mpi4py.
     """
 
     __slots__ = ("_holding", "_scope")
@@ -52,16 +52,16 @@ class Win(Labels, Attributes, ErrorHandling, Synchronization, NamedNumber, np.nd
     _holding: Member | None
 
     def __new__(cls, win: Win | None = None) -> Win:
-        """The null window, or another face of a window."""
+        """Create the null window, or another object for a window."""
         if win is None or not instance_of(Win, win):
             return cls._of(None)
         return cls._of(win._holding)
 
     @classmethod
     def _of(cls, member: Member | None) -> Win:
-        """A face of a window that the running processor has."""
+        """Return an object for a window of the running processor."""
         memory = None if member is None else member.memory.memory
-        # The array shares the memory and owns none. Every face of a window has to show the same
+        # The array shares the memory and owns none. Every object of a window must show the same
         # bytes.
         exposed = np.zeros(0, np.uint8) if not memory else np.frombuffer(memory, np.uint8)
         made: Win = np.ndarray.__new__(cls, len(exposed), np.uint8, exposed)
@@ -74,7 +74,8 @@ class Win(Labels, Attributes, ErrorHandling, Synchronization, NamedNumber, np.nd
 
     __repr__ = object.__repr__
     __str__ = object.__str__
-    # An array's would compare and copy memory; without the latter `copy` does what pickle does.
+    # The array's methods would compare and copy memory. Without the copy methods, `copy` acts like
+    # pickle.
     __lt__ = __le__ = __gt__ = __ge__ = vars(object)["__lt__"]
     __copy__ = __deepcopy__ = None  # type: ignore[assignment]
 
@@ -87,7 +88,7 @@ class Win(Labels, Attributes, ErrorHandling, Synchronization, NamedNumber, np.nd
             raise REAL.Exception(REAL.ERR_WIN)
         return self._holding
 
-    # ---- how it is made
+    # ---- creation
 
     @classmethod
     @call
@@ -98,14 +99,14 @@ class Win(Labels, Attributes, ErrorHandling, Synchronization, NamedNumber, np.nd
         info: Any = REAL.INFO_NULL,
         comm: Intracomm | None = None,
     ) -> Any:
-        """Let the members of a communicator access the caller's memory.
+        """Expose the caller's memory to the members of a communicator.
 
         Parameters
         ----------
         memory : buffer or None
             The memory.
         disp_unit : int
-            Bytes by which displacements count.
+            Displacement unit in bytes.
         info : Info
             Hints.
         comm : Intracomm, optional
@@ -125,14 +126,14 @@ class Win(Labels, Attributes, ErrorHandling, Synchronization, NamedNumber, np.nd
         info: Any = REAL.INFO_NULL,
         comm: Intracomm | None = None,
     ) -> Any:
-        """Let the members of a communicator access new memory of the caller's.
+        """Allocate memory of the caller and expose it to the members of a communicator.
 
         Parameters
         ----------
         size : int
-            Bytes.
+            Size in bytes.
         disp_unit, info, comm
-            As those of `Create`.
+            As for `Create`.
         """
         made = WindowCreation(comm, disp_unit, not_negative(size, REAL.ERR_SIZE))
         exposed = REAL.buffer.frombuffer(np.zeros(size, np.uint8), False)
@@ -147,25 +148,25 @@ class Win(Labels, Attributes, ErrorHandling, Synchronization, NamedNumber, np.nd
         info: Any = REAL.INFO_NULL,
         comm: Intracomm | None = None,
     ) -> Any:
-        """Let the members of a communicator load from and store to new memory of them all.
+        """Allocate memory shared by all members of a communicator for loads and stores.
 
-        What they load and store is no message. The members' parts follow one another by rank.
+        Loads and stores are not messages. The members' parts follow one another by rank.
 
         Parameters
         ----------
         size : int
-            Bytes of the caller's part.
+            Size of the caller's part in bytes.
         disp_unit, info, comm
-            As those of `Create`.
+            As for `Create`.
         """
         made = WindowCreation(comm, disp_unit, not_negative(size, REAL.ERR_SIZE))
         lengths = made.sizes[:, 0]
-        # Summed as Python integers: in int64 the sum of such lengths would wrap around and look
+        # Summed as Python integers: in int64 the sum of such lengths could wrap around and look
         # small.
         if sum(lengths.tolist()) >= TOO_MUCH:
             raise REAL.Exception(REAL.ERR_SIZE)
         if info and info.Get(NONCONTIGUOUS) == "true":
-            # Parts on cache lines of their own: the hint allows gaps, and real libraries use them
+            # Parts on separate cache lines: the hint allows gaps, and real libraries use gaps
             # against false sharing.
             lengths = -(-lengths // LINE) * LINE
         ends = np.cumsum(lengths)
@@ -181,40 +182,40 @@ class Win(Labels, Attributes, ErrorHandling, Synchronization, NamedNumber, np.nd
     @classmethod
     @call
     def Create_dynamic(cls, info: Any = REAL.INFO_NULL, comm: Intracomm | None = None) -> Any:
-        """Let the members of a communicator access what the caller attaches, by addresses.
+        """Create a window for memory attached later, which members access by addresses.
 
         Parameters
         ----------
         info, comm
-            As those of `Create`.
+            As for `Create`.
         """
         return WindowCreation(comm, 1, 0).window(cls, None, REAL.WIN_FLAVOR_DYNAMIC, info)
 
     def Attach(self, memory: Any) -> None:
-        """Let others access memory by its address."""
+        """Expose further memory of a dynamic window, by its address."""
         region = REAL.buffer.frombuffer(memory, False)
         self._dynamic()[region.address] = region
 
     def Detach(self, memory: Any) -> None:
-        """Let others access memory no longer."""
+        """Stop exposing attached memory of a dynamic window."""
         address = REAL.buffer.frombuffer(memory, False).address
         if self._dynamic().pop(address, None) is None:
             raise REAL.Exception(REAL.ERR_RMA_ATTACH)
 
     def _dynamic(self) -> dict[int, Any]:
-        """Memory that is attached, by address."""
+        """Return the attached memory of a dynamic window by address."""
         member = self._member
         if member.flavor != REAL.WIN_FLAVOR_DYNAMIC:
             raise REAL.Exception(REAL.ERR_RMA_FLAVOR)
         return member.memory.attached
 
     def Shared_query(self, rank: int) -> tuple[Any, int]:
-        """The memory of a member that the caller can load from and store to, and its unit.
+        """Return a member's memory for the caller's loads and stores, and its displacement unit.
 
         Parameters
         ----------
         rank : int
-            The member's; `PROC_NULL`: the lowest one's that has any.
+            The member's rank; `PROC_NULL` for the lowest member with memory.
         """
         member = self._member
         member.require_rank(rank)
@@ -227,11 +228,11 @@ class Win(Labels, Attributes, ErrorHandling, Synchronization, NamedNumber, np.nd
             return member.memory.memory, unit
         return REAL.buffer.fromaddress(0, 0), unit
 
-    # ---- its end
+    # ---- end
 
     @call
     def Free(self) -> None:
-        """Free the window, when all members have called; it becomes WIN_NULL."""
+        """Free the window after all members have called; it becomes WIN_NULL."""
         member, context = self._member, self._context
         here = running.turns.current
         member.require(member.is_idle)
@@ -240,8 +241,7 @@ class Win(Labels, Attributes, ErrorHandling, Synchronization, NamedNumber, np.nd
         member.origin.finish(member.origin.touched)
         Collective.of(self, "Win.Free").barrier()
         self._delete_all()
-        # After the barrier no access can be on its way. A handler that stayed would keep the memory
-        # alive.
+        # After the barrier no access is in flight. A remaining handler would keep the memory alive.
         running.mail.on_active(context + ONE_SIDED, here.id, None)
         running.world.one_sided.locks.pop((context + ONE_SIDED, here.id), None)
         running.world.contexts.close(context, here.id)
@@ -250,11 +250,11 @@ class Win(Labels, Attributes, ErrorHandling, Synchronization, NamedNumber, np.nd
         self._scope, self._holding = NO_WINDOW, None
 
     def free(self) -> None:
-        """Free the window, if it is not the null one."""
+        """Free the window unless it is null."""
         if self:
             self.Free()
 
-    # ---- what it tells
+    # ---- inquiries
 
     def Get_name(self) -> str:
         """Return the window's name."""
@@ -264,13 +264,13 @@ class Win(Labels, Attributes, ErrorHandling, Synchronization, NamedNumber, np.nd
     group_rank = property(lambda self: self.rank)
 
     def tomemory(self) -> Any:
-        """The memory that the caller exposes."""
+        """Return the caller's exposed memory."""
         memory = self._member.memory.memory
         return REAL.buffer.fromaddress(0, 0) if memory is None else memory[:]
 
     @property
     def attrs(self) -> tuple[int, int, int]:
-        """The memory's address, its bytes, and those of a displacement."""
+        """Address of the memory, its size, and the displacement unit, both in bytes."""
         memory = self._member.memory
         if not memory.memory:
             return 0, 0, memory.unit
@@ -278,12 +278,12 @@ class Win(Labels, Attributes, ErrorHandling, Synchronization, NamedNumber, np.nd
 
     @property
     def flavor(self) -> int:
-        """Kind of call that made the window."""
+        """Kind of call that created the window."""
         return int(self._member.flavor)
 
     @property
     def model(self) -> int:
-        """That others' accesses and the caller's own loads and stores are to one memory."""
+        """Unified memory model: accesses and the caller's loads and stores use the same memory."""
         return int(REAL.WIN_UNIFIED)
 
     def _known(self) -> dict[int, Any]:
@@ -298,23 +298,23 @@ class Win(Labels, Attributes, ErrorHandling, Synchronization, NamedNumber, np.nd
 
 
 class WindowCreation:
-    """A call that makes a window, as one of the members takes part in it.
+    """A call that creates a window, from the view of a member.
 
-    They agree on a name, and tell one another how much each exposes, so that an access beyond that
-    fails where it is made.
+    The members agree on a name and exchange the sizes of their memories. An access beyond a
+    target's memory then fails at its origin.
 
     Parameters
     ----------
     comm : Intracomm or None
-        Whose members make it; None: the caller alone.
+        The communicator; None for the caller alone.
     unit : int
-        Bytes of a displacement of 1.
+        Displacement unit in bytes.
     nbytes : int
-        Bytes that the caller exposes.
+        Size of the caller's exposed memory in bytes.
     """
 
     sizes: Ints
-    """Bytes that each member exposes, and bytes of its unit. Shape (members, 2)."""
+    """Size of each member's exposed memory and displacement unit, in bytes. Shape (members, 2)."""
 
     def __init__(self, comm: Intracomm | None, unit: int, nbytes: int):
         self._comm: Any = own() if comm is None else instance_of(Intracomm, comm)
@@ -327,7 +327,7 @@ class WindowCreation:
         self._name = (*agreed, "window")
 
     def part(self) -> Collective:
-        """The caller's part in what else the members agree on."""
+        """Return a new collective call of the members, for further agreements."""
         return next_agreement(self._comm)
 
     def window(
@@ -339,20 +339,20 @@ class WindowCreation:
         given: Any = None,
         whole: Any = None,
     ) -> Win:
-        """The window.
+        """Create and return the window.
 
         Parameters
         ----------
         cls : type
-            Its class.
+            Class of the window.
         exposed : buffer or None
-            What the caller exposes.
+            The caller's exposed memory.
         flavor : int
-            How it is made.
+            Kind of creation call.
         info : Info
             Hints.
         given : object
-            What is to live as long as the window.
+            Object kept alive as long as the window.
         whole : ndarray of uint8, optional
             Memory of all members.
         """

@@ -1,4 +1,4 @@
-"""The accounts of each kind of call on each line of the script: what it costs the machine."""
+"""Accounts: the cost of each kind of call on each line of the script."""
 
 from __future__ import annotations
 
@@ -17,33 +17,34 @@ from mpinet.process.where import shown
 
 @dataclass(slots=True)
 class Account:
-    """One kind of call on one line."""
+    """The cost of a kind of call on a line of the script."""
 
     kind: str
     """Name of the call."""
     file: str
-    """File of the call, wherever the file lies (`Naming`)."""
+    """File of the call, independent of its folder (`Naming`)."""
     line: int
     """Line of the call."""
     number: int = -1
-    """The same on all ranks: it tells the rank that has opened the account, too."""
+    """Number of the account, the same on all ranks; encodes the rank that opened it."""
     calls: int = 0
-    """Number of such calls that processors have made."""
+    """Number of calls by processors."""
     sent: int = 0
-    """Bytes of the messages' bodies."""
+    """Total size of message bodies, in bytes."""
     messages: int = 0
-    """Messages of the machine."""
+    """Number of messages on the machine."""
     hops: int = 0
-    """Links that these messages have crossed."""
+    """Total hops of these messages."""
     intervals: array[int] = field(default_factory=lambda: array("q"))
-    """Steps in which such messages were in flight: after the first number, up to the second, and so
-    on, ascending."""
+    """Steps with such messages in flight, as ascending pairs: after the first number, up to the
+    second.
+    """
     code: CodeType | None = None
-    """The code that makes the calls, on the rank that has opened the account."""
+    """Code object of the calls, on the rank that opened the account."""
 
     @classmethod
     def of(cls, row: Sequence[Any]) -> Account:
-        """The account that a row tells of."""
+        """Return the account stored in a row."""
         *words, intervals = row
         account = cls(*words)
         account.intervals.fromlist(intervals)
@@ -51,32 +52,33 @@ class Account:
 
     @property
     def row(self) -> list[Any]:
-        """All that it says, as lists, texts and numbers."""
+        """All fields except `code`, as lists, texts and numbers."""
         *words, intervals, _ = (getattr(self, name) for name in self.__slots__)
         return [*words, intervals.tolist()]
 
     @property
     def steps(self) -> int:
-        """Steps in which messages of this account were in flight."""
+        """Number of steps with messages of this account in flight."""
         return sum(self.intervals[1::2]) - sum(self.intervals[::2])
 
     @property
     def place(self) -> str:
-        """Place of the call as a person finds it; on the rank that has opened the account."""
+        """File and line of the call for users, on the rank that opened the account."""
         file = self.file if self.code is None else shown(self.code.co_filename)
         return f"{file}:{self.line}"
 
     @property
     def site(self) -> tuple[str, str, int]:
-        """Place of the call as a recording knows it."""
+        """Call, file and line, as used in recordings."""
         return self.kind, self.file, self.line
 
     def cover(self, begin: int, end: int) -> None:
-        """Note that messages were in flight; `end` is not before any earlier one."""
+        """Add steps with messages in flight; `end` must not be before any earlier end."""
         if begin == end:
             return
-        # Intervals come by their ends; one that begins earlier swallows those it overlaps, so the
-        # list stays ascending and disjoint, and its length is bounded by the pauses between them.
+        # Intervals are added by their ends. An interval that begins earlier absorbs all overlapping
+        # intervals. The list stays ascending and disjoint, and its length is bounded by the number
+        # of pauses.
         intervals = self.intervals
         while intervals and intervals[-1] >= begin:
             begin = min(begin, intervals[-2])
@@ -85,32 +87,37 @@ class Account:
 
 
 class Accounts:
-    """The accounts that this rank's processors have opened.
+    """The accounts opened by this rank's processors.
 
     Parameters
     ----------
     rank, ranks : int
-        This rank, and of how many.
+        This rank, and the number of ranks.
     """
 
     naming: Callable[[FrameType], str]
-    """Names the file of a frame's code (`Naming`)."""
+    """Returns the file name of a frame's code (`Naming`)."""
 
     def __init__(self, rank: int, ranks: int) -> None:
         self.accounts: list[Account] = []
-        """By their order of opening."""
+        """Accounts in the order of opening."""
         self._rank = rank
         self._ranks = ranks
         self._places: dict[tuple[str, int, int], Account] = {}
 
     def at(self, kind: str, frame: FrameType) -> Account:
-        """The account of a call that a frame makes."""
-        # Looking a line number up costs more than a call; an instruction's number is at hand. The
-        # code's id is safe as a key, since the account keeps the code alive.
+        """Return the cost account of the call that a frame is making.
+
+        Each kind of call at each instruction of the script has its own account, opened by the
+        first such call.
+        """
+        # Looking up a line number costs more than a call, but the instruction's number is at hand.
+        # The code's id is a safe key, because the account keeps the code alive.
         place = kind, id(frame.f_code), frame.f_lasti
         account = self._places.get(place)
         if account is None:
-            # Ranks number their accounts without a message. The remainder tells which rank to ask.
+            # Ranks number their accounts without communication. The remainder identifies the
+            # opening rank.
             number = len(self.accounts) * self._ranks + self._rank
             account = Account(kind, self.naming(frame), frame.f_lineno, number)
             account.code = frame.f_code
@@ -120,23 +127,23 @@ class Accounts:
 
 
 Shares = Sequence[Sequence[Account]]
-"""The accounts of all ranks, in the order in which each has opened its own."""
+"""The accounts of all ranks, each in the order of opening."""
 
 
 def numbered(shares: Shares, number: int) -> Account:
-    """The account of a number: it says the rank that has opened it, and which of its own."""
+    """Return the account with a number, which encodes rank and index."""
     return shares[number % len(shares)][number // len(shares)]
 
 
 def books(shares: Shares, arrivals: Sequence[Mapping[int, Account]]) -> list[Account]:
-    """All ranks' accounts as one list, by file, line and kind.
+    """Merge the accounts of all ranks into a single list, by file, line and kind.
 
     Parameters
     ----------
     shares : sequence of sequences of Account
-        What each rank's processors have called and sent.
+        Calls and sent bytes of each rank's processors.
     arrivals : sequence of mappings from int to Account
-        What each rank has booked of messages that arrived, by the number of the account that pays.
+        Costs of messages that arrived on each rank, by the number of the charged account.
     """
     found: dict[tuple[str, int, str], Account] = {}
     spans: dict[tuple[str, int, str], list[int]] = {}
@@ -159,7 +166,7 @@ def books(shares: Shares, arrivals: Sequence[Mapping[int, Account]]) -> list[Acc
 
 
 def union(intervals: Sequence[int]) -> array[int]:
-    """The steps of several accounts' intervals, as one account has them."""
+    """Return the union of intervals of several accounts."""
     whole = Account("", "", 0)
     pairs = zip(intervals[::2], intervals[1::2], strict=True)
     for begin, end in sorted(pairs, key=itemgetter(1)):
@@ -168,11 +175,11 @@ def union(intervals: Sequence[int]) -> array[int]:
 
 
 AT_ONCE = 4096
-"""Messages that are booked together: in most steps of most scripts few arrive."""
+"""Number of messages charged together, because few messages arrive in most steps."""
 
 
 class ArrivalCosts:
-    """Costs of messages that arrived on this rank, by the account that sent them."""
+    """Costs of messages that arrived on this rank, by account."""
 
     def __init__(self) -> None:
         self._booked: dict[int, Account] = {}
@@ -180,7 +187,7 @@ class ArrivalCosts:
         self._messages = 0
 
     def note(self, accounts: Ints, hops: Ints, born: Ints, now: int) -> None:
-        """Note messages that have arrived after step `now`."""
+        """Record messages that arrived after step `now`."""
         self._noted.append((accounts, hops, born, now))
         self._messages += len(accounts)
         if self._messages >= AT_ONCE:
@@ -188,19 +195,19 @@ class ArrivalCosts:
 
     @property
     def booked(self) -> dict[int, Account]:
-        """Costs of messages, by the number of the account that pays."""
+        """Costs of messages, by the number of the charged account."""
         if self._noted:
             self._book()
         return self._booked
 
     def _book(self) -> None:
-        """Book what has been noted: a row for each account and step."""
+        """Charge the recorded messages, with a row for each account and step."""
         *columns, steps = zip(*self._noted, strict=True)
         accounts, hops, born = map(np.concatenate, columns)
         now = np.array(steps, np.int64).repeat([len(one) for one in columns[0]])
         self._noted, self._messages = [], 0
-        # Sorted, so that sums per account and step are slices. A dictionary entry per message would
-        # be the dearest part of a step.
+        # Sorted, so the sums per account and step are slices. A dictionary entry per message would
+        # be the most expensive part of a step.
         order = np.lexsort((now, accounts))
         accounts, now = accounts[order], now[order]
         differs = (accounts[1:] != accounts[:-1]) | (now[1:] != now[:-1])

@@ -1,8 +1,8 @@
-"""Activity of threads and child processes, as the operating system reports it.
+"""Activity of threads and child processes, as reported by the operating system.
 
-A processor that waits in MPI may still go on if a thread or a child process does something first.
-Linux shows in ``/proc`` which call of the system every thread is in. Where there is no ``/proc``,
-every thread counts as one that may go on.
+A processor that waits in MPI may still continue after an action of a thread or a child process.
+Linux shows in ``/proc`` the current system call of every thread. Without ``/proc``, every thread
+counts as possibly active.
 """
 
 from __future__ import annotations
@@ -20,21 +20,23 @@ FUTEX = {"x86_64": 202, "aarch64": 98, "ppc64le": 221, "riscv64": 98, "s390x": 2
 """Number of the system call that waits for a lock."""
 
 PRIVATE = 128
-"""Flag of a lock that no other process can release."""
+"""Flag of a lock that only this process can release."""
 
 RUNNING = "RD"
-"""States of a thread that computes, or reads from a disk."""
+"""States of a thread that computes or reads from a disk."""
 
 
 class Activity(IntEnum):
     """Activity of a thread or a process."""
 
     NONE = 0
-    """It has ended, or waits without limit for a lock that only this process releases."""
+    """The thread or process has ended, or waits without limit for a lock that only this process
+    releases.
+    """
     WAITS = 1
-    """It waits for a time, a file, a socket or another process."""
+    """The thread or process waits for a time, a file, a socket or another process."""
     COMPUTES = 2
-    """It computes."""
+    """The thread or process computes."""
 
 
 def of_thread(thread: int) -> Activity:
@@ -43,11 +45,10 @@ def of_thread(thread: int) -> Activity:
     try:
         call = (folder / "syscall").read_text().split()
     except OSError:
-        # A vanished thread cannot help. Without `/proc` nothing is known, and then patience is
-        # right.
+        # A vanished thread cannot help. Without `/proc` nothing is known, and patience is right.
         gone = Path("/proc/self/task").is_dir() and not folder.exists()
         return Activity.NONE if gone else Activity.WAITS
-    # This is what the kernel shows of a thread that is on a core, or waits for one.
+    # The kernel shows this for a thread on a core, or waiting for a core.
     if call[0] == "running":
         return Activity.COMPUTES
     return Activity.NONE if _waits_for_a_lock(call) else Activity.WAITS
@@ -58,13 +59,13 @@ def _waits_for_a_lock(call: list[str]) -> bool:
     if int(call[0]) != FUTEX:
         return False
     operation, limit = int(call[2], 16), int(call[4], 16)
-    # A shared futex may be released by another process, and one with a time limit by the clock.
-    # Only the rest is hopeless.
+    # Another process may release a shared futex, and the clock ends a wait with a time limit. Only
+    # the remaining waits are hopeless.
     return bool(operation & PRIVATE) and not limit
 
 
 def any_thread_runs(others: set[int]) -> bool:
-    """Return whether a thread of this process computes that is not among others."""
+    """Return whether any thread of this process, except the given threads, computes."""
     tasks = Path("/proc/self/task")
     own = (int(name) for name in os.listdir(tasks)) if tasks.is_dir() else ()
     return any(_state(f"/proc/self/task/{one}") in RUNNING for one in own if one not in others)
@@ -76,7 +77,7 @@ def children() -> set[int]:
 
 
 def of_children(others: set[int]) -> Activity:
-    """Return the greatest activity of child processes and of their own children.
+    """Return the greatest activity of child processes and their descendants.
 
     Parameters
     ----------
@@ -97,7 +98,7 @@ def of_children(others: set[int]) -> Activity:
 
 
 def _helpers() -> set[int]:
-    """Return the processes by which `multiprocessing` cleans up or forks."""
+    """Return the helper processes of `multiprocessing` that clean up or fork."""
     places = {"resource_tracker": "_resource_tracker", "forkserver": "_forkserver"}
     found = set()
     for module, name in places.items():
@@ -124,7 +125,7 @@ def _children(process: int) -> Iterator[int]:
 
 
 def _state(folder: str) -> str:
-    """Return the letter of the state of a thread or a process; X if it has ended."""
+    """Return the state letter of a thread or process; X if it has ended."""
     try:
         return Path(folder, "stat").read_text().rpartition(")")[2].split()[0]
     except OSError:

@@ -1,4 +1,4 @@
-"""The functions that processors' scripts want to be called when they end, as by ``atexit``."""
+"""Functions registered by processors' scripts for their end, for example by ``atexit``."""
 
 from __future__ import annotations
 
@@ -19,14 +19,14 @@ PLAIN = (
     *(ModuleType, FunctionType, BuiltinFunctionType, type),
     *(str, bytes, complex, float, int, type(None)),
 )
-"""Types that have no end of their own that a script could notice."""
+"""Types of objects without an end that a script could notice."""
 
 KEPT = "__atexit__"
-"""Under this name a script's ``__main__`` keeps its own calls."""
+"""Name under which a script's ``__main__`` keeps its registered calls."""
 
 
 def call_last(main: dict[str, Any]) -> None:
-    """Call what a script has registered, the last first."""
+    """Call the functions registered by a script, in reverse order."""
     calls: list[Call] = main.get(KEPT, [])
     while calls:
         function, arguments, named = calls.pop()
@@ -34,33 +34,33 @@ def call_last(main: dict[str, Any]) -> None:
 
 
 def call_at_end(function: Callable[[], Any]) -> None:
-    """Let something be called at the end of the running processor's script."""
+    """Register a function to be called at the end of the running processor's script."""
     vars(sys.modules["__main__"]).setdefault(KEPT, []).append((function, (), {}))
 
 
 def release_objects(main: ModuleType | None) -> None:
-    """Let go of a script's objects, the last first, so that their ``__del__`` is its processor's.
+    """Release a script's objects in reverse order, so ``__del__`` runs on its own processor.
 
-    What such a function may use stays: modules, functions, classes, plain values, MPI's objects.
+    Objects that a ``__del__`` may use stay: modules, functions, classes, plain values, MPI objects.
     """
     if main is None:
         return
     names = [name for name, value in vars(main).items() if not _may_be_used(name, value)]
-    # The last defined first, as objects usually refer to older ones.
+    # In reverse order of definition, because objects usually refer to older objects.
     for name in reversed(names):
         vars(main).pop(name, None)
 
 
 def _may_be_used(name: str, value: Any) -> bool:
-    """Tell if something in a script may be of use to what its objects do at their end."""
+    """Return whether a script's variable may be used by ``__del__`` of its objects."""
     kind = type(value)
     return name.startswith("__") or isinstance(value, PLAIN) or kind.__module__ == REAL.__name__
 
 
 @contextmanager
 def garbage_collected() -> Iterator[None]:
-    """Within it, scripts leave objects in cycles, whose ``__del__`` is called before its end."""
-    gc.freeze()  # what is there before them is none of theirs
+    """Context manager: at its end, objects in reference cycles left by scripts are collected."""
+    gc.freeze()  # earlier objects do not belong to the scripts
     try:
         yield
     finally:
@@ -70,13 +70,13 @@ def garbage_collected() -> Iterator[None]:
 
 @contextmanager
 def at_end_of_processors(main_of: Callable[[str], ModuleType | None]) -> Iterator[None]:
-    """Within it, scripts register functions for the ends of their processors.
+    """Context manager: scripts register functions for the end of their processors.
 
     Parameters
     ----------
     main_of : callable
-        Gives the ``__main__`` of the processor that has a module of its own; None: it is shared,
-        and what it registers is called at the end of the process.
+        Returns the ``__main__`` of the processor that owns a module. None for a shared module,
+        whose functions are called at the end of the process.
     """
     register, unregister = atexit.register, atexit.unregister
 

@@ -1,7 +1,7 @@
-"""The `@call` decorator of every MPI method: whose call it is, and on which account.
+"""The `@call` decorator of every MPI method: finds the calling processor and its account.
 
-It checks that the caller is the running processor itself, not a thread of its script, and charges
-all messages that the call sends to the script's line that makes it.
+The decorator checks that the caller is the running processor itself and not a thread of its script.
+All messages sent by the call are charged to the script's line that makes the call.
 """
 
 from __future__ import annotations
@@ -27,12 +27,11 @@ F = TypeVar("F", bound=Callable[..., Any])
 
 
 LAST: dict[str, dict[int, Account]] = {}
-"""By kind of call: the account last asked for by a call that an instruction of this number makes,
-in any code of the run's."""
+"""Cache of accounts: by kind of call, then by number of the calling instruction."""
 
 
 class Running:
-    """The run that this process's scripts belong to; there is one at a time."""
+    """The run to which this process's scripts belong. Only one run is active at a time."""
 
     world: World
     turns: Turns
@@ -40,30 +39,31 @@ class Running:
     noted: bool
 
     def begin(self, world: World) -> None:
-        """Make a run the one that calls belong to."""
+        """Make a run the active one."""
         self.world, self.turns, self.mail = world, world.turns, world.mail
         self.noted = world.mail.logged or world.recorded is not None
-        # Accounts belong to a run. The cache is kept across runs only because the wrappers hold its
-        # dictionaries.
+        # Accounts belong to a run. The wrappers hold the cache's dictionaries, therefore the cache
+        # is cleared instead of replaced.
         for accounts in LAST.values():
             accounts.clear()
 
     def called(self, here: Processor) -> int:
-        """Note that a processor calls, where calls are noted; return the step."""
+        """Record the begin of a processor's call, if calls are recorded; return the step."""
         self.mail.calling(here)
         return self.turns.now
 
     def returned(self, here: Processor, begin: int, account: Account) -> None:
-        """Note that a processor's call returns, where calls are noted."""
+        """Record the return of a processor's call, if calls are recorded."""
         self.mail.returned()
         if self.world.recorded is not None:
             self.world.recorded.note(here.id, begin, self.turns.now, account.site)
 
     @contextmanager
     def of(self, world: World) -> Iterator[None]:
-        """Within it a run is the one that calls belong to; then the one before, if there was one.
+        """Context manager: makes a run the active one, then restores the previous run.
 
-        Objects of a run may be freed long after it: without one before, it stays.
+        Without a previous run the run stays active, because its objects may be freed long
+        afterwards.
         """
         before = vars(self).get("world")
         self.begin(world)
@@ -78,10 +78,10 @@ running = Running()
 
 
 def asking(question: str) -> Processor:
-    """The running processor, which asks something about itself.
+    """Return the processor that asks something about itself.
 
-    A thread of a script asks about its own processor, whichever runs just then. (A greenlet of the
-    script's own runs within its processor.)
+    A thread of a script asks about its own processor, whichever processor is running. A greenlet of
+    the script runs within its processor.
     """
     here = running.turns.current
     return here if getcurrent() is here.thread else running.world.threads.owner
@@ -89,10 +89,10 @@ def asking(question: str) -> Processor:
 
 @contextmanager
 def on_behalf_of(processor: Processor | None) -> Iterator[None]:
-    """Within it, another processor than the running one counts as running, if one is named.
+    """Context manager: a given processor counts as the running one; None changes nothing.
 
-    Python's collector calls ``__del__`` of whatever it finds, whoever runs: what is freed there is
-    its owner's. Nothing may wait within it.
+    Python's garbage collector calls ``__del__`` of any object while any processor runs. The freed
+    object belongs to its owner. No code within the context may block.
     """
     turns = running.turns
     here = turns.current
@@ -104,12 +104,12 @@ def on_behalf_of(processor: Processor | None) -> Iterator[None]:
 
 
 class Booked:
-    """Within it, messages are on the account of the script's line.
+    """Context manager that charges messages to the script's current line.
 
     Parameters
     ----------
     kind : str
-        What the line does.
+        Kind of call shown for the line.
     """
 
     def __init__(self, kind: str):
@@ -148,21 +148,22 @@ def wrapper({parameters}):
         if running.noted:
             running.returned(here, begin, account)
 """
-"""The wrapper of a method, written out with the method's own parameters and compiled.
+"""Source of a method's wrapper, compiled with the method's own parameters.
 
-It is on the path of every message, and a wrapper that takes ``*args, **kwargs`` packs and unpacks
-them, which costs as much as all that it does itself. A call from within a call is on the account of
-the outer one. The account is found by the number of the calling instruction, since neither the line
-nor the file is at hand; another code's instruction may have the same number, hence the check."""
+The wrapper is on the path of every message. A wrapper with ``*args, **kwargs`` would pack and
+unpack them, which costs as much as the rest of the wrapper. A nested call is charged to the account
+of the outer call. The cache key is the number of the calling instruction, because line and file are
+not at hand. Another code object may use the same instruction number, hence the check.
+"""
 
 SIGNS: dict[Any, str] = {Parameter.VAR_POSITIONAL: "*", Parameter.VAR_KEYWORD: "**"}
-"""Signs before parameters of a kind that take what is left."""
+"""Prefixes of variadic parameters, by kind."""
 
 
 def call(method: F) -> F:
-    """Make a method one of a script's calls: what it sends is booked on the line that calls it.
+    """Make a method an MPI call of scripts; its messages are charged to the calling line.
 
-    Calls that it makes itself belong to it.
+    Calls made within the method are part of the call.
     """
     taken = signature(method).parameters.values()
     code = _written(tuple(SIGNS.get(each.kind, "") + each.name for each in taken))
@@ -182,7 +183,7 @@ def call(method: F) -> F:
 
 
 def put_call(owner: type[Any], name: str, made: Callable[..., Any], *taken: Parameter) -> None:
-    """Put a call that has been made of another function into a class.
+    """Add a call to a class, implemented by a function.
 
     Parameters
     ----------
@@ -191,9 +192,9 @@ def put_call(owner: type[Any], name: str, made: Callable[..., Any], *taken: Para
     name : str
         The call's name.
     made : callable
-        Does what the call is to do; gets all parameters by place.
+        Implements the call; receives all parameters by position.
     *taken
-        The call's parameters (default: those of `made`).
+        The call's parameters (default: the parameters of `made`).
     """
     made.__name__, made.__qualname__ = name, f"{owner.__qualname__}.{name}"
     if taken:
@@ -203,12 +204,12 @@ def put_call(owner: type[Any], name: str, made: Callable[..., Any], *taken: Para
 
 
 class Renamed:
-    """Call under another name, beside the first, which accounts then tell.
+    """A second name for a call; accounts report the call under the name that was used.
 
     Parameters
     ----------
     method : callable
-        The first call.
+        The call under its first name.
     """
 
     def __init__(self, method: Any):
@@ -223,9 +224,10 @@ class Renamed:
 
 @cache
 def _written(parameters: tuple[str, ...]) -> CodeType:
-    """Return the code of the wrapper of all methods with these parameters.
+    """Return the wrapper's code for all methods with these parameters.
 
-    Compiling it for each method by itself would take a tenth of a second at every start.
+    The code is cached because compiling it per method would take a tenth of a second at every
+    start.
     """
     words = ", ".join(parameters)
     module = compile(CALL.format(parameters=words, arguments=words), "<string>", "exec")

@@ -1,8 +1,9 @@
-"""Choice points: receives that could get several messages wait for quiescence, and get one then.
+"""Choice points: receives with several candidate messages are matched at quiescence.
 
-A receive or a probe from any rank, and a wait for one of several requests, wait until all
-processors are blocked and no message is in flight. Then all messages have come that they could get
-in some order. `Orders` resolves some of these choice points, the same on any number of ranks.
+Choice points are a receive or probe from any rank, and a wait for one of several requests. They
+wait until all processors are blocked and no message is in flight. At this moment all messages have
+arrived that could match in some order. `Orders` resolves some of these choice points, identically
+on any number of ranks.
 """
 
 from __future__ import annotations
@@ -24,54 +25,54 @@ from mpinet.mpi.world.processor import Processor
 from mpinet.mpi.world.turns import Turns
 
 SOURCE: Final = 1
-"""Place of the sender's rank in a message."""
+"""Index of the sender's rank in a message."""
 
 
 class ChoicePoint(Awaited):
-    """Quiescence: all processors are blocked, no message is in flight, and one option is chosen.
+    """Event: quiescence is reached and one option of this choice point is chosen.
 
     Parameters
     ----------
     owner : Processor
-        Who waits.
+        The waiting processor.
     number : int
-        Its place among all that the processor lets be decided.
+        Number of the choice point among the processor's choice points.
     labels : callable
-        Gives what can be got, as numbers.
+        Returns the current options as numbers.
     """
 
     __slots__ = ("account", "labels", "number", "taken")
 
     def __init__(self, owner: Processor, number: int, labels: Callable[[], Sequence[int]]):
-        super().__init__(owner, "all others to wait")
+        super().__init__(owner, "all other processors to block")
         self.number = number
         self.labels = labels
         self.taken: int = 0
-        """Number of the received one, once the event has happened."""
+        """Label of the chosen option, once the event has happened."""
         self.account: Account | None = owner.account
         """Account of the call."""
 
 
 class UnmatchedReceive(NamedTuple):
-    """A receive that has not matched yet."""
+    """A receive without a matched message so far."""
 
     receive: PostedReceive
-    """Receive that waits."""
+    """The waiting receive."""
     number: int
-    """Number among all receives of the processor that are open to a choice."""
+    """Number among the processor's choice points."""
     account: Account | None
-    """Account of the call that has posted the receive."""
+    """Account of the call that posted the receive."""
 
 
 class ChoiceMail(Mail):
-    """Mail whose receives from any rank get messages in an order that is chosen.
+    """Mail in which wildcard receives get messages in a chosen order.
 
     Parameters
     ----------
     turns, contexts, exits, synchronous
         As for `Mail`.
     orders : Orders
-        Chooses.
+        Chooses the order.
     """
 
     def __init__(
@@ -79,14 +80,15 @@ class ChoiceMail(Mail):
     ):
         super().__init__(turns, contexts, exits, synchronous)
         self.drawn: dict[int, tuple[int, int]] = {}
-        """Number of receives that could have got another message, and the most candidates of one,
-        by the account's number."""
+        """By account number: how many receives had several candidates, and the most candidates of
+        one receive.
+        """
         self._orders = orders
-        # Numbers count a processor's own choice points. They name the same point in every run that
-        # has the same past.
+        # Numbers count a processor's own choice points. A number names the same point in every run
+        # with the same past.
         self._numbers: dict[int, int] = {}
         # This mail keeps open receives itself. The posted queue of plain mail matches at arrival,
-        # which is what has to wait here.
+        # which would be too early here.
         self._open: dict[int, list[UnmatchedReceive]] = {}
         self._points: dict[int, list[ChoicePoint]] = {}
 
@@ -94,8 +96,8 @@ class ChoiceMail(Mail):
 
     def receive(self, scope: Scope, source: int, tag: int) -> Message:
         """Block the running processor until it has received a message."""
-        # No reuse of the receive, unlike plain mail: it stays listed as open until quiescence
-        # chooses.
+        # Unlike plain mail, the receive is not reused, because it stays listed as open until
+        # quiescence.
         receive = PostedReceive(self._turns.current, scope.envelope(source, tag))
         self.post(receive)
         self._turns.wait(receive)
@@ -108,8 +110,8 @@ class ChoiceMail(Mail):
         here = self._turns.current
         one = UnmatchedReceive(receive, self._number(here), here.account)
         self._open.setdefault(here.id, []).append(one)
-        # Exact receives have no choice, so they match at once. Delaying them would only make
-        # quiescence come later.
+        # Exact receives have no choice and match at once. Delaying them would only delay
+        # quiescence.
         self._match_exact(here)
 
     def cancel(self, receive: PostedReceive) -> None:
@@ -122,31 +124,31 @@ class ChoiceMail(Mail):
             self._match_exact(here)
 
     def probe(self, receive: PostedReceive) -> Message | None:
-        """The message that a receive of the running processor would match, if any has come.
+        """Return the message that a receive of the running processor would match, if any.
 
-        One from any rank is chosen among all that could have come.
+        A wildcard probe chooses among all candidate messages at quiescence.
         """
         here = self._turns.current
         found = self._candidates(here, receive)
-        # A probe that names its source has one possible answer. A wild one that finds nothing
-        # reports so, as a probe may.
+        # A probe of a given source has only one possible answer. A wildcard probe without a
+        # candidate may report no message.
         if not found or not _is_wild(receive):
             return found[0] if found else None
         source = self._chosen(lambda: _sources(self._candidates(here, receive)))
-        # Asked again after the wait: more messages may have come, but the first of the chosen
-        # source is still there.
+        # Searched again after the wait: more messages may have arrived, but the first message of
+        # the chosen source is still present.
         return next(one for one in self._candidates(here, receive) if one[SOURCE] == source)
 
     def choose(self, events: Mapping[int, Event]) -> int:
-        """The place of one of the running processor's requests that are complete."""
+        """Return the chosen index of one of the running processor's completed requests."""
         return self._chosen(lambda: [place for place, one in events.items() if one.done])
 
     def settle(self) -> None:
-        """Let the running processor wait for quiescence."""
+        """Block the running processor until quiescence."""
         self._chosen(lambda: (0,))
 
     def _chosen(self, labels: Callable[[], Sequence[int]]) -> int:
-        """Block the running processor until one of several is got."""
+        """Block the running processor until an option is chosen; return its label."""
         here = self._turns.current
         point = ChoicePoint(here, self._number(here), labels)
         self._points.setdefault(here.id, []).append(point)
@@ -154,32 +156,31 @@ class ChoiceMail(Mail):
         return point.taken
 
     def _number(self, processor: Processor) -> int:
-        """Number of the next thing that a processor lets be decided."""
+        """Return the number of a processor's next choice point."""
         number = self._numbers[processor.id] = self._numbers.get(processor.id, 0) + 1
         return number
 
     def deliver(self, slots: list[int], messages: list[Message]) -> None:
-        """Deliver what has arrived to the processors in slots."""
-        # The short path of plain mail matches at arrival. Here each message has to go through
-        # `_match`, which only keeps it.
+        """Deliver arrived messages to the processors in slots."""
+        # Plain mail's short path matches at arrival. Here `_match` only keeps each message.
         for slot, message in zip(slots, messages, strict=True):
             self._deliver_any(slot, message)
 
     def _match(self, processor: Processor, message: Message) -> None:
-        """Keep a message, and match those that can get nothing else."""
+        """Keep a message, and match exact receives."""
         if processor.unexpected is None:
             processor.unexpected = UnexpectedQueue()
         processor.unexpected.add(message)
-        # A message may complete an exact receive. It may not complete a wild one: another source's
-        # might have come first elsewhere.
+        # A message may complete an exact receive but not a wildcard receive, because another
+        # source's message might have arrived first in another order.
         self._match_exact(processor)
         self._tell_probes(processor, message)
 
     def _match_exact(self, processor: Processor) -> None:
-        """Match the receives that name their source, but none before an open one from any rank."""
+        """Match exact receives, except those behind an open wildcard receive for the message."""
         left: list[UnmatchedReceive] = []
-        # In the order of posting, with the unmatched ones before each receive in `left`: these may
-        # claim a message first.
+        # Receives are examined in posting order. `left` holds the unmatched earlier receives, which
+        # may claim a message first.
         for one in self._open.get(processor.id, ()):
             exact = not _is_wild(one.receive)
             found = self._candidates(processor, one.receive, left) if exact else ()
@@ -192,26 +193,26 @@ class ChoiceMail(Mail):
     def _candidates(
         self, processor: Processor, receive: PostedReceive, before: Sequence[UnmatchedReceive] = ()
     ) -> list[Message]:
-        """The messages that a receive may get: of every source the first that it fits.
+        """Return the messages that a receive may get: the first matching message of each source.
 
-        Those that a receive from any rank fits which was posted before are that one's.
+        Messages for an earlier wildcard receive are reserved.
         """
         first: dict[int, Message] = {}
         for message in processor.unexpected or ():
             if receive.matches(message):
-                # Messages of one source do not overtake each other. So of every source only the
-                # first is a candidate.
+                # Messages of a source do not overtake each other. Only the first message of each
+                # source is a candidate.
                 first.setdefault(message[SOURCE], message)
-        # Sorted by source: the options of a choice must not depend on the order of arrival, or a
-        # replay could mean another message.
+        # Sorted by source: the options of a choice must not depend on the order of arrival.
+        # Otherwise a replay could mean another message.
         found = (first[source] for source in sorted(first))
         wild = [one.receive for one in before if _is_wild(one.receive)]
-        # An earlier wild receive could take any of these. MPI gives it the right of way, so they
-        # are not free for this one.
+        # An earlier wildcard receive could take any of these messages. MPI gives it precedence, so
+        # the messages are not free for this receive.
         return [one for one in found if not any(other.matches(one) for other in wild)]
 
     def _get(self, processor: Processor, receive: PostedReceive, message: Message) -> None:
-        """Let a receive get a message."""
+        """Match a receive with a message."""
         receive.message = message
         self._turns.happened(receive)
         self._take(processor, message)
@@ -220,17 +221,17 @@ class ChoiceMail(Mail):
 
     @property
     def choice_points(self) -> int:
-        """Number of processors on this rank for which something can be decided."""
+        """Number of processors on this rank with an open choice."""
         return sum(1 for _ in self._choices())
 
     def _choices(self) -> Iterator[list[Choice]]:
-        """Yield processors that can get something, each with all that it can get."""
+        """Yield the options of each processor that has any."""
         for processor in self._turns.processors:
             if processor is None:
                 continue
             number, options = processor.id, list[Choice]()
-            # Without unexpected messages no receive has an option, and most processors are spared
-            # the search.
+            # Without unexpected messages no receive has an option. This test saves the search for
+            # most processors.
             own = self._open.get(number, []) if processor.unexpected is not None else []
             for place, one in enumerate(own):
                 if _is_wild(one.receive):
@@ -242,9 +243,9 @@ class ChoiceMail(Mail):
                 yield options
 
     def resolve_choices(self, machine: Machine) -> None:
-        """Let processors get what is chosen for them (collective)."""
-        # Options are fixed before the first choice: resolving one point may match messages that
-        # another point's list still names.
+        """Resolve the choice points selected by the order (collective)."""
+        # Options are fixed before the first choice, because resolving one point may match messages
+        # in another point's list.
         choices = list(self._choices())
         most = {options[0].processor: options for options in choices}
         for chosen in self._orders.decide(machine, choices):
@@ -252,21 +253,21 @@ class ChoiceMail(Mail):
             self._let_get(chosen, len(of))
 
     def _let_get(self, chosen: Choice, many: int) -> None:
-        """Let a processor get one of so many."""
+        """Resolve a choice point; `many` is its number of options."""
         number = chosen.processor
         for point in self._points.get(number, ()):
             if point.number == chosen.event:
                 self._points[number].remove(point)
-                # Only points with several options can make two runs differ. They are what the
-                # report on a race names.
+                # Only points with several options can make two runs differ. The report on races
+                # shows these points.
                 self._note(point.account, many)
                 point.taken = chosen.label
                 self._turns.happened(point)
                 return
         one = next(one for one in self._open[number] if one.number == chosen.event)
         processor: Any = one.receive.owner
-        # No earlier receives are excluded here: the choice was made among options that had been
-        # filtered already.
+        # Earlier receives are not excluded here, because the options had been filtered before the
+        # choice.
         found = self._candidates(processor, one.receive)
         self._note(one.account, many)
         self._open[number].remove(one)
@@ -275,18 +276,19 @@ class ChoiceMail(Mail):
         self._match_exact(processor)
 
     def _note(self, account: Account | None, many: int) -> None:
-        """Note that a call could have got another message."""
+        """Count a call with several candidates, by account."""
         if many > 1 and account is not None:
-            # By account, as the report is about lines of the script and not about single receives.
+            # Counted by account, because the report is about lines of the script and not about
+            # single receives.
             times, most = self.drawn.get(account.number, (0, 0))
             self.drawn[account.number] = times + 1, max(most, many)
 
 
 def _is_wild(receive: PostedReceive) -> bool:
-    """Tell if a receive is from any rank."""
+    """Return whether a receive accepts any source."""
     return receive.envelope[1] == ANY_SOURCE
 
 
 def _sources(messages: Sequence[Message]) -> list[int]:
-    """The ranks of messages' senders."""
+    """Return the ranks of the messages' senders."""
     return [message[SOURCE] for message in messages]

@@ -1,4 +1,4 @@
-"""The reason why no processor's script goes on: who waits for whom, in which call and line."""
+"""Deadlock reports: blocked processors, their peers, and the calls and lines of the waits."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ from mpinet.process.deadlock import (
 from mpinet.process.telling import agreed, gathered
 
 NAMED = 3
-"""Most things that one processor waits for which are named."""
+"""Maximum number of awaited events named per processor."""
 
 
 def explanation(
@@ -36,28 +36,28 @@ def explanation(
     step: int,
     polling: int,
 ) -> str:
-    """Return why processors wait in vain, the same text on every rank (collective).
+    """Return the reason why processors are blocked, the same text on every rank (collective).
 
     Parameters
     ----------
     machine : Machine
-        The machine, on which no message is in flight.
+        The machine; no message is in flight.
     contexts : Contexts
-        What numbers of contexts on this rank stand for.
+        Meaning of the context numbers on this rank.
     calls : LastCalls
-        The collectives that this rank's processors have called.
+        The last collectives called by this rank's processors.
     here : sequence of Processor
         This rank's processors that have not ended.
     step : int
-        Steps that the machine has made.
+        Steps made by the machine.
     polling : int
-        Processors, on all ranks, that ask again and again whether something has come.
+        Number of polling processors on all ranks.
     """
-    # A bit per processor, combined over the ranks. A peer is usually on another rank, and gathering
-    # all waits would be large.
+    # One bit per processor, combined over the ranks. A peer is usually on another rank, and
+    # gathering all waits would need much memory.
     stuck = all_waiting(machine, [processor.id for processor in here])
-    # Asked first: mismatched collectives look like a cycle of receives, which would blame lines
-    # that are right.
+    # Tested first: mismatched collectives look like a cycle of receives. Reporting the cycle would
+    # blame correct lines.
     different = differing(machine, contexts, calls, here)
     if different:
         heading = _heading(step, int(np.count_nonzero(stuck)), polling, 0)
@@ -75,21 +75,21 @@ def explanation(
 def name_holders(
     machine: Machine, contexts: Contexts, one_sided: OneSided, here: Sequence[Processor]
 ) -> None:
-    """Let processors that wait for a window's lock know who holds it (collective).
+    """Tell processors that wait for a window's lock which ranks hold the lock (collective).
 
     Parameters
     ----------
     machine : Machine
-        The machine, on which no message is in flight.
+        The machine; no message is in flight.
     contexts : Contexts
-        What numbers of contexts on this rank stand for.
+        Meaning of the context numbers on this rank.
     one_sided : OneSided
-        The locks of this rank's memories.
+        The locks of windows on this rank.
     here : sequence of Processor
         This rank's processors that have not ended.
     """
     transport = machine.transport
-    # Sorted, so that the text names the same holders on any number of ranks.
+    # Sorted: the text names the same holders on any number of ranks.
     rows = sorted(row for rows in gathered(transport, one_sided.held(contexts)) for row in rows)
     held = {(name, processor): holders for name, processor, holders in agreed(transport, rows)}
     for processor in here:
@@ -99,23 +99,23 @@ def name_holders(
                 window = name_of(contexts, event.place), members[event.target]
                 own = contexts.shared(event.place - event.place % PARTS).groups[0]
                 mine = own.rank_of(processor.id)
-                # A processor that holds a shared lock and wants more is held up by the others, not
-                # by itself.
+                # A processor that holds a shared lock and requests more is blocked by the other
+                # holders, not by itself.
                 others = [(rank, at) for rank, at in held.get(window, ()) if rank != mine]
                 event.blame(others or held.get(window, ()))
 
 
 def _chain(waits: dict[int, tuple[int, bool]]) -> tuple[list[int], bool]:
-    """The processors that explain it, and whether they wait for one another in a cycle.
+    """Return a chain of blocked processors as explanation, and whether the chain is a cycle.
 
     Parameters
     ----------
     waits : dict
-        Of each processor: whom it waits for, and whether it asks again and again instead.
+        By processor: the processor it waits for, and whether it polls instead.
     """
     chain, closed = cycle_or_chain({waiter: following for waiter, (following, _) in waits.items()})
-    # A processor that polls ends any chain: it waits for no peer in particular. If none of the
-    # chain polls, the polling ones are reported instead.
+    # A polling processor ends any chain, because it waits for no particular peer. If no processor
+    # of the chain polls, the report shows the polling processors instead.
     asking = sorted(waiter for waiter, (_, asks) in waits.items() if asks)
     if closed or not asking or not set(asking).isdisjoint(chain):
         return chain, closed
@@ -123,45 +123,45 @@ def _chain(waits: dict[int, tuple[int, bool]]) -> tuple[list[int], bool]:
 
 
 def _heading(step: int, total: int, polling: int, cycle: int) -> str:
-    """Say in a sentence or two what has happened."""
+    """Return the report's heading with step and number of blocked processors."""
     many = "1 processor waits" if total == 1 else f"{total} processors wait"
     if polling:
-        asks = "1 of them asks" if polling == 1 else f"{polling} of them ask"
+        polls = "1 of them polls" if polling == 1 else f"{polling} of them poll"
         return (
-            f"Starvation after step {step}: {many}, and nothing is under way; {asks} again and "
-            "again whether something has come:"
+            f"Starvation after step {step}: {many} and no message is in flight; {polls} without "
+            "success:"
         )
-    heading = f"Deadlock after step {step}: {many}, and nothing is under way."
+    heading = f"Deadlock after step {step}: {many} and no message is in flight."
     if cycle == 1:
         return f"{heading} 1 waits for itself:"
     return f"{heading} {cycle} wait for one another in a cycle:" if cycle else heading
 
 
 def _peers(contexts: Contexts, processor: Processor) -> Iterator[int]:
-    """The processors whose doing a processor waits for; all others if anybody's will do."""
+    """Yield the processors that can end a processor's wait; all members for a wildcard receive."""
     for event in awaited_by(processor):
         members = contexts.members(event.place, processor.id)
         if event.peer == ANY_SOURCE:
-            # A wild receive is satisfied by any member. Only if all of them are stuck does it take
-            # part in a deadlock.
+            # Any member can satisfy a wildcard receive. The receive is part of a deadlock only if
+            # all members are stuck.
             yield from (peer for peer in members if peer != processor.id)
         elif 0 <= event.peer < len(members):
             yield members[event.peer]
 
 
 def _next(contexts: Contexts, processor: Processor, stuck: np.ndarray) -> int:
-    """Return the processor that one waits for: the first who waits, too, otherwise the first."""
+    """Return the first stuck peer of a blocked processor, otherwise its first peer."""
     return first_stuck(_peers(contexts, processor), stuck)
 
 
 def _line(machine: Machine, contexts: Contexts, processor: Processor, stuck: np.ndarray) -> str:
-    """Say what one processor waits for, and on which line."""
+    """Return the line of the report for one processor: its awaited events and source line."""
     name = named(machine.topology, processor.id)
     account = processor.account
     where = "outside of calls" if account is None else account.place
     kind = "" if account is None else f" in {account.kind}"
     if processor.awaited is None:
-        return f"  processor {name}, {where}: asks{kind}{_come(processor)}"
+        return f"  processor {name}, {where}: polls{kind}{_come(processor)}"
     events = awaited_by(processor)
     awaited = " or ".join(_said(event) for event in events[:NAMED])
     if len(events) > NAMED:
@@ -173,32 +173,31 @@ def _line(machine: Machine, contexts: Contexts, processor: Processor, stuck: np.
 
 
 def _said(event: Event) -> str:
-    """Say what is waited for; tags of the emulator's own say nothing."""
-    # Tags of collectives encode kind, root and operator. As numbers they would only confuse.
+    """Describe an awaited event; the emulator's internal tags are left out."""
+    # Tags of collectives encode kind, root and operator. The numbers would only confuse readers.
     if isinstance(event, PostedReceive) and event.place % PARTS != PAIRS:
         return f"a message from rank {event.peer}"
     return event.said
 
 
 def _over(contexts: Contexts, processor: Processor, stuck: np.ndarray) -> str:
-    """Say who will not do any more what a processor waits for."""
+    """Return a note if all awaited peers have ended."""
     peers = list(dict.fromkeys(_peers(contexts, processor)))
     if not peers or any(stuck[peer] for peer in peers):
         return ""
     if len(peers) == 1:
         return f" (processor {peers[0]} has ended)"
-    return f" (all {len(peers)} that could have ended)"
+    return f" (all {len(peers)} awaited processors have ended)"
 
 
 def _come(processor: Processor) -> str:
-    """Say what has come that a processor does not wait for."""
+    """Return a note on arrived messages that the processor does not wait for."""
     if processor.unexpected is None:
         return ""
     messages = list(processor.unexpected)
     many = "1 other message has" if len(messages) == 1 else f"{len(messages)} other messages have"
     context, source, tag, _, _ = messages[0]
-    # The same holds for a message that belongs to a collective: rank and tag mean nothing to its
-    # reader.
+    # The same holds for messages of a collective: their ranks and tags mean nothing to readers.
     if context % PARTS != PAIRS:
-        return f"; {many} come, the first in a collective"
-    return f"; {many} come, the first from rank {source} with tag {tag}"
+        return f"; {many} arrived, the first in a collective"
+    return f"; {many} arrived, the first from rank {source} with tag {tag}"

@@ -1,9 +1,8 @@
-"""The desk: who keeps the processors that are left free, and the ports that have names.
+"""The desk: allocates free processors, registers named ports, and pairs the ends of sockets.
 
-There the two ends of a socket find one another, too.
-
-It is at the first processor, whatever its script does there. Others ask it by messages of the
-machine and get answers by messages, on the account of the line that asks.
+The desk is at the first processor, independent of that processor's script. Other processors send
+questions to the desk as messages of the machine, and receive answers as messages. These messages
+are charged to the line that asks.
 """
 
 from __future__ import annotations
@@ -21,14 +20,15 @@ from mpinet.mpi.world.message import BODY, Message
 from mpinet.mpi.world.turns import Turns
 
 KEEPER = 0
-"""The processor at which the desk is."""
+"""Number of the processor that runs the desk."""
 
 WORD = 8
-"""Bytes of a number in a question or an answer."""
+"""Size of a number in a question or an answer, in bytes."""
 
 TAKE, GIVE, PUBLISH, UNPUBLISH, LOOKUP, MEET = range(6)
-"""Kinds of questions: for free processors, to have them back, for ports by names, and for the
-processor that comes with what one has in the other order."""
+"""Kinds of questions: allocate processors, return them, publish, unpublish and look up a port, and
+find the processor that asks with the same words in reverse order.
+"""
 
 
 @dataclass(slots=True)
@@ -36,15 +36,15 @@ class Question:
     """A question to the desk."""
 
     kind: int
-    """Kind of the question."""
+    """Kind of the question, `TAKE` to `MEET`."""
     words: list[Any]
     """Numbers and texts of the question."""
     asker: int
-    """Processor that asks."""
+    """Number of the asking processor."""
     key: int
-    """Number of the question at this processor."""
+    """Number of the question, unique on the asker's rank."""
     account: int
-    """Number of the account that pays."""
+    """Number of the account charged for the question."""
 
     def __len__(self) -> int:
         return _bytes(self.words)
@@ -52,7 +52,7 @@ class Question:
 
 @dataclass(slots=True)
 class Reply:
-    """The desk's answer to a question: None is a refusal."""
+    """The desk's answer to a question; `words` is None for a refusal."""
 
     key: int
     words: list[Any] | None
@@ -62,31 +62,31 @@ class Reply:
 
 
 class Answered(Awaited):
-    """The moment in which the desk has answered."""
+    """Event: the desk has answered."""
 
     __slots__ = ("answer",)
 
     answer: list[Any] | None
-    """The answer."""
+    """Words of the answer; None for a refusal."""
 
 
 class Desk:
-    """The desk, as this rank's processors reach it; on the first one's rank what it keeps.
+    """The desk as seen by this rank's processors, and its state on the first processor's rank.
 
     Parameters
     ----------
     turns : Turns
-        Who asks.
+        Scheduler of this rank's processors.
     mail : Mail
         Carries questions and answers.
     contexts : Contexts
-        The processors that are left free, by the order in which they are taken.
+        Contains the free processors, in order of allocation.
     """
 
     def __init__(self, turns: Turns, mail: Mail, contexts: Contexts):
         self._turns, self._mail = turns, mail
-        # Processors that come back are taken again in this order. So a program's placement does not
-        # depend on the order of their ends.
+        # Returned processors are sorted into this order again. A program's placement therefore does
+        # not depend on the order in which earlier programs ended.
         self._places = {processor: place for place, processor in enumerate(contexts.spare)}
         self._free = [*contexts.spare]
         self._waiting: deque[tuple[int, Question]] = deque()
@@ -96,38 +96,38 @@ class Desk:
         self._answers = contexts.number(("answers of the desk", ONE_SIDED))
         self._open: dict[int, Answered] = {}
         self._keys = count()
-        # Registered on every rank: the keeper may be hosted anywhere, and a handler for a processor
-        # elsewhere is simply never called.
+        # Registered on every rank, because any rank may host the keeper. A handler for a processor
+        # on another rank is never called.
         mail.on_active(self._questions, KEEPER, self._asked)
 
-    # ---- who asks
+    # ---- asking
 
     def ask(self, kind: int, words: Iterable[Any], about: str) -> list[Any] | None:
-        """Ask from the running processor, and wait for the answer; None: a refusal."""
+        """Ask from the running processor and wait for the answer; None is a refusal."""
         here = self._turns.current
         account = here.account
         assert account is not None
         key, event = next(self._keys), Answered(here, about)
         self._open[key] = event
-        # Again with every question, as it costs a dictionary entry. It must be there before the
-        # answer of a keeper on the same rank.
+        # Registered again with every question, at the cost of a dictionary entry. The handler must
+        # exist before a keeper on the same rank answers.
         self._mail.on_active(self._answers, here.id, self._come)
         question = Question(kind, [*words], here.id, key, account.number)
-        # The keeper's own questions are no messages of the machine, so they cost nothing.
+        # The keeper's own questions are not messages of the machine and cost nothing.
         account.sent += len(question) if here.id != KEEPER else 0
         self._mail.send_active(here.id, KEEPER, account.number, self._questions, here.id, question)
-        if event.done and event.answer is None:  # no message: nobody else would have a turn
+        if event.done and event.answer is None:  # refused without a message: let others run
             self._turns.poll()
         self._turns.wait(event)
         return event.answer
 
     def give_back(self, processor: int, account: int) -> None:
-        """Say that a processor is free again, on the account that has taken it."""
+        """Return a processor to the desk, charged to the account that allocated it."""
         question = Question(GIVE, [processor], processor, -1, account)
         self._mail.send_active(processor, KEEPER, account, self._questions, processor, question)
 
     def _come(self, message: Message) -> None:
-        """Let a processor have its answer."""
+        """Deliver an answer to the asking processor."""
         reply: Reply = message[BODY]
         event = self._open.pop(reply.key)
         event.answer = reply.words
@@ -136,16 +136,16 @@ class Desk:
     # ---- the desk itself
 
     def _asked(self, message: Message) -> None:
-        """Answer a question, or as many as can be answered now."""
+        """Handle a question, then answer all questions that can be answered now."""
         question: Question = message[BODY]
         if question.kind == TAKE:
             wanted = question.words[0]
-            # More than the machine will ever have free: waiting would be a deadlock that the desk
-            # alone can foresee.
+            # More than the total number of spare processors: waiting would be a deadlock, and only
+            # the desk can foresee it.
             if wanted > len(self._places):
                 self._reply(question, None)
             else:
-                # First come, first served, even if a later and smaller wish could be met now.
+                # First come, first served, even if a later and smaller request could be met now.
                 # Otherwise large spawns might starve.
                 self._waiting.append((wanted, question))
         elif question.kind == GIVE:
@@ -160,9 +160,9 @@ class Desk:
             self._reply(first, taken)
 
     def _meet(self, question: Question) -> None:
-        """Tell two that have come with the same words, in turned order, of one another."""
-        # The two ends of a socket have the same addresses in turned order. So the pair finds itself
-        # without a byte through the socket.
+        """Pair two questions with the same words in reverse order, and answer both."""
+        # The two ends of a socket have the same addresses in reverse order. The ends are therefore
+        # paired without a byte through the socket.
         other = self._ends.pop((*reversed(question.words),), None)
         if other is None:
             self._ends[(*question.words,)] = question
@@ -171,7 +171,7 @@ class Desk:
         self._reply(other, [question.asker])
 
     def _named(self, question: Question) -> list[Any] | None:
-        """Do what is wanted of a name; the port that it stands for."""
+        """Look up, publish or unpublish a port name; return the looked-up port."""
         name, *port = question.words
         known = self._ports.get(name)
         if question.kind == LOOKUP:
@@ -191,5 +191,5 @@ class Desk:
 
 
 def _bytes(words: Iterable[Any]) -> int:
-    """Bytes of numbers and texts."""
+    """Return the size of numbers and texts in bytes."""
     return sum(len(word.encode()) if isinstance(word, str) else WORD for word in words)

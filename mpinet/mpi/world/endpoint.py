@@ -1,7 +1,7 @@
-"""A communicator's endpoint: what it is to one of its members, ranks and messages in its context.
+"""A communicator's endpoint: one member's view of ranks and messages in its context.
 
-Every member has a communicator object of its own, which scripts see as ``MPI.Comm``. All of its
-parts (messages, collectives, inquiries) rest on the classes here, and need nothing else of it.
+Every member has its own communicator object, seen by scripts as ``MPI.Comm``. Messages, collectives
+and inquiries of communicators are built on the classes here.
 """
 
 # ruff: noqa: N802  (mpi4py's names)
@@ -21,31 +21,31 @@ from mpinet.mpi.world.ranks import RankTable
 
 @dataclass(slots=True, eq=False)
 class CommState:
-    """State that a processor keeps of a communicator that it has, whichever face it uses."""
+    """State of a communicator kept by a processor, shared by all objects of the communicator."""
 
     name: str = ""
     """Name of the communicator."""
     topology: Any = None
-    """Arrangement of the communicator as a grid or graph; None without one."""
+    """Topology of the communicator, a grid or graph; None without one."""
     attributes: dict[int, Any] | None = None
-    """Values by the numbers of their keys."""
+    """Attribute values, by key number."""
     info: Any = None
     """Hints of the communicator."""
     errhandler: Any = None
     """Error handler of the communicator."""
     agreed: int = 0
-    """Number of calls on the communicator that make communicators."""
+    """Number of calls on the communicator that created communicators."""
     neighbored: int = 0
-    """Number of calls of neighbour collectives on the communicator."""
+    """Number of neighborhood collectives called on the communicator."""
 
 
 class Endpoint:
-    """A communicator, as one of its members has it."""
+    """A member's endpoint of a communicator."""
 
     __slots__ = ()
 
     _scope: Scope
-    """Scope in which the members exchange messages."""
+    """Scope of the members' messages."""
 
     @property
     def _context(self) -> int:
@@ -59,7 +59,7 @@ class Endpoint:
 
     @property
     def _others(self) -> RankTable:
-        """Those whom ranks in calls name."""
+        """Processors addressed by ranks in calls."""
         return self._scope.others
 
     @property
@@ -69,12 +69,12 @@ class Endpoint:
 
     @property
     def size(self) -> int:
-        """Members."""
+        """Number of members."""
         return len(self._group.members)
 
     @property
     def _state(self) -> CommState:
-        """State that the running processor keeps of it."""
+        """The running processor's state of the communicator."""
         kept = running.turns.current.storage()
         holding: CommState | None = kept.get(self._context)
         if holding is None:
@@ -82,12 +82,12 @@ class Endpoint:
         return holding
 
     def _receive(self, source: int, tag: int) -> Message | None:
-        """Wait for a message from a rank; None from `PROC_NULL`."""
+        """Wait for a message from a rank; return None for `PROC_NULL`."""
         mail, scope = running.mail, self._scope
         return mail.nothing(scope) if source == PROC_NULL else mail.receive(scope, source, tag)
 
     def _post(self, source: int, tag: int) -> PostedReceive | None:
-        """Expect a message from a rank without waiting; None from `PROC_NULL`."""
+        """Post a receive for a message from a rank; return None for `PROC_NULL`."""
         if source == PROC_NULL:
             running.mail.nothing(self._scope)
             return None
@@ -98,19 +98,19 @@ class Endpoint:
 
 
 class IntercommEndpoint(Endpoint):
-    """An intercommunicator, as a member of one of its two groups has it."""
+    """A member's endpoint of an intercommunicator."""
 
     __slots__ = ()
 
     def Get_remote_size(self) -> int:
-        """Members of the remote group."""
+        """Return the size of the remote group."""
         return len(self._others.members)
 
     remote_size = property(Get_remote_size)
 
     @property
     def _sides(self) -> tuple[RankTable, ...]:
-        """Both groups, in the order that all members know."""
+        """Both groups, in the order known to all members."""
         return running.world.contexts.shared(self._context).groups
 
     @property
@@ -120,5 +120,5 @@ class IntercommEndpoint(Endpoint):
 
     @property
     def _local(self) -> Endpoint:
-        """The communicator of the local group, for its own part in calls of both."""
+        """The communicator of the local group, for the local part of calls by both groups."""
         raise NotImplementedError

@@ -1,4 +1,4 @@
-"""Events: what a processor can block on: receives, acknowledgements, the ends of helper fibers."""
+"""Events on which a processor can block: receives, acknowledgements, ends of helper fibers."""
 
 from __future__ import annotations
 
@@ -10,64 +10,64 @@ from mpinet.mpi.world.message import Envelope, Message
 
 
 class Waiter(Protocol):
-    """Waiter for events, as they know it: a processor, or a helper fiber of one."""
+    """Interface of waiters for events: a processor, or a helper fiber of a processor."""
 
     awaited: Event | tuple[Event, ...] | None
-    """Event that the waiter waits for, or events of which it waits for one; None if it does not
-    wait."""
+    """Awaited event, or a tuple of events of which one is awaited; None if the waiter does not
+    wait.
+    """
 
 
 class Event:
-    """Something that happens to a processor once."""
+    """An event that happens to a processor once."""
 
     __slots__ = ("done", "owner")
 
     def __init__(self, owner: Waiter):
         self.owner: Waiter = owner
-        """Waiter that the event happens to."""
+        """Waiter to wake when the event happens."""
         self.done: bool = False
         """True if the event has happened."""
 
     @property
     def said(self) -> str:
-        """Words for what is waited for."""
+        """Description of the event for deadlock reports."""
         raise NotImplementedError
 
     @property
     def peer(self) -> int:
-        """Rank, in the context's communicator, that has to do it; `ANY_SOURCE` if anybody may."""
+        """Rank that has to cause the event, in the context; `ANY_SOURCE` for any member."""
         raise NotImplementedError
 
     @property
     def place(self) -> int:
-        """The context that `peer` is a rank in."""
+        """Context in which `peer` is a rank."""
         raise NotImplementedError
 
 
-# One shared object for all eager sends. It needs no owner, because no processor is ever woken by
-# it.
+# A single shared object for all eager sends. The event never wakes a processor and needs no owner.
 HAPPENED = Event.__new__(Event)
-"""Event that has happened already."""
+"""An event that has already happened."""
 HAPPENED.done = True
 
 
 class PostedReceive(Event):
-    """A receive."""
+    """A receive that waits for a matching message."""
 
     __slots__ = ("envelope", "message", "number")
 
     number: int
-    """Place among the processor's posted receives."""
+    """Position among the processor's posted receives."""
 
     def __init__(self, owner: Waiter, envelope: Envelope):
-        # The base's initialiser is not called: a receive is made for many messages, and the call
-        # would be a good part of its cost.
+        # The base's initialiser is not called: receives are created for many messages, and the call
+        # would be a large part of their cost.
         self.owner = owner
         self.done = False
         self.envelope: Envelope = envelope
-        """Envelope that a message must fit; source and tag may be wildcards."""
+        """Envelope to match; source and tag may be wildcards."""
         self.message: Message | None = None
-        """Message that was received; None before."""
+        """Received message; None before."""
 
     @property
     def exact(self) -> bool:
@@ -76,7 +76,7 @@ class PostedReceive(Event):
         return source != ANY_SOURCE and tag != ANY_TAG
 
     def matches(self, message: Message) -> bool:
-        """Tell if it may get a message."""
+        """Return whether a message matches the receive."""
         context, source, tag = self.envelope
         come, sender, sent, _, _ = message
         return (
@@ -87,7 +87,7 @@ class PostedReceive(Event):
 
     @property
     def said(self) -> str:
-        """Words for what is waited for."""
+        """Description of the awaited message for deadlock reports."""
         _, source, tag = self.envelope
         sender = "any rank" if source == ANY_SOURCE else f"rank {source}"
         tagged = "" if tag in (ANY_TAG, 0) else f" with tag {tag}"
@@ -95,30 +95,30 @@ class PostedReceive(Event):
 
     @property
     def peer(self) -> int:
-        """The rank that is to send."""
+        """Rank of the awaited message's sender."""
         return self.envelope[1]
 
     @property
     def place(self) -> int:
-        """The context."""
+        """Context of the awaited message."""
         return self.envelope[0]
 
 
 class Arrival(PostedReceive):
-    """The arrival of a message that a receive would get, and that stays there."""
+    """The arrival of a message for a probe; the message stays in its queue."""
 
     __slots__ = ()
 
 
 class Awaited(Event):
-    """Event that a rank is to bring about, or no rank in particular.
+    """Event caused by a given rank, or by no particular rank.
 
     Parameters
     ----------
     owner : Waiter
         The waiter.
     words : str
-        Words for the event; ``{rank}`` stands for the rank.
+        Description of the event; ``{rank}`` stands for the rank.
     peer : int
         The rank; `ANY_SOURCE` for any rank, `PROC_NULL` for none.
     place : int
@@ -135,38 +135,36 @@ class Awaited(Event):
 
     @property
     def said(self) -> str:
-        """Words for what is waited for."""
-        # Composed only when a report asks. Most waits end long before, and a formatted text for
-        # each would cost more than the wait.
+        """Description of the event for deadlock reports."""
+        # Composed only for a report. Most waits end long before, and formatting a text for each
+        # wait would cost more than the wait.
         return self.words.replace("{rank}", str(self.peer))
 
 
 class Answering(Awaited):
-    """The answer of a target's memory, which its lock may keep back."""
+    """The answer of a target in one-sided communication, possibly delayed by a lock."""
 
     __slots__ = ("target", "wanted")
 
     def __init__(self, owner: Waiter, context: int, target: int, wanted: str):
         self.target: int = target
-        """Rank of the memory."""
+        """Rank of the target."""
         self.wanted: str = f"rank {{rank}} to {wanted}"
-        """Words for the answer where no other rank holds the lock."""
+        """Description of the event while no other rank holds the lock."""
         super().__init__(owner, self.wanted, target, context)
 
     def blame(self, holders: Sequence[tuple[int, str]]) -> None:
-        """Wait for the first holder of the lock, each with the line since which it holds it."""
-        # Reset first: a warning may have named a holder that has released the lock since.
+        """Describe the wait as a wait for the lock's first holder and the line that locked."""
+        # Reset first: a warning may have named a holder that has since released the lock.
         self.peer, self.words = self.target, self.wanted
         if holders:
             self.peer, line = holders[0]
             more = f", and {len(holders) - 1} more" if len(holders) > 1 else ""
-            self.words = (
-                f"the lock of rank {self.target}, which rank {{rank}} holds since {line}{more}"
-            )
+            self.words = f"the lock of rank {self.target}, held by rank {{rank}} since {line}{more}"
 
 
 class Completion(Event):
-    """The end of what a processor does beside its script."""
+    """The end of a helper fiber of a processor."""
 
     __slots__ = ("error", "fiber")
 
@@ -175,41 +173,43 @@ class Completion(Event):
         self.fiber: Waiter = fiber
         """Fiber that does the work."""
         self.error: Exception | None = None
-        """Error of the fiber; None without one. The script gets it when it asks for the end."""
+        """Error of the fiber, raised by the call that completes the operation; None without an
+        error.
+        """
 
     @property
     def _awaited(self) -> Event | None:
-        """Event that the fiber waits for, if it is one."""
-        # A begun collective waits for what its fiber waits for. A report that stopped at the
-        # request would end every chain there.
+        """Single event awaited by the fiber; None otherwise."""
+        # A nonblocking collective waits for its fiber's event. A deadlock report must look behind
+        # the request, or every chain would end there.
         awaited = self.fiber.awaited
         return awaited if isinstance(awaited, Event) else None
 
     @property
     def said(self) -> str:
-        """Words for what is waited for."""
-        return "a collective that it has begun" if self._awaited is None else self._awaited.said
+        """Description of the fiber's awaited event."""
+        return "its nonblocking collective" if self._awaited is None else self._awaited.said
 
     @property
     def peer(self) -> int:
-        """Processor that the fiber waits for."""
+        """Rank awaited by the fiber."""
         return PROC_NULL if self._awaited is None else self._awaited.peer
 
     @property
     def place(self) -> int:
-        """The context of what it waits for."""
+        """Context of the fiber's awaited event."""
         return 0 if self._awaited is None else self._awaited.place
 
 
 def awaited_by(waiter: Waiter) -> tuple[Event, ...]:
-    """Return the events that a processor waits for, in its script or beside it."""
+    """Return the events awaited by a processor, in its script or its fibers."""
     awaited = waiter.awaited
     if awaited is None:
         return ()
     found: tuple[Event, ...] = ()
     for event in awaited if isinstance(awaited, tuple) else (awaited,):
-        # Fibers may wait for fibers, as a split access does. The report needs the events at the end
-        # of that chain.
+        # Fibers may wait for fibers, for example in a split file access. The report needs the
+        # events at the end of this chain.
         beside = awaited_by(event.fiber) if isinstance(event, Completion) else ()
         found += beside or (event,)
     return found

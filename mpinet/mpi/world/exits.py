@@ -1,4 +1,4 @@
-"""Exits: what processors print, how they end, and what they leave unreceived."""
+"""Exits: the output of processors, their ends, and their unreceived messages."""
 
 from __future__ import annotations
 
@@ -19,22 +19,22 @@ from mpinet.mpi.world.processor import Processor, number_of
 from mpinet.process.telling import gathered
 
 Line = tuple[int, bool, str]
-"""Line that is printed: by whom, whether to the standard error, and the text."""
+"""A printed line: processor number, whether it goes to standard error, and the text."""
 
 
 class Exits:
-    """This rank's share of what comes out.
+    """This rank's share of the output and of the ends of processors.
 
     Parameters
     ----------
     machine : Machine
         The machine.
     out : text file
-        Where rank 0 writes what processors print.
+        File to which rank 0 writes the processors' output.
     """
 
     told: dict[int, str] | None = None
-    """Gets what each processor has printed to the standard output, on rank 0."""
+    """On rank 0: collects each processor's standard output; None if not collected."""
 
     def __init__(self, machine: Machine, out: TextIO):
         self.unreceived: Ints = np.zeros(len(machine.nodes), np.int64)
@@ -48,47 +48,47 @@ class Exits:
 
     @property
     def unsettled(self) -> int:
-        """Lines and failures of this rank that `settle` is to deal with."""
+        """Number of lines and failures of this rank that `settle` still has to handle."""
         return len(self._printed) + (self._failed is not None)
 
     @property
     def output(self) -> str:
-        """The SHA-256 of what has been written to the standard output; on rank 0."""
+        """SHA-256 of the text written to standard output, valid on rank 0."""
         return self._written.hexdigest()
 
     def print(self, processor: Processor, error: bool, text: str) -> None:
-        """Print a processor's text when the round is over."""
+        """Queue a processor's text, to be printed when the round ends."""
         self._printed.append((number_of(processor), error, text))
 
     def warn(self, text: str) -> None:
-        """Write a text to the standard error at once, on rank 0."""
+        """Write a text to standard error at once, on rank 0 only."""
         if self._machine.transport.rank == 0:
             self._errors.write(_encodable(text, self._errors))
             self._errors.flush()
 
     def end(self, processor: Processor) -> None:
-        """Count what an ended processor has not received."""
+        """Count the unreceived messages of a processor at its end."""
         if processor.unexpected is not None:
             self.unreceived[processor.slot] += len(processor.unexpected)
 
     def count_unreceived(self, slot: int) -> None:
-        """Count a message that has come to a processor which has ended."""
+        """Count a message that arrived at a processor after its end."""
         self.unreceived[slot] += 1
 
     def fail(self, processor: Processor, error: BaseException, step: int) -> None:
-        """Record a processor's failure; of several in one round the lowest processor's counts.
+        """Record a processor's failure; the lowest processor's failure in a round counts.
 
         Raises
         ------
         KeyboardInterrupt
-            It is no failure of the processor's: somebody wants to stop the run.
+            The user interrupts the run. This is not a failure of the processor.
         """
         if isinstance(error, KeyboardInterrupt):
             raise error
         if isinstance(error, SystemExit) and error.code in (None, 0):
             return
         number = number_of(processor)
-        # Which of several failures is met first depends on the hosting. The lowest processor's does
+        # The order in which failures occur depends on the hosting. The lowest processor number does
         # not.
         if self._failed is None or number < self._failed[0]:
             name = named(self._machine.topology, number)
@@ -96,29 +96,29 @@ class Exits:
             self._failed = number, told, status_of(error)
 
     def settle(self) -> None:
-        """Print what was printed, by processor, and end the run if one has failed (collective).
+        """Print the queued lines by processor, and end the run after a failure (collective).
 
         Raises
         ------
         ProgramError
             A processor's script has failed.
         Unread
-            Nobody reads what processors print.
+            The reader of the output has closed the pipe.
         OutputError
-            It cannot be written.
+            The output cannot be written.
         """
         transport = self._machine.transport
         printed, self._printed = self._printed, []
         together = chain.from_iterable(gathered(transport, printed))
         try:
-            # Stable: lines of a processor stay in their order, and those of one round stand by
-            # processor.
+            # The sort is stable: lines of one processor keep their order, and lines of a round are
+            # grouped by processor.
             self._write(sorted(together, key=itemgetter(0)))
         except BrokenPipeError:
             transport.fail(Unread())
         except OSError as error:
             reason = error.strerror
-            transport.fail(OutputError(f"Cannot write what the processors print: {reason}."))
+            transport.fail(OutputError(f"Cannot write the processors' output: {reason}."))
         none = self._machine.topology.size
         own = none if self._failed is None else self._failed[0]
         lowest = -self._machine.max(-own)[0]
@@ -126,11 +126,11 @@ class Exits:
             return
         if self._failed and lowest == own:
             transport.fail(ProgramError(*self._failed[1:]))
-        # The failing rank raises within its own collective, which has to be met by the others.
+        # The failing rank raises inside its own collective, which the other ranks must enter.
         self._machine.sum(0)
 
     def _write(self, lines: Iterable[Line]) -> None:
-        """Write what processors have printed, on rank 0."""
+        """Write the printed lines, on rank 0."""
         for processor, error, text in lines:
             if error:
                 self._errors.write(_encodable(text, self._errors))
@@ -144,6 +144,6 @@ class Exits:
 
 
 def _encodable(text: str, file: TextIO) -> str:
-    """A text with escapes for what the file's encoding does not know."""
+    """Escape the characters of a text that the file's encoding cannot represent."""
     encoding = file.encoding or "utf-8"
     return text.encode(encoding, errors="backslashreplace").decode(encoding)

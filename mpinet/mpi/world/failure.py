@@ -1,4 +1,4 @@
-"""The failure of a processor's script, as its person reads it: place, reason, the way to it."""
+"""The failure of a processor's script as shown to the user: place, reason and traceback."""
 
 from __future__ import annotations
 
@@ -12,16 +12,16 @@ from mpinet.networks.topology import Topology
 from mpinet.process.where import place
 
 OWN = frozenset({"greenlet", "importlib", "mpi4py", "mpinet", "runpy"})
-"""Packages whose frames are not the script's business."""
+"""Packages whose frames are left out of reports, because they are not part of the script."""
 
 
 class Ended(BaseException):
-    """A script ends the run otherwise than by coming to its end.
+    """A script ends the run before its regular end.
 
     Parameters
     ----------
     code : int
-        The status that it has given.
+        Status given by the script.
     """
 
     def __init__(self, code: int):
@@ -34,13 +34,13 @@ class Aborted(Ended):
 
 
 class Left(Ended):
-    """A script has ended its process by ``os._exit``, without a word to MPI."""
+    """A script has ended its process by ``os._exit``, without finalizing MPI."""
 
 
 def status_of(error: BaseException) -> int:
-    """The exit status of a run that a processor ends by an error, as a real launcher passes it.
+    """Return the exit status of a run ended by a processor's error, as a real launcher would.
 
-    To leave without MPI's end is a failure for launchers, whatever the process says.
+    Leaving without finalizing MPI is a failure for launchers, even with status 0.
     """
     code = getattr(error, "code", None) if isinstance(error, SystemExit | Ended) else None
     if not isinstance(code, int):
@@ -49,20 +49,23 @@ def status_of(error: BaseException) -> int:
 
 
 def named(topology: Topology, processor: int) -> str:
-    """A processor's number, and its address where that is another one."""
+    """Return a processor's number, followed by its address if the address differs."""
     address = topology.address(processor)
     return address if address == str(processor) else f"{processor} {address}"
 
 
 def described(error: BaseException) -> str:
-    """Describe where a script has failed and why; an error of its own with the traceback in it."""
+    """Return place and reason of a script's failure; errors of the script include the traceback."""
     where = _raised_at(error.__traceback__)
     if isinstance(error, SystemExit):
         return f"{where}: the script ends with {_status(error.code)}."
     if isinstance(error, Aborted):
         return f"{where}: the script aborts with status {error.code}."
     if isinstance(error, Left):
-        return f"{where}: the script ends its process by os._exit({error.code}), and not MPI."
+        return (
+            f"{where}: the script ends its process by os._exit({error.code}) without "
+            "finalizing MPI."
+        )
     if isinstance(error, MpinetError):
         return f"{where}: {error}"
     said = _said(error)
@@ -71,7 +74,7 @@ def described(error: BaseException) -> str:
 
 
 def _said(error: BaseException) -> str:
-    """Return what an error says, if it can."""
+    """Return an error's text, or a note if the text itself raises an error."""
     try:
         return str(error)
     except Exception as another:
@@ -79,13 +82,13 @@ def _said(error: BaseException) -> str:
 
 
 def script_line(module: str = "") -> TracebackType | None:
-    """The line of the running script, as of an error that it raises there.
+    """Return the running script's current line, in the form of a traceback.
 
     Parameters
     ----------
     module : str
-        The module that the line is in, if one on the stack is: of what a script waits for within
-        a library only its own line tells it (default: the innermost that is not the emulator's).
+        Module of the wanted line, if it is on the stack. A wait within a library is explained only
+        by the script's own line (default: the innermost frame outside the emulator).
     """
     frames = list(frames_outside(sys._getframe(1)))
     within = (frame for frame in frames if frame.f_globals.get("__name__") == module)
@@ -94,7 +97,7 @@ def script_line(module: str = "") -> TracebackType | None:
 
 
 def frames_outside(frame: FrameType | None) -> Iterator[FrameType]:
-    """The frames from one outwards that are not the emulator's."""
+    """Yield the frames outside the emulator, from a frame outwards."""
     while frame is not None:
         if not _own(frame):
             yield frame
@@ -102,12 +105,12 @@ def frames_outside(frame: FrameType | None) -> Iterator[FrameType]:
 
 
 def _status(code: object) -> str:
-    """Return what a script ends with: a status, or what it says instead of one."""
-    return f"status {code:d}" if isinstance(code, int) else f"the words {str(code)!r}"
+    """Return the status given by a script at its end, or the text given instead."""
+    return f"status {code:d}" if isinstance(code, int) else f"the message {str(code)!r}"
 
 
 def _raised_at(trace: TracebackType | None) -> str:
-    """The last line of the script's that an error has come through."""
+    """Return the last line of the script in an error's traceback."""
     found = "at its end"
     while trace is not None:
         if not _own(trace.tb_frame):
@@ -117,13 +120,13 @@ def _raised_at(trace: TracebackType | None) -> str:
 
 
 def _own(frame: FrameType) -> bool:
-    """Tell if a frame is the emulator's, or of what runs below it."""
+    """Return whether a frame belongs to the emulator or to a library below it."""
     module = frame.f_globals.get("__name__") or ""
     return module.partition(".")[0] in OWN or frame.f_code.co_filename.startswith("<frozen ")
 
 
 def _traceback(error: BaseException) -> str:
-    """The traceback of an error and of those that led to it, without the emulator's frames."""
+    """Return the traceback of an error and of its causes, without the emulator's frames."""
     link: BaseException | None = error
     seen: set[int] = set()
     while link is not None and id(link) not in seen:
@@ -134,7 +137,7 @@ def _traceback(error: BaseException) -> str:
 
 
 def _within(trace: TracebackType | None) -> TracebackType | None:
-    """A traceback's lines that are the script's."""
+    """Return a traceback without the emulator's frames."""
     lines: list[TracebackType] = []
     while trace is not None:
         if not _own(trace.tb_frame):

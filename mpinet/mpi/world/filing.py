@@ -1,9 +1,9 @@
-"""Accesses of processors to files, in an order that is the same for any number of ranks.
+"""File accesses of processors, in an order that is the same for any number of ranks.
 
-A processor that reads, writes or meets others at a file waits to the end of its round. Then the
-ranks tell one another what is wanted, and every rank does its processors' part: first all reads,
-then all writes by processor; where writes of several ranks overlap, one after another. No step of
-the machine is made for it.
+A processor that reads, writes or meets other processors at a file waits for the end of its round.
+Then the ranks exchange the requests, and every rank carries out its processors' part. First come
+all reads, then all writes by processor. Overlapping writes of several ranks are made one after
+another. File accesses take no step of the machine.
 """
 
 from __future__ import annotations
@@ -22,11 +22,11 @@ from mpinet.mpi.world.turns import Turns
 from mpinet.process.telling import agreed, gathered
 
 KEEP, SET, ADD = range(3)
-"""Effects of a meeting on the shared pointer: nothing, set it to what rank 0 gives, add all."""
+"""Effects of a meeting on the shared pointer: none, set it to rank 0's value, or add all values."""
 
 
 class Assembly(Event):
-    """The same call on a file of all who have opened it."""
+    """Event: all processors that opened a file have made the same call on it."""
 
     __slots__ = ("context", "size", "there", "verb")
     context: int
@@ -34,7 +34,7 @@ class Assembly(Event):
     verb: str
     """Name of the call."""
     there: dict[int, Any]
-    """Arguments of the ranks that have called, by rank."""
+    """Arguments of the call, by rank that has called."""
     size: int
     """Number of ranks that have opened the file."""
 
@@ -44,8 +44,8 @@ class Assembly(Event):
 
     @property
     def said(self) -> str:
-        """Name of what is waited for."""
-        return f"rank {self.peer} to call {self.verb}, too"
+        """Description of the awaited call for deadlock reports."""
+        return f"rank {self.peer} to call {self.verb}"
 
     @property
     def peer(self) -> int:
@@ -54,36 +54,36 @@ class Assembly(Event):
 
     @property
     def place(self) -> int:
-        """The file's context."""
+        """Context of the file."""
         return self.context
 
 
 class Met(NamedTuple):
-    """Outcome of a meeting."""
+    """Outcome of a collective call (meeting) on a file."""
 
     given: list[list[int]]
-    """Numbers that each rank has given."""
+    """Numbers given by each rank."""
     pointer: int
-    """The shared pointer before it."""
+    """The shared pointer before the meeting."""
 
 
 @dataclass
 class Wanted:
-    """Something that a processor wants of a file."""
+    """A file operation requested by a processor."""
 
     row: list[Any]
-    """Kind and numbers of the wish, for all ranks."""
+    """Kind and numbers of the request, sent to all ranks."""
     event: Event
-    """Event at the end of the wish."""
+    """Event: the request is complete."""
     act: Callable[[], Any] | None = None
-    """Does it, and gives its result."""
+    """Carries out the request and returns its result; None if all ranks act on `row`."""
     result: Any = None
-    """Result of the wish."""
+    """Result of the request."""
     error: Exception | None = None
-    """Error of the wish; None without one."""
+    """Error of the request; None without one."""
 
     def do(self) -> None:
-        """Do it."""
+        """Carry out the request, and store its result or error."""
         assert self.act is not None
         try:
             self.result = self.act()
@@ -92,33 +92,33 @@ class Wanted:
 
 
 class Descriptor:
-    """A file that this rank has opened, for all of its processors that have."""
+    """A file opened by this rank, shared by all of its processors that opened the file."""
 
     def __init__(self, path: str, flags: int):
         self.number: int = os.open(path, flags, 0o666)
         """File descriptor of the operating system."""
         self.holders: int = 1
-        """Processors that have it open."""
+        """Number of processors that have the file open."""
         self.written: bool = False
-        """True if the file was written to since it was last brought to the device."""
+        """True if the file was written since the last sync to the device."""
 
 
 class Filing:
-    """Wishes of this rank's processors at files.
+    """File requests of this rank's processors.
 
     Parameters
     ----------
     machine : Machine
         The machine.
     turns : Turns
-        Who runs.
+        Scheduler of this rank's processors.
     """
 
     def __init__(self, machine: Machine, turns: Turns):
         self.wanted: list[Wanted] = []
-        """Wishes to carry out at the end of this round."""
+        """Requests to carry out at the end of this round."""
         self.opened: dict[Hashable, Descriptor] = {}
-        """Files that are open on this rank, by name."""
+        """Files open on this rank, by name."""
         self._machine = machine
         self._turns = turns
         self._order = count()
@@ -126,33 +126,33 @@ class Filing:
         self._meetings: dict[tuple[str, int], dict[int, Any]] = {}
         self._assembled: list[Wanted] = []
 
-    # ---- what processors want
+    # ---- requests of processors
 
     def access(self, path: str, begin: int, end: int, writes: bool, act: Callable[[], Any]) -> Any:
-        """Let something be done to bytes of a file at the end of the round.
+        """Access bytes of a file at the end of the round, and return the result.
 
         Parameters
         ----------
         path : str
             The file.
         begin, end : int
-            Bytes that it touches, and maybe not all of them.
+            Range of bytes that contains all accessed bytes.
         writes : bool
-            Whether it changes them.
+            Whether the access changes the bytes.
         act : callable
-            Does it; what it gives is returned.
+            Makes the access and returns its result.
 
         Raises
         ------
         OSError
-            It cannot be done.
+            The access fails.
         """
         here = self._turns.current
         row = ["access", path, here.id, next(self._order), begin, end, writes]
         return self._done(Wanted(row, Awaited(here, "a file"), act))
 
     def advance(self, name: Hashable, elements: int) -> int:
-        """Move a file's shared pointer on; where it was."""
+        """Advance a file's shared pointer by elements, and return its previous position."""
         here = self._turns.current
         row = ["advance", repr(name), here.id, next(self._order), elements]
         pointer: int = self._done(Wanted(row, Awaited(here, "a file")))
@@ -167,31 +167,31 @@ class Filing:
         given: Sequence[int] = (),
         moves: int = KEEP,
     ) -> Met:
-        """Wait for all who have opened a file to make the same call.
+        """Wait until all processors that opened a file make the same call.
 
         Parameters
         ----------
         name : hashable
             The file's name, the same on all ranks.
         number : int
-            How many such calls the processor has made on it before.
+            Number of the processor's earlier meetings on this file.
         place : tuple of int
-            The file's context, how many have opened it, and the processor's rank among them.
+            The file's context, the number of ranks that opened the file, and the processor's rank.
         verb : str
             The call.
         given : sequence of int
-            What the others get to know.
+            Numbers that all members receive.
         moves : int
-            What is done to the shared pointer: `KEEP`, `SET` or `ADD`.
+            Effect on the shared pointer: `KEEP`, `SET` or `ADD`.
 
         Raises
         ------
         UsageError
-            Others make another call.
+            Another member makes a different call.
         """
         context, size, rank = place
-        # Shared by all processors of the rank: a report of a deadlock can then name a rank that has
-        # not come.
+        # Shared by all processors of the rank, so a deadlock report can name a rank that has not
+        # called.
         there = self._meetings.setdefault((repr(name), number), {})
         event = Assembly(self._turns.current, context, verb, there, size)
         row = ["meet", repr(name), number, size, rank, verb, list(map(int, given)), moves]
@@ -201,7 +201,7 @@ class Filing:
         return found
 
     def _done(self, wanted: Wanted) -> Any:
-        """Wait for the end of something; its result."""
+        """Queue a request, wait for its completion and return its result."""
         self.wanted.append(wanted)
         self._turns.wait(wanted.event)
         if wanted.error is not None:
@@ -211,22 +211,22 @@ class Filing:
     # ---- the end of a round
 
     def settle(self) -> None:
-        """Do what is wanted (collective)."""
+        """Carry out all requests of the round (collective)."""
         wanted, self.wanted = self.wanted, []
         told = [one.row for one in wanted]
         transport = self._machine.transport
-        # Every rank learns all wishes, because the order of writes spans ranks. Bodies of files
-        # stay where they are.
+        # Every rank gets all requests, because the order of writes spans ranks. File contents are
+        # not exchanged.
         rows = agreed(transport, gathered(transport, told)) if transport.size > 1 else [told]
-        # Pointers move before meetings end: a meeting reports the pointer, and all ranks have to
-        # see the same value.
+        # Pointers move before meetings end: a meeting reports the pointer, and all ranks must see
+        # the same value.
         self._move_pointers(wanted, rows)
         self._assembled += [one for one in wanted if one.row[0] == "meet"]
         self._meet(rows)
         self._access([one for one in wanted if one.row[0] == "access"], rows)
 
     def _move_pointers(self, wanted: list[Wanted], rows: list[list[list[Any]]]) -> None:
-        """Move shared pointers, by processor."""
+        """Move shared pointers, in order of processors."""
         own = {(one.row[2], one.row[3]): one for one in wanted if one.row[0] == "advance"}
         rank = self._machine.transport.rank
         moves = [
@@ -235,8 +235,8 @@ class Filing:
             for row in part
             if row[0] == "advance"
         ]
-        # By processor and its own order. The real order of calls within a round depends on the
-        # hosting.
+        # Ordered by processor and by the processor's own order. The real order of calls within a
+        # round depends on the hosting.
         for processor, order, at, name, elements in sorted(moves):
             before = self._pointers.get(name, 0)
             self._pointers[name] = before + elements
@@ -246,15 +246,15 @@ class Filing:
                 self._turns.happened(one.event)
 
     def _meet(self, rows: list[list[list[Any]]]) -> None:
-        """Note who has come to which meeting, and end those to which all have."""
+        """Record arrivals at meetings, and end the complete meetings."""
         met: dict[tuple[str, int], Met | str] = {}
         for kind, *row in (row for part in rows for row in part):
             if kind == "meet":
                 name, number, size, rank, verb, given, moves = row
                 there = self._meetings.setdefault((name, number), {})
                 there[rank] = verb, given
-                # The last arrival is known to every rank in the same round, since all rows were
-                # shared. So all end the meeting together.
+                # All rows were shared, so every rank sees the last arrival in the same round and
+                # all end the meeting together.
                 if len(there) == size:
                     met[name, number] = self._ended(name, there, moves)
                     del self._meetings[name, number]
@@ -269,7 +269,7 @@ class Filing:
         self._assembled = left
 
     def _ended(self, name: str, there: dict[int, Any], moves: int) -> Met | str:
-        """Return what a meeting has come to, or why it has failed."""
+        """Return the outcome of a complete meeting, or the reason for its failure."""
         verbs = [there[rank][0] for rank in range(len(there))]
         for rank, verb in enumerate(verbs):
             if verb != verbs[0]:
@@ -282,15 +282,15 @@ class Filing:
         return Met(given, before)
 
     def _access(self, wanted: list[Wanted], rows: list[list[list[Any]]]) -> None:
-        """Read, then write; where writes of several ranks overlap, in the processors' order."""
+        """Make all reads, then all writes; overlapping writes are ordered by processor."""
         several = len(rows) > 1
         for one in wanted:
-            # Reads first: in one round they are concurrent with the writes, and one consistent
-            # answer is that of the round's beginning.
+            # Reads first: in one round they are concurrent with the writes, and the state at the
+            # round's beginning is a consistent answer.
             if not one.row[6]:
                 one.do()
         waves = _waves(rows)
-        # A barrier between reads and writes, and between waves: file systems order accesses of two
+        # A barrier between reads and writes, and between waves. File systems order accesses of two
         # processes only if one ended before the other began.
         if several and waves:
             self._machine.sum(0)
@@ -306,19 +306,19 @@ class Filing:
             self._turns.happened(one.event)
 
     def close(self) -> None:
-        """Close what is open yet."""
+        """Close all files open on this rank."""
         for descriptor in self.opened.values():
             os.close(descriptor.number)
         self.opened.clear()
 
 
 def _waves(rows: list[list[list[Any]]]) -> list[list[tuple[int, tuple[int, int]]]]:
-    """Writes of all ranks in their order, so divided that those of two ranks never overlap.
+    """Return the writes of all ranks in order, in waves without overlaps between ranks.
 
     Returns
     -------
     list of lists
-        Of each wave the ranks, and processor and number of what they write.
+        Each wave lists (rank, (processor, number)) of its writes.
     """
     writes = [
         (row[2], row[3], rank, row[1], row[4], row[5])
@@ -330,7 +330,7 @@ def _waves(rows: list[list[list[Any]]]) -> list[list[tuple[int, tuple[int, int]]
     touched: dict[str, tuple[int, int, set[int]]] = {}
     for processor, order, rank, path, begin, end in sorted(writes):
         low, high, ranks = touched.get(path, (begin, begin, {rank}))
-        # A new wave begins where another rank's bytes may overlap. Within a wave ranks write at the
+        # A new wave begins if another rank's bytes may overlap. Within a wave ranks write at the
         # same time.
         if not waves or not (end <= low or begin >= high or ranks == {rank}):
             waves.append([])

@@ -1,4 +1,4 @@
-"""The modules that the emulator itself imports, which scripts may forbid or hide."""
+"""Modules imported by the emulator itself, which scripts may forbid or hide."""
 
 from __future__ import annotations
 
@@ -10,14 +10,14 @@ from typing import Any
 from mpinet.mpi.world.installed import FOUNDATION
 
 ABSENT: Any = object()
-"""Stand-in for a package that is not there."""
+"""Stand-in for an absent package."""
 
 
 class Foundation:
-    """The interpreter's packages and search path as they are before any script runs.
+    """The interpreter's packages and search path before any script runs.
 
-    A script may put None in the place of a package, or a file of its own before it in the search
-    path; under a real MPI that is no business of anybody else's.
+    A script may replace a package by None, or put a file of its own first in the search path. Under
+    a real MPI this would affect only its own process.
     """
 
     def __init__(self) -> None:
@@ -26,7 +26,7 @@ class Foundation:
 
     @contextmanager
     def restored(self) -> Iterator[None]:
-        """Within it, the emulator finds what it rests on; scripts then find their own again."""
+        """Context manager: the emulator sees its own packages instead of the scripts'."""
         hidden = self.uncover()
         path = sys.path[:]
         sys.path[:] = self._path
@@ -42,7 +42,7 @@ class Foundation:
                     sys.modules[name] = theirs
 
     def uncover(self) -> dict[str, Any]:
-        """Put packages back in their places; what scripts have there, by name."""
+        """Restore the packages; return the scripts' replacements by name."""
         hidden = {}
         for name, own in self._modules.items():
             theirs = sys.modules.get(name, ABSENT)
@@ -51,13 +51,13 @@ class Foundation:
             if own is not None:
                 hidden[name] = theirs
                 sys.modules[name] = own
-            # A script has put something of its own under the name of a package that is not
-            # installed. The emulator must not take it for that.
+            # A script has defined a module under the name of a package that is not installed. The
+            # emulator must not use this module.
             elif not _is_whole(theirs):
                 hidden[name] = sys.modules.pop(name)
         return hidden
 
 
 def _is_whole(module: Any) -> bool:
-    """Tell if a package is absent or has been imported, and is nothing that a script has made."""
+    """Return whether a module is absent, or was imported and not created by a script."""
     return module is ABSENT or getattr(module, "__spec__", None) is not None

@@ -1,4 +1,4 @@
-"""Handles: integers that stand for MPI's objects (``Comm.handle``), whatever the ranks."""
+"""Handles: integers that represent MPI objects (``Comm.handle``), independent of the hosting."""
 
 from __future__ import annotations
 
@@ -9,20 +9,20 @@ from mpinet.mpi.world.calls import running
 
 
 def handle_of(kind: str, thing: Hashable) -> int:
-    """The number that stands for a thing on the running processor, from 1 as they are asked for.
+    """Return an object's number on the running processor; numbers count from 1 by first use.
 
     Parameters
     ----------
     kind : str
-        What it is; every kind has numbers of its own.
+        Kind of the object; each kind has its own numbers.
     thing : hashable
-        Equal ones have the same number.
+        The object; equal objects have the same number.
     """
     numbers: dict[Hashable, int] = running.turns.current.storage().setdefault((handle_of, kind), {})
     return numbers.setdefault(thing, len(numbers) + 1)
 
 
 def thing_of(kind: str, handle: int) -> Any:
-    """Return what a number stands for on the running processor; None if it stands for nothing."""
+    """Return the object with a number on the running processor; None without such an object."""
     things = list(running.turns.current.storage().get((handle_of, kind), ()))
     return things[handle - 1] if 0 < handle <= len(things) else None

@@ -1,4 +1,4 @@
-"""The host that a rank is on, whose memory ranks can share."""
+"""The host of a rank; ranks on the same host can share memory."""
 
 from __future__ import annotations
 
@@ -6,9 +6,9 @@ import socket
 from pathlib import Path
 
 BOOT = Path("/proc/sys/kernel/random/boot_id")
-"""Tells hosts apart, also those that have one name."""
+"""File that identifies a boot of a host, even if hosts have the same name."""
 
 
 def host() -> str:
-    """Return what tells this host from others."""
+    """Return a text that identifies this host."""
     return BOOT.read_text().strip() if BOOT.exists() else socket.gethostname()

@@ -1,8 +1,8 @@
-"""The installed modules that every processor loads for itself: those whose import reaches mpi4py.
+"""Installed packages that every processor loads for itself, because their import reaches mpi4py.
 
-Such a package may ask for its rank when it is imported, or keep in variables what is different on
-every rank. All others are executed once, and shared by the processors of a rank. Which ones do is
-seen when they run (`loading`); nothing is read out of their texts or of what they are said to need.
+Such a package may ask for its rank during import, or keep rank-specific values in variables. All
+other installed packages are executed once and shared by the processors of a rank. Packages are
+classified while they run (`loading`), not by their source text or declared dependencies.
 """
 
 from __future__ import annotations
@@ -27,25 +27,25 @@ INSTALLED = tuple(
     os.path.join(os.path.realpath(folder), "")
     for folder in {*map(sysconfig.get_path, LIBRARIES), site.getusersitepackages()}
 )
-"""Folders of modules that are installed with Python; not all that is below its folder."""
+"""Folders of installed modules. Not every file below these folders is installed with Python."""
 
 SHARED = sys.stdlib_module_names | {"mpinet", "numba", "_pytest", "pluggy", "pytest"}
-"""Packages that no processor loads for itself, whatever they import."""
+"""Packages shared in any case, even if they import mpi4py."""
 
 FOUNDATION = ("array", "llvmlite", "mpinet", "networkx", "numpy", "rich")
-"""Packages that the emulator rests on, and imports or looks into when they are needed."""
+"""Packages that the emulator itself imports or inspects at any time."""
 
 
 class Installed:
-    """Tells which modules every processor has of its own.
+    """Decides which modules each processor loads for itself.
 
-    These are the script's, and those of packages that have been seen to reach mpi4py. Compiled
-    modules never are: most of them cannot be executed twice in one process.
+    These are the script's modules, and modules of packages observed to reach mpi4py. Compiled
+    modules are always shared, because most of them cannot be executed twice in one process.
 
     Parameters
     ----------
     packages : iterable of str
-        Further packages, which processors are to load for themselves.
+        Further packages for processors to load for themselves.
     """
 
     def __init__(self, packages: Iterable[str]) -> None:
@@ -53,14 +53,15 @@ class Installed:
         self._using: set[str] = set()
 
     def owns(self, module: ModuleType | None, name: str) -> bool:
-        """Tell if every processor has a module of its own, be it the script's or installed.
+        """Return whether every processor has its own copy of a module.
 
         Parameters
         ----------
         module : ModuleType or None
-            The module; None where a script forbids its import, which it does for itself alone.
+            The module. None if a script forbids its import, which affects this script's processor
+            alone.
         name : str
-            The name that it is imported by.
+            The name by which the module is imported.
         """
         if module is None or name == "__main__":
             return True
@@ -74,27 +75,27 @@ class Installed:
         return package_of(name) != "mpinet" and not all(map(is_library, places))
 
     def reaches(self, name: str) -> bool:
-        """Tell if a module belongs to a package that has been seen to reach mpi4py."""
+        """Return whether a module belongs to a package observed to reach mpi4py."""
         return package_of(name) in self._reaching
 
     def shares(self, module: ModuleType, name: str) -> bool:
-        """Tell if a module is one for all as yet, though a package such as its could be claimed."""
+        """Return whether a module is shared so far, although its package could still be claimed."""
         return not (package_of(name) in SHARED or self.reaches(name) or self.owns(module, name))
 
     def claim(self, package: str) -> None:
-        """Let every processor load for itself what it imports of a package from now on."""
+        """From now on, let every processor load the modules of a package for itself."""
         self._reaching.add(package)
 
     def note_use(self, package: str) -> None:
-        """Note that a function of a package that is shared has reached mpi4py."""
+        """Record that a function of a shared package has reached mpi4py."""
         self._using.add(package)
 
     def acts_for_one(self, name: str) -> bool:
-        """Tell if what a module's functions do is the doing of the running processor alone."""
+        """Return whether the functions of a module act for the running processor alone."""
         return package_of(name) in self._using or self.owns(sys.modules.get(name), name)
 
     def refers(self, name: str) -> bool:
-        """Tell if a shared module has names for what belongs to a package that reaches mpi4py."""
+        """Return whether a shared module holds objects of a package that reaches mpi4py."""
         module = sys.modules[name]
         return self.shares(module, name) and any(
             self.reaches(origin_of(value)) for value in list(vars(module).values())
@@ -103,9 +104,9 @@ class Installed:
 
 @contextmanager
 def without_users() -> Iterator[None]:
-    """Hide the modules that use the real mpi4py, within the context, so that all load their own.
+    """Context manager: hides modules that use the real mpi4py, so processors load their own.
 
-    pytest has imported its ``conftest.py`` and the files of marked tests before.
+    pytest imports its ``conftest.py`` and the files of marked tests before the run.
     """
     installed = Installed(())
     claimed = {"mpi4py"}
@@ -133,8 +134,8 @@ def require_own(packages: Iterable[str]) -> None:
     Raises
     ------
     UsageError
-        There is no such package, or all share it, for it is Python's own, or the emulator runs on
-        it, or it has been loaded, or it is compiled code.
+        The package is not installed. Or it must be shared: the package is used by the emulator,
+        already loaded, or compiled.
     """
     for name in packages:
         found = find_spec(name) if name.isidentifier() else None
@@ -148,13 +149,14 @@ def require_own(packages: Iterable[str]) -> None:
             why = "it is compiled code"
         else:
             continue
-        raise UsageError(f"--own {name}: processors cannot have it of their own, for {why}.")
+        raise UsageError(f"--own {name}: processors cannot load it separately, because {why}.")
 
 
 def package_of(name: str) -> str:
-    """The package that a module belongs to; the first with a file of its own.
+    """Return a module's package: the outermost package with a file of its own.
 
-    Distributions of many makers put packages into one folder without a file, such as `google`.
+    Namespace packages such as `google` have no file. Distributions of many makers add packages to
+    them.
     """
     top, *below = name.split(".", 2)
     names = vars(sys.modules[top]) if below and sys.modules.get(top) is not None else {}
@@ -164,7 +166,7 @@ def package_of(name: str) -> str:
 
 
 def origin_of(value: Any) -> str:
-    """The name of a module, or of the one in which something has been defined."""
+    """Return the name of a module, or of the module that defines a value."""
     if isinstance(value, ModuleType):
         return value.__name__
     kind = value if isinstance(value, type) else type(value)
@@ -173,11 +175,11 @@ def origin_of(value: Any) -> str:
 
 
 def is_compiled(module: ModuleType) -> bool:
-    """Tell if a module is compiled code."""
+    """Return whether a module is compiled code."""
     return isinstance(vars(module).get("__loader__"), ExtensionFileLoader)
 
 
 @cache
 def is_library(folder: str) -> bool:
-    """Tell if what lies in a folder is installed with Python."""
+    """Return whether files in a folder are installed with Python."""
     return os.path.join(os.path.realpath(folder), "").startswith(INSTALLED)

@@ -1,12 +1,13 @@
-"""The loading of modules while processors run: once for all of a rank, or by each for itself.
+"""Module loading while processors run: once per rank, or once per processor.
 
-A module that is installed is executed once, on behalf of all, until its import is seen to reach
-mpi4py: by an import of it, by one of a module that has reached it before, or by a call of MPI. Then
-its package, and those that are importing it, are every processor's own. Who has them has executed
-them for itself, so that nothing has to be taken back.
+An installed module is executed once for all processors of a rank, until its import reaches mpi4py.
+The import reaches mpi4py if it imports mpi4py, imports a module known to reach mpi4py, or calls
+MPI. Then every processor loads the module's package, and the packages that are importing it, for
+itself. Processors with these modules have already executed them for themselves, and nothing
+has to be undone.
 
-A function of a module that is shared already may reach mpi4py later on. The module is not executed
-again then, but the processor has the variables of its package's modules for itself from there on.
+A function of a shared module may reach mpi4py later. Then the module is not executed again. The
+processor gets its own copy of the variables of its package's modules from then on.
 """
 
 from __future__ import annotations
@@ -31,18 +32,18 @@ from mpinet.mpi.world.world import World
 
 
 class Loading(Processor):
-    """A processor while it loads a module for all: who it is, it can ask for itself alone."""
+    """A processor that is loading a shared module. Asking for its rank makes the module its own."""
 
     __slots__ = ()
 
     @property
     def id(self) -> int:  # type: ignore[override]
-        """The processor's number, if all that is being loaded can be its own."""
+        """The processor's number; reading it makes the modules being loaded the processor's own."""
         return _asked(self).id
 
     @property
     def account(self) -> Any:
-        """The account of its call, on the same condition."""
+        """The account of the processor's call; reading it has the same effect as reading `id`."""
         return _asked(self).account
 
     @account.setter
@@ -51,41 +52,41 @@ class Loading(Processor):
 
 
 def _asked(processor: Processor) -> Processor:
-    """The processor, which asks for something of MPI while it loads modules; they are its own."""
+    """Return the processor after its modules being loaded have become its own; it is using MPI."""
     reached(processor)
     if type(processor) is Loading:
         processor.__class__ = Processor  # type: ignore[assignment]
         name = next(module.__name__ for module in _under_way() if is_compiled(module))
         running.turns.stop(
             UsageError(
-                f"MPI is used while {name} is imported, which is compiled code, and the processors "
-                "of a rank share it. Let one of its functions do that."
+                f"The compiled module {name} uses MPI during its import, but all processors of a "
+                "rank share compiled modules. Use MPI in one of its functions instead."
             )
         )
     return processor
 
 
 def reached(here: Processor) -> None:
-    """Let processors load for themselves what is being loaded: it has reached mpi4py."""
+    """Make the modules being loaded the processors' own, because one has reached mpi4py."""
     privacy = running.turns.privacy
     under_way = list(_under_way())
     names = [each.__name__ for each in under_way if privacy.installed.shares(each, each.__name__)]
     if names:
         privacy.claim(map(package_of, names))
-    # Changing the class costs other processors nothing: a flag would be asked for at every call.
+    # The class marks this state, because a flag would have to be tested at every call.
     if type(here) is Loading and not any(map(is_compiled, under_way)):
         here.__class__ = Processor  # type: ignore[assignment]
 
 
 @contextmanager
 def loading(world: World) -> Iterator[None]:
-    """Within it, processors load modules of their own, and others once for all."""
+    """Context manager: processors load their own modules, and load shared modules once for all."""
     codes: dict[tuple[str, float, int], CodeType] = {}
 
     def code_of(loader: SourceFileLoader, name: str) -> CodeType | None:
-        """A module's code, which is one for all processors."""
+        """Return a module's code, compiled once for all processors."""
         stats = loader.path_stats(loader.path)
-        # A script may write a module and import it again. Time and size tell when the cached code
+        # A script may write a module and import it again. Time and size show when the cached code
         # is stale.
         key = loader.path, stats["mtime"], stats["size"]
         if key not in codes:
@@ -131,9 +132,9 @@ def loading(world: World) -> Iterator[None]:
         _note(world, sys._getframe(1).f_globals.get("__name__"), found, ())
         return found
 
-    # Loaders are found by finders that scripts may replace; the loaders' own methods are the one
-    # place that every import of a file comes through. What is there already is imported without.
-    # Modules under way are found on the stack, by these codes. A list would have to be kept in
+    # Scripts may replace the finders. The loaders' own methods are the one place through which
+    # every import of a file passes. Modules in ``sys.modules`` are imported without a loader.
+    # Modules being loaded are found on the stack by these codes. A list would have to be kept in
     # order across switches.
     LOADS.update(function.__code__ for function in (load, create_compiled, load_compiled))
     with replaced(
@@ -153,18 +154,18 @@ CREATE_COMPILED: Callable[..., Any] = ExtensionFileLoader.create_module
 EXECUTE_COMPILED: Callable[..., Any] = ExtensionFileLoader.exec_module
 
 ADAPTED: dict[str, Callable[[ModuleType], None]] = {"asyncio": lambda _: watch_loops()}
-"""Calls for modules that have been loaded while processors run, by the modules' names."""
+"""Functions that adapt a module loaded while processors run, by the module's name."""
 
 LOADS: set[CodeType] = set()
-"""The code of functions that load a module: each calls it `module`."""
+"""Code of the functions that load a module; each has a local variable `module`."""
 
 
 def _apart(here: Processor, load: Callable[..., Any], loader: Any, wanted: Any) -> Any:
-    """Let a loader make or execute a module that others will share; what it gives."""
+    """Let a loader create or execute a module for all processors; return its result."""
     before = type(here)
     if before is Processor and here.main is not None:
-        # While a shared module loads, its question for a rank has no answer that holds for all. The
-        # class notices that question.
+        # While a shared module loads, no answer to its question for a rank holds for all
+        # processors. The class detects this question.
         here.__class__ = Loading
     try:
         return load(loader, wanted)
@@ -174,7 +175,7 @@ def _apart(here: Processor, load: Callable[..., Any], loader: Any, wanted: Any) 
 
 
 def _is_sharing() -> bool:
-    """Tell if a module that others will share is under way yet, beside the one that ends."""
+    """Return whether any shared module is still loading, not counting the innermost module."""
     under_way = _under_way()
     next(under_way)
     owns = running.turns.privacy.installed.owns
@@ -182,14 +183,14 @@ def _is_sharing() -> bool:
 
 
 def _under_way() -> Iterator[ModuleType]:
-    """The modules that are being loaded by the caller, the last begun first."""
+    """Yield the modules that the caller is loading, the most recently begun first."""
     for frame in _frames():
         if frame.f_code in LOADS:
             yield frame.f_locals["module"]
 
 
 def _frames() -> Iterator[FrameType]:
-    """The caller's frames, the last called first."""
+    """Yield the caller's frames, innermost first."""
     frame: FrameType | None = sys._getframe(1)
     while frame is not None:
         yield frame
@@ -197,21 +198,22 @@ def _frames() -> Iterator[FrameType]:
 
 
 def _note(world: World, importer: Any, found: ModuleType, parts: Sequence[str] | None) -> None:
-    """Note what somebody has imported.
+    """Record an import, and classify the importing package.
 
     Parameters
     ----------
     world : World
         The run.
     importer : str
-        The name of the module whose code it is.
+        Name of the importing module.
     found : ModuleType
-        What it has found.
+        The imported module.
     parts : sequence of str or None
-        What it takes from it.
+        Names imported from the module.
     """
     here, name = world.turns.current, found.__name__
-    # Another thread of the process, as a notebook's kernel has some, may import before any turn.
+    # Another thread of the process, such as a thread of a notebook's kernel, may import before any
+    # turn.
     if here.main is None or "__main__" in (importer, name) or not isinstance(importer, str):
         return
     privacy, installed = world.turns.privacy, world.turns.privacy.installed
@@ -230,7 +232,7 @@ def _note(world: World, importer: Any, found: ModuleType, parts: Sequence[str] |
 
 
 def _keep_variables(here: Processor, package: str) -> None:
-    """Let a processor have the variables of those modules of a package whose functions run."""
+    """Give a processor its own variables of the modules of a package that are on the stack."""
     privacy = running.turns.privacy
     for name in {frame.f_globals.get("__name__") for frame in _frames()}:
         if isinstance(name, str) and package_of(name) == package and name in sys.modules:
@@ -238,9 +240,9 @@ def _keep_variables(here: Processor, package: str) -> None:
 
 
 def _join_package(here: Processor, module: ModuleType) -> None:
-    """Let a processor's own module find its parts that are shared, and be found in what is shared.
+    """Connect a processor's own module with its shared submodules and its shared parent package.
 
-    An import binds a module to its package once, when it is loaded.
+    An import binds a module to its package only once, when the module is loaded.
     """
     privacy, name = running.turns.privacy, module.__name__
     package, _, _ = name.rpartition(".")

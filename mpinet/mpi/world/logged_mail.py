@@ -1,8 +1,8 @@
-"""Mail that notes what processors send and receive, as a program of messages in time.
+"""Mail that records the sends and receives of processors as a program of messages in time.
 
-A processor's *frontier* is what its next operation waits for: the receives and the computing that
-it has finished, and the begin of its last send, which returns before its message has left. What a
-helper fiber does has a frontier of its own, until the processor waits for it.
+A processor's *frontier* is the set of operations that its next operation depends on. These are its
+finished receives and computations, and the begin of its last send, which returns before the message
+has left. A helper fiber has a frontier of its own until the processor waits for the fiber.
 """
 
 from __future__ import annotations
@@ -20,35 +20,37 @@ from mpinet.mpi.world.processor import Fiber, Processor
 from mpinet.mpi.world.turns import Turns
 
 BEGUN = 1
-"""Mark of a need that is met when the operation has begun."""
+"""Flag of a dependency that is met when the earlier operation has begun."""
 
 
 class Noted(NamedTuple):
-    """An operation of a processor."""
+    """A recorded operation of a processor."""
 
     kind: str
-    """``calc``, ``send``, ``recv``; ``none``: a receive that has got nothing."""
+    """``calc``, ``send``, ``recv``, or ``none`` for a receive without a message."""
     amount: int
-    """Bytes, or nanoseconds."""
+    """Size in bytes, or computing time in nanoseconds."""
     peer: int
-    """The receiver of a send; else -1."""
+    """Receiver of a send; otherwise -1."""
     envelope: tuple[Any, ...]
-    """Context by its name, the sender's rank there, and the tag; empty of a calc."""
+    """Context name, sender's rank in the context, and tag; empty for a calc."""
     needs: list[int]
-    """Numbers of earlier operations, twice, and `BEGUN` more where their begin is enough."""
+    """Dependencies: twice the number of an earlier operation, plus `BEGUN` if its begin is
+    sufficient.
+    """
     account: int
-    """Number of the account of the call; -1: none."""
+    """Number of the call's account; -1 if none."""
 
 
 class LoggedMail(Mail):
-    """Mail of this rank's processors, which notes their operations.
+    """Mail of this rank's processors that records their operations.
 
     Parameters
     ----------
     turns, contexts, exits, synchronous
-        As of `Mail`.
+        As for `Mail`.
     compute : float
-        How much of the time that a script computes between two calls counts; 0: none is measured.
+        Factor applied to the computing time between two calls; 0 measures no computation.
     """
 
     logged = True
@@ -58,19 +60,19 @@ class LoggedMail(Mail):
     ):
         super().__init__(turns, contexts, exits, synchronous)
         self.noted: dict[int, list[Noted]] = {}
-        """The operations of each processor."""
+        """Recorded operations by processor."""
         self.one_sided: bool = False
-        """True if processors have accessed windows, which the log leaves out."""
+        """True if processors have accessed windows. The record leaves these accesses out."""
         self._contexts, self._compute = contexts, compute
         self._frontiers: dict[Processor, list[int]] = {}
         self._posted: dict[PostedReceive, tuple[int, int]] = {}
         self._returned = 0
 
     def _frontier(self, here: Processor) -> list[int]:
-        """Return what a processor or fiber waits for; a fiber begins where its processor is."""
+        """Return the frontier of a processor or fiber; a new fiber starts with its processor's."""
         if here not in self._frontiers:
-            # A fiber may start as soon as its processor began it: it waits for what the processor
-            # waited for then, and for nothing later.
+            # A fiber may start as soon as its processor began it. It depends on the processor's
+            # frontier at that moment, and on nothing later.
             begun = self._frontier(here.processor) if isinstance(here, Fiber) else []
             self._frontiers[here] = [*begun]
         return self._frontiers[here]
@@ -88,50 +90,49 @@ class LoggedMail(Mail):
     # ---- computing
 
     def calling(self, here: Processor) -> None:
-        """Note what a processor has computed since its last call."""
-        # Before its first call a processor has returned from none, so there is no moment to measure
-        # from.
+        """Record the computing time of a processor since its last call."""
+        # Before its first call a processor has not returned from any call, so no start time exists.
         if self._compute and here in self._frontiers:
-            # The thread's CPU time, since processors of a rank share one thread: only the running
-            # one uses any between two calls.
+            # The thread's CPU time: the processors of a rank share one thread, and only the running
+            # processor uses CPU time between two calls.
             time = round((thread_time_ns() - self._returned) * self._compute)
             number = self._note(here, "calc", time, -1, ())
             self._frontiers[here] = [number << 1]
         self._frontier(here)
 
     def returned(self) -> None:
-        """Note that a call returns to its script."""
+        """Record the time at which a call returns to its script."""
         if self._compute:
             self._returned = thread_time_ns()
 
     # ---- messages
 
     def send(self, scope: Scope, target: int, tag: int, data: Any, ack: Ack | None = None) -> Event:
-        """Send as `Mail.send` does."""
+        """Send as `Mail.send` does, and record the send."""
         target, tag = as_int(target), as_int(tag)
         sending = super().send(scope, target, tag, data, ack)
         if target == PROC_NULL:
             return sending
         here = self._turns.current
         envelope = self._named(scope.context, scope.group.rank_of(here.id), tag)
-        # Programs of messages have no empty messages. A byte costs what an empty message costs.
+        # Programs of messages have no empty messages. One byte costs the same as an empty message.
         size = max(1, len(data))
         number = self._note(here, "send", size, scope.others.processor(target), envelope)
-        # The next operation waits only for the begin of an eager send. Waiting for its end would
-        # serialise what a real NIC overlaps.
+        # The next operation depends only on the begin of an eager send. Depending on its end would
+        # serialise operations that a real network card overlaps.
         self._frontiers[here] = [number << 1 | BEGUN]
         return sending
 
     def send_active(self, *args: Any) -> None:
-        """Send as `Mail.send_active` does."""
+        """Send as `Mail.send_active` does, and record that windows were accessed."""
         self.one_sided = True
         super().send_active(*args)
 
     def receive(self, scope: Scope, source: int, tag: int) -> Message:
-        """Receive as `Mail.receive` does."""
+        """Receive as `Mail.receive` does, and record the receive."""
         here = self._turns.current
-        # Noted before the wait, so that operations stand in the order of their calls. What it got
-        # is filled in later.
+        # Recorded before the wait, so operations keep the order of their calls. The received
+        # message is filled in later.
         number = self._note(here, "none", 0, -1, ())
         if isinstance(here, Fiber):
             awaited = PostedReceive(here, scope.envelope(source, tag))
@@ -145,26 +146,26 @@ class LoggedMail(Mail):
         return message
 
     def post(self, receive: PostedReceive) -> None:
-        """Post as `Mail.post` does."""
+        """Post a receive as `Mail.post` does, and record it."""
         here = self._turns.current
         self._posted[receive] = here.id, self._note(here, "none", 0, -1, ())
         super().post(receive)
 
     def take(self, message: Message) -> None:
-        """Match as `Mail.take` does."""
+        """Match a message as `Mail.take` does, and record the receive."""
         here = self._turns.current
         number = self._note(here, "none", 0, -1, ())
         super().take(message)
         self._got(here, number, message)
 
     def completed(self, event: Event) -> None:
-        """Let what follows wait for a receive or a fiber that the processor has waited for."""
+        """Add a completed receive or fiber to its processor's frontier."""
         here = self._turns.current
         frontier = self._frontier(here)
         if isinstance(event, Completion):
             frontier += self._frontiers.pop(event.fiber, [])  # type: ignore[call-overload]
-            # Receives that the fiber still owns were posted by it. Their messages are what its
-            # completion has brought.
+            # The fiber posted its remaining receives. Its completion brings their
+            # messages.
             awaited = [one for one in self._posted if one.owner is event.fiber]
         else:
             awaited = [event] if isinstance(event, PostedReceive) and event in self._posted else []
@@ -173,12 +174,12 @@ class LoggedMail(Mail):
             self._found(receive)
 
     def _got(self, here: Processor, number: int, message: Message) -> None:
-        """Note what a receive has got for which the processor has waited."""
+        """Record the message of a blocking receive; the receive becomes the frontier."""
         self._fill(here.id, number, message)
         self._frontiers[here] = [number << 1]
 
     def _found(self, receive: PostedReceive) -> None:
-        """Note what a posted receive has got; nothing if it was cancelled."""
+        """Record the message of a posted receive; nothing if the receive was cancelled."""
         processor, number = self._posted.pop(receive)
         if receive.message is not None:
             self._fill(processor, number, receive.message)
@@ -193,9 +194,9 @@ class LoggedMail(Mail):
         )
 
     def finish(self) -> dict[int, list[Noted]]:
-        """Return all operations, with what receives have got that nobody asked for any more."""
-        # Requests that were freed or forgotten have still received. A program without these
-        # receives would leave their sends unmatched.
+        """Return all operations, including receives that no later call has completed."""
+        # Requests that were freed or forgotten have still received. Without these receives the
+        # program would contain unmatched sends.
         for receive in [*self._posted]:
             self._found(receive)
         return self.noted

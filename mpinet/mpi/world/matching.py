@@ -1,10 +1,10 @@
-"""Matching: which receive gets which message, by MPI's rules, on one processor.
+"""Matching of messages and receives on a processor, by MPI's rules.
 
-The *unexpected queue* keeps messages that have arrived before their receives, by arrival; the
-*posted queue* keeps receives whose messages have not arrived, by posting. A new receive takes the
-earliest unexpected message that it matches, an arriving message the earliest posted receive. Both
-queues are indexed by envelope, and only receives with wildcards search: a processor that is sent
-a thousand messages before it receives any would otherwise compare half a million pairs.
+The *unexpected queue* contains messages that arrived before their receives, in order of arrival.
+The *posted queue* contains receives without a message, in order of posting. A new receive takes the
+earliest matching unexpected message. An arriving message takes the earliest matching posted
+receive. Both queues are indexed by envelope, and only receives with wildcards search. Otherwise a
+processor with a thousand unexpected messages would compare half a million pairs.
 """
 
 from __future__ import annotations
@@ -20,13 +20,13 @@ T = TypeVar("T")
 
 
 class UnexpectedQueue:
-    """Messages that have come before their receives, by arrival."""
+    """Messages that arrived before their receives, in order of arrival."""
 
     __slots__ = ("_come", "_messages", "_queues")
 
     def __init__(self) -> None:
-        # Numbers of arrival are the keys of the store. They stay in order when messages leave the
-        # middle, which positions in a list would not.
+        # Arrival numbers are the keys of the store. They stay in order when messages leave the
+        # middle, unlike positions in a list.
         self._come = 0
         self._messages: OrderedDict[int, Message] = OrderedDict()
         self._queues: dict[Envelope, int | deque[int]] = {}
@@ -38,33 +38,34 @@ class UnexpectedQueue:
         return iter(self._messages.values())
 
     def add(self, message: Message) -> None:
-        """Keep a message."""
+        """Add an arrived message."""
         self._messages[self._come] = message
         _enqueue(self._queues, envelope_of(message), self._come)
         self._come += 1
 
     def find(self, receive: PostedReceive) -> Message | None:
-        """The earliest message that a receive may get."""
-        # Exact receives find their envelope's queue in constant time. Only wildcards pay for a
-        # search, by arrival.
+        """Return the earliest message that a receive may get."""
+        # Exact receives find their envelope's queue in constant time. Only wildcards need a search,
+        # in order of arrival.
         if receive.exact:
             line = self._queues.get(receive.envelope)
             return None if line is None else self._messages[_head(line)]
-        # The first that fits by arrival is also the first of its source. So taking it keeps MPI's
-        # order between two processors.
+        # The first match by arrival is also the first of its source. Taking it keeps MPI's order
+        # between two processors.
         return next((message for message in self if receive.matches(message)), None)
 
     def take(self, message: Message) -> None:
-        """Give away a message that `find` has found: of its envelope the earliest."""
+        """Remove the earliest message with the envelope of a message found by `find`."""
         envelope = envelope_of(message)
-        # Also a wildcard takes the earliest message of an envelope: a later one would overtake it.
+        # A wildcard also takes the earliest message of an envelope, because a later message would
+        # overtake it.
         number = _head(self._queues[envelope])
         _dequeue(self._queues, envelope, number)
         del self._messages[number]
 
 
 class PostedQueue:
-    """Receives that wait for their messages, by posting."""
+    """Receives that wait for their messages, in order of posting."""
 
     __slots__ = ("_numbered", "_queues", "_wild")
 
@@ -77,9 +78,9 @@ class PostedQueue:
         return bool(self._queues) or bool(self._wild)
 
     def add(self, receive: PostedReceive) -> None:
-        """Post a receive."""
-        # The number is the age among all posted receives, exact or wild. The two kinds live in
-        # different tables and have to be compared.
+        """Add a posted receive."""
+        # The number is the age among all posted receives, exact or wildcard. The two kinds are in
+        # different tables and must be compared.
         receive.number = self._numbered
         self._numbered += 1
         if receive.exact:
@@ -88,15 +89,15 @@ class PostedQueue:
             self._wild.append(receive)
 
     def take(self, message: Message) -> PostedReceive | None:
-        """The earliest receive that a message fits, which is then posted no longer."""
+        """Remove and return the earliest receive that matches a message."""
         envelope = envelope_of(message)
         line = self._queues.get(envelope)
-        # Of one envelope the receive that was posted first goes first, which is the head of its
+        # Among receives with the same envelope the receive posted first goes first: the head of its
         # queue.
         found = None if line is None else _head(line)
-        # Wildcard receives compete by age with the earliest exact one.
+        # Wildcard receives compete by age with the earliest exact receive.
         for receive in self._wild:
-            # Wild receives are in the order of posting. Once they are younger than the exact
+            # Wildcard receives are in the order of posting. Once they are younger than the exact
             # candidate, none of them can win.
             if found is not None and found.number < receive.number:
                 break
@@ -108,25 +109,26 @@ class PostedQueue:
         return found
 
     def cancel(self, receive: PostedReceive) -> None:
-        """Post a receive no longer."""
+        """Remove a cancelled receive."""
         if receive.exact:
             _dequeue(self._queues, receive.envelope, receive)
         else:
             self._wild.remove(receive)
 
 
-# ---- a line of one is the one itself: most lines are no longer, and a deque takes 760 bytes
+# ---- a queue of length 1 is stored as its entry: most queues are short, and a deque takes 760
+# bytes
 
 
 def _head(line: T | deque[T]) -> T:
-    """Return the first in a line."""
+    """Return the first entry of a queue."""
     return line[0] if type(line) is deque else line  # type: ignore[return-value]
 
 
 def _enqueue(lines: dict[Envelope, T | deque[T]], envelope: Envelope, entry: T) -> None:
-    """Let something join the end of a line."""
+    """Append an entry to a queue."""
     line = lines.setdefault(envelope, entry)
-    # Identity is enough: most envelopes have one entry, which then stands in place of its queue.
+    # Identity is enough: most envelopes have a single entry, stored in place of its queue.
     if line is entry:
         return
     if type(line) is deque:
@@ -136,7 +138,7 @@ def _enqueue(lines: dict[Envelope, T | deque[T]], envelope: Envelope, entry: T) 
 
 
 def _dequeue(lines: dict[Envelope, T | deque[T]], envelope: Envelope, entry: T) -> None:
-    """Let something leave its line."""
+    """Remove an entry from its queue."""
     line = lines[envelope]
     if line is entry:
         del lines[envelope]

@@ -1,4 +1,4 @@
-"""Meters of a script's run: who loads which link, where messages queue, who waits in which call."""
+"""Meters of a script's run: hops per link and account, queue lengths, and waits per call."""
 
 from __future__ import annotations
 
@@ -15,24 +15,24 @@ from mpinet.machine.trace import CallSites
 from mpinet.networks.routing import Routing
 
 Site = tuple[str, str, int]
-"""Call with its file and line."""
+"""Name of a call, its file and its line."""
 
 ACCOUNT_BITS = 24
-"""Bits of an account's number beside a link's."""
+"""Bits of the account's number in a key; the link's number is above them."""
 
 MOST_PENDING = 1 << 20
-"""Most hops that wait to be added up."""
+"""Maximum number of recorded hops before summation."""
 
 
 class MeteredRouter(Router):
-    """A router of a script's messages that counts hops by link and account, and who waits where.
+    """Router for messages of scripts that counts hops by link and account, and queue lengths.
 
     Parameters
     ----------
     machine, routing, payload_words
         As for `Router`.
     account : int
-        Word of the payload with the number of the account that pays for a message.
+        Payload word with the number of the charged account.
     """
 
     def __init__(self, machine: Machine, routing: Routing, payload_words: int, account: int):
@@ -40,9 +40,10 @@ class MeteredRouter(Router):
         hosted = len(machine.nodes)
         require_memory(16 * hosted, f"Metering a script on {machine.topology.name}")
         self.queues: Ints = np.zeros((hosted, 2), np.int64)
-        """Most messages that waited at each processor in one step, and the first such step. Shape
-        (hosted, 2)."""
-        self._noted = True  # hops are written down, and no trace gets them
+        """Longest queue of waiting messages at each processor, and its first step. Shape
+        (hosted, 2).
+        """
+        self._noted = True  # hops are recorded although there is no trace
         self._column = account - payload_words
         self._pending: list[Ints] = []
         self._sums: tuple[Ints, Ints] = np.empty(0, np.int64), np.empty(0, np.int64)
@@ -51,21 +52,21 @@ class MeteredRouter(Router):
         columns = [hop.PLACE, hop.NUMBER, self._column]
         places, numbers, accounts = self._messages[: self.live, columns].T
         counts, moves = super()._hop(granted)
-        # The kernel goes through messages in their order, and writes down those that hop.
+        # The kernel processes messages in order and records the messages that hop.
         moved = np.zeros(len(places), bool)
         order = np.searchsorted(hop.high(numbers), moves[: self._ledger.moved, 3])
         moved[order] = True
         links = hop.high(places) * self.machine.topology.ports + hop.low(places)
         self._pending.append(links[moved] << ACCOUNT_BITS | accounts[moved])
-        # Summed up in batches: memory stays bounded, and sorting a large batch is cheaper than many
-        # small ones.
+        # Summed in batches: memory stays bounded, and sorting a large batch is cheaper than sorting
+        # many small ones.
         if sum(map(len, self._pending)) > MOST_PENDING:
             self._sums = self._added()
         self._note_queues(hop.high(places[~moved]))
         return counts, moves
 
     def _note_queues(self, staying: Ints) -> None:
-        """Note where messages stay."""
+        """Record the queue lengths of messages that did not move in this step."""
         if len(staying):
             nodes, lengths = np.unique(staying, return_counts=True)
             slots = self.machine.slots(nodes)
@@ -75,7 +76,7 @@ class MeteredRouter(Router):
             )
 
     def _added(self) -> tuple[Ints, Ints]:
-        """Links with accounts, ascending, and how many hops there were of each."""
+        """Return the links with accounts, ascending, and the number of hops of each."""
         keys, counts = self._sums
         new, added = np.unique(np.concatenate([*self._pending, keys[:0]]), return_counts=True)
         self._pending = []
@@ -86,32 +87,33 @@ class MeteredRouter(Router):
 
     @property
     def loads(self) -> Ints:
-        """Hops by link (node times ports, and port) and account: link, account, hops."""
+        """Rows of link (node times ports, plus port), account and hops."""
         self._sums = keys, counts = self._added()
         return np.column_stack([keys >> ACCOUNT_BITS, keys & ((1 << ACCOUNT_BITS) - 1), counts])
 
 
 class Waits:
-    """Steps that processors spend in their calls.
+    """Steps spent by processors in their calls.
 
     Parameters
     ----------
     calls : CallSites, optional
-        Calls of a recording, which are noted, too.
+        A recording that also receives each call.
     """
 
     def __init__(self, calls: CallSites | None = None):
         self.by_line: Counter[Site] = Counter()
-        """Steps of all processors together."""
+        """Total steps of all processors, by line."""
         self.longest: dict[Site, tuple[int, int]] = {}
-        """Steps of the longest call, and the processor, negative, that made it; of several the
-        lowest."""
+        """Steps of the longest call and the negative processor number, by line. The lowest
+        processor wins a tie.
+        """
         self.by_processor: Counter[int] = Counter()
-        """Steps of each processor."""
+        """Total steps, by processor."""
         self._calls = calls
 
     def note(self, processor: int, begin: int, end: int, site: Site) -> None:
-        """Note a call that has ended, as `CallSites.note`."""
+        """Record a completed call, as `CallSites.note` does."""
         if end > begin:
             self.by_line[site] += end - begin
             self.by_processor[processor] += end - begin
@@ -121,7 +123,7 @@ class Waits:
 
     @property
     def rows(self) -> list[Any]:
-        """Call, file, line, steps, the longest and its processor, of each line."""
+        """Rows of call, file, line, total steps, steps of the longest call, and its processor."""
         return [
             [*site, steps, self.longest[site][0], -self.longest[site][1]]
             for site, steps in self.by_line.items()

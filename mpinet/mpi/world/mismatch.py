@@ -1,8 +1,9 @@
-"""Collectives that members of a communicator call differently: who has called what, on which lines.
+"""Detects collectives called differently by members of a communicator, with callers and lines.
 
-What all members have to say alike (kind, root, operator, bytes) is part of the tag of messages of
-a collective, so that those of calls that differ never meet. The calls are compared where processors
-wait in vain, and at the end of the run: calls may differ although no processor waits.
+All members must agree on kind, root, operator and bytes. These terms are part of the tag of a
+collective's messages, therefore messages of different calls never match. Calls are compared when
+processors are blocked, and at the end of the run because calls may differ although no processor is
+blocked.
 """
 
 from __future__ import annotations
@@ -22,39 +23,39 @@ from mpinet.process.deadlock import SHOWN
 from mpinet.process.telling import agreed, gathered
 
 KEPT = 4096
-"""Collectives of a rank that are known at least."""
+"""Minimum number of recent collectives kept per rank."""
 
 
 Told = tuple[str, int, str, str]
-"""A collective, a processor that has called it, where, and what."""
+"""A collective's key, a calling processor, the source line, and the call with its terms."""
 
 Callers = dict[str, tuple[int, str]]
-"""The ways to call a collective, each with the first processor that does, and where."""
+"""By way of calling a collective: the lowest calling processor and its source line."""
 
 
 class CalledCollective(NamedTuple):
-    """A collective that a processor has called."""
+    """A collective called by a processor."""
 
     number: int
     """Number of the collective on its communicator."""
     processor: int
-    """First processor of this rank that called it."""
+    """This rank's first processor with this call."""
     account: Account
     """Account of the call."""
     terms: tuple[str, ...]
-    """Terms that all members have to state alike."""
+    """Terms on which all members must agree."""
 
 
 NO_CALLS = 0, 0
-"""A member's calls before the first: their number, and a number that stands for all of them."""
+"""A member's state before its first call: number of calls, and hash of all its calls."""
 
 
 class LastCalls:
-    """The collectives that this rank's processors have called last, by context and tag."""
+    """The most recent collectives called by this rank's processors, by context and tag."""
 
     def __init__(self) -> None:
         self.among: dict[int, int] = {}
-        """Number of members of each context."""
+        """Number of members, by context."""
         self._ends: dict[int, Counter[tuple[int, int]]] = {}
         self._new: dict[tuple[int, int], CalledCollective] = {}
         self._old: dict[tuple[int, int], CalledCollective] = {}
@@ -63,36 +64,36 @@ class LastCalls:
         return key in self._new
 
     def end_all(self, processor: Processor) -> None:
-        """Note what a processor that comes to its end has called."""
+        """Record the collectives of a processor at its end."""
         for key in [*processor.storage()]:
             if _is_collectives(key):
                 self.end(processor, key)
 
     def end(self, processor: Processor, context: int) -> None:
-        """Note what a processor has called in a context that it leaves."""
+        """Record the collectives of a processor when it leaves a context."""
         called = processor.storage().pop(context, None)
-        # A communicator of one has no other member to differ from.
+        # A communicator with a single member cannot have differing calls.
         if called is None or self.among[context] == 1:
             return
         ends = self._ends.setdefault(context, Counter())
         ends[called] += 1
-        # All members agree, so the context is forgotten. A script that makes a million
+        # All members agree, and the context is forgotten. A script that makes a million
         # communicators must not fill the memory.
-        if ends[called] == self.among[context]:  # all members have called the same
+        if ends[called] == self.among[context]:  # all members have made the same calls
             del self._ends[context]
 
     def ends(
         self, contexts: Contexts, living: Iterable[Processor]
     ) -> list[tuple[str, int, list[tuple[int, int, int]]]]:
-        """Return what members of contexts have called until their ends, or until now.
+        """Return the calls of members of contexts, until their ends or until now.
 
         Returns
         -------
         list
-            Of each context a name, the number of its members, and for each way the number of calls,
-            the number that stands for them, and the number of this rank's members.
+            For each context: name, number of members, and for each sequence of calls its length,
+            its hash, and the number of this rank's members with this sequence.
         """
-        # A copy, since a team of tests asks after each test and goes on.
+        # A copy, because a team of tests asks after each test and continues.
         found = {context: Counter(ends) for context, ends in self._ends.items()}
         for processor in living:
             for context, called in processor.storage().items():
@@ -108,22 +109,22 @@ class LastCalls:
         ]
 
     def called(self, contexts: Contexts, name: str) -> list[Told]:
-        """Tell what is known of all collectives of a context."""
+        """Return all recorded collectives of a context."""
         own = {context for context in self.among if repr(contexts.name(context)) == name}
         calls = ((context, call) for (context, _), call in self._all().items())
         return [_told(contexts, context, call) for context, call in calls if context in own]
 
     def note(self, key: tuple[int, int], call: CalledCollective, among: int) -> None:
-        """Keep a call in a context of so many members, and forget about those long ago."""
+        """Record a call in a context with `among` members, and drop old calls."""
         self.among[key[0]] = among
-        # Two halves of a cache: dropping the older one costs nothing per call, and the last calls
-        # are always there.
+        # Two halves of a cache: dropping the older half costs nothing per call, and recent calls
+        # are always present.
         if len(self._new) == KEPT:
             self._old, self._new = self._new, {}
         self._new[key] = call
 
     def keys(self, contexts: Contexts, messages: set[str]) -> list[str]:
-        """Return the keys of those collectives whose messages are waited for or have come."""
+        """Return the keys of collectives whose messages are awaited or unreceived."""
         return sorted(
             {
                 _key(contexts, context, call.number)
@@ -133,7 +134,7 @@ class LastCalls:
         )
 
     def told(self, contexts: Contexts, asked: set[str]) -> list[Told]:
-        """Tell, of collectives that are asked for: which, who has called them, where, and what."""
+        """Return the recorded calls of the requested collectives."""
         rows = (_told(contexts, context, call) for (context, _), call in self._all().items())
         return [row for row in rows if row[0] in asked]
 
@@ -144,27 +145,27 @@ class LastCalls:
 def differing(
     machine: Machine, contexts: Contexts, calls: LastCalls, processors: Iterable[Processor]
 ) -> list[str]:
-    """Return lines about the first collective that members have called differently (collective).
+    """Return lines about the first collective called differently by its members (collective).
 
     Parameters
     ----------
     machine : Machine
-        The machine, on which no message is in flight.
+        The machine; no message is in flight.
     contexts : Contexts
-        What tags on this rank stand for.
+        Meaning of the context numbers on this rank.
     calls : LastCalls
-        The collectives that this rank's processors have called.
+        The collectives called by this rank's processors.
     processors : iterable of Processor
-        Those of this rank that wait.
+        The blocked processors of this rank.
 
     Returns
     -------
     list of str
-        A line for each way to call it; none where all collectives match.
+        A line for each way of calling the collective; empty if all collectives match.
     """
     transport = machine.transport
-    # The collectives that hold up processors are those whose messages are awaited or lie
-    # unreceived. All others have ended.
+    # The messages of blocked collectives are awaited or unreceived. All other collectives have
+    # ended.
     messages = {_key(contexts, context, tag) for context, tag in _messages(processors)}
     keys = calls.keys(contexts, _united(transport, sorted(messages)))
     asked = _united(transport, keys)
@@ -175,27 +176,28 @@ def differing(
 def unequal(
     machine: Machine, contexts: Contexts, calls: LastCalls, living: Iterable[Processor] = ()
 ) -> list[str]:
-    """Return lines about a collective that members called differently, or not all (collective).
+    """Return lines about a collective called differently, or not called by all (collective).
 
     Parameters
     ----------
     machine : Machine
-        The machine, on which no message is in flight.
+        The machine; no message is in flight.
     contexts : Contexts
-        What tags on this rank stand for.
+        Meaning of the context numbers on this rank.
     calls : LastCalls
-        The collectives that this rank's processors have called.
+        The collectives called by this rank's processors.
     living : iterable of Processor
-        Those of this rank's that have not ended.
+        This rank's processors that have not ended.
 
     Returns
     -------
     list of str
-        A line for each way to call it; none where all members have called the same.
+        A line for each way of calling the collective; empty if all members have made the same
+        calls.
     """
     transport = machine.transport
-    # Members are compared by a number that stands for all their calls in order. A list of the calls
-    # would grow with the run.
+    # Members are compared by a hash of all their calls in order. A list of the calls would grow
+    # with the run.
     ends: dict[str, Counter[int]] = {}
     ways: dict[str, set[int]] = {}
     among = {}
@@ -205,8 +207,8 @@ def unequal(
             for number, said, many in alike:
                 ends.setdefault(name, Counter())[number] += many
                 ways.setdefault(name, set()).add(said)
-    # Members that never called any collective on the communicator have noted nothing, and are
-    # missed only by the count.
+    # Members without any collective on the communicator have recorded nothing. Only the count shows
+    # them.
     short = {name: among[name] - sum(ends[name].values()) for name in among}
     name = agreed(transport, min((n for n in among if len(ways[n]) > 1 or short[n]), default=""))
     if not name:
@@ -214,23 +216,23 @@ def unequal(
     found = _by_collective(gathered(transport, calls.called(contexts, name)))
     lines = _lines(machine, _first_different(found))
     if found and not lines:
-        # They count as members with zero calls, so that the least number below is theirs.
+        # These members count as members with zero calls, and the least number below is theirs.
         ends[name][0] += short[name]
         least = min(number for number, many in ends[name].items() if many)
         missing = f"  {ends[name][least]} of {among[name]} members have not called it"
         after = next((key for key in sorted(found) if _number_in(key) > least), sorted(found)[-1])
         lines = [*_lines(machine, found[after]), missing]
-    return list(agreed(transport, lines or ["  the calls are too long ago for their lines"]))
+    return list(agreed(transport, lines or ["  the lines of these calls are no longer known"]))
 
 
 def _told(contexts: Contexts, context: int, call: CalledCollective) -> Told:
-    """Tell of a call which collective it is, who has called it, where, and what."""
+    """Return a call as a row: collective's key, processor, line, and call with terms."""
     said = " ".join((call.account.kind, *call.terms))
     return _key(contexts, context, call.number), call.processor, call.account.place, said
 
 
 def _by_collective(told: Iterable[Iterable[Told]]) -> dict[str, Callers]:
-    """Sort what all ranks tell: of each collective, each way to call it, and the first caller."""
+    """Group the calls of all ranks by collective and way of calling, with the lowest caller."""
     found: dict[str, Callers] = {}
     for rows in told:
         for key, processor, place, said in rows:
@@ -240,12 +242,12 @@ def _by_collective(told: Iterable[Iterable[Told]]) -> dict[str, Callers]:
 
 
 def _first_different(found: dict[str, Callers]) -> Callers:
-    """Return the first collective that has been called in several ways; none without one."""
+    """Return the first collective called in several ways; empty if there is none."""
     return next((callers for _, callers in sorted(found.items()) if len(callers) > 1), {})
 
 
 def _lines(machine: Machine, callers: Callers) -> list[str]:
-    """Return a line for each way to call a collective."""
+    """Return a line for each way of calling a collective."""
     ways = sorted(callers.items(), key=lambda call: call[1])
     return [
         f"  processor {named(machine.topology, processor)}, {place}: {said}"
@@ -254,7 +256,7 @@ def _lines(machine: Machine, callers: Callers) -> list[str]:
 
 
 def _messages(processors: Iterable[Processor]) -> Iterator[tuple[int, int]]:
-    """Contexts and tags of collectives' messages that are waited for, or have come in vain."""
+    """Yield context and tag of awaited and of unreceived messages of collectives."""
     for processor in processors:
         for event in awaited_by(processor):
             if isinstance(event, PostedReceive) and event.place % PARTS == COLLECTIVES:
@@ -265,7 +267,7 @@ def _messages(processors: Iterable[Processor]) -> Iterator[tuple[int, int]]:
 
 
 def _united(transport: Local, own: list[str]) -> set[str]:
-    """Return what any rank says, on every rank (collective)."""
+    """Return the union of all ranks' texts, on every rank (collective)."""
     everything = {each for said in gathered(transport, own) for each in said}
     return set(agreed(transport, sorted(everything)))
 
@@ -276,12 +278,12 @@ def _is_collectives(key: object) -> bool:
 
 
 def _number_in(key: str) -> int:
-    """Return the number in a collective's name."""
+    """Return the number in a collective's key."""
     return int(key.split()[0])
 
 
 def _key(contexts: Contexts, context: int, number: int) -> str:
-    """A collective's name, the same on all ranks; sorted by its number."""
-    # Padded, so that the order of texts is the order of numbers: the first collective that differs
-    # is the cause of all later ones.
+    """Return a collective's key, the same on all ranks; keys sort by number."""
+    # Padded, so the order of texts is the order of numbers. The first differing collective is the
+    # cause of all later ones.
     return f"{number:020} {contexts.name(context)!r}"

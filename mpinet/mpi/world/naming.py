@@ -1,4 +1,4 @@
-"""The names of files in results: the same in every checkout, and on every machine."""
+"""Names of files in results, equal in every checkout and on every machine."""
 
 from __future__ import annotations
 
@@ -10,15 +10,15 @@ from mpinet.mpi.world.installed import is_library
 
 
 class Naming:
-    """Names the files of frames' code.
+    """Names the source files of frames.
 
-    A script is called by its title, a file of its folder by the way from there, any other one by
-    its module's name. What was compiled from no file has the name it was given.
+    A script is named by its title, a file below the script's folder by its relative path, and any
+    other file by its module's name. Code compiled without a file keeps its given name.
 
     Parameters
     ----------
     script : Source
-        What is run.
+        The running script.
     """
 
     def __init__(self, script: Source) -> None:
@@ -27,7 +27,7 @@ class Naming:
         self._own = script.code.co_filename
 
     def __call__(self, frame: FrameType) -> str:
-        """The name of the file that a frame's code is written in."""
+        """Return the name of the file that contains a frame's code."""
         file = frame.f_code.co_filename
         if file == self._own:
             return file if file.startswith("<") else self._script.title

@@ -15,35 +15,40 @@ class ScriptOptions:
     """Options of a script's run."""
 
     arguments: Sequence[str] = ()
-    """Arguments that the script finds in ``sys.argv`` after its name."""
+    """Arguments in ``sys.argv`` after the script's name."""
     routing: str | None = None
-    """Routing that brings messages to their targets; default: the network's first."""
+    """Routing of messages; default: the network's first."""
     packet: int | None = None
-    """Bytes of a packet; default: each message of the script is one message of the machine."""
+    """Size of a packet in bytes; default: each message of the script is one message of the
+    machine.
+    """
     synchronous: bool = False
     """True if standard sends wait for their receives."""
     out: TextIO | None = None
-    """File to which rank 0 writes what processors print; default: the standard output."""
+    """File to which rank 0 writes the processors' output; default: the standard output."""
     pattern: TargetPattern | None = None
     """Partners in all collectives; default: the pattern that suits the network."""
     compute: float | None = None
-    """Part of the time computed between calls that counts in a program of messages, which the
-    outcome then holds; 0: none of it; default: no such program."""
+    """Factor for the computing time between calls in a recorded program of messages; 0: no
+    computing time; default: no such program is recorded.
+    """
     arrivals: Orders | None = None
     """Order in which receives from any rank get messages; default: the order of arrival."""
     told: dict[int, str] | None = None
-    """Dictionary that gets what each processor prints, on rank 0."""
+    """On rank 0: dictionary that collects each processor's output."""
     places: Sequence[int] | None = None
-    """Processor of each rank of the script's world; default: the processor of its number."""
+    """Processor of each rank of the script's world; default: the processor with the same number."""
     metered: bool = False
-    """True if loads of links, queues and waits are metered."""
+    """True if link loads, queue lengths and waits are metered."""
     spare: int = 0
-    """Processors, the last ones, that stay free for spawned processes."""
+    """Number of processors, counted from the end, reserved for spawned processes."""
     faults: Mapping[int, int] | None = None
     """Step before which a processor fails, by processor."""
     own: Iterable[str] = ()
-    """Installed packages that every processor loads for itself, besides those that reach mpi4py."""
+    """Installed packages that every processor loads for itself, in addition to packages that reach
+    mpi4py.
+    """
 
 
 PLAIN = ScriptOptions()
-"""Options of a run without any."""
+"""Options of a run without any options."""

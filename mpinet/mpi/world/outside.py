@@ -1,9 +1,9 @@
-"""Waits of processors for others whom they reach outside of MPI: by sockets.
+"""Waits of processors for peers outside of MPI, by sockets.
 
-A processor has its turn until it waits in a call of MPI. One that waits for a network, in an event
-loop or in a call of a socket, looks again and again whether something has come, and lets others
-have their turns, among them those whom it waits for. When something comes is a matter of real time.
-Event loops without a network wait as any computation does: the order of turns stays the script's.
+A processor keeps its turn until it blocks in an MPI call. A processor that waits for a network, in
+an event loop or a socket call, polls. Between polls it gives turns to the remaining processors,
+among them possibly its peer. Network arrivals depend on real time. Event loops without a network
+wait like any computation, and the order of turns stays deterministic.
 """
 
 from __future__ import annotations
@@ -25,14 +25,14 @@ from mpinet.mpi.world.replacing import replaced
 from mpinet.mpi.world.world import World
 
 READING = "accept", "recv", "recv_into", "recvfrom", "recvfrom_into", "recvmsg"
-"""Methods of sockets that wait until something has come."""
+"""Socket methods that wait for input."""
 
 Method = Callable[..., Any]
 
 
 @contextmanager
 def outside_watched(world: World) -> Iterator[None]:
-    """Within it, processors that wait for others outside of MPI let these have their turns."""
+    """Context manager: processors give up their turns while they wait for a network."""
     outside = Outside(world)
     places: list[tuple[Any, str, Method]] = [
         (kind, "select", outside.selecting) for kind in vars(selectors).values() if _selects(kind)
@@ -47,7 +47,7 @@ def outside_watched(world: World) -> Iterator[None]:
 
 
 class Outside:
-    """Waits of this rank's processors for others that they reach by sockets.
+    """Socket waits of this rank's processors, which give up turns.
 
     Parameters
     ----------
@@ -60,13 +60,13 @@ class Outside:
         self._process = os.getpid()
 
     def selecting(self, select_ready: Method) -> Method:
-        """A selector's method that gives others their turns while it waits for a network."""
+        """Wrap a selector's method: it gives up turns while it waits for a network."""
 
         @wraps(select_ready)
         def selected(selector: Any, timeout: float | None = None) -> list[Any]:
             if not self._others:
                 return select_ready(selector, timeout)  # type: ignore[no-any-return]
-            # What is ready already needs no wait. So event loops with local work keep the script's
+            # Ready files need no wait. Event loops with local work therefore keep the script's
             # order of turns.
             ready: list[Any] = select_ready(selector, 0)
             waits = not ready and (timeout is None or timeout > 0)
@@ -77,15 +77,15 @@ class Outside:
                     ready = self._until(partial(select_ready, selector, 0), timeout, listens)
                     self._world.turns.hoping += any(_reaches_others(key.fd) for key, _ in ready)
                     return ready
-                # A thread may not give turns away. So the processors are asked, by signals, to do
-                # it for its sake.
+                # A thread cannot give up turns. Signals ask the processors to give up turns for the
+                # thread.
                 self._world.threads.expect_network()
             return select_ready(selector, timeout) if waits else ready
 
         return selected
 
     def reading(self, read: Method) -> Method:
-        """A socket's method that gives others their turns until something has come."""
+        """Wrap a socket's reading method: it gives up turns until input is available."""
 
         @wraps(read)
         def received(opened: socket.socket, *arguments: Any, **named: Any) -> Any:
@@ -96,21 +96,21 @@ class Outside:
         return received
 
     def sending(self, send: Method) -> Method:
-        """A socket's method that gives others their turns until some of it can be sent."""
+        """Wrap ``send`` of sockets: it gives up turns until a part can be sent."""
 
         @wraps(send)
         def sent(opened: socket.socket, data: Any, flags: int = 0) -> int:
             if self._waits(opened):
                 self._await(opened, select.POLLOUT)
-                # The socket takes a part at least. Without the flag the kernel would block for the
-                # rest, and the reader would never have its turn.
+                # The socket accepts at least a part. Without the flag the kernel would block for
+                # the rest, and the reader would never get a turn.
                 flags |= socket.MSG_DONTWAIT
             return send(opened, data, flags)  # type: ignore[no-any-return]
 
         return sent
 
     def sending_all(self, send_all: Method) -> Method:
-        """A socket's method that sends everything, and gives others their turns meanwhile."""
+        """Wrap ``sendall`` of sockets: it sends all data and gives up turns between parts."""
 
         @wraps(send_all)
         def sent_all(opened: socket.socket, data: Any, flags: int = 0) -> None:
@@ -125,23 +125,23 @@ class Outside:
 
     @property
     def _others(self) -> bool:
-        """True if others may wait for their turns; never in a child of this process."""
-        # A processor alone may block as in any program: no other one has a turn to lose.
+        """True if another processor may be waiting for a turn; always False in a child process."""
+        # A single processor may block as in any program, because no turn is lost.
         others = self._world.turns.running > 1 or self._world.machine.transport.size > 1
         return others and os.getpid() == self._process
 
     @property
     def _may_wait(self) -> bool:
-        """True if the caller is a processor's script, no thread, and in no call of MPI's."""
+        """True if the caller is a processor's script itself, outside of MPI calls."""
         here = self._world.turns.current
         return here.account is None and getcurrent() is here.thread
 
     def _waits(self, opened: socket.socket) -> bool:
-        """Tell if a call of a socket may wait, and keep others from their turns."""
+        """Return whether a socket's call may block and delay the remaining processors."""
         return opened.gettimeout() != 0 and self._others and self._may_wait
 
     def _await(self, opened: socket.socket, what: int) -> None:
-        """Wait until something can be done with a socket."""
+        """Wait until a socket is ready for a given operation."""
         looking = select.poll()
         looking.register(opened, what)
         look = partial(looking.poll, 0)
@@ -151,22 +151,22 @@ class Outside:
     def _until(
         self, look: Callable[[], list[Any]], timeout: float | None, listens: bool
     ) -> list[Any]:
-        """Let others have their turns until a look shows something, or the time is over.
+        """Give up turns until a check finds a ready file or the time is over.
 
         Parameters
         ----------
         look : callable
-            Returns what is ready.
+            Returns the ready files.
         timeout : float or None
-            Seconds to wait.
+            Seconds to wait; None without a limit.
         listens : bool
-            Whether it waits for clients: for one that nobody calls the run has no more patience
-            than for any other who asks in vain.
+            Whether the wait is for clients. The run's patience with such a wait is limited, as for
+            unsuccessful polls.
         """
         turns, end = self._world.turns, None if timeout is None else monotonic() + timeout
         here, line = turns.current, script_line("__main__")
         found: list[Any] = []
-        if line is not None:  # nobody wakes a processor that is in a call
+        if line is not None:  # a processor within a call is not interrupted
             here.account = self._world.accounts.at("select", line.tb_frame)
         try:
             while not found and (end is None or monotonic() < end):
@@ -178,14 +178,14 @@ class Outside:
 
 
 def _selects(kind: Any) -> bool:
-    """Tell if something is a class of selectors with a way of its own to wait."""
+    """Return whether an object is a selector class with its own `select` method."""
     if not isinstance(kind, type) or not issubclass(kind, selectors.BaseSelector):
         return False
     return kind is not selectors.BaseSelector and "select" in vars(kind)
 
 
 def _listens(descriptor: int) -> bool:
-    """Tell if a file is a socket that waits for clients."""
+    """Return whether a descriptor is a socket that waits for clients."""
     return _is_socket(
         descriptor,
         lambda opened: bool(opened.getsockopt(socket.SOL_SOCKET, socket.SO_ACCEPTCONN)),
@@ -193,7 +193,10 @@ def _listens(descriptor: int) -> bool:
 
 
 def _reaches_others(descriptor: int) -> bool:
-    """Tell if a file is a socket with an address: event loops wake themselves by pairs without."""
+    """Return whether a descriptor is a socket with an address.
+
+    Event loops wake themselves by socket pairs without addresses.
+    """
     return _is_socket(
         descriptor,
         lambda opened: (
@@ -204,7 +207,7 @@ def _reaches_others(descriptor: int) -> bool:
 
 
 def _is_socket(descriptor: int, such: Callable[[socket.socket], bool]) -> bool:
-    """Tell if a file is a socket, and such a one."""
+    """Return whether a descriptor is a socket that satisfies a condition."""
     try:
         with socket.socket(fileno=os.dup(descriptor)) as opened:
             return such(opened)

@@ -1,7 +1,7 @@
-"""Tell what processors have of their own from what they share, when one stops and others run.
+"""Separates the state of each processor from the shared state of a rank at each switch.
 
-Modules are counted before and after a turn, since imports cannot be hooked for what is in
-`sys.modules` already; seeds are noticed, streams compared.
+Modules are counted before and after a turn, because import hooks do not see modules that are
+already in `sys.modules`. Seeding of random numbers is intercepted. Standard streams are compared.
 """
 
 from __future__ import annotations
@@ -18,12 +18,13 @@ from mpinet.mpi.world.replacing import replaced
 
 
 class Privacy:
-    """Tells what processors have of their own from what they share.
+    """Separates the private state of processors from the state shared on this rank.
 
     Parameters
     ----------
     own : iterable of str
-        Installed packages that each loads for itself, beside those that reach mpi4py.
+        Installed packages that each processor loads for itself, in addition to packages that reach
+        mpi4py.
     """
 
     stdout: TextIO
@@ -41,13 +42,12 @@ class Privacy:
         """Number of modules in ``sys.modules`` while no processor runs."""
         self.stdout, self.stderr = sys.stdout, sys.stderr
         self.settings: dict[InterpreterSetting, Any] = {}
-        """The settings of processors that have set nothing for themselves, of those that some
-        have."""
+        """Shared values of the settings for which at least one processor has its own value."""
 
     def leave(self, processor: Processor) -> None:
-        """Take away what is a processor's own, now that it stops."""
+        """Remove the processor's own state from the interpreter when its turn ends."""
         own = processor.own
-        # A count is the whole test, since comparing a thousand names at each switch would cost more
+        # The count is the whole test. Comparing a thousand names at each switch would cost more
         # than the turn.
         if len(sys.modules) != self.present + (0 if own is None else len(own.modules)):
             own = self._sorted(processor)
@@ -61,31 +61,31 @@ class Privacy:
             own.leave(self.settings)
 
     def change(self, processor: Processor, setting: InterpreterSetting) -> None:
-        """Let the running processor have a setting of its own, which is about to be changed."""
+        """Give the running processor its own copy of a setting before the setting changes."""
         own = processor.own = processor.own or ProcessState()
         if setting not in own.settings:
-            # The value before the change is that of all others. It comes back when the processor
+            # The value before the change is the shared value. It is restored when the processor
             # stops.
             self.settings[setting] = setting.get()
             own.settings[setting] = None
 
     def shares(self, name: str) -> bool:
-        """Tell if processors share a module, of which one has the turn that loaded it behind it."""
+        """Return whether processors share a module; valid for modules loaded in earlier turns."""
         return name in self._shared
 
     def parts(self, package: str) -> list[str]:
-        """The names, in a package, of its modules that processors share."""
+        """Return the names of a package's submodules that processors share."""
         return self._parts.get(package, [])
 
     def claim(self, packages: Iterable[str]) -> None:
-        """Let every processor load packages for itself, and those that have parts of them.
+        """Make every processor load these packages, and packages that use their parts, for itself.
 
-        What was loaded in this turn is the running processor's alone as yet; what others share by
-        now stays shared.
+        Modules loaded in this turn still belong to the running processor alone. Modules that are
+        already shared stay shared.
         """
         claimed = set(packages)
-        # A package that imports a claimed one is claimed as well, until nothing changes: it may
-        # hold the other's objects in its variables.
+        # A package that imports a claimed package may hold its objects in variables. The package is
+        # therefore claimed as well, until nothing changes.
         while claimed:
             for package in claimed:
                 self.installed.claim(package)
@@ -93,7 +93,7 @@ class Privacy:
             claimed = {package_of(name) for name in new if self.installed.refers(name)}
 
     def _sorted(self, processor: Processor) -> ProcessState | None:
-        """Return what a processor has of its own, with what it has imported since it was called."""
+        """Return the processor's own state, updated with the modules imported during this turn."""
         new = [name for name in sys.modules if name not in self._shared]
         owns = self.installed.owns
         found = {name: sys.modules[name] for name in new if owns(sys.modules[name], name)}
@@ -105,7 +105,7 @@ class Privacy:
         return processor.own
 
     def _share(self, names: Iterable[str]) -> None:
-        """Let processors share modules."""
+        """Record modules as shared by the rank's processors."""
         self._shared.update(names)
         for name in names:
             package, _, part = name.rpartition(".")
@@ -114,12 +114,12 @@ class Privacy:
 
 @contextmanager
 def own_random_numbers(running: Callable[[], Processor]) -> Iterator[None]:
-    """Let a processor that seeds random numbers draw its own from then on, within the context.
+    """Context manager: processors that seed a random generator get random numbers of their own.
 
     Parameters
     ----------
     running : callable
-        Gives the running processor.
+        Returns the running processor.
     """
     seeds = {name: generator.module.seed for name, generator in GENERATORS.items()}
     states = {name: generator.state() for name, generator in GENERATORS.items()}

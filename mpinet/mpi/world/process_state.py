@@ -1,9 +1,9 @@
-"""The state of a processor beside its ``__main__``: modules, random numbers, streams.
+"""The state of a processor besides its ``__main__``: modules, random numbers, streams, settings.
 
-Under a real MPI every rank is a process: modules that scripts bring along are executed by each,
-and each has its own random numbers and standard streams. Here they are put in place while their
-processor runs. What is installed with Python is shared by the processors of a rank, but for what
-reaches mpi4py when it is imported (`installed`).
+Under a real MPI every rank is a process: each rank executes the script's modules and has its own
+random numbers and standard streams. Here, this state is put in place while its processor runs. The
+processors of a rank share installed modules, except modules whose import reaches mpi4py
+(`installed`).
 """
 
 from __future__ import annotations
@@ -18,33 +18,33 @@ import numpy as np
 
 
 class SettingKind(NamedTuple):
-    """Kind of settings: how one is read and replaced, by its name among those of the kind."""
+    """A kind of settings: functions that read and replace a setting, given its name."""
 
     get: Callable[[Any], Any]
-    """Returns what is in place."""
+    """Returns the current value of a setting."""
     put: Callable[[Any, Any], None]
-    """Puts something in its place."""
+    """Replaces the value of a setting."""
 
 
 class InterpreterSetting(NamedTuple):
-    """Something that can be changed for the whole interpreter."""
+    """A setting that exists once per interpreter."""
 
     kind: SettingKind
     """Kind of the setting."""
     name: Any
-    """Name of the setting among those of its kind. Type: hashable."""
+    """Name of the setting within its kind. Type: hashable."""
 
     def get(self) -> Any:
-        """Return what is in place."""
+        """Return the current value of the setting."""
         return self.kind.get(self.name)
 
     def put(self, value: Any) -> None:
-        """Put something in place."""
+        """Set a new value of the setting."""
         self.kind.put(self.name, value)
 
 
 class ProcessState:
-    """State that one processor has of its own."""
+    """State that belongs to one processor alone."""
 
     __slots__ = ("modules", "settings", "states", "streams")
 
@@ -52,24 +52,23 @@ class ProcessState:
         self.modules: dict[str, ModuleType] = {}
         """Modules by name."""
         self.states: dict[str, Any] = {}
-        """States of generators of random numbers that it has seeded; None where not saved yet."""
+        """States of the random generators that the processor has seeded; None until first saved."""
         self.streams: dict[str, Any] = {}
         """Replacements of ``sys.stdout`` and ``sys.stderr``. Type: dict of str to file."""
         self.settings: dict[InterpreterSetting, Any] = {}
-        """Processor's own values of settings that the interpreter has once; None if not saved
-        yet."""
+        """The processor's own values of settings; None until first saved."""
 
-    # The import system, `random` and `sys` know one interpreter. So what a processor has of its own
-    # is moved into their tables before its turn and out of them after it, and only for processors
-    # that own something: `Turns.sleep` calls neither method for any other.
+    # The import system, `random` and `sys` exist once per interpreter. A processor's own state is
+    # therefore moved into their tables before its turn and out of them after it. `Turns.sleep` does
+    # this only for processors that own state.
 
     def enter(self, shared: dict[InterpreterSetting, Any]) -> None:
-        """Put it in place, before a turn of its processor.
+        """Put the state in place before a turn of its processor.
 
         Parameters
         ----------
         shared : dict
-            Gets what was in place.
+            Receives the replaced values of settings.
         """
         sys.modules.update(self.modules)
         for name, state in self.states.items():
@@ -80,12 +79,12 @@ class ProcessState:
             setting.put(value)
 
     def leave(self, shared: dict[InterpreterSetting, Any]) -> None:
-        """Take it away again, after the turn.
+        """Take the state away after the turn and restore the shared settings.
 
         Parameters
         ----------
         shared : dict
-            The settings of those who have set nothing for themselves.
+            Values of settings for processors without their own.
         """
         for name in self.modules:
             sys.modules.pop(name, None)
@@ -95,18 +94,18 @@ class ProcessState:
             settings = {setting: setting.get() for setting in self.settings}
             for setting in settings:
                 setting.put(shared[setting])
-            # A setting that is the shared one again is dropped. Then the processor pays nothing for
-            # it at later switches.
+            # A setting that equals the shared value again is dropped, and costs nothing at later
+            # switches.
             self.settings = {each: own for each, own in settings.items() if own != shared[each]}
 
 
 class Generator(NamedTuple):
-    """A library's one generator of random numbers, which a script seeds for its processor."""
+    """A library's global random generator, which a script may seed for its processor."""
 
     module: Any
     """Module with the function ``seed``."""
     state: Callable[[], Any]
-    """Gives the state."""
+    """Returns the state."""
     restore: Callable[[Any], None]
     """Sets the state."""
 

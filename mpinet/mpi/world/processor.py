@@ -1,4 +1,4 @@
-"""A virtual processor that runs a script, and helper fibers that run beside it."""
+"""A virtual processor that runs a script, and its helper fibers."""
 
 from __future__ import annotations
 
@@ -18,57 +18,56 @@ class Processor:
     """A processor and its script."""
 
     id: int
-    """Number on the machine: the rank in the script's world."""
+    """Number on the machine."""
     slot: int
-    """Place among this rank's processors."""
+    """Index among this rank's processors."""
     thread: Any = None
     """The script's thread. Type: greenlet."""
     main: ModuleType | None = None
     """The script's ``__main__``."""
     account: Account | None = None
-    """The account of the call that it is in, if it is in one."""
+    """The account of the current call; None outside of calls."""
     asked: int = 0
-    """Number of times that the processor has asked for the time since other processors have
-    run."""
+    """Clock readings of the processor since the last turns of other processors."""
     idle_polls: int = 0
-    """Number of polls without a new message since other processors have run."""
+    """Polls without a new message since the last turns of other processors."""
     since: int = 0
     """Step after which the processor began to wait."""
     awaited: Event | tuple[Event, ...] | None = None
-    """Event that the processor waits for, or events of which it waits for one; None if it does
-    not wait."""
+    """Awaited event, or a tuple of events of which one is awaited; None if the processor does not
+    wait.
+    """
     posted: PostedQueue | None = None
-    """Posted receives that wait, except the receive that the processor itself waits for."""
+    """Posted receives without a message, except the processor's own blocking receive."""
     unexpected: UnexpectedQueue | None = None
-    """Messages that no receive has waited for."""
+    """Arrived messages without a receive."""
     receiving: PostedReceive | None = None
-    """Receive that is used again whenever the processor waits for nothing but a message."""
+    """Receive object reused for all blocking receives."""
     kept: dict[Any, Any] | None = None
-    """Storage of communicators for the processor: counts of communicators, attributes,
-    buffers."""
+    """Private storage of communicators: counts of communicators, attributes, buffers."""
     own: ProcessState | None = None
-    """Modules, random numbers and streams of its own."""
+    """Modules, random numbers, streams and settings of its own."""
 
     def storage(self) -> dict[Any, Any]:
-        """Storage of communicators and the like for this processor alone, by keys of their own."""
+        """Return the processor's private storage, created on first use."""
         if self.kept is None:
             self.kept = {}
         return self.kept
 
 
 number_of: Callable[[Processor], int] = vars(Processor)["id"].__get__
-"""A processor's number, even where it may not be asked for (`Loading`)."""
+"""Returns a processor's number, even if reading `id` has side effects (`Loading`)."""
 
 
 def _of_processor(name: str) -> Any:
-    """A field of a fiber that is its processor's."""
+    """Return a property of fibers that reads and writes its processor's field."""
     # The slot's descriptor reaches the processor's own value. The property of the same name on the
     # fiber would call itself.
     field = vars(Processor)[name]
 
     def put(fiber: Fiber, value: Any) -> None:
-        # The base's initialiser assigns all fields before the fiber knows its processor. Passing
-        # these on would empty the processor's queues.
+        # The base's initialiser assigns all fields before the fiber knows its processor. Forwarding
+        # these values would empty the processor's queues.
         if hasattr(fiber, "processor"):
             field.__set__(fiber.processor, value)
 
@@ -76,14 +75,14 @@ def _of_processor(name: str) -> Any:
 
 
 class Fiber(Processor):
-    """Something that a processor does beside its script: a collective that was begun."""
+    """Concurrent work of a processor next to its script, for example a nonblocking collective."""
 
     __slots__ = ("processor",)
 
     def __init__(self, processor: Processor):
         super().__init__(processor.id, processor.slot)
         self.processor: Processor = processor
-        """Processor that the fiber works for; messages come to the processor."""
+        """Processor that the fiber works for; messages arrive at the processor."""
         self.main = processor.main
         # The line that begins an operation pays for it, even after its call has returned.
         self.account = processor.account
@@ -91,5 +90,5 @@ class Fiber(Processor):
     posted, unexpected, own = map(_of_processor, ("posted", "unexpected", "own"))
 
     def storage(self) -> dict[Any, Any]:
-        """The processor's."""
+        """Return the private storage of the fiber's processor."""
         return self.processor.storage()

@@ -1,7 +1,8 @@
-"""Rank tables: the ordered set of processors behind a group, and who has which rank in it.
+"""Rank tables: the ordered processors of a group, and their ranks.
 
-MPI names a process by its rank in a group. Most groups are the whole world, or processors at even
-distances; those need no table, so that a communicator of a million costs no memory a member.
+MPI identifies a process by its rank in a group. Most groups are the whole world, or processors at
+even distances. These need no table, so a communicator of a million members costs no memory per
+member.
 """
 
 from __future__ import annotations
@@ -12,7 +13,7 @@ from mpinet.mpi.real import REAL, UNDEFINED
 
 
 class RankTable:
-    """Processors by rank. Never changes, and is shared by all on a rank that have the same ones.
+    """Processors by rank; immutable, and shared on a rank by groups with equal members.
 
     Parameters
     ----------
@@ -28,22 +29,22 @@ class RankTable:
     def __init__(self, members: Sequence[int]):
         self.members = members
         self.plain: int = 0
-        """Number of ranks, from 0 on, that equal the numbers of their processors: all, or 0."""
+        """Number of ranks if every rank equals its processor's number; otherwise 0."""
         self._ranks: dict[int, int] | None = None
 
     def rank_of(self, processor: int) -> int:
-        """A processor's rank; `UNDEFINED` if it is no member."""
+        """Return a processor's rank; `UNDEFINED` if it is not a member."""
         if self._ranks is None:
             self._ranks = {member: rank for rank, member in enumerate(self.members)}
         return self._ranks.get(processor, UNDEFINED)
 
     def processor(self, rank: int) -> int:
-        """The processor of a rank.
+        """Return the processor of a rank.
 
         Raises
         ------
         Exception
-            ``ERR_RANK``: there is no such rank.
+            ``ERR_RANK``: the rank does not exist.
         """
         if rank >= 0:
             try:
@@ -54,20 +55,20 @@ class RankTable:
 
 
 class RankRange(RankTable):
-    """Processors at even distances, which need neither a list nor a table."""
+    """Processors at even distances, stored without a list or a table."""
 
     __slots__ = ()
 
     members: range
 
     def rank_of(self, processor: int) -> int:
-        """A processor's rank; `UNDEFINED` if it is no member."""
+        """Return a processor's rank; `UNDEFINED` if it is not a member."""
         members = self.members
         return members.index(processor) if processor in members else UNDEFINED
 
 
 class WorldRanks(RankRange):
-    """All processors: a rank is a processor's number."""
+    """All processors: a rank equals its processor's number."""
 
     __slots__ = ()
 
@@ -76,7 +77,7 @@ class WorldRanks(RankRange):
         self.plain = len(members)
 
     def rank_of(self, processor: int) -> int:
-        """A processor's rank."""
+        """Return a processor's rank."""
         return processor
 
 
@@ -85,7 +86,7 @@ NOBODY = RankRange(range(0))
 
 
 def rank_table(processors: Sequence[int]) -> RankTable:
-    """Processors as members, in this order."""
+    """Return a rank table of processors, in the given order."""
     if not len(processors):
         return NOBODY
     first, last = processors[0], processors[-1]
@@ -98,7 +99,7 @@ def rank_table(processors: Sequence[int]) -> RankTable:
 
 
 def compare(one: RankTable, other: RankTable) -> int:
-    """Compare members with others: `IDENT`, `SIMILAR` in another order, or `UNEQUAL`."""
+    """Compare two tables: `IDENT`, `SIMILAR` (another order) or `UNEQUAL`."""
     if one is other or list(one.members) == list(other.members):
         return int(REAL.IDENT)
     alike = len(one.members) == len(other.members) and set(one.members) == set(other.members)

@@ -1,10 +1,10 @@
-"""Failed processors and revoked communicators: who waits in vain for them is told, and may go on.
+"""Failed processors and revoked communicators: blocked peers get an error and continue.
 
-A processor fails before a given step: its script is over, its links go on. All others know of it
-as soon as every message has come that had set out by then, so that nothing it has sent is lost.
-From then on, what cannot happen any more without it raises an error. Agreements go by way of the
-first member that has not failed, which decides when all others have told what they want; if it
-fails before, they tell the next one.
+A processor fails before a given step: its script ends, but its links still work. All processors
+know of the failure as soon as all messages sent before it have arrived, therefore no message is
+lost. From then on, operations that can no longer complete raise an error. Agreements are decided by
+the first living member, after all living members have sent their wishes. If this member fails
+first, the members send their wishes to the next living member.
 """
 
 from __future__ import annotations
@@ -23,28 +23,28 @@ from mpinet.mpi.world.transit import Transit
 from mpinet.mpi.world.turns import Turns
 
 REVOKE, WISH, DECISION = range(3)
-"""Kinds of notices: a communicator is revoked; what a member wants agreed on; what is agreed."""
+"""Kinds of notices: a revoked communicator, a member's wish for an agreement, and a decision."""
 
 WORD = 8
-"""Bytes of a number in a notice."""
+"""Size of a number in a notice, in bytes."""
 
 
 @dataclass(slots=True)
 class Notice:
-    """A message of recovery."""
+    """A message of the fault-tolerance protocol."""
 
     kind: int
-    """Kind of the message."""
+    """Kind of the notice."""
     number: int = 0
     """Number of the agreement on the communicator."""
     flag: int = 0
-    """Bits that are wanted, or agreed on."""
+    """Requested or agreed bits."""
     processors: list[int] = field(default_factory=list)
-    """Failed processors that the sender has acknowledged; in a decision all failed processors."""
+    """Failed processors acknowledged by the sender; in a decision all failed processors."""
     acknowledged: list[int] = field(default_factory=list)
-    """Failed processors that all have acknowledged, in a decision."""
+    """In a decision: failed processors acknowledged by all members."""
     account: int = 0
-    """The account that pays for the answer."""
+    """Number of the account charged for the answer."""
 
     def __len__(self) -> int:
         if self.kind == REVOKE:
@@ -53,7 +53,7 @@ class Notice:
 
 
 class Agreed(Awaited):
-    """The moment in which a communicator's members have agreed."""
+    """Event: the members of a communicator have agreed."""
 
     __slots__ = ("decider", "decision", "wish")
 
@@ -68,14 +68,14 @@ class Agreed(Awaited):
 
 
 class Recovery:
-    """Knowledge of this rank's processors of failures, revocations and agreements.
+    """Knowledge of this rank's processors about failures, revocations and agreements.
 
     Parameters
     ----------
     turns, mail, contexts, transit
-        Of the run.
+        Objects of the run.
     faults : mapping of int to int
-        The step before which a processor fails.
+        Step before which a processor fails, by processor.
     """
 
     def __init__(
@@ -87,10 +87,10 @@ class Recovery:
         faults: Mapping[int, int],
     ):
         self.known: dict[int, int] = {}
-        """Step after which each processor failed, for processors whose failure is known."""
+        """Step after which each failure became known, by failed processor."""
         self._turns, self._mail, self._contexts, self._transit = turns, mail, contexts, transit
         self.faults = bool(faults)
-        """True if processors fail."""
+        """True if processors are scheduled to fail."""
         self._due = dict(sorted(faults.items()))
         self._fallen: dict[int, int] = {}
         self._revoked: set[tuple[int, int]] = set()
@@ -98,76 +98,80 @@ class Recovery:
         self._wishes: dict[tuple[int, int, int], dict[int, Notice]] = {}
         self.learns: bool = False
         """True if failures become known in the next round."""
-        # Counting messages by their step of birth costs a pass over every step's arrivals. Runs
-        # without faults never ask.
+        # Counting messages by their first step costs a pass over the arrivals of every step. Runs
+        # without faults never need the counts.
         transit.counts = bool(faults)
-        # Notices act when they arrive: a processor that is blocked in a receive must still learn
-        # that its peer has failed.
+        # Notices act on arrival: a processor blocked in a receive must still learn that its peer
+        # has failed.
         mail.on_notice = self._come
 
     # ---- failures
 
     @property
     def old(self) -> int:
-        """This rank's share of the messages that keep others from knowing of a failure."""
-        # A perfect failure detector: a failure is announced only after the last message that had
-        # set out by then. So no receiver is told too early.
+        """This rank's number of messages that delay the notice of a failure."""
+        # A perfect failure detector: a failure is announced only after the arrival of all messages
+        # sent before it. No receiver learns of it too early.
         unknown = [step for one, step in self._fallen.items() if one not in self.known]
         return self._transit.born_by(max(unknown)) if unknown else 0
 
     def settle(self, old: int) -> None:
-        """Notice, with the sum of all ranks' `old`, if a failure is known in the next round."""
-        # Decided by a sum over all ranks, so every rank announces in the same round. Otherwise
+        """Set `learns`: whether this rank announces failures at the start of the next round.
+
+        `old` is the sum of all ranks' `Recovery.old`: messages in flight since before a failure.
+        Failures are announced only if this sum is 0.
+        """
+        # The sum over all ranks makes every rank announce the failure in the same round. Otherwise
         # errors would depend on the hosting.
         self.learns = not old and len(self._fallen) > len(self.known)
 
     def begin_round(self) -> None:
-        """Let processors fail whose step has come, and tell others of those that have failed."""
+        """Fail the processors whose step has come, and announce known failures."""
         now = self._transit.now
         if self.learns:
             self._learn(now)
         for processor in [one for one, step in self._due.items() if step <= now]:
             del self._due[processor]
             self._fallen[processor] = now
-            # Every rank notes every failure, but only the hosting one has a script to end.
+            # Every rank records every failure, but only the hosting rank has a script to end.
             self._turns.fail(processor)
             kept: tuple[dict[Any, Any], ...] = self._wishes, self._open
             for mine in kept:
-                # A dead member neither decides nor waits. The other members repeat their wishes to
-                # the next decider.
+                # A dead member neither decides nor waits. The remaining members repeat their wishes
+                # to the next decider.
                 for key in [key for key in mine if key[1] == processor]:
                     del mine[key]
 
     def idle(self) -> bool:
-        """Let time pass up to the next failure; whether there is one."""
+        """Let time pass until the next failure; return whether a failure is left."""
         if not self._due:
             return False
         self._transit.idle(max(0, min(self._due.values()) - self._transit.now))
         return True
 
     def _learn(self, now: int) -> None:
-        """Let all know of the failures so far."""
+        """Announce the failures so far to this rank's processors."""
         self.learns = False
-        # Sorted: `Get_failed` tells failures in the order in which they were known, and all ranks
-        # have to tell the same.
+        # Sorted: `Get_failed` returns failures in the order in which they became known, and all
+        # ranks must return the same order.
         self.known |= {one: now for one in sorted(self._fallen) if one not in self.known}
-        # From now on every wait and send asks first. Before the first failure these hooks are None,
+        # From now on every wait and send asks first. Before the first failure these hooks are None
         # and cost a comparison.
         self._watch()
         for (place, _, _), event in [*self._open.items()]:
-            # The decider took the wish with it. The member repeats it to the first one that lives,
-            # which now has to decide.
+            # The decider's copy of the wish is lost. The member repeats the wish to the first
+            # living member, the new decider.
             if event.decider in self.known:
                 self._tell(place, event)
-        # A decision may have waited for just the member that is now known to have failed.
+        # A decision may have waited only for the member now known to have failed.
         for place, decider, number in [*self._wishes]:
             self._decide(place, decider, number)
         # Waits that began before the failure was known would never end. Their processors get the
-        # error in place of the event.
+        # error instead of the event.
         self._turns.break_off(self._reason)
 
     def _watch(self) -> None:
-        """Ask, from now on, before processors wait, send and receive."""
+        """Install the checks before waits, sends and receives."""
         self._turns.doubts = self._doubt
         self._mail.require = self._require
 
@@ -177,75 +181,75 @@ class Recovery:
             raise error
 
     def _reason(self, here: Processor, event: Event) -> Exception | None:
-        """The reason why an event that a processor waits for cannot happen, if there is one."""
-        # A fiber's own wait fails and completes it with the error. An agreement goes on without
-        # failed members, by definition.
+        """Return an error if an awaited event can no longer happen, otherwise None."""
+        # A fiber's own wait fails and completes the fiber with the error. An agreement continues
+        # without failed members, by definition.
         if isinstance(event, (Completion, Agreed)) or event.peer == PROC_NULL:
             return None
-        # Revocation is of a whole communicator, while a wait is in one part of its context.
+        # A whole communicator is revoked, while a wait belongs to one part of its context.
         place, part = event.place - event.place % PARTS, event.place % PARTS
         if (place, here.id) in self._revoked:
             return _error(REAL.ERR_REVOKED)
         members = self._contexts.members(event.place, here.id)
-        # Point-to-point waits concern the named peer alone: others may go on although a third
+        # Point-to-point waits concern the named peer alone. They may continue although a third
         # member has failed.
         if part == PAIRS and event.peer != ANY_SOURCE:
             gone = 0 <= event.peer < len(members) and members[event.peer] in self.known
             return _error(REAL.ERR_PROC_FAILED) if gone else None
         if part == PAIRS:
-            # A wild receive could have been meant for a failed sender. Once the script has
-            # acknowledged all failures, it may wait for the others.
+            # A failed sender may have been the intended source of a wildcard receive. After the
+            # script has acknowledged all failures, it may wait for the remaining members.
             if set(self.failed(place)) <= self.acknowledged(here, place):
                 return None
-            # MPI's fault tolerance keeps a nonblocking wild receive pending, so that it can
-            # complete after an acknowledgement. A blocking one simply fails.
+            # MPI's fault tolerance keeps a nonblocking wildcard receive pending, to complete after
+            # an acknowledgement. A blocking receive simply fails.
             is_pending = event is not here.receiving
             return _error(REAL.ERR_PROC_FAILED_PENDING if is_pending else REAL.ERR_PROC_FAILED)
-        # In a collective every member depends on every other. So any failure in the communicator
-        # ends the wait.
+        # In a collective every member depends on every other member. Any failure in the
+        # communicator ends the wait.
         return _error(REAL.ERR_PROC_FAILED) if self.failed(place) else None
 
     def _require(self, place: int, receiver: int | None = None) -> None:
-        """Raise an error where the running processor may not use a context, or reach another."""
+        """Raise an error if the running processor may not use a context or reach a receiver."""
         here, part = self._turns.current, place % PARTS
         if (place - part, here.id) in self._revoked:
             raise _error(REAL.ERR_REVOKED)
-        # Only messages of scripts are refused. In a collective the dead member may stand anywhere
-        # in the pattern, and the receives find out.
+        # Only messages of scripts are refused. In a collective the dead member may be anywhere in
+        # the pattern, and the receives detect the failure.
         if receiver in self.known and part == PAIRS:
             raise _error(REAL.ERR_PROC_FAILED)
 
     def failed(self, place: int) -> list[int]:
-        """Members of a communicator whose failure is known, in the order in which it was."""
+        """Return the failed members of a communicator, in the order of their announcement."""
         members = set(self.members(place)) if self.known else set()
         return [processor for processor in self.known if processor in members]
 
     def members(self, place: int) -> Sequence[int]:
-        """The members of a communicator, of both groups if it has two."""
+        """Return the members of a communicator, from both groups if it has two."""
         groups = self._contexts.groups(place)
         return [member for group in dict.fromkeys(groups) for member in group.members]
 
     @staticmethod
     def acknowledged(here: Processor, place: int) -> set[int]:
-        """The members whose failure a processor has acknowledged."""
+        """Return the members whose failure a processor has acknowledged."""
         known: set[int] = here.storage().setdefault((Recovery, place), set())
         return known
 
     # ---- revocations
 
     def is_revoked(self, place: int) -> bool:
-        """Tell if a communicator is revoked, as far as the running processor knows."""
+        """Return whether the running processor knows that a communicator is revoked."""
         return (place, self._turns.current.id) in self._revoked
 
     def revoke(self, place: int) -> None:
-        """Revoke a communicator, and let all other members know."""
+        """Revoke a communicator and notify all members."""
         here = self._turns.current
-        # Revoking twice must not start a second flood of notices.
+        # A second revocation must not send the notices again.
         if self.is_revoked(place):
             return
         for member in self.members(place):
-            # The revoker tells every member itself. A flood would survive its failure, but here
-            # notices that set out are always delivered.
+            # The revoker notifies every member itself. Forwarding by the members would survive its
+            # failure, but here every notice sent is delivered.
             if member != here.id:
                 self._send(here, member, place, Notice(REVOKE))
         self._note_revoked(place, here.id)
@@ -258,17 +262,18 @@ class Recovery:
     # ---- agreements
 
     def agree(self, place: int, flag: int) -> Notice:
-        """Agree with all members that have not failed; blocks until it is decided."""
+        """Agree with all living members; blocks until the decision."""
         here = self._turns.current
         kept = here.storage()
-        # Members call agreements of a communicator in one order. So a local count names the
-        # agreement everywhere, without a message.
+        # Members call the agreements of a communicator in the same order. A local count therefore
+        # identifies the agreement everywhere, without a message.
         number = kept[Agreed, place] = kept.get((Agreed, place), 0) + 1
         assert here.account is not None
         wish = Notice(
             WISH, number, flag, sorted(self.acknowledged(here, place)), [], here.account.number
         )
-        # Open before the wish is sent: a decider that is this processor itself answers at once.
+        # Registered before the wish is sent, because a decider on this same processor answers at
+        # once.
         event = self._open[place, here.id, number] = Agreed(here, place, wish)
         self._tell(place, event)
         self._turns.wait(event)
@@ -276,13 +281,13 @@ class Recovery:
         return event.decision
 
     def _first(self, place: int) -> int:
-        """The member that decides: the first that is not known to have failed."""
-        # All members have the same list of known failures in a round. So they all turn to the same
+        """Return the deciding member: the first member not known to have failed."""
+        # In a round all members have the same list of known failures, and therefore the same
         # decider.
         return next(member for member in self.members(place) if member not in self.known)
 
     def _tell(self, place: int, event: Agreed) -> None:
-        """Tell the one who decides what a waiting member wants."""
+        """Send a waiting member's wish to the decider."""
         event.decider = self._first(place)
         self._send(event.owner, event.decider, place, event.wish)
 
@@ -295,9 +300,10 @@ class Recovery:
         )
 
     def _come(self, processor: int, message: Message) -> None:
-        """Take note of a notice that has come to a processor."""
+        """Handle a notice that has arrived at a processor."""
         place, notice = message[0] - RECOVERY, message[BODY]
-        # Links of a failed processor go on, so messages still reach it. It must not act on them.
+        # The links of a failed processor still work, and messages reach it. It must not act on
+        # them.
         if processor in self._fallen:
             return
         if notice.kind == REVOKE:
@@ -308,30 +314,30 @@ class Recovery:
             wishes[message[1]] = notice
             self._decide(place, processor, notice.number)
         else:
-            # A second answer to one wish finds nothing open, and must change nothing.
+            # A second answer to the same wish finds no open agreement and must change nothing.
             event = self._open.pop((place, processor, notice.number), None)
             if event is not None:
                 event.decision = notice
                 self._turns.happened(event)
 
     def _decide(self, place: int, decider: int, number: int) -> None:
-        """Decide, if all members that have not failed have told what they want."""
+        """Decide if all living members have sent their wishes."""
         wishes = self._wishes.get((place, decider, number))
         members = self.members(place)
-        # Every member must have spoken or be known to have failed. Deciding earlier could leave out
-        # a wish that is on its way.
+        # Every member must have sent a wish or be known to have failed. An earlier decision could
+        # omit a wish in flight.
         if wishes is None or any(one not in wishes and one not in self.known for one in members):
             return
         del self._wishes[place, decider, number]
-        # All bits set is neutral for a bitwise and; so is the set of all failures for an
+        # All bits set is neutral for a bitwise and. The set of all failures is neutral for an
         # intersection.
         flag, acknowledged = -1, set(self.failed(place))
         for wish in wishes.values():
             flag &= wish.flag
             acknowledged &= set(wish.processors)
         told = flag, self.failed(place), sorted(acknowledged)
-        # Sorted, as wishes come in an order that depends on distances. The answers must set out in
-        # one order on any hosting.
+        # Sorted, because wishes arrive in an order that depends on distances. The answers must be
+        # sent in the same order on any hosting.
         for member, wish in sorted(wishes.items()):
             if member not in self.known:
                 decision = Notice(DECISION, number, *told)
@@ -341,7 +347,7 @@ class Recovery:
 
     @property
     def rows(self) -> list[tuple[int, int, int]]:
-        """Processors that have failed: after which step, and after which one that was known."""
+        """Failed processors, the step of the failure, and the step at which it became known."""
         fallen = sorted(self._fallen.items())
         return [(one, step, self.known.get(one, -1)) for one, step in fallen]
 

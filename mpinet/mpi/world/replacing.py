@@ -1,4 +1,4 @@
-"""Attributes that have other values within a context."""
+"""Replacement of attributes within a context."""
 
 from __future__ import annotations
 
@@ -7,12 +7,12 @@ from contextlib import contextmanager
 from typing import Any
 
 INHERITED: Any = object()
-"""Stand-in for the value of an attribute that its owner does not have itself."""
+"""Stand-in for the value of an inherited attribute."""
 
 
 @contextmanager
 def replaced(*places: tuple[Any, str, Any]) -> Iterator[None]:
-    """Within it, attributes have other values; then their own again.
+    """Context manager: sets attributes to given values, and restores them at the end.
 
     Parameters
     ----------

@@ -1,9 +1,9 @@
-"""The settings that are one for the whole interpreter, and under a real MPI one for each rank.
+"""Settings that exist once per interpreter, but once per rank under a real MPI.
 
-Environment, current folder, filters of warnings, what is set of logging, the folder for temporary
-files, signal handlers, some limits and asyncio's running loop: a processor that changes one of
-these has its own from then on, which is put in place while it runs. Others do not notice, and
-switching to them costs nothing.
+These are environment variables, current folder, warning filters, logging configuration, the folder
+for temporary files, signal handlers, some limits and asyncio's running loop. A processor that
+changes such a setting has its own value from then on, which is put in place during its turns. Other
+processors do not notice the change, and switching to them costs nothing.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ from mpinet.mpi.world.world import World
 
 
 class Names(dict[str, Any]):
-    """Values by name; the same ones are equal."""
+    """Values by name; equal to another mapping with the same names and identical values."""
 
     def __eq__(self, other: object) -> bool:
         return (
@@ -39,7 +39,7 @@ class Names(dict[str, Any]):
 
 
 def _is_module_of(package: ModuleType, name: str) -> bool:
-    """Tell if a package's name is that of a module of it which is there."""
+    """Return whether a name in a package refers to a loaded submodule of the package."""
     found = sys.modules.get(f"{package.__name__}.{name}")
     return found is not None and vars(package)[name] is found
 
@@ -52,11 +52,11 @@ def _put_variable(name: str, value: str | None) -> None:
 
 
 VARIABLE = SettingKind(lambda name: os.environ.get(name), _put_variable)
-"""Environment variables, by name; None if there is none."""
+"""Environment variables by name; None if unset."""
 
 
 def _put_folder(name: str, value: str) -> None:
-    with suppress(OSError):  # it may be there no longer
+    with suppress(OSError):  # the folder may no longer exist
         CHANGE_FOLDER(value)
 
 
@@ -68,19 +68,19 @@ def _put_module_variable(name: tuple[str, str], value: Any) -> None:
 MODULE_VARIABLE = SettingKind(
     lambda name: vars(sys.modules[name[0]])[name[1]], _put_module_variable
 )
-"""Variables of modules of Python's own, by the names of both."""
+"""Variables of standard library modules, by module name and variable name."""
 
 LIMIT = SettingKind(lambda name: LIMITS[name][1](), lambda name, value: LIMITS[name][0](value))
-"""Numbers that a function sets and another one tells, by the name of the first."""
+"""Limits with a setter and a getter function, by the limit's name in `LIMITS`."""
 
 
 def _put_signal_handler(number: int, value: Any) -> None:
-    if value is not None:  # a handler that is none of Python's cannot be set
+    if value is not None:  # None: a handler installed by C code, which Python cannot set
         SET_HANDLER(number, value)
 
 
 SIGNAL_HANDLER = SettingKind(signal.getsignal, _put_signal_handler)
-"""Handlers of signals, by the signals' numbers."""
+"""Signal handlers, by signal number."""
 
 
 def _put_disabled(name: str, value: int) -> None:
@@ -93,7 +93,7 @@ def _put_handler(handler: logging.Handler, value: tuple[Any, ...]) -> None:
 
 
 HANDLER = SettingKind(lambda one: (one.filters, one.level, one.formatter), _put_handler)
-"""A logging handler's filters, level and formatter; the list is not to be changed."""
+"""Filters, level and formatter of a logging handler; the list of filters must not be modified."""
 
 
 def _put_logger(logger: logging.Logger, value: tuple[Any, ...]) -> None:
@@ -104,10 +104,10 @@ def _put_logger(logger: logging.Logger, value: tuple[Any, ...]) -> None:
 
 
 LOGGED = ("handlers", "filters", "level", "disabled", "propagate")
-"""Attributes of a logger that are set and told."""
+"""Attributes of a logger that are read and replaced."""
 
 LOGGER = SettingKind(lambda logger: tuple(vars(logger)[name] for name in LOGGED), _put_logger)
-"""A logger's handlers, filters, level and flags; the lists are not to be changed."""
+"""Handlers, filters, level and flags of a logger; the lists must not be modified."""
 
 
 def _loop(name: str) -> tuple[Any, ...]:
@@ -122,7 +122,7 @@ def _put_loop(name: str, value: tuple[Any, ...]) -> None:
 
 
 def _put_variables(module: ModuleType, value: Names) -> None:
-    """Replace them all, but for modules that processors share, which were imported since."""
+    """Replace all variables, except shared submodules imported since."""
     names = vars(module)
     for name in names.keys() - value.keys():
         if not _is_module_of(module, name):
@@ -131,16 +131,16 @@ def _put_variables(module: ModuleType, value: Names) -> None:
 
 
 VARIABLES = SettingKind(lambda module: Names(vars(module)), _put_variables)
-"""Variables of modules that processors share, by name."""
+"""Variables of shared modules, by module."""
 
 ARGUMENTS, PATH = (InterpreterSetting(MODULE_VARIABLE, ("sys", name)) for name in ("argv", "path"))
 FOLDER = InterpreterSetting(SettingKind(lambda name: os.getcwd(), _put_folder), "")
 LOOP = InterpreterSetting(SettingKind(_loop, _put_loop), "")
-"""asyncio's running loop, with what is known of asynchronous generators."""
+"""asyncio's running loop and the hooks for asynchronous generators."""
 DISABLED = InterpreterSetting(
     SettingKind(lambda name: logging.root.manager.disable, _put_disabled), ""
 )
-"""The level up to which nothing is logged."""
+"""The logging level at and below which all messages are disabled."""
 FILTERS = InterpreterSetting(MODULE_VARIABLE, ("warnings", "filters"))
 FACTORY = InterpreterSetting(MODULE_VARIABLE, ("logging", "_logRecordFactory"))
 LOGGER_CLASS = InterpreterSetting(MODULE_VARIABLE, ("logging", "_loggerClass"))
@@ -149,7 +149,7 @@ WATCHED: dict[ModuleType, tuple[str, ...]] = {
     warnings: ("filters", "showwarning", "_showwarnmsg_impl"),
     tempfile: ("tempdir",),
 }
-"""Modules whose variables scripts set, and which of them."""
+"""Modules with variables that scripts assign, and the names of these variables."""
 
 SET_VARIABLE: Callable[..., None] = os._Environ.__setitem__
 DELETE_VARIABLE: Callable[..., None] = os._Environ.__delitem__
@@ -159,7 +159,7 @@ SET_MASK: Callable[[int], int] = os.umask
 
 
 def _mask() -> int:
-    """The mask of files' modes, which can be told only by setting another one."""
+    """Return the mask for file modes, which can be read only by setting another mask."""
     mask = SET_MASK(0o077)
     SET_MASK(mask)
     return mask
@@ -170,11 +170,11 @@ LIMITS: dict[str, tuple[Callable[[Any], Any], Callable[[], Any]]] = {
     "time-out": (socket.setdefaulttimeout, socket.getdefaulttimeout),
     "mask": (SET_MASK, _mask),
 }
-"""Functions by which limits, which are numbers, are set and told."""
+"""Setter and getter of each numeric limit, by name."""
 
 
 class WatchedModule(ModuleType):
-    """A module, while its variables may be set for one processor."""
+    """Class of a module while assignments to its variables are observed."""
 
     watch: Callable[[InterpreterSetting], None]
 
@@ -186,7 +186,7 @@ class WatchedModule(ModuleType):
 
 @contextmanager
 def own_settings(world: World) -> Iterator[None]:
-    """Within it, a processor that changes a setting has its own from then on."""
+    """Context manager: a processor that changes a setting has its own value from then on."""
 
     def changing(setting: InterpreterSetting) -> None:
         here = world.turns.current
@@ -205,16 +205,16 @@ def own_settings(world: World) -> Iterator[None]:
         return changed
 
     def filters(*_: Any) -> InterpreterSetting:
-        """The filters of warnings: functions change the list, which has to be one's own."""
+        """Copy the list of warning filters for the running processor."""
         changing(FILTERS)
-        # The functions change the list in place. Without a copy the change would reach every
+        # The functions modify the list in place. Without a copy the change would affect every
         # processor.
         if warnings.filters is world.turns.privacy.settings.get(FILTERS):
             vars(warnings)["filters"] = list(warnings.filters)
         return FILTERS
 
     def logger(logged: logging.Logger, *_: Any) -> InterpreterSetting:
-        """A logger, whose lists have to be one's own."""
+        """Copy a logger's lists for the running processor."""
         setting = InterpreterSetting(LOGGER, logged)
         if world.turns.current.main is not None:
             changing(setting)
@@ -223,20 +223,20 @@ def own_settings(world: World) -> Iterator[None]:
         return setting
 
     def flag(logged: logging.Logger, name: str, value: Any) -> InterpreterSetting | None:
-        """A logger, if it has a flag by now, which is to be another one."""
-        # Loggers set their attributes when they are made. Only a change of a flag makes the logger
-        # a processor's own.
+        """Return a logger's setting if a flag of an existing logger changes, otherwise None."""
+        # Loggers set their attributes during construction. Only a change of a flag gives the
+        # processor its own settings of the logger.
         changes = name in ("disabled", "propagate") and vars(logged).get(name, value) != value
         return logger(logged) if changes else None
 
     def filterer(filtered: logging.Filterer, *_: Any) -> InterpreterSetting:
-        """A logger or a handler."""
+        """Copy the lists of a logger or handler for the running processor."""
         if isinstance(filtered, logging.Logger):
             return logger(filtered)
         return handler(cast(logging.Handler, filtered))
 
     def handler(handled: logging.Handler, *_: Any) -> InterpreterSetting:
-        """A handler, whose list has to be one's own."""
+        """Copy a handler's list of filters for the running processor."""
         setting = InterpreterSetting(HANDLER, handled)
         if world.turns.current.main is not None:
             changing(setting)
@@ -292,7 +292,7 @@ def _set_loop(loop: Any) -> None:
 
 
 def watch_loops() -> None:
-    """Note which loop runs, where asyncio is there by now."""
+    """Observe changes of asyncio's running loop, if asyncio is loaded."""
     events: Any = sys.modules.get("asyncio.events")
     if events is not None:
         events._set_running_loop = LOOPS[-1] if LOOPS else sys.modules["asyncio"]._set_running_loop

@@ -1,4 +1,4 @@
-"""The streams on which processors print, and the empty one that they read from."""
+"""The output streams of processors, and their empty input stream."""
 
 from __future__ import annotations
 
@@ -16,18 +16,18 @@ from mpinet.mpi.world.world import World
 
 
 class Printing(io.TextIOBase):
-    """A stream that keeps what processors print until the round is over.
+    """A text stream that keeps the output of processors until the round ends.
 
-    What the emulator itself has to say goes to the stream below at once.
+    Output of the emulator itself goes to the underlying stream at once.
 
     Parameters
     ----------
     world : World
-        Knows who prints.
+        The run; knows the running processor.
     below : text file
         The process's own stream.
     error : bool
-        Whether it is the standard error.
+        Whether the stream is standard error.
     """
 
     encoding = "utf-8"
@@ -43,7 +43,7 @@ class Printing(io.TextIOBase):
         self._error = error
 
     def write(self, text: str, /) -> int:
-        """Print when the round is over."""
+        """Print a text when the round ends."""
         if getcurrent().parent is None:
             return self._below.write(text)
         if not isinstance(text, str):
@@ -52,27 +52,27 @@ class Printing(io.TextIOBase):
         return len(text)
 
     def writable(self) -> bool:
-        """Processors may print."""
+        """Return True: processors may print."""
         return True
 
     def fileno(self) -> int:
-        """Return the process's own descriptor: for programs that write there beside all lines."""
+        """Return the process's own descriptor, for programs that write to it directly."""
         return 2 if self._error else 1
 
     def reconfigure(self, **settings: Any) -> None:
-        """Nothing can be set: lines wait for the end of the round in any case."""
+        """Ignore all settings, because lines are printed when the round ends in any case."""
 
     def close(self) -> None:
-        """Other processors may still print."""
+        """Do nothing, because another processor may still print."""
 
 
 class Bytes(io.BufferedIOBase):
-    """Takes the bytes of a text that processors print.
+    """A binary stream that passes printed bytes to a text stream.
 
     Parameters
     ----------
     text : Printing
-        The stream of the text.
+        The text stream.
     """
 
     def __init__(self, text: Printing):
@@ -80,22 +80,22 @@ class Bytes(io.BufferedIOBase):
         self._text = text
 
     def write(self, data: Any, /) -> int:
-        """Print when the round is over."""
+        """Print bytes when the round ends."""
         whole = memoryview(data).tobytes()
         self._text.write(whole.decode(self._text.encoding, self._text.errors))
         return len(whole)
 
     def writable(self) -> bool:
-        """Processors may print."""
+        """Return True: processors may print."""
         return True
 
     def close(self) -> None:
-        """Other processors may still print."""
+        """Do nothing, because another processor may still print."""
 
 
 @contextmanager
 def streams(world: World) -> Iterator[None]:
-    """Within it, what is printed is what processors print, and there is nothing to read."""
+    """Context manager: redirects output to the processors' streams; standard input is empty."""
     with replaced(
         (sys, "stdout", Printing(world, sys.stdout, False)),
         (sys, "stderr", Printing(world, sys.stderr, True)),
@@ -106,15 +106,15 @@ def streams(world: World) -> Iterator[None]:
 
 @contextmanager
 def descriptors_kept(out: TextIO) -> Iterator[TextIO]:
-    """Within it, scripts may redirect or close the process's own descriptors.
+    """Context manager: scripts may redirect or close the process's own descriptors.
 
-    What the emulator and processors print goes through descriptors that no script knows; at the
-    end the process's own lead where they led before.
+    Output of the emulator and of processors uses separate descriptors unknown to scripts. At the
+    end the process's own descriptors are restored.
 
     Parameters
     ----------
     out : text file
-        Where processors' output is to go; what is given goes there.
+        File for the processors' output. The context returns the file to use instead.
     """
     own = sys.stdout, sys.stderr
     numbers = [_descriptor(stream) for stream in own]
@@ -130,12 +130,12 @@ def descriptors_kept(out: TextIO) -> Iterator[TextIO]:
         for new, number in zip(apart, numbers, strict=True):
             if number >= 0:
                 os.dup2(new.fileno(), number)
-                with suppress(OSError):  # the next who prints reports it
+                with suppress(OSError):  # the next print reports the error
                     new.close()
 
 
 def _descriptor(stream: TextIO) -> int:
-    """The descriptor that a stream writes to; -1 if it is none of the system's."""
+    """Return the descriptor of a stream; -1 without a descriptor of the operating system."""
     try:
         return stream.fileno()
     except (AttributeError, OSError, ValueError):
@@ -143,6 +143,6 @@ def _descriptor(stream: TextIO) -> int:
 
 
 def _duplicate(stream: TextIO, number: int) -> TextIO:
-    """A stream to the same place through a descriptor of its own."""
+    """Return a stream to the same file with its own descriptor."""
     stream.flush()
     return open(os.dup(number), "w", encoding=stream.encoding, errors=stream.errors, newline="")

@@ -1,10 +1,11 @@
-"""Threads that scripts start: what they call of MPI their processor does, beside its script.
+"""Threads of scripts: the processor carries out their MPI calls, next to its script.
 
-A thread waits until the interpreter's main thread has done its call, in a helper fiber. A signal
-lets a processor that waits for its thread, by means of the interpreter's own, give others a turn;
-and where processors reach one another by a network (`outside`), any that keeps those from it.
-It may then hold one of the interpreter's locks, which the next processor waits for: so the signal
-comes again and again, until nobody is interrupted any more.
+A thread waits until the interpreter's main thread has completed its call in a helper fiber. A
+processor that waits for its thread through the interpreter's own locks does not give up its turn. A
+signal interrupts such a processor. If processors communicate by a network (`outside`), the signal
+also interrupts any processor that delays them. The interrupted processor may hold a lock of the
+interpreter needed by the next processor. Therefore the signal is repeated until no processor is
+interrupted.
 """
 
 from __future__ import annotations
@@ -40,23 +41,22 @@ from mpinet.mpi.world.turns import Turns
 start_new_thread = _thread.start_new_thread
 
 SIGNAL = signal.SIGURG
-"""Wakes a processor that waits for its thread: a signal that has no effect on whom it is new to."""
+"""Signal that wakes a processor waiting for its thread; its default action is to be ignored."""
 
 IN_VAIN = 5
-"""Rounds without progress for which a processor lets its threads' calls go on, each time."""
+"""Rounds without progress for which an interruption lets calls of threads continue."""
 
 AGAIN = 0.05
-"""Seconds after which the signal is sent again: the processor may have been in a call."""
+"""Seconds before the signal is repeated, because the processor may have been in a call."""
 
 NETWORK = 0.01
 """Seconds between signals while processors wait for a network."""
 
 POLLS = "iprobe", "improbe", "test"
-"""Beginnings of the names of calls that ask whether something has come."""
+"""Prefixes of names of polling calls."""
 
 IDLE_CALLS = 1000
-"""Such calls of a thread, while nothing moves, after which it does not count as one that may help.
-"""
+"""Unsuccessful polls of a thread, while nothing moves, after which the thread counts as waiting."""
 
 
 class Threads:
@@ -65,11 +65,11 @@ class Threads:
     Parameters
     ----------
     turns : Turns
-        Who runs.
+        Scheduler of this rank's processors.
     exits : Exits
-        Notes who has failed.
+        Records failed processors.
     accounts : Accounts
-        Of the lines that call.
+        Accounts of the calling lines.
     """
 
     def __init__(self, turns: Turns, exits: Exits, accounts: Accounts):
@@ -77,8 +77,8 @@ class Threads:
         self._accounts = accounts
         self._calls: list[ThreadCall] = []
         self._exits = exits
-        # Weak: a script may start thousands of threads, and a finished one must not be kept for the
-        # run.
+        # Weak: a script may start thousands of threads, and a finished thread must not be kept for
+        # the run.
         self._owners: WeakKeyDictionary[Thread, Processor] = WeakKeyDictionary()
         self._failed = False
         self._staying: set[int] = set()
@@ -92,12 +92,12 @@ class Threads:
         self._idle_calls: Counter[int] = Counter()
         self._beginning: set[object] = set()
         self._signaller = 0
-        # Children from before the run, such as a compile process, cannot help any script.
+        # Child processes from before the run, such as a compiler, cannot help any script.
         self._children = activity.children()
 
     @contextmanager
     def watched(self) -> Iterator[None]:
-        """Within it, threads belong to the processors that start them."""
+        """Context manager: threads belong to the processors that start them."""
         start, start_plain = Thread.start, _thread.start_new_thread
         begun, process, leave = self._began, os.getpid(), os._exit
 
@@ -109,9 +109,8 @@ class Threads:
             return start_plain(self._owned(function), *arguments)
 
         def leave_process(status: int) -> NoReturn:
-            # A forked child of a script may leave as it likes. The patch was copied into it by the
-            # fork.
-            if os.getpid() != process:  # of one that has been forked
+            # A forked child of a script may leave freely. The fork copied the patch into the child.
+            if os.getpid() != process:  # in a forked child
                 leave(status)
             elif _is_main():
                 self._turns.stop(Left(status))
@@ -123,7 +122,7 @@ class Threads:
             (os, "_exit", leave_process),
         )
         # Only the main thread may set handlers, and only it runs processors. A notebook's kernel
-        # may run the emulator elsewhere.
+        # may run the emulator in another thread.
         handler = signal.signal(SIGNAL, self._wake) if _is_main() else None
         try:
             with replaced(*places):
@@ -133,38 +132,37 @@ class Threads:
                 signal.signal(SIGNAL, handler)
 
     def end(self) -> None:
-        """Let threads whose calls were refused come to their ends: somebody may wait for them."""
+        """Release threads whose calls were refused, because other code may wait for their end."""
         self._over = True
         self._needed.set()
-        # A copy, here and below: threads append to the list while this one reads it.
+        # A copy, here and below: threads append to the list while this thread reads it.
         for call in list(self._calls):
             call.done.set()
 
     def join(self) -> None:
-        """Wait for the running processor's threads, as the interpreter does at its end."""
-        if not self._owners:  # as mostly; to list what is held weakly takes some microseconds
+        """Wait for the running processor's threads, like the interpreter at its end."""
+        if not self._owners:  # the usual case; listing weak references takes some microseconds
             return
         here = self._turns.current
-        # Only its own: waiting for another processor's thread here would be a wait that MPI knows
-        # nothing of.
+        # Only the processor's own threads: MPI would know nothing of a wait for another processor's
+        # thread.
         own = [thread for thread, owner in list(self._owners.items()) if owner is here]
         for thread in own:
             _dismiss(thread)
         for thread in own:
-            # Daemon threads are what a real process kills at its end.
+            # A real process kills daemon threads at its end.
             if not thread.daemon:
                 thread.join()
 
     @property
     def owner(self) -> Processor:
-        """The processor whose thread the caller is."""
+        """The processor to which the calling thread belongs."""
         return self._owners.get(current_thread(), self._turns.current)
 
     @property
     def computing(self) -> int:
-        """Number of threads that are alive and in no call that has begun."""
-        # A thread whose call has begun waits for MPI itself, so it cannot be the help that others
-        # wait for.
+        """Number of living threads without a begun call."""
+        # A thread whose call has begun waits for MPI itself. It cannot provide the awaited help.
         alive = {thread.ident for thread in self._alive()}
         calls = list(self._calls)
         waiting = {call.thread for call in calls if call.begun}
@@ -175,88 +173,87 @@ class Threads:
         return [one for one in list(self._owners) if one.is_alive()] if self._owners else []
 
     def at_work(self, with_children: bool) -> tuple[int, int]:
-        """Count what may let a processor go on although all processors wait in MPI.
+        """Count outside activities that may resume a processor although all wait in MPI.
 
         Parameters
         ----------
         with_children : bool
-            Whether child processes may do so without a thread of this process.
+            Whether child processes count even without a living thread of this process.
 
         Returns
         -------
         (int, int)
-            Threads and child processes that compute, and those that wait for a time, a file, a
-            socket or another process.
+            Number of computing threads and child processes, and number of those that wait for a
+            time, a file, a socket or another process.
         """
         found = [*self._away]
         calls, alive = list(self._calls), self._alive()
         if alive or with_children:
             found.append(activity.of_children(self._children))
-        # A call that has not begun will change something in the next round, even if its thread
-        # seems to sleep.
+        # A call that has not begun changes the state in the next round, even if its thread seems to
+        # sleep.
         if self._beginning or any(not call.begun for call in calls):
             found.append(Activity.COMPUTES)
         waiting = {call.thread for call in calls}
         for thread in alive:
-            # A thread that waits for its MPI call shows as waiting for a lock. Only the others are
-            # worth a look at `/proc`.
+            # A thread that waits for its MPI call appears to wait for a lock. Only other threads
+            # are looked up in `/proc`.
             is_free = thread.ident not in waiting and thread.native_id is not None
-            # A thread that polls for ever looks busy. After so many polls in vain it counts as one
-            # that waits.
+            # A thread in an endless polling loop looks busy. After `IDLE_CALLS` unsuccessful polls
+            # the thread counts as waiting.
             if is_free and self._idle_calls[thread.ident or 0] < IDLE_CALLS:
                 found.append(activity.of_thread(thread.native_id or 0))
         if alive and activity.any_thread_runs({get_native_id(), self._signaller}):
-            found.append(Activity.COMPUTES)  # a thread of a library may compute for one that waits
+            found.append(Activity.COMPUTES)  # a library's thread may compute for a waiting thread
         return found.count(Activity.COMPUTES), found.count(Activity.WAITS)
 
     def moved(self) -> None:
-        """Note that a message moves: threads that have called in vain may help again."""
+        """Record that a message moves: threads with unsuccessful polls may help again."""
         self._idle_calls.clear()
 
     @property
     def let_go(self) -> int:
-        """Number of processors that were interrupted for the sake of such as wait for a network."""
+        """Number of processors interrupted to give turns to processors that wait for a network."""
         return self._interrupted if self._network else 0
 
     def expect_network(self) -> None:
-        """Let others have turns from now on: a thread waits for a network, and may for theirs."""
-        # The thread waits in real time, on a socket that another processor has to serve. So turns
-        # must be taken away from those that compute.
+        """Give turns to all processors from now on, because a thread waits for a network."""
+        # The thread waits in real time on a socket served by another processor. Turns must be taken
+        # away from computing processors.
         self._expected = True
         self.mind_network(False)
 
     def mind_network(self, waits: bool) -> None:
-        """Note whether any processor waits for a network: nobody is to keep it from its turns."""
+        """Record whether any processor waits for a network, and start signals if so."""
         self._network = waits or self._expected
         if self._network:
             self._begin_signals()
             self._needed.set()
 
     def serve(self, kind: str, frame: FrameType, work: Callable[[], Any]) -> Any:
-        """Let the caller's processor do what its thread calls, beside its script; wait for it.
+        """Make the calling thread's processor carry out a call in a fiber, and wait for the result.
 
         Raises
         ------
         RuntimeError
-            It is called by a greenlet of the script's own.
+            The caller is a greenlet created by the script.
         SystemExit
             The run has ended.
         Exception
-            The call's own.
+            The call itself raises an exception.
         """
-        # In the main thread a foreign greenlet is the script's own. It has no turn to give away, so
-        # a wait would hang.
+        # In the main thread a foreign greenlet was created by the script. It has no turn to give
+        # up, and a wait would hang.
         if _is_main():
-            raise RuntimeError(f"{kind} is called from a greenlet of the script's own.")
+            raise RuntimeError(f"{kind} is called from a greenlet created by the script.")
         call = ThreadCall(self.owner, kind, frame, work)
-        # Appended before the flag is set: the signalling thread sleeps only if it finds the list
-        # empty after the flag.
+        # Appended before the flag is set: the signalling thread sleeps only if the list is empty
+        # after the flag.
         self._calls.append(call)
         self._needed.set()
         if not self._over:
             call.done.wait()
-        # Calls leave the list when they are done. One that is still there was woken by the end of
-        # the run.
+        # Completed calls leave the list. A call still in the list was woken by the end of the run.
         if call in self._calls:  # the run has ended without it
             sys.exit()
         if call.error is not None:
@@ -264,16 +261,16 @@ class Threads:
         return call.value
 
     def begin_calls(self) -> None:
-        """Begin what threads have called, each beside its processor's script."""
+        """Begin the calls made by threads, each in a fiber of its processor."""
         for call in list(self._calls):
             if not call.begun:
                 call.begun = True
                 self._turns.begin(partial(self._do, call), call.owner)
 
     def _do(self, call: ThreadCall) -> None:
-        """Do what a thread has called."""
+        """Carry out a thread's MPI call in a fiber of its processor."""
         here = self._turns.current
-        # The fiber has no frame of the script. So the thread's frame names the line that pays.
+        # The fiber has no frame of the script. The thread's frame determines the charged line.
         here.account = call.account = self._accounts.at(call.kind, call.frame)
         call.account.calls += 1
         try:
@@ -281,14 +278,14 @@ class Threads:
         except Exception as error:
             call.error = error
         self._calls.remove(call)
-        # Polls in a loop with a time limit end by themselves. They are no sign that the thread
-        # waits in vain.
+        # Polls in a loop with a time limit end by themselves. Such polls are no sign of a thread
+        # waiting in vain.
         if call.kind.lower().startswith(POLLS) and not in_timed_loop(call.frame):
             self._idle_calls[call.thread] += 1
         call.done.set()
 
     def stop(self, error: BaseException) -> NoReturn:
-        """Fail the processor whose thread the caller is, which ends.
+        """Fail the calling thread's processor, and end the thread.
 
         Raises
         ------
@@ -299,27 +296,26 @@ class Threads:
         if not self._over:
             self._exits.fail(owner, error.with_traceback(script_line()), self._turns.now)
             self._failed = True
-        # The thread must not return into the script, which has failed. It keeps the main thread
-        # awake until that ends the run.
+        # The thread must not return into the failed script. It keeps the main thread awake until
+        # the main thread ends the run.
         while not self._over:
             self._needed.set()
             time.sleep(AGAIN)
         sys.exit()
 
     def _began(self, thread: Thread) -> None:
-        """Note whose a thread is."""
-        # A thread started by a thread belongs to the same processor, which need not be the one that
-        # has the turn.
+        """Record the processor to which a new thread belongs."""
+        # A thread started by a thread belongs to the same processor, possibly not the running one.
         self._owners[thread] = self._owners.get(current_thread(), self._turns.current)
         self._begin_signals()
 
     def _owned(self, function: Callable[..., Any]) -> Callable[..., None]:
-        """Return a function for a thread of `_thread`, which belongs to the caller's processor."""
+        """Wrap a function for a thread of `_thread`, owned by the caller's processor."""
         owner = self._owners.get(current_thread(), self._turns.current)
         self._begin_signals()
         place = object()
-        # A thread of `_thread` has no object until it runs. The placeholder keeps the run from
-        # being judged dead in between.
+        # A thread of `_thread` has no object until it runs. The placeholder prevents a deadlock
+        # verdict in between.
         self._beginning.add(place)
 
         def run(*arguments: Any, **named: Any) -> None:
@@ -336,12 +332,12 @@ class Threads:
     def _begin_signals(self) -> None:
         if not self._is_signalling:
             self._is_signalling = True
-            # Only now, as most scripts have no threads: a thread that wakes up twenty times a
-            # second would cost all of them.
-            start_new_thread(self._signal, ())  # which no script finds among its threads
+            # Started late, because most scripts have no threads: a thread that wakes twenty times a
+            # second would slow all of them.
+            start_new_thread(self._signal, ())  # hidden from the script's list of threads
 
     def _signal(self) -> None:
-        """Signal the main thread as long as somebody waits for it to give others a turn."""
+        """Signal the main thread while a thread or a network wait needs a turn."""
         self._signaller = get_native_id()
         while not self._over:
             self._needed.wait()
@@ -349,38 +345,39 @@ class Threads:
             calls = list(self._calls)
             if not (calls or self._interrupted or self._failed or self._network):
                 continue
-            # Set again before the sleep. Clearing and leaving it would lose a call that comes
-            # between the look and the wait.
+            # Set again before the sleep. Otherwise a call between the check and the wait would be
+            # lost.
             self._needed.set()
             if self._beginning or any(not call.begun for call in calls):
                 time.sleep(0.001)
             else:
                 time.sleep(NETWORK if self._network else AGAIN)
             if not self._over:
-                # Looked up before the signal changes it: what the main thread was doing tells
-                # whether its processor waits outside of MPI.
+                # Looked up before the signal changes it: the main thread's activity shows whether
+                # its processor waits outside of MPI.
                 self._main = activity.of_thread(main_thread().native_id or get_native_id())
                 signal.pthread_kill(main_thread().ident or get_ident(), SIGNAL)
 
     def _wake(self, _: int, frame: FrameType | None) -> None:
-        """Let the running processor wait for calls of its threads, or stay: the run has failed."""
+        """Interrupt the running processor for calls of its threads, or stop it after a failure."""
         here = self._turns.current
-        # Between turns, inside a call, or in a greenlet of the script's own there is no safe point
-        # for a switch.
+        # Between turns, inside a call, or in a greenlet created by the script there is no safe
+        # point for a switch.
         if here.id < 0 or here.account is not None or getcurrent() is not here.thread:
             return
-        # The run has failed in a thread. Its processor is still in its script and has to be stopped
+        # The run has failed in a thread. Its processor is still in its script and must be stopped
         # there, once.
         if self._failed and here.id not in self._staying:
             self._staying.add(here.id)
             self._turns.stay()
-        # It may wait for a thread by means of the interpreter's own, which keep all others from
-        # their turns; or do something else, which the thread's call waits for: so not for ever.
-        # Or it waits for a lock of a processor that was interrupted before: that one goes first.
+        # The processor may wait for a thread through the interpreter's locks, and so block all
+        # processors. Or it does something else that the thread's call waits for, therefore the
+        # interruption is limited. Or it waits for a lock of a processor interrupted earlier, which
+        # goes first.
         in_vain, before = 0, self._interrupted
         network = self._network and not _imports(frame)
         self._interrupted += 1
-        away = self._main  # what the processor did, and does again after this
+        away = self._main  # activity of the processor now, and again after the interruption
         self._away.append(away)
         try:
             while (self._calls or before or network) and in_vain < IN_VAIN:
@@ -388,12 +385,12 @@ class Threads:
                 self.begin_calls()
                 here.account = next((one.account for one in self._calls if one.owner is here), None)
                 # The processor is interrupted, not blocked: it must run again even if nothing
-                # happens, or its computation would stop.
+                # happens. Otherwise its computation would stop.
                 self._turns.polling.append(here)
                 self._turns.sleep()
                 here.account = None
-                # Progress resets the count: as long as messages move, the thread's call may be
-                # about to complete.
+                # Progress resets the count: while messages move, the thread's call may be about to
+                # complete.
                 in_vain = in_vain + 1 if self._turns.now == now else 0
         finally:
             self._interrupted -= 1
@@ -402,22 +399,22 @@ class Threads:
 
 @dataclass(slots=True, eq=False)
 class ThreadCall:
-    """A call of MPI that a thread makes."""
+    """An MPI call made by a thread."""
 
     owner: Processor
-    """Processor whose thread it is."""
+    """Processor to which the thread belongs."""
     kind: str
     """Name of the call."""
     frame: FrameType
-    """Frame of the script that calls."""
+    """Frame of the script that makes the call."""
     work: Callable[[], Any]
-    """Does it."""
+    """Function that carries out the call."""
     thread: int = field(default_factory=get_ident)
-    """Thread that calls."""
+    """Identifier of the calling thread."""
     begun: bool = False
     """True if the call has begun."""
     account: Account | None = None
-    """The account of the line that calls, from then on."""
+    """Account of the calling line, once the call has begun."""
     done: Event = field(default_factory=Event)
     """Flag that is set at the end of the call."""
     value: Any = None
@@ -427,20 +424,20 @@ class ThreadCall:
 
 
 def _dismiss(thread: Thread) -> None:
-    """Let an executor's thread end when it has nothing to do, as the interpreter does at its end.
+    """Let an idle thread of an executor end, like the interpreter at its end.
 
-    The executor, which may be another's by then, is known to the function that the thread runs.
+    The function run by the thread has a reference to its executor.
     """
     for reference in getattr(thread, "_args", ()):
-        # An executor's threads wait on its queue for ever. They know it only by this weak
-        # reference, as the interpreter's own exit does.
+        # Threads of an executor wait on its queue forever. They know the executor only by this weak
+        # reference, which the interpreter also uses at exit.
         executor = reference() if isinstance(reference, ref) else None
         if isinstance(executor, Executor):
             executor.shutdown(wait=False)
 
 
 def _imports(frame: FrameType | None) -> bool:
-    """Tell if a frame is of an import: others would find the half of a module."""
+    """Return whether a frame is within an import, when a module is only partly loaded."""
     while frame is not None:
         if frame.f_globals.get("__name__") == "importlib._bootstrap":
             return True
@@ -449,5 +446,5 @@ def _imports(frame: FrameType | None) -> bool:
 
 
 def _is_main() -> bool:
-    """Tell if the caller is the thread in which processors run."""
+    """Return whether the caller is the thread in which processors run."""
     return current_thread() is main_thread()

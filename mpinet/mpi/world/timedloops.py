@@ -1,7 +1,7 @@
-"""Loops that end at a time of the clock: a script may ask in vain for long, and yet go on.
+"""Loops that end at a given time: polling in such a loop is not starvation.
 
-``while time.time() < end and not comm.iprobe(): ..`` is no loop without end. A loop's instructions
-show whether it asks for the time.
+``while time.time() < end and not comm.iprobe(): ..`` ends without a message. The bytecode of a loop
+shows whether the loop reads a clock.
 """
 
 from __future__ import annotations
@@ -15,11 +15,11 @@ from mpinet.mpi.world.failure import frames_outside
 
 CLOCKS = {"monotonic", "now", "perf_counter", "process_time", "time", "utcnow"}
 CLOCKS |= {f"{name}_ns" for name in ("monotonic", "perf_counter", "process_time", "time")}
-"""Names of functions that tell the time."""
+"""Names of functions that return the time."""
 
 
 def in_timed_loop(frame: FrameType | None) -> bool:
-    """Return whether a frame, or one that has called it, is in a loop that asks for the time."""
+    """Return whether a frame or one of its callers is in a loop that reads a clock."""
     return any(
         first <= each.f_lasti <= last
         for each in frames_outside(frame)
@@ -29,7 +29,7 @@ def in_timed_loop(frame: FrameType | None) -> bool:
 
 @cache
 def _timed_loops(code: CodeType) -> list[tuple[int, int]]:
-    """Return the first and the last offset of the loops of a code that ask for the time."""
+    """Return first and last bytecode offsets of the loops in `code` that read a clock."""
     # A cheap exit: most functions mention no clock, and disassembly takes milliseconds.
     if not CLOCKS.intersection(code.co_names):
         return []
@@ -39,8 +39,8 @@ def _timed_loops(code: CodeType) -> list[tuple[int, int]]:
         is_module = one.opname not in ATTRIBUTES and following.opname in ATTRIBUTES  # time.sleep
         if one.argval in CLOCKS and one.opname.startswith("LOAD_") and not is_module:
             clocks.append(one.offset)
-    # A loop is a jump backwards. Source text is not needed, so code from strings and notebooks
-    # works as well.
+    # A loop is a jump backwards. Source text is not needed, and code from strings and notebooks
+    # also works.
     jumps = [(one.argval, one.offset) for one in instructions if one.opcode in JUMPS]
     return [
         (first, last)

@@ -1,8 +1,8 @@
-"""The ways of scripts' messages: keys hop on the machine, the messages go ahead of them.
+"""Transport of scripts' messages: keys hop on the machine, bodies go to the receiver's rank.
 
-For every message the machine's router moves a key hop by hop, in packets where that is asked for.
-The message itself, which may have any size, is handed to the receiver's rank when the key sets out,
-and to the receiver when the key (all packets of it) has come.
+For each message the machine's router moves a key hop by hop, optionally as several packets. The
+body may have any size. It is given to the receiver's rank when the key enters the machine, and to
+the receiver when the key (all its packets) has arrived.
 """
 
 from __future__ import annotations
@@ -27,11 +27,13 @@ from mpinet.process.values import from_bytes, to_bytes
 from mpinet.programs.embed import preferring_links
 
 KEY, ACCOUNT, BORN, TARGET = WORDS = 0, 1, 2, 3
-"""Words that hop: the message's key, the account that pays for it, the step it set out after, and
-its receiver, with which the node where it ends is compare: the header is the routing's affair."""
+"""Payload words of a hopping message: its key, the charged account, the step before it entered, and
+its receiver. The receiver is compared with the final node, because the header belongs to the
+routing.
+"""
 
 AT_ONCE = 1 << 20
-"""Most packets of one processor that set out in one step."""
+"""Maximum number of packets sent by a processor in one step."""
 
 
 class Transit:
@@ -42,9 +44,9 @@ class Transit:
     machine : Machine
         Moves the keys, under its port model.
     contexts : Contexts
-        Keep communicators' messages apart.
+        Separate the messages of communicators.
     options : ScriptOptions
-        The routing, the bytes of a packet, and whether hops are counted by link and account.
+        The routing, the packet size, and whether hops are counted by link and account.
     """
 
     def __init__(self, machine: Machine, contexts: Contexts, options: ScriptOptions):
@@ -63,21 +65,21 @@ class Transit:
         self.now: int = 0
         """Steps since the beginning."""
         self.counts: bool = False
-        """True if messages in flight are counted by the step after which they set out."""
-        # Only filled where processors fail: then it tells when all messages are in that a failed
-        # processor may have sent.
+        """True if messages in flight are counted by the step before they entered."""
+        # Filled only if processors fail. The counts show when all messages of a failed processor
+        # have arrived.
         self._born: dict[int, int] = {}
         self._keys = 0
         self._bodies: dict[int, Message] = {}
         self._missing: dict[int, int] = {}
-        # Kept for a step, because every processor that asks for the time asks it again and again.
+        # Kept for a step, because processors may read the clock repeatedly.
         self._leaving: tuple[int, set[int]] = 0, set()
 
     def has_begun(self, sender: int) -> bool:
-        """Tell if all messages of a processor on this rank that have set out have left it."""
+        """Return whether all messages in flight of a processor of this rank have left it."""
         step, senders = self._leaving
-        # The set of busy senders is made once a step and only on demand. Most scripts never ask for
-        # the time.
+        # The set of busy senders is computed on demand, once a step. Most scripts never read the
+        # clock.
         if step != self.now:
             senders = set(self.router.at_their_sources.tolist())
             self._leaving = self.now, senders
@@ -86,13 +88,13 @@ class Transit:
     def idle(self, steps: int) -> None:
         """Let time pass while no message is in flight on any rank."""
         self.now += steps
-        # A recording numbers its steps by the machine's, which does not move while a run is idle.
+        # A recording counts the machine's steps, and the machine does not step while a run is idle.
         if self._machine.trace is not None:
             self._machine.trace.idle += steps
 
     @property
     def in_flight(self) -> int:
-        """Messages on this rank that have set out."""
+        """Number of messages in flight on this rank."""
         return self.router.live
 
     def advance(
@@ -103,19 +105,19 @@ class Transit:
         Parameters
         ----------
         setting_out : Outbox
-            Messages on this rank that set out in this step.
+            Messages on this rank that enter in this step.
         sent, in_flight : int
-            Messages on all ranks that set out in this step, and those with all others.
+            Messages on all ranks that enter in this step, and all messages in flight.
 
         Returns
         -------
         slots : list of int
             The receiving processors' slots.
         messages : list of Message
-            What has come for each, in the order in which the messages were sent.
+            The message for each slot, in the order in which the messages were sent.
         """
-        # All messages in flight set out in this step, so no older number is in use. Starting at 0
-        # again keeps numbers below 63 bits in long runs.
+        # All messages in flight enter in this step, so no older number is in use. Restarting at 0
+        # keeps numbers below 63 bits in long runs.
         if sent == in_flight:
             self.router.restart()
         if sent:
@@ -124,65 +126,65 @@ class Transit:
         return self._received()
 
     def _set_out(self, sent: Outbox) -> None:
-        """Give the router what processors have sent, and the bodies to the receivers' ranks."""
+        """Inject sent messages into the router, and send their bodies to the receivers' ranks."""
         machine, count = self._machine, sent.messages
         *addresses, messages = sent.columns
         sources, targets, accounts = (np.fromiter(one, np.int64, count) for one in addresses)
-        # Keys of different ranks never collide, without a message about them. They name bodies
-        # only: the order of messages does not depend on them.
+        # Keys of different ranks never collide, without communication. They only name bodies and do
+        # not affect the order of messages.
         keys = (self._keys + np.arange(count)) * machine.transport.size + machine.transport.rank
         self._keys += count
-        # A body may have any size and any type, while the router moves rows of integers. So the
+        # A body may have any size and type, while the router moves rows of integers. Therefore the
         # body travels once, and only its key hops.
         self._give_bodies(targets, keys, messages)
         payload = np.empty((count, len(WORDS)), np.int64)
         payload[:, KEY] = keys
         payload[:, ACCOUNT] = accounts
         payload[:, BORN] = self.now
-        # The header belongs to the routing, which may rewrite it on the way. The target is kept a
-        # second time to verify the arrival.
+        # The header belongs to the routing, which may rewrite it on the way. The target is stored
+        # again to verify the arrival.
         payload[:, TARGET] = targets
         if self._packet is not None:
             packets = np.array([self._packets(message) for message in messages], np.int64)
-            # Packets share one key. The message is complete when as many have come as its body
-            # needs, in any order.
+            # Packets share a key. The message is complete when its number of packets has arrived,
+            # in any order.
             sources, payload = np.repeat(sources, packets), np.repeat(payload, packets, axis=0)
         if count > 1:
-            # A key's number on the machine is its sender and its place among the sender's messages,
-            # so that the order in which messages set out is the same for any number of ranks.
+            # A key's number on the machine consists of its sender and its index among the sender's
+            # messages. The order of messages is then the same for any number of ranks.
             order = sources.argsort(kind="stable")
             sources, payload = sources[order], payload[order]
-        # Priority in the router is by number. Sender first, then place in its own order: the same
-        # for any distribution of processors over ranks.
+        # Priority in the router is by number: sender first, then the index. It is the same for any
+        # distribution of processors over ranks.
         places = _numbers(sources)
-        # All ranks need one stride between senders, or their numbers would overlap.
+        # All ranks need the same stride between senders, or their numbers would overlap.
         most = machine.max(1 + int(places.max(initial=0)))[0]
         if most > AT_ONCE:
             raise UsageError(
-                f"A processor sends {most} packets before it waits for anything, which is more "
-                f"than {AT_ONCE}; let them be larger by --packet."
+                f"A processor sends {most} packets before it blocks, but at most {AT_ONCE} are "
+                "allowed. Choose larger packets with --packet."
             )
         if self.counts:
             self._count(payload[:, BORN], 1)
         total = machine.topology.size * most
-        # `total` reserves the numbers of all ranks at once, so that later injections lie behind
-        # these everywhere.
+        # `total` reserves the numbers of all ranks at once. Later injections follow these numbers
+        # everywhere.
         self.router.inject(sources, payload[:, TARGET], sources * most + places, total, payload)
 
     def _count(self, born: Ints, sign: int) -> None:
-        """Count messages that set out or have come."""
+        """Count messages that enter (sign 1) or have arrived (sign -1), by first step."""
         for step, number in zip(*np.unique(born, return_counts=True), strict=True):
             self._born[int(step)] = self._born.get(int(step), 0) + sign * int(number)
 
     def born_by(self, step: int) -> int:
-        """This rank's share of the messages in flight that had set out by a step."""
+        """Return this rank's number of messages in flight that entered the machine by a step."""
         return sum(number for born, number in self._born.items() if born < step)
 
     def _give_bodies(self, targets: Ints, keys: Ints, messages: list[Message]) -> None:
         """Bring every body to its receiver's rank (collective)."""
         bodies = self._bodies
-        # Stored before the exchange, which takes out those that leave. Messages within a rank are
-        # not pickled at all.
+        # Stored before the exchange, which removes the leaving bodies. Messages within a rank are
+        # not pickled.
         bodies.update(zip(keys.tolist(), messages, strict=True))
 
         def packed(places: list[int]) -> bytes:
@@ -192,9 +194,9 @@ class Transit:
             bodies.update(self._unpacked(text))
 
     def _packed(self, bodies: list[tuple[int, Message]]) -> bytes:
-        """Bodies as another rank gets them: contexts have other numbers there."""
+        """Pack bodies for another rank, with context names instead of numbers."""
         # A context's number depends on the order in which a rank met its communicators. Only the
-        # name means the same elsewhere.
+        # name is valid on another rank.
         name = self._contexts.name
         rows = [
             (key, name(context), source, tag, data, ack)
@@ -203,7 +205,7 @@ class Transit:
         return to_bytes(rows)
 
     def _unpacked(self, text: bytes) -> dict[int, Message]:
-        """Bodies as another rank has given them."""
+        """Unpack message bodies sent by another rank."""
         rows: list[Any] = from_bytes(text)
         number = self._contexts.number
         return {
@@ -212,39 +214,39 @@ class Transit:
         }
 
     def _received(self) -> tuple[list[int], list[Message]]:
-        """Return what has come to its target in this step.
+        """Return the messages that arrived at their targets in this step.
 
         Raises
         ------
         RoutingError
-            On every rank: a message has ended elsewhere, or cannot go on.
+            On every rank: a message ended at the wrong node or cannot move on.
         """
-        # A lost message would leave its receiver waiting, and the report would blame the script for
+        # A lost message would leave its receiver blocked, and the report would blame the script for
         # the routing's fault.
         self._require_none_lost()
         ended = self.router.take()
         if len(ended.numbers) == 0:
             return [], []
         payload = ended.payload
-        # A routing of a user's may claim arrival at the wrong node. The claim is checked here,
-        # where the true target is known.
+        # A user's routing may claim arrival at the wrong node. The claim is checked here, where the
+        # true target is known.
         if (ended.nodes != payload[:, TARGET]).any():
             self._machine.transport.fail(self.router.delivered_elsewhere())
-        # Costs are booked where a message ends, because only there its hops and steps are known.
-        # The account's number names the line that pays.
+        # Costs are charged when a message ends, because only then its hops and steps are known. The
+        # account's number identifies the charged line.
         self.arrivals.note(payload[:, ACCOUNT], ended.hops, payload[:, BORN], self.now)
         if self.counts:
             self._count(payload[:, BORN], -1)
         slots, keys = self._machine.slots(ended.nodes).tolist(), payload[:, KEY].tolist()
         if self._packet is not None:
-            # Store and forward of packets: the receiver sees a message only when its last packet is
-            # there.
+            # Store-and-forward of packets: the receiver gets a message only when its last packet
+            # has arrived.
             whole = [place for place, key in enumerate(keys) if self._completes(key)]
             slots, keys = [slots[place] for place in whole], [keys[place] for place in whole]
         return slots, list(map(self._bodies.pop, keys))
 
     def _require_none_lost(self) -> None:
-        """Raise `RoutingError` on every rank where a message could not go on."""
+        """Raise `RoutingError` on every rank if a message cannot move on."""
         router = self.router
         if router.lost:
             self._machine.transport.fail(
@@ -255,30 +257,30 @@ class Transit:
             )
 
     def _completes(self, key: int) -> bool:
-        """Note that a packet has come; whether it was its message's last."""
-        # The count is made of the body, which is here already. So packets need no numbers and no
-        # total.
+        """Record an arrived packet; return whether it completes its message."""
+        # The count is computed from the body, which has already arrived. Packets need no numbers
+        # and no total.
         missing = self._missing.pop(key, None) or self._packets(self._bodies[key])
         if missing > 1:
             self._missing[key] = missing - 1
         return missing == 1
 
     def _packets(self, message: Message) -> int:
-        """Count the packets in which a message sets out."""
+        """Return the number of packets of a message."""
         assert self._packet is not None
-        # An empty message still is one packet: a barrier has to cross its links.
+        # An empty message is one packet, because a barrier must cross its links.
         return max(1, -(-len(message[BODY]) // self._packet))
 
 
 def _routing(topology: Topology, name: str | None) -> Routing:
-    """The routing that a person has named; where none, what also keeps to collectives' links."""
+    """Return the named routing, or a default routing that follows collectives' links."""
     if name is not None:
         return topology.routing(name)
-    # Collectives send along tree edges, which are links. A default routing may go another way of
-    # the same length, and two steps would meet on one link.
+    # Collectives send along tree edges, which are links. A default routing may take another route
+    # of the same length, and two messages would compete for a link.
     return preferring_links(topology, topology.routing())
 
 
 def _numbers(sources: Ints) -> Ints:
-    """Numbers of messages, by ascending sources, among those of the same source."""
+    """Return the index of each message among messages of the same source; sources ascend."""
     return np.arange(len(sources)) - sources.searchsorted(sources)

@@ -1,7 +1,8 @@
-"""The machine's own broadcast trees, along which collectives of the whole world run.
+"""The machine's own broadcast trees, used by collectives of the whole world.
 
-A tree is what the network's own broadcast does from a root: who informs whom, in which order. It
-is found by running that broadcast once on a machine beside the one that is measured.
+A tree is the communication pattern of the network's own broadcast from a root: which processor
+informs which, in which order. It is found by running this broadcast once on a separate machine,
+without cost for the measured machine.
 """
 
 from __future__ import annotations
@@ -24,69 +25,71 @@ from mpinet.process.telling import gathered
 from mpinet.programs.broadcast import PASSES, TREE, broadcast, require_algorithm
 
 MOST_KEPT = 64
-"""Most trees that are kept, unless more grow at once; each takes memory for every processor."""
+"""Maximum number of kept trees, unless more are grown at once; each takes much memory."""
 
 
 MOST_EXCHANGED = 2_000_000
-"""Most messages of one collective between partners, some N log N, that are preferred to a tree's.
+"""Limit on a collective's messages for exchange between partners; larger collectives use a tree.
 
-An exchange takes half of the steps; but each message costs the host some microseconds.
+An exchange of N processors takes half the steps, but about N log N messages. Each message costs the
+host some microseconds.
 """
 
 
 class TargetPattern(Enum):
-    """Targets of collectives' messages."""
+    """Communication pattern of collectives."""
 
     TREE = "tree"
-    """Pattern along the machine's own broadcast tree."""
+    """Messages along the machine's own broadcast tree."""
     EXCHANGE = "exchange"
     """Exchange with the partners whose ranks differ in one bit, if all members get the result."""
     BINOMIAL = "binomial"
-    """Pattern along the binomial tree over ranks."""
+    """Messages along the binomial tree over ranks."""
     DIRECT = "direct"
-    """Messages from the root to all others, and from all others to the root."""
+    """Messages from the root to all members, and from all members to the root."""
 
 
 @dataclass(frozen=True, eq=False)
 class BroadcastTree:
-    """A broadcast tree, as this rank's processors know it."""
+    """A broadcast tree, as known to this rank's processors."""
 
     parents: Ints
-    """Parent that informs each processor, by slot; -1 for the root. Shape (hosted,)."""
+    """Parent of each processor, by slot; -1 for the root. Shape (hosted,)."""
     begin: Ints
-    """First index in `informed` of the children of each slot's processor. Shape (hosted + 1,)."""
+    """First index in `informed` of each slot's children. Shape (hosted + 1,)."""
     informed: Ints
-    """The children, in the order in which they are informed."""
+    """The children, in the order in which their parents inform them."""
     below: Ints
-    """Processors of each child's subtree, itself included."""
+    """Number of processors in each child's subtree, including the child."""
     walk: Ints
-    """All processors on the root's rank, each before its subtree. The subtree of the child that is
-    informed last comes first. Shape (processors,) or (0,)."""
+    """On the root's rank: all processors, each before its subtree. The subtree of the child
+    informed last comes first. Shape (processors,) or (0,).
+    """
 
     def parent(self, slot: int) -> int:
-        """Return the slot that informs the processor in a slot; -1 if none does."""
+        """Return the processor that informs a slot's processor; -1 for the root."""
         return int(self.parents[slot])
 
     def children(self, slot: int) -> list[int]:
-        """Return the slots that the processor in a slot informs, in this order."""
+        """Return the processors informed by a slot's processor, in order."""
         return list(self.informed[self.begin[slot] : self.begin[slot + 1]].tolist())
 
     def weights(self, slot: int) -> list[int]:
-        """Return the sizes of its children's subtrees."""
+        """Return the number of processors in each child's subtree."""
         return list(self.below[self.begin[slot] : self.begin[slot + 1]].tolist())
 
 
 class Trees:
-    """The trees that have been asked for, by their roots.
+    """The trees requested so far, by root.
 
     Parameters
     ----------
     machine : Machine
-        Whose network, port model, ranks and mapping are used.
+        Provides network, port model, ranks and mapping.
     foundation : Foundation
-        What lets the network's rules be compiled while a script runs.
+        Allows compilation of the network's rules while a script runs.
     pattern : TargetPattern, optional
-        What all collectives use (default: what suits the network).
+        Pattern of all collectives (default: the pattern that suits the network).
     """
 
     def __init__(
@@ -96,7 +99,7 @@ class Trees:
         """Pattern of all collectives; None if the network decides."""
         self._foundation = foundation
         self.wanted: dict[int, list[Processor]] = {}
-        """Roots of trees that are not there yet, each with the processors that wait for it."""
+        """Roots of requested trees, each with the processors that wait for the tree."""
         self._machine = machine
         self._trees: dict[int, BroadcastTree | None] = {}
 
@@ -114,9 +117,9 @@ class Trees:
 
     @cached_property
     def doubling(self) -> bool:
-        """True if processors whose numbers differ in one bit are neighbours, as in a hypercube.
+        """True if processors whose numbers differ in one bit are neighbors, as in a hypercube.
 
-        It is not where their exchange would be too many messages.
+        False if their exchange would need too many messages.
         """
         topology = self._machine.topology
         if topology.size & (topology.size - 1) or not self.suit:
@@ -136,18 +139,17 @@ class Trees:
         return self._trees[root]
 
     def want(self, root: int, processor: Processor) -> None:
-        """Let a processor wait for the tree from a root."""
+        """Register a processor that waits for the tree from a root."""
         self.wanted.setdefault(root, []).append(processor)
 
     def grow(self) -> list[Processor]:
-        """Find the trees that some rank's processors wait for (collective); those processors."""
+        """Grow all requested trees (collective); return this rank's waiting processors."""
         transport = self._machine.transport
         own = np.array(sorted(self.wanted), np.int64)
         texts = transport.gather(own.tobytes())
         together = np.unique(np.frombuffer(b"".join(texts), np.int64))
         roots = np.frombuffer(transport.share(together.tobytes()), np.int64).tolist()
-        # Before growing, so that the trees which are asked for now are never those that are
-        # forgotten.
+        # Before growing, so the trees requested now are never dropped.
         self._make_room(len(roots))
         for root in roots:
             self._trees[root] = self._grown(root)
@@ -156,12 +158,12 @@ class Trees:
         return waited
 
     def _make_room(self, new: int) -> None:
-        """Forget the oldest trees; who has waited for one has looked it up before others grow."""
+        """Drop the oldest trees; their waiting processors have already used them."""
         for root in list(self._trees)[: max(0, len(self._trees) + new - MOST_KEPT)]:
             del self._trees[root]
 
     def _grown(self, root: int) -> BroadcastTree | None:
-        """The tree from a root; None if the network has no broadcast from it."""
+        """Return the tree from a root; None if the network has no broadcast from it."""
         try:
             return grown(self._machine, root)
         except UsageError:
@@ -169,17 +171,17 @@ class Trees:
 
 
 def grown(machine: Machine, root: int) -> BroadcastTree:
-    """The tree of the network's own broadcast from a root (collective)."""
+    """Return the tree of the network's own broadcast from a root (collective)."""
     trace = Trace()
     beside = Machine(
         machine.topology, machine.model, machine.transport, machine.mapping, trace=trace
     )
     own, _ = require_algorithm(machine.topology, root, None, machine.model)
-    # A script may have a tree from every root: passes would take too long for that.
+    # A script may use a tree from every root. Passes would take too long for this.
     broadcast(beside, root, TREE if own == PASSES else own)
     records = _brought_to(beside, trace.records, "receiver")
     records = records[np.lexsort((records["sender"], records["step"], records["receiver"]))]
-    # A broadcast may inform a processor twice. The first message makes the tree.
+    # A broadcast may inform a processor twice. The first message defines the tree.
     _, first = np.unique(records["receiver"], return_index=True)
     records = records[first]
     records = records[records["receiver"] != root]
@@ -195,14 +197,14 @@ def grown(machine: Machine, root: int) -> BroadcastTree:
 
 
 def _brought_to(machine: Machine, records: NDArray[np.void], whom: str) -> NDArray[np.void]:
-    """The records that name this rank's processors as `whom`, from all ranks (collective)."""
+    """Return the records of all ranks with this rank's processors as `whom` (collective)."""
     away, counts = by_owner(machine, np.ascontiguousarray(records[whom]))
     stay = np.delete(records, away)
     return np.concatenate([stay, machine.transport.exchange(records[away], counts).records])
 
 
 def _walked(machine: Machine, root: int, senders: Ints, informed: Ints) -> tuple[Ints, Ints]:
-    """Sizes of the children's subtrees, and on the root's rank the walk (collective)."""
+    """Return the sizes of the children's subtrees, and the walk on the root's rank (collective)."""
     transport = machine.transport
     edges = gathered(transport, (senders.tolist(), informed.tolist()))
     walk, sizes = _walk(machine.topology.size, root, edges) if edges else (informed, informed)
@@ -213,7 +215,7 @@ def _walked(machine: Machine, root: int, senders: Ints, informed: Ints) -> tuple
 
 
 def _walk(size: int, root: int, edges: list[tuple[list[int], list[int]]]) -> tuple[Ints, Ints]:
-    """All processors in the order of the walk, and the sizes of all subtrees."""
+    """Return all processors in walk order, and the sizes of all subtrees."""
     children: dict[int, list[int]] = {}
     for senders, informed in edges:
         for sender, receiver in zip(senders, informed, strict=True):

@@ -1,7 +1,7 @@
 """The run of a script on all processors, in rounds: the event loop.
 
 In a round every runnable processor runs until it is blocked (`Turns`). Then the ranks agree on the
-next action. Usually the machine makes one step with everything that has been sent (`Transit`).
+next action. Usually the machine makes a step with all sent messages (`Transit`).
 Messages that arrive are matched with receives (`Mail`), and make processors runnable for the next
 round. At quiescence no processor is runnable and no message is in flight.
 """
@@ -39,53 +39,53 @@ from mpinet.mpi.world.trees import Trees
 from mpinet.mpi.world.turns import POLLS_A_ROUND, Turns
 
 PATIENCE = 100
-"""Rounds in which processors poll in vain before they are starved."""
+"""Rounds of unsuccessful polling before processors count as starved."""
 
 LOOKS = 10_000
-"""Looks, a millisecond apart, for clients while all processors wait."""
+"""Checks for clients, a millisecond apart, while all processors wait."""
 
 LOOKS_AT_LOCKS = 20
-"""Looks at threads of which each waits for a lock: one may just be about to release another's."""
+"""Checks of threads that all wait for a lock; a thread may be about to release it.
+"""
 
 LOOKS_AT_SLEEPERS = 600_000
-"""Looks at threads and child processes that wait for something outside of MPI."""
+"""Checks of threads and child processes that wait for an event outside of MPI."""
 
 POLLS_IN_VAIN = 20_000_000
-"""Polls in vain of all processors together before they are starved, however few the rounds."""
+"""Unsuccessful polls of all processors together before they count as starved."""
 
 
 class Totals(NamedTuple):
-    """Sums over all ranks that these agree on after every round."""
+    """Totals over all ranks, agreed after every round."""
 
     sent: int
-    """Messages that set out in this step."""
+    """Number of messages that enter the machine in this step."""
     in_flight: int
-    """Messages in flight, those that set out in this step included."""
+    """Number of messages in flight, including messages that enter in this step."""
     to_self: int
-    """Messages that processors have sent to themselves."""
+    """Number of messages sent by processors to themselves."""
     polling: int
-    """Processors that poll."""
+    """Number of polling processors."""
     wanted: int
-    """Broadcast trees that processors wait for."""
+    """Number of broadcast trees for which processors wait."""
     running: int
-    """Processors that have not ended."""
+    """Number of processors that have not ended."""
     unsettled: int
-    """Lines printed and failures."""
+    """Number of printed lines and failures not yet handled."""
     asked: int
-    """Number of times that processors have asked for the time."""
+    """Number of clock readings of processors."""
     filed: int
-    """Wishes of processors at files."""
+    """Number of file operations requested by processors."""
     choice_points: int
-    """Decisions to make when all processors are blocked."""
+    """Number of processors with open choice points."""
     computing: int
-    """Threads that may yet call."""
+    """Number of threads that may still call MPI."""
     outside: int
-    """Processors that wait for others outside of MPI."""
+    """Number of processors that wait for events outside of MPI."""
     hoping: int
-    """Processors among `outside` that do not wait for clients alone, and others that let these have
-    a turn."""
+    """Number of processors in `outside` that wait for more than clients, or were interrupted."""
     old: int
-    """Messages that keep processors from knowing of a failure."""
+    """Number of messages that delay the notice of a failure."""
 
 
 class World:
@@ -94,7 +94,7 @@ class World:
     Parameters
     ----------
     machine : Machine
-        The machine; its processors are all but its switches.
+        The machine. All nodes except switches are processors.
     options : ScriptOptions
         Options of the run.
     """
@@ -108,18 +108,18 @@ class World:
         self.contexts = Contexts(size, options.places, options.spare)
         self.collectives = LastCalls()
         self.one_sided: OneSided = OneSided()
-        """Locks and conflicts of windows."""
+        """Locks of windows, and conflicting accesses."""
         self.accounts = Accounts(machine.transport.rank, machine.transport.size)
         self.exits = Exits(machine, options.out or sys.stdout)
         nodes = machine.nodes.tolist()
         numbers = [node if node < size else None for node in nodes]
         self.turns: Turns = Turns(numbers, self.exits, options.own)
         """Scheduler of this rank's processors."""
-        # Spare processors exist from the start, since the network's size is fixed. A spawn only
-        # gives one of them a script, so that no table of slots ever grows.
+        # Spare processors exist from the start, because the network's size is fixed. A spawn only
+        # gives them a script, and no table of slots ever grows.
         self.turns.leave_free(set(self.contexts.spare))
-        # The kinds of mail differ in matching or in notes, never in transport. So a run takes one
-        # class, and the plain one pays no test for the others' work.
+        # The kinds of mail differ in matching or in records, never in transport. Each run uses a
+        # single class, and plain mail needs no tests for the other kinds.
         between = self.turns, self.contexts, self.exits, options.synchronous
         if options.arrivals is not None:
             self.mail: Mail = ChoiceMail(*between, options.arrivals)
@@ -129,22 +129,22 @@ class World:
         else:
             self.mail = Mail(*between)
         self.desk: Desk = Desk(self.turns, self.mail, self.contexts)
-        """Desk that keeps free processors and names of ports."""
+        """Desk that allocates free processors and registers ports."""
         self.transit: Transit = Transit(machine, self.contexts, options)
         """Messages in flight."""
         calls = machine.trace.calls if machine.trace else None
         self.waits: Waits | None = Waits(calls) if options.metered else None
-        """Steps in calls; None if these are not metered."""
-        # Waits pass each call on to the recording. So one object is notified per call, whether
-        # meters, a recording or both are wanted.
+        """Steps spent in calls; None if not metered."""
+        # `Waits` forwards each call to the recording. One object is notified per call, whether
+        # meters, a recording or both are active.
         self.recorded = self.waits or calls
         whole = self.turns, self.mail, self.contexts, self.transit
         self.recovery: Recovery = Recovery(*whole, options.faults or {})
-        """Failed processors, and agreements without them."""
+        """Failed processors, and agreements among the remaining processors."""
         self.clock = Clock(self.turns, self.mail, self.transit)
         self.threads = Threads(self.turns, self.exits, self.accounts)
         self.filing: Filing = Filing(machine, self.turns)
-        """Wishes of processors at files."""
+        """File operations requested by processors."""
         self._foundation = Foundation()
         self._looks = self._still = 0
         self.trees = Trees(machine, self._foundation, options.pattern)
@@ -155,12 +155,12 @@ class World:
         Parameters
         ----------
         program : callable
-            What a processor does, in its thread.
+            The program of a processor, run in the processor's thread.
 
         Raises
         ------
         ProgramError
-            A program fails; has the processor's traceback.
+            A program fails; the error contains the processor's traceback.
         Deadlock
             Processors wait for messages that no processor will send.
         """
@@ -171,13 +171,13 @@ class World:
             self.end()
 
     def begin(self, program: Callable[[Processor], None]) -> None:
-        """Give every processor a thread that is to run a program."""
+        """Give every processor a thread for running a program."""
         self.turns.start(program)
 
     def go_on(self) -> None:
-        """Run rounds until nothing is left to do (collective); raises what `run` raises."""
-        # Every turn puts the running script's `__main__` there, and the last one stays. The caller
-        # of the run must find its own module again.
+        """Run rounds until all processors have ended (collective); raises as `run` does."""
+        # Every turn installs the running script's `__main__`, and the last one stays. The caller of
+        # the run must find its own module again.
         main = sys.modules["__main__"]
         try:
             while self._round():
@@ -186,65 +186,65 @@ class World:
             sys.modules["__main__"] = main
 
     def require_matching_collectives(self) -> None:
-        """Refuse collectives that did not match although no processor waits (collective).
+        """Raise if collectives did not match although no processor is blocked (collective).
 
         Raises
         ------
         ProgramError
-            Members of a communicator have called different collectives, or not all of them one.
+            Members of a communicator called different collectives, or some members called none.
         """
-        # A run may end although members called different collectives, as a bcast sends nothing back
-        # to its root. Real MPI leaves such a program undefined.
+        # A run may end although members called different collectives, because a bcast sends nothing
+        # back to its root. For real MPI such a program is undefined.
         living = [one for one in self.turns.processors if one is not None]
         lines = unequal(self.machine, self.contexts, self.collectives, living)
         if lines and not self.recovery.faults:
-            text = "No processor waits, but they have called collectives that do not match:"
+            text = "No processor waits, but processors have called collectives that do not match:"
             raise ProgramError("\n".join([text, *lines]))
 
     def end(self) -> None:
-        """Stop those who have not come to their end, and give back what scripts have hidden."""
-        # Threads first: one that waits for an answer would keep the interpreter from its end.
-        # Greenlets next, as their `finally` blocks may still use files.
+        """Stop unfinished threads and processors, and restore modules hidden by scripts."""
+        # Threads first: a thread that waits for an answer would keep the interpreter alive.
+        # Greenlets next, because their `finally` blocks may still use files.
         self.threads.end()
         self.turns.close()
         self.filing.close()
         self._foundation.uncover()
 
     def _round(self) -> bool:
-        """Run one round: every processor until it blocks, then one step of the machine.
+        """Run one round: all processors until they block, then a step of the machine.
 
-        Returns whether anything is left to do, the same on all ranks.
+        Returns whether work is left, the same on all ranks.
         """
         # Calls of threads begin before any turn, because processors of this round may block until
         # such a call has been made.
         self.threads.begin_calls()
-        # A failure takes effect between two rounds. Inside a round it would depend on which of a
-        # rank's processors had its turn before.
+        # A failure takes effect between two rounds. Inside a round it would depend on the order of
+        # turns on a rank.
         self.recovery.begin_round()
         self.turns.run_until_all_block()
         with self._foundation.restored():
-            # The round's only agreement: all ranks see these totals, and so take the same branch.
+            # The round's only agreement: all ranks see these totals and take the same branch.
             total = Totals(*self.machine.sum(*self._own_totals()))
-            # These counts are of one round. They are cleared after the sum, and before anything
+            # These counts belong to one round. They are cleared after the sum, before any code
             # below can give a processor a turn.
             self.mail.to_self = self.clock.asked = self.turns.outside = self.turns.hoping = 0
             self.threads.mind_network(total.outside > 0)
             self.recovery.settle(total.old)
-            # Output is rare, and gathering it is one more collective operation. The sum above
-            # already tells all ranks whether it is needed.
+            # Output is rare, and gathering output needs an additional collective operation. The sum
+            # above already shows all ranks whether output exists.
             if total.unsettled:
                 self.exits.settle()  # prints; raises the lowest processor's failure
-            # Polling processors become runnable before the step. Those that the step wakes come
-            # behind them, so that the order is fixed.
+            # Polling processors become runnable before the step, and processors woken by the step
+            # come after them. This fixes the order.
             self.turns.next_round()
             more = self._step(total)
-            # Turns keep a copy, because every wait notes the step in which it began. Asking the
-            # transit would cost each of them a chain of attributes.
+            # Turns keep a copy, because every wait stores the step in which it began. Asking the
+            # transit would cost a chain of attribute lookups.
             self.turns.now = self.transit.now
             return more
 
     def _own_totals(self) -> Totals:
-        """This rank's share of the totals."""
+        """Return this rank's contribution to the round's totals."""
         sent = self.mail.outbox.messages
         return Totals(
             sent=sent,
@@ -264,45 +264,45 @@ class World:
         )
 
     def _step(self, total: Totals) -> bool:
-        """Do what is next, and return whether there will be more to do."""
-        if total.wanted:  # somebody needs a broadcast tree: no step
+        """Take the round's action, and return whether work is left."""
+        if total.wanted:  # a processor needs a broadcast tree: no step
             self.turns.runnable += self.trees.grow()
             return True
-        if total.filed:  # nor for files
+        if total.filed:  # no step for files
             self.filing.settle()
             return True
-        # Without a message in flight a step would change nothing, and counting it would charge the
+        # Without a message in flight a step would change nothing. Counting it would charge the
         # script for waiting.
         if not total.in_flight:
             return self._at_quiescence(total)
-        # A message in flight is progress, so patience starts anew: the processors that poll may be
-        # waiting for just this one.
+        # A message in flight is progress, so patience starts again: the polling processors may be
+        # waiting for this message.
         self.turns.idle_rounds = self._looks = self._still = 0
         self.threads.moved()
         self.clock.move()
-        # Messages leave the outbox before delivery. What a delivery sends, such as an
-        # acknowledgement, belongs to the next step.
+        # Messages leave the outbox before delivery. Messages sent during delivery, such as an
+        # acknowledgement, belong to the next step.
         self.mail.deliver(*self.transit.advance(self.mail.collect(), total.sent, total.in_flight))
         return True
 
     def _at_quiescence(self, total: Totals) -> bool:
         """Handle quiescence: choices, idle time, polls, a deadlock or the end."""
         turns = self.turns
-        # A message to oneself takes no step, but it may complete a receive of a thread. It counts
-        # as progress of the script, though not of the machine.
+        # A message to the same processor takes no step, but may complete a receive of a thread. It
+        # counts as progress of the script, not of the machine.
         if total.to_self:
             self._looks = self._still = 0
             self.threads.moved()
-        # A failure becomes known in the next round and may wake processors. Deadlock can only be
-        # judged after that.
+        # A failure becomes known in the next round and may wake processors. Deadlock can be
+        # detected only after that.
         if total.running and self.recovery.learns:
             return True
-        # Quiescence: all processors are blocked and no message is in flight. Only now has every
-        # message come that an open receive could get, so the choice is complete.
+        # Quiescence: all processors are blocked and no message is in flight. Now all candidate
+        # messages of open receives have arrived, so the choice is complete.
         if total.choice_points and not total.to_self:
             self.mail.resolve_choices(self.machine)
             return True
-        # A loop that polls until a time is over ends only if time passes. So idle steps are made,
+        # A loop that polls until a given time ends only if time passes. Idle steps are made
         # although no message moves.
         if total.polling and total.asked and not total.to_self and self.clock.may_idle:
             turns.idle_rounds = 0
@@ -315,60 +315,63 @@ class World:
             return True
         idle_rounds = 0 if total.to_self else turns.idle_rounds + (total.polling > 0)
         turns.idle_rounds = idle_rounds
-        # Two limits, because rounds are cheap with few processors and expensive with a million.
-        # Either one alone would be too hasty or take minutes.
+        # Two limits, because rounds are cheap with few processors and expensive with a million. One
+        # limit alone would be too short or take minutes.
         polls = idle_rounds * total.polling * POLLS_A_ROUND
         starved = idle_rounds > PATIENCE or polls > POLLS_IN_VAIN
         if total.running and (starved or not total.polling):
             if self._may_yet_progress(total):
                 return True
-            # A processor that is due to fail later may be the reason for the wait. Time passes up
-            # to that step, and then its peers are told.
+            # A processor with a later scheduled failure may be the reason for the wait. Time passes
+            # up to that step, and then its peers are notified.
             if self.recovery.idle():
                 turns.idle_rounds = 0
                 return True
-            # The explanation gathers from all ranks, so every rank takes this branch and raises the
-            # same text.
+            # The explanation gathers from all ranks, therefore every rank takes this branch and
+            # raises the same text.
             text = self._explanation(total)
             if self._looks >= LOOKS_AT_SLEEPERS:
-                text += f"\nWhat might help has done nothing for {LOOKS_AT_SLEEPERS // 1000} s."
+                text += (
+                    "\nThreads, child processes and sockets made no progress for "
+                    f"{LOOKS_AT_SLEEPERS // 1000} s."
+                )
             raise Deadlock(text)
         return total.running > 0
 
     def _explanation(self, total: Totals) -> str:
-        """Return why processors wait, the same text on all ranks (collective)."""
+        """Return why processors are blocked, the same text on all ranks (collective)."""
         here = [processor for processor in self.turns.processors if processor is not None]
         now = self.transit.now
         # A window's lock is held at its target, which may be on another rank. The waiting origin
-        # learns of the holder only here.
+        # learns the holder only here.
         deadlock.name_holders(self.machine, self.contexts, self.one_sided, here)
         return deadlock.explanation(
             self.machine, self.contexts, self.collectives, here, now, total.polling
         )
 
     def _may_yet_progress(self, total: Totals) -> bool:
-        """Return whether something outside of MPI may let a processor go on (collective)."""
-        # A child process helps only a processor that looks for it. One that is blocked in MPI
-        # cannot notice what a child does.
+        """Return whether an event outside of MPI may resume a processor (collective)."""
+        # A child process helps only a polling processor. A processor blocked in MPI cannot notice
+        # the child's actions.
         with_children = total.polling + total.outside > 0
         own_computing, own_waiting = self.threads.at_work(with_children)
-        # A processor that polls in a loop with a time limit is not starved: the clock ends its
-        # loop. Its bytecode shows whether the loop reads a clock.
+        # A processor that polls in a loop with a time limit is not starved, because the clock ends
+        # its loop. The loop's bytecode shows whether it reads a clock.
         polling = [one for one in self.turns.runnable if one.awaited is None]
         own_waiting += any(in_timed_loop(one.thread.gr_frame) for one in polling)
-        # All ranks have to agree, since one rank's thread may send what another rank's processor
-        # waits for.
+        # All ranks must agree, because one rank's thread may send the message that another rank's
+        # processor waits for.
         computing, waiting = self.machine.sum(own_computing, own_waiting)
         if total.hoping:
             self._looks = 0
-        # A warning rather than an error: a sleeping thread may be right to sleep. Ctrl-C is the
-        # user's decision.
+        # A warning rather than an error: a sleeping thread may be right to sleep. The user decides
+        # and can press Ctrl-C.
         if waiting and not computing and self._looks == LOOKS:
             self._warn(total)
         if total.hoping or computing or waiting:
             self._still = 0
             is_over = self._looks >= LOOKS_AT_SLEEPERS
-        else:  # a thread that waits for a lock may get it from one that has been looked at before
+        else:  # a thread may get its lock from a thread checked earlier
             self._still += 1
             is_over = self._still > (LOOKS_AT_LOCKS if total.computing else 0)
             is_over = is_over and (not total.outside or self._looks >= LOOKS)
@@ -377,22 +380,22 @@ class World:
         self._looks += not computing
         if not is_over:
             # Threads of this process need the interpreter's lock, and other ranks need the core.
-            # Spinning here would delay exactly those that may help.
+            # Spinning here would delay exactly the threads that may help.
             time.sleep(0.001)
         return not is_over
 
     def _warn(self, total: Totals) -> None:
-        """Tell that nothing moves, though something may yet help (collective)."""
+        """Warn that nothing moves although an outside event may still help (collective)."""
         text = self._explanation(total)
         self.exits.warn(
-            f"mpinet: nothing has moved for {LOOKS // 1000} s. A thread, a child or a clock "
-            f"may still help, so the run goes on; Ctrl-C ends it.\n{text}\n"
+            f"mpinet: no progress for {LOOKS // 1000} s. A thread, a child process or a clock may "
+            f"still help. The run continues; Ctrl-C ends it.\n{text}\n"
         )
 
     def tree(self, root: int) -> Any:
-        """The machine's broadcast tree from a processor; blocks until it is there."""
-        # All ranks have to take part in growing a tree. So the processor blocks, and the trees that
-        # any rank wants grow together after the round.
+        """Return the machine's broadcast tree from a processor; blocks until the tree exists."""
+        # All ranks take part in growing a tree. The processor blocks, and all requested trees grow
+        # together after the round.
         if root not in self.trees:
             self.trees.want(root, self.turns.current)
             self.turns.sleep()
