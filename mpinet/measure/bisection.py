@@ -1,9 +1,9 @@
-"""Bisection width: the fewest channels between two halves of a network, or bounds on it.
+"""Bisection width: the fewest channels between two halves of a network, or bounds on the number.
 
-A cut divides the processors into halves (one more on one side where their number is odd) and puts
-every switch on either side. Its width is the number of links between the sides, several links
-between the same two nodes counting once; in a bus network the number of busses that have members
-on both sides.
+A bisection divides the processors into halves (one more on one side if their number is odd) and
+puts every switch on either side. Its width is the number of links between the sides; several links
+between the same two nodes count once. In a bus network the width is the number of busses with
+members on both sides.
 """
 
 from __future__ import annotations
@@ -29,30 +29,31 @@ from mpinet.networks.catalogue import open_topology
 from mpinet.networks.topology import NetworkLike, Topology
 
 LARGEST_SPECTRUM = 2048
-"""Most nodes of a network whose eigenvalues are computed."""
+"""Largest number of nodes of a network for eigenvalue computations."""
 
 ROUNDING = 1e-6
-"""Far more than the rounding error of an eigenvalue or a sum of path fractions."""
+"""Safety margin far above the rounding error of an eigenvalue or a sum of path fractions."""
 
 MOST_ROUNDS = 20
-"""Most rounds of flow; later ones help little."""
+"""Largest number of rounds of flow; further rounds help little."""
 
 LENGTHS, STEEPNESS = 1000, 3
-"""Length of the busiest link in the next round of flow, and by how many powers of e it exceeds that
-of a link without flow."""
+"""Length of the busiest link in the next round of flow, and the exponent k for which this length is
+e^k times the length of a link without flow.
+"""
 
 FLOW_STEPS_PER_SECOND = 5e6
-"""About how many (node, link) pairs a round of flow handles in a second."""
+"""Approximate number of (node, link) pairs that a round of flow handles per second."""
 
 
 @described
 @dataclass(frozen=True, eq=False)
 class Bisection(Bounded):
-    """Bounds of a bisection width; it compares with numbers as far as the bounds decide.
+    """Bounds on a bisection width; comparisons with numbers work as far as the bounds decide.
 
-    A comparison that `lower` and `upper` answer differently raises `OutOfReach`.
+    A comparison with different answers for `lower` and `upper` raises `OutOfReach`.
 
-    No cut into halves is narrower than `lower`; `side` shows one of width `upper`.
+    No bisection is narrower than `lower`; `side` is a bisection of width `upper`.
     """
 
     side: tuple[int, ...]
@@ -63,19 +64,19 @@ class Bisection(Bounded):
 
 
 def cut_width(topology: NetworkLike, side: Iterable[int]) -> int:
-    """Links between these nodes and the others; on busses, busses with members on both sides.
+    """Return the number of links, or of busses, between these nodes and the rest.
 
     Parameters
     ----------
     topology : Topology or str
         The network.
     side : iterable of int
-        Nodes; not necessarily half of them.
+        Nodes on one side; any number of nodes.
 
     Raises
     ------
     NodeError
-        A node that the network does not have.
+        A node is not in the network.
     """
     network = open_topology(topology)
     inside = np.zeros(network.size, bool)
@@ -86,25 +87,25 @@ def cut_width(topology: NetworkLike, side: Iterable[int]) -> int:
 
 
 def bisection_width(topology: NetworkLike, seconds: float = 10.0) -> Bisection:
-    """The bisection width, exact where the effort is enough, else bounds with a cut.
+    """Return the bisection width, exact if the effort suffices, otherwise bounds with a bisection.
 
-    The cut is the best of a search by exchanges of nodes. It is shown to be narrowest by a lower
-    bound (by the second eigenvalue of the Laplacian, Fiedler 1973; or by the links' loads when all
-    pairs' flows are split evenly over their shortest paths), by all cuts as a front passes over
-    the nodes if few are in it at a time, or by a constraint solver. Every rank finds the same for
-    itself.
+    The bisection is the best result of a search by exchanges of nodes. A lower bound may prove the
+    minimum. Bounds come from the second eigenvalue of the Laplacian (Fiedler 1973), and from link
+    loads with the flows of all pairs split evenly over their shortest paths. Otherwise all cuts are
+    enumerated while a front of few nodes passes over the network, or a constraint solver decides.
+    Every rank computes the same result by itself.
 
     Parameters
     ----------
     topology : Topology or str
         The network; links or busses.
     seconds : float
-        The effort of the exact search, counted in work: the outcome is the same on every computer.
+        The effort of the exact search, counted in work: the result is the same on every computer.
 
     Raises
     ------
     UsageError
-        The network has a single processor, the effort is none, or a library is not installed.
+        The network has a single processor, the effort is invalid, or a library is not installed.
 
     Examples
     --------
@@ -114,11 +115,13 @@ def bisection_width(topology: NetworkLike, seconds: float = 10.0) -> Bisection:
     """
     network = open_topology(topology)
     if not isinstance(seconds, Real) or not 0 < seconds < inf:
-        raise UsageError(f"seconds={seconds!r}: the effort is a number above 0, as seconds=10.")
+        raise UsageError(
+            f"seconds={seconds!r}: the effort must be a number above 0, e.g. seconds=10."
+        )
     if network.hosts < 2:
         raise UsageError(f"{network.name} has one processor: there are no halves.")
     cuts = cuts_of(network)
-    # The order is by cost. Bounds in closed form end most searches before a table or a solver is
+    # The order is by cost. Closed-form bounds end most searches before a table or a solver is
     # needed.
     lower = max(spectral_bound(network, cuts), flow_bound(network))
     inside = best_cut(cuts, first_cuts(network), lower)
@@ -135,7 +138,7 @@ def bisection_width(topology: NetworkLike, seconds: float = 10.0) -> Bisection:
 
 
 def cuts_of(network: Topology) -> CutHypergraph:
-    """The channels that a cut may part: each link once, or each bus."""
+    """Return the hypergraph of cuttable channels: each link once, or each bus."""
     if network.links:
         ends = edges(network)
         channels = np.repeat(np.arange(len(ends)), 2)
@@ -147,18 +150,18 @@ def cuts_of(network: Topology) -> CutHypergraph:
 
 
 def away_from_first(inside: Flags) -> tuple[int, ...]:
-    """The nodes on the side that node 0 is not on."""
+    """Return the nodes on the side without node 0."""
     return tuple(np.flatnonzero(inside != inside[0]).tolist())
 
 
 def laplacian(network: Topology, cuts: CutHypergraph) -> NDArray[np.float64]:
-    """Laplacian in which the pairs of members that a cut of one channel parts weigh at most 1."""
+    """Return a Laplacian in which each cut channel adds at most 1 to the quadratic form."""
     matrix = np.zeros((network.size, network.size))
     for members in cuts.by_channel():
         most_parted = (len(members) // 2) * ((len(members) + 1) // 2)
-        # A cut splits a bus into i and j members, which parts i*j pairs, at most as many as halves
-        # do: so weighted, a bus adds 1 or less to the quadratic form, and the form is no more than
-        # the width.
+        # A cut splits a bus into i and j members and separates i*j pairs, at most as many as halves
+        # do. With these weights a bus adds 1 or less to the quadratic form, and the form is no more
+        # than the width.
         if most_parted:
             matrix[np.ix_(members, members)] -= 1 / most_parted
     np.fill_diagonal(matrix, 0)
@@ -167,23 +170,24 @@ def laplacian(network: Topology, cuts: CutHypergraph) -> NDArray[np.float64]:
 
 
 def spectral_bound(network: Topology, cuts: CutHypergraph) -> int:
-    """Width that no bisection is below: a b lambda_2 / N for sides of a and b nodes (Fiedler).
+    """Return a lower bound on the bisection width: a b lambda_2 / N for sides of a and b nodes.
 
-    Zero where switches make the sides of unknown size, or the network is large.
+    The bound is due to Fiedler. It is 0 for large networks, and for networks with switches, because
+    the sides then have unknown sizes.
     """
-    # Fiedler's bound needs the sizes of both sides. Switches may be on either side, which leaves
-    # the sizes open.
+    # Fiedler's bound needs the sizes of both sides. Switches may be on either side, so the sizes
+    # are unknown.
     if network.hosts < network.size or network.size > LARGEST_SPECTRUM:
         return 0
     second = np.linalg.eigvalsh(laplacian(network, cuts))[1]
     parted = (network.size // 2) * ((network.size + 1) // 2)
-    # A bound that rounding lifts above a whole number would be false. The margin is far beyond any
+    # A bound lifted above a whole number by rounding would be false. The margin is far beyond any
     # rounding error.
     return max(0, int(np.ceil(second * parted / network.size - ROUNDING)))
 
 
 def flow_bound(network: Topology, rounds: int = 1) -> int:
-    """Width that no bisection is below: the pairs that it parts, by the busiest link's flow.
+    """Return a lower bound on the bisection width: separated pairs over the busiest link's flow.
 
     Parameters
     ----------
@@ -197,28 +201,30 @@ def flow_bound(network: Topology, rounds: int = 1) -> int:
 
 @dataclass(frozen=True)
 class AllPairsFlow:
-    """A flow between all pairs of processors, and the width that it shows."""
+    """A flow between all pairs of processors, and the lower bound derived from it."""
 
     bound: int
     """Lower bound: no bisection has fewer channels."""
     lengths: list[list[int]]
     """Lengths of all links in each round, links ascending by their ends. The flow of a round takes
-    the shortest paths."""
+    the shortest paths.
+    """
 
 
 def flow_of(network: Topology, rounds: int) -> AllPairsFlow:
-    """The flow whose busiest link, of those that some rounds make, shows the most.
+    """Return the all-pairs flow with the best lower bound, over a number of rounds.
 
-    One unit of flow for each pair of processors, split evenly over its shortest paths; then again
-    over the shortest by lengths that grow with the flow so far, and the mean of all rounds is a
-    flow, too. It shows nothing of busses, networks with switches or in pieces, and large ones.
+    Each pair of processors sends one unit of flow, split evenly over its shortest paths. Further
+    rounds repeat this with link lengths that grow with the flow so far; the mean of all rounds is
+    also a flow. The bound is 0 for bus networks, large or disconnected networks, and networks with
+    switches.
 
     Parameters
     ----------
     network : Topology
         The network.
     rounds : int
-        How often the pairs' flow is laid.
+        Number of rounds.
     """
     if not network.links or network.hosts < network.size or network.size > LARGEST_SPECTRUM:
         return AllPairsFlow(0, [])
@@ -230,8 +236,8 @@ def flow_of(network: Topology, rounds: int) -> AllPairsFlow:
     lengths = [[1] * graph.ecount()]
     for done in range(1, rounds + 1):
         flows += graph.edge_betweenness(directed=False, weights=lengths[-1] if done > 1 else None)
-        # Pairs count once, over links of either direction: each parted pair sends its unit of every
-        # round over a cut link, and no link carries more than the busiest.
+        # Pairs count once, over links of either direction: each separated pair sends its unit of
+        # every round over a cut link, and no link carries more than the busiest.
         if parted * done / flows.max() > best:
             best, used = parted * done / flows.max(), done
         longer = np.ceil(LENGTHS * np.exp(STEEPNESS * (flows / flows.max() - 1)))
@@ -240,12 +246,12 @@ def flow_of(network: Topology, rounds: int) -> AllPairsFlow:
 
 
 def _flow_rounds(cuts: CutHypergraph, seconds: float) -> int:
-    """Rounds of flow that the effort allows for."""
+    """Return the number of flow rounds that the effort permits."""
     return int(min(MOST_ROUNDS, seconds * FLOW_STEPS_PER_SECOND / (cuts.nodes * cuts.count)))
 
 
 def first_cuts(network: Topology) -> list[Flags]:
-    """Cuts to begin the search with: by number, and by the lowest bits of it."""
+    """Return initial cuts for the search: by node number, and by the lowest bits of the number."""
     nodes, hosts = np.arange(network.size), network.hosts
     scores = [nodes.astype(np.float64)]
     # Many families number nodes by bits or digits. A cut by the lowest bits is often the narrowest,
@@ -258,7 +264,7 @@ def first_cuts(network: Topology) -> list[Flags]:
 
 
 def lowest_half(score: NDArray[np.float64], hosts: int) -> Flags:
-    """The half of the processors with the lowest scores, and the switches with lower ones."""
+    """Return the half of the processors with the lowest scores, and switches with lower scores."""
     first = np.lexsort((np.arange(hosts), score[:hosts]))[: hosts // 2]
     inside = score < score[first[-1]]
     inside[:hosts] = False
@@ -267,7 +273,7 @@ def lowest_half(score: NDArray[np.float64], hosts: int) -> Flags:
 
 
 def solve(cuts: CutHypergraph, lower: int, inside: Flags, seconds: float) -> tuple[int, Flags]:
-    """Search for a narrower cut by constraint solver; return a lower bound and the best cut."""
+    """Search for a narrower cut with a constraint solver; return a lower bound and the best cut."""
     cp_model: Any = library("ortools.sat.python.cp_model")
     model = cp_model.CpModel()
     sides = [model.new_bool_var("") for _ in range(cuts.nodes)]
@@ -275,14 +281,14 @@ def solve(cuts: CutHypergraph, lower: int, inside: Flags, seconds: float) -> tup
     for members in cuts.by_channel():
         apart = model.new_bool_var("")
         parted.append(apart)
-        # Whoever are apart, some two that follow one another are.
+        # If the members are on different sides, some two consecutive members are.
         for u, v in zip(members[:-1].tolist(), members[1:].tolist(), strict=True):
             model.add_bool_or(apart, sides[u], sides[v].negated())
             model.add_bool_or(apart, sides[u].negated(), sides[v])
     in_one = sum(sides[: cuts.hosts])
     model.add(in_one >= cuts.hosts // 2)
     model.add(in_one <= (cuts.hosts + 1) // 2)
-    # A cut and its mirror image are the same: half of the search.
+    # A cut and its mirror image are the same: this halves the search.
     model.add(sides[0] == 0)
     width = sum(parted)
     upper = cuts.width(inside)
@@ -290,13 +296,13 @@ def solve(cuts: CutHypergraph, lower: int, inside: Flags, seconds: float) -> tup
     model.add(width < upper)
     model.minimize(width)
     solver = cp_model.CpSolver()
-    # Every rank solves for itself and must find the same cut. Several workers would race, and a
+    # Every rank solves by itself and must find the same cut. Several workers would race, and a
     # clock would depend on the load.
     solver.parameters.num_workers = 1
     solver.parameters.random_seed = 0
     solver.parameters.max_deterministic_time = seconds
     status = solver.solve(model)
-    # Nothing is narrower than the cut that is known, which is thereby exact.
+    # No cut is narrower than the known cut, which is therefore optimal.
     if status == cp_model.INFEASIBLE:
         return upper, inside
     bound = max(lower, int(np.ceil(solver.best_objective_bound - ROUNDING)))

@@ -1,4 +1,4 @@
-"""Numbers of which two bounds are known: exact where these meet, else as far as they decide."""
+"""Numbers known only by two bounds: exact if the bounds are equal, otherwise partly comparable."""
 
 from __future__ import annotations
 
@@ -15,9 +15,9 @@ from mpinet.errors import OutOfReach
 @described
 @dataclass(frozen=True, eq=False)
 class Bounded:
-    """A number between two bounds; it compares with numbers as far as the bounds decide.
+    """A number between two bounds; comparisons with numbers work as far as the bounds decide.
 
-    A comparison that `lower` and `upper` answer differently raises `OutOfReach`.
+    A comparison with different answers for `lower` and `upper` raises `OutOfReach`.
     """
 
     lower: int
@@ -57,11 +57,11 @@ class Bounded:
 
     @property
     def known(self) -> str:
-        """Say in words what is known of it."""
+        """Description of the bounds in words."""
         return f"the {self.named} is only known to be {self.lower} to {self.upper}"
 
     def _compare(self, order: Callable[[Any, Any], bool], sign: str, other: Any) -> Any:
-        """Compare both bounds; raise `OutOfReach` where they disagree."""
+        """Compare both bounds with a number; raise `OutOfReach` if the answers differ."""
         if not isinstance(other, Real):
             return NotImplemented
         if order(self.lower, other) != order(self.upper, other):
@@ -71,6 +71,6 @@ class Bounded:
     def _undecided(self, sign: str, other: Any) -> OutOfReach:
         """Return the error for a comparison that the bounds do not decide."""
         return OutOfReach(
-            f"{self.known}, which does not tell whether it is {sign} {other}: allow more effort "
+            f"{self.known}, and {sign} {other} is undecided: allow more effort "
             f"({self.effort}=..), or compare .lower or .upper"
         )

@@ -1,8 +1,9 @@
 """Lower bounds of collectives on a network, in steps (docs/papers/hdn, 8).
 
-Each holds for every schedule under the port model; they are `mpinet.programs.bounds`, with a
-machine made for the question. All are collective, and measure distances by flooding. Busses count
-as they do there: a transmission may inform all members, and a bus carries one message in a step.
+Each bound holds for every schedule under the port model. The functions call
+`mpinet.programs.bounds` with a new machine. All functions are collective and measure distances by
+flooding. Busses count as in the port model: a transmission may inform all members, and a bus
+carries one message per step.
 """
 
 from __future__ import annotations
@@ -19,7 +20,9 @@ from mpinet.programs import bounds
 
 
 def broadcast_bound(topology: NetworkLike, root: int = 0, ports: str | PortModel = "one") -> int:
-    """Steps that no broadcast from `root` beats: its eccentricity, and the growth of the informed.
+    """Return a lower bound on the steps of a broadcast: eccentricity of `root`, and growth.
+
+    The growth bound limits the number of informed processors after each step.
 
     Parameters
     ----------
@@ -38,14 +41,14 @@ def broadcast_bound(topology: NetworkLike, root: int = 0, ports: str | PortModel
 def multicast_bound(
     topology: NetworkLike, root: int, targets: Any, ports: str | PortModel = "one"
 ) -> int:
-    """Steps that no multicast beats: the farthest target, and the growth of the informed.
+    """Return a lower bound on the steps of a multicast: farthest target, and growth.
 
     Parameters
     ----------
     topology, root, ports
         As in `broadcast_bound`.
     targets : array-like of int, shape (m,)
-        The processors that are to have the message.
+        The processors that should receive the message.
     """
     machine = _machine(topology, ports)
     wanted = np.asarray(targets, np.int64)
@@ -55,29 +58,32 @@ def multicast_bound(
 
 
 def gossip_bound(topology: NetworkLike, ports: str | PortModel = "one") -> int:
-    """Steps that no all-to-all broadcast beats if a message holds one item; N-1 with one port."""
+    """Return a lower bound on the steps of a gossip, one item per message; N-1 for one port."""
     return bounds.gossip_bound(_machine(topology, ports))
 
 
 def combining_gossip_bound(topology: NetworkLike, ports: str | PortModel = "one") -> int:
-    """Steps that no all-to-all broadcast beats if a message may hold any number of items."""
+    """Return a lower bound on the steps of a gossip with any number of items per message."""
     return bounds.combining_gossip_bound(_machine(topology, ports))
 
 
 def exchange_bound(topology: NetworkLike, ports: str | PortModel = "one") -> int:
-    """Steps that no total exchange beats: one port, max(N-1, ceil(sum of distances / N))."""
+    """Return a lower bound on the steps of a total exchange.
+
+    With one port the bound is max(N-1, ceil(sum of distances / N)).
+    """
     return bounds.exchange_bound(_machine(topology, ports))
 
 
 def scatter_bound(topology: NetworkLike, root: int = 0, ports: str | PortModel = "one") -> int:
-    """Steps that no scatter from `root` beats: N-1 with one port."""
+    """Return a lower bound on the steps of a scatter from `root`: N-1 with one port."""
     machine = _machine(topology, ports)
     machine.topology.require_node(root)
     return bounds.scatter_bound(machine, root)
 
 
 def gather_bound(topology: NetworkLike, root: int = 0, ports: str | PortModel = "one") -> int:
-    """Steps that no gather to `root` beats: N-1 with one port."""
+    """Return a lower bound on the steps of a gather to `root`: N-1 with one port."""
     machine = _machine(topology, ports)
     machine.topology.require_node(root)
     return bounds.gather_bound(machine, root)

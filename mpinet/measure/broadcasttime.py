@@ -1,8 +1,8 @@
-"""Broadcast time: the fewest steps in which one processor can inform all, exact or between bounds.
+"""Broadcast time: the fewest steps in which one processor can inform all, exact or as bounds.
 
-A schedule that passes find is run on the machine, which polices it; distances, growth, counting by
-classes and a solver show that fewer steps are too few (`mpinet.measure.optimum`, and on the command
-line ``mpinet optimum``, which also writes the certificate).
+The upper bound is a schedule found by passes and run on the machine, which verifies it. Distances,
+growth, counting by classes and a solver give the lower bound (`mpinet.measure.optimum`; on the
+command line ``mpinet optimum``, which also writes the certificate).
 """
 
 from __future__ import annotations
@@ -32,17 +32,17 @@ from mpinet.programs.schedules.timetable import Timetable, table_columns, table_
 @described
 @dataclass(frozen=True, eq=False)
 class BroadcastTime(Bounded):
-    """Bounds of a broadcast time; it compares with numbers as far as the bounds decide.
+    """Bounds on a broadcast time; comparisons with numbers work as far as the bounds decide.
 
-    A comparison that `lower` and `upper` answer differently raises `OutOfReach`.
+    A comparison with different answers for `lower` and `upper` raises `OutOfReach`.
 
-    No broadcast takes fewer steps than `lower`; the machine has run one that takes `upper` steps.
+    No broadcast takes fewer steps than `lower`; the machine has run a broadcast with `upper` steps.
     """
 
     root: int
     """Processor at which the broadcast starts."""
     ports: str
-    """Ports that a processor uses in a step: ``"one"`` or ``"all"``."""
+    """Ports used by a processor in a step: ``"one"`` or ``"all"``."""
     lower_by: str
     """Proof of the lower bound: ``bounds`` (distances and growth), ``class-lp`` or ``lrat`` (see
     ``mpinet optimum``)."""
@@ -59,26 +59,25 @@ def broadcast_time(
     ports: str = "one",
     limit: float = 60.0,
 ) -> BroadcastTime:
-    """The fewest steps of a broadcast, exact where the effort is enough, else bounds (collective).
+    """Return the fewest steps of a broadcast, exact or as bounds, depending on effort (collective).
 
     Parameters
     ----------
     topology : Topology or str
         The network; links or busses.
     root : int, str or None
-        The processor that has the message, by number or address. None: the one from which it
-        takes the most steps (one of each orbit under automorphisms is asked).
+        The processor that has the message, by number or address. None: the processor with the
+        largest broadcast time (the search runs for one root per orbit of automorphisms).
     ports : {'one', 'all'}
-        Ports that a processor uses in a step.
+        Ports used by a processor in a step.
     limit : float
-        Seconds to search for what distances, growth and passes leave open; with 0 they are all
-        there is, and what is found is the same on every computer.
+        Seconds of search if distances, growth and passes leave a gap. With 0 only these are used,
+        and the result is the same on every computer.
 
     Raises
     ------
     NodeError, UsageError
-        There is no such processor, port model or limit, or the network is too large to be looked
-        at as a whole.
+        The processor, port model or limit is invalid, or the network is too large for this search.
 
     Examples
     --------
@@ -91,13 +90,15 @@ def broadcast_time(
     network = open_topology(topology)
     model = PortModel.named(ports)
     if not isinstance(ports, str):
-        raise UsageError("ports is 'one' or 'all' here: other port models have no exact search.")
+        raise UsageError(
+            "ports must be 'one' or 'all': the exact search supports no other port models."
+        )
     if isinstance(limit, bool) or not isinstance(limit, Real) or not 0 <= limit < inf:
-        raise UsageError(f"limit={limit!r}: it is a number of seconds, 0 or more.")
+        raise UsageError(f"limit={limit!r}: the limit is a number of seconds, 0 or more.")
     if not sees_whole(network):
-        raise UsageError(f"{network.name} is too large to be searched as a whole.")
+        raise UsageError(f"{network.name} is too large for this search.")
     if root is None:
-        # Roots of one orbit take equally many steps. One of each orbit stands for all, which saves
+        # Roots of one orbit take equally many steps. One root per orbit is enough, which saves
         # nearly all searches in symmetric networks.
         roots = [orbit[0] for orbit in orbits(network) if orbit[0] < network.hosts]
         return _slowest([_from(network, node, ports, model, limit) for node in roots])
@@ -107,7 +108,7 @@ def broadcast_time(
 
 
 def _slowest(found: list[BroadcastTime]) -> BroadcastTime:
-    """The largest of some times."""
+    """Return bounds on the maximum of several broadcast times."""
     lower, upper = max(t.lower for t in found), max(t.upper for t in found)
     shown = next(time for time in found if time.upper == upper)
     by = next(time.lower_by for time in found if time.lower == lower)
@@ -117,11 +118,11 @@ def _slowest(found: list[BroadcastTime]) -> BroadcastTime:
 def _from(
     network: Topology, root: int, ports: str, model: PortModel, limit: float
 ) -> BroadcastTime:
-    """The time from one processor."""
+    """Return the broadcast time from one processor."""
     transport = world()
     timetable = broadcast_timetable(network, root, model)
-    # Closed bounds and passes often meet. The search, which needs solvers, runs only if they leave
-    # a gap.
+    # Closed-form bounds and passes often agree. The search, which needs solvers, runs only if they
+    # leave a gap.
     lower = broadcast_bound(Machine(network, model, transport), root)
     found: dict[str, Any] = {
         "lower": lower,
@@ -151,10 +152,10 @@ def _searched(
     limit: float,
     transport: Local,
 ) -> dict[str, Any]:
-    """Give all ranks what rank 0 finds."""
+    """Search on rank 0, and share the result with all ranks."""
     found: dict[str, Any] = {}
-    # A search is limited by the clock, so two ranks could find different bounds. One rank searches
-    # and all others take its result.
+    # A search is limited by the clock, and two ranks could find different bounds. Therefore one
+    # rank searches and all ranks use its result.
     if transport.rank == 0:
         search = Search(network, "broadcast", root, ports, timetable.last, "passes", limit)
         search.run()
@@ -168,12 +169,12 @@ def _searched(
 def _require_run(
     network: Topology, model: PortModel, transport: Local, timetable: Timetable
 ) -> None:
-    """Run a schedule, which has to inform all.
+    """Run a schedule on the machine, and verify that it informs every processor.
 
     Raises
     ------
     ConservationError
-        It leaves somebody out.
+        The schedule does not inform every processor.
     """
     _, held = play_rows(Machine(network, model, transport), timetable)
     if held.short():

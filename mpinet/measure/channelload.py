@@ -1,7 +1,8 @@
-"""The busiest channel's load if every processor sends one flit a step: a bound on throughput.
+"""Upper bound on throughput, from the load of the busiest channel.
 
-No network accepts more than one flit a step for its busiest channel. The load of a channel is the
-sum, over the pairs whose route passes it, of the flits that the pattern sends between them.
+The busiest channel carries at most one flit per step. Suppose that every processor sends one flit
+per step under the traffic pattern. The load of a channel is then the sum of the flits between all
+pairs whose route uses the channel.
 """
 
 from __future__ import annotations
@@ -23,7 +24,7 @@ from mpinet.programs.patterns import Pattern
 from mpinet.programs.shares import PAIRS_AT_ONCE, Share, shares
 
 MOST_PAIRS = 2**24
-"""Pairs whose routes are followed for a bound: seconds."""
+"""Largest number of pairs whose routes are followed for a bound, which takes seconds."""
 
 
 def saturation_bound(
@@ -34,27 +35,29 @@ def saturation_bound(
     one_ejects: bool = True,
     most: int = MOST_PAIRS,
 ) -> float | None:
-    """The most flits of a processor a step that the busiest channel allows (collective).
+    """Return the largest rate that the busiest channel allows, in flits per processor and step.
+
+    The function is collective.
 
     Parameters
     ----------
     topology, routing
-        The network, and how messages find their way.
+        The network, and the routing of its messages.
     pattern : Pattern
-        Who sends to whom.
+        Sources and targets of the messages.
     seed : int
-        For patterns that are drawn.
+        Seed of random patterns.
     one_ejects : bool
-        Whether a processor takes one flit a step: then what it takes is a channel, too.
+        True if a processor accepts one flit per step; its input then counts as a channel.
     most : int
-        Pairs that are followed.
+        Largest number of pairs to follow.
 
     Returns
     -------
     float or None
-        None for traces, for routings that draw other than by a drawn processor (`valiant`), and
-        where there are more pairs than that. Of an adaptive routing over shortest paths, what all
-        channels together allow.
+        None for traces, for randomized routings without a drawn intermediate processor (`valiant`),
+        and for more than `most` pairs. For an adaptive routing over shortest paths: the rate
+        allowed by all channels together.
 
     Examples
     --------
@@ -73,8 +76,8 @@ def saturation_bound(
     walked = sum(part.pairs for part in parts or ()) if base is None else topology.hosts**2
     if parts is None or walked > most:
         return None
-    # A routing that draws by the message's number takes another way each time. No single walk then
-    # stands for a pair.
+    # A routing that depends on the message's number takes a different path each time. A single walk
+    # then does not represent a pair.
     if routing.numbered if base is None else topology.waypoint is not None:
         return None
     # Loads are sums of whole numbers times a part's weight: fractions keep them exact.
@@ -88,11 +91,12 @@ def saturation_bound(
     kinds = [taken] if one_ejects else []
     kinds += [] if routing.adaptive else [every]
     for row in np.unique(np.concatenate([taken[:0], *kinds]), axis=0).tolist():
-        # Many channels carry the same flits from every part. Equal rows are weighed once, since
+        # Many channels carry the same flits from every part. Equal rows are weighted once, because
         # fractions are slow.
         heights[tuple(row)] = _weighed(row, parts)
     if routing.adaptive:
-        # Nodes choose who carries what, but not how many hops there are: at best all carry as much.
+        # Nodes choose the channel of each message, but not the number of hops. At best all channels
+        # carry the same load.
         channels = int((neighbor_table(topology) >= 0).sum())
         heights[()] = _weighed(every.sum(axis=0).tolist(), parts) / channels
     busiest = max(heights.values(), default=Fraction(0)) / (1 if base is None else topology.hosts)
@@ -100,10 +104,11 @@ def saturation_bound(
 
 
 def bound_needs(topology: Topology, pattern: Pattern, ranks: int) -> int:
-    """Return the bytes of a rank that looks for the bound, at most.
+    """Return an upper bound on the memory, in bytes, that the bound needs on a rank.
 
-    Every rank makes blocks of pairs, holds one while it makes the next, copies the ends of its
-    share, and writes down the flits; on several ranks the classes' pairs before that take more.
+    Every rank creates blocks of pairs, holds a block while it creates the next, copies the ends of
+    its share, and stores the flits. On several ranks the classes' pairs, computed before, may need
+    more.
     """
     pairs = topology.hosts**2
     if pattern.rows is not None or pairs > MOST_PAIRS:
@@ -113,12 +118,12 @@ def bound_needs(topology: Topology, pattern: Pattern, ranks: int) -> int:
 
 
 def _weighed(flits: list[int], parts: list[Share]) -> Fraction:
-    """Flits if each pair of every part sends one, each part by its weight."""
+    """Return the total flits for one flit per pair of every part, weighted by part."""
     return sum((n * part.weight for n, part in zip(flits, parts, strict=True)), Fraction(0))
 
 
 def _carried(topology: Topology, routing: Routing, part: Share) -> tuple[Ints, Ints]:
-    """Flits over every channel (node, port), and to every processor, if each pair sends one."""
+    """Return the flits over each channel (node, port) and to each processor, one flit per pair."""
     transport = world()
     loads = np.zeros(topology.size * topology.ports, np.int64)
     ends = np.zeros(topology.size, np.int64)
@@ -131,11 +136,12 @@ def _carried(topology: Topology, routing: Routing, part: Share) -> tuple[Ints, I
 
 
 def _scattered(topology: Topology, base: Routing, part: Share) -> tuple[Ints, Ints]:
-    """The same by drawn processors, N times as many, as all of N draws were made once.
+    """Return the same flits for paths over a drawn processor, summed over all N draws.
 
-    Of a message from s to t, N - 2 of the N draws lead from s to another processor m and from m
-    to t, the two others from s to t directly. All in all the way from a to b is taken as often as
-    messages leave a for others, and others' come to b: what is sent from a to b is no exception.
+    For a message from s to t, N - 2 of the N draws lead over an intermediate processor. Two draws
+    lead from s to t directly. In total, the path from a to b is used once for each message from a
+    to another processor, and once for each message from another processor to b. This includes
+    messages from a to b.
     """
     transport, hosts = world(), topology.hosts
     loads = np.zeros(topology.size * topology.ports, np.int64)
@@ -154,7 +160,7 @@ def _scattered(topology: Topology, base: Routing, part: Share) -> tuple[Ints, In
 
 
 def _by_bus(topology: Topology, loads: Ints) -> Ints:
-    """The loads of busses, on which all members' ports share; those of links as they are."""
+    """Return the loads of busses, summed over all members' ports; loads of links are unchanged."""
     if topology.links:
         return loads
     used = np.flatnonzero(loads)
@@ -164,7 +170,7 @@ def _by_bus(topology: Topology, loads: Ints) -> Ints:
 
 
 class ChannelLoads(NamedTuple):
-    """Arguments and results of `add_loads`: flits of each pair, and over each channel."""
+    """Arguments and results of `add_loads`: flits of each pair, and flits over each channel."""
 
     flits: Ints
     loads: Ints
@@ -172,7 +178,7 @@ class ChannelLoads(NamedTuple):
 
 @inlined
 def add_flits(visit, header, notes):
-    """Add the flits of a message to the channel that it takes."""
+    """Add the flits of a message to the channel of its current hop."""
     notes.loads[visit.channel] += notes.flits[visit.pair]
     return False
 

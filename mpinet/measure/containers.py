@@ -1,10 +1,11 @@
-"""Fault diameters proved: disjoint paths show that no removal does worse, nodes that one does.
+"""Exact fault diameters, proved by disjoint paths, and by removals that reach the value.
 
-After f nodes have failed, one of f+1 paths that share no inner node is left (Menger). Where all of
-them are short, the ends stay near, whichever nodes fail: such paths are a *container*, and the
-largest one that is needed bounds the fault diameter (the network's wide diameter). Where no such
-paths are found, the inner nodes of a shortest path are branched over: one of them has to fail, or
-the distance stays as it is. So the value is exact, and no removals are drawn or listed.
+After f node failures, at least one of f+1 paths without common inner nodes remains (Menger). If all
+of these paths are short, the ends stay close for any failures. Such a set of paths is a
+*container*. The largest necessary container bounds the fault diameter (the network's wide
+diameter). For a pair without a container, the search branches over the inner nodes of a shortest
+path: at least one of these nodes must fail, otherwise the distance is unchanged. The value is
+therefore exact, without sampling or listing all removals.
 """
 
 from __future__ import annotations
@@ -25,44 +26,47 @@ from mpinet.networks.catalogue import open_topology
 from mpinet.networks.topology import NetworkLike, Topology
 
 UNDECIDED = -1
-"""A pair without enough short disjoint paths; else its distance, or 0 where it stays near."""
+"""Mark of a pair without enough short disjoint paths. Decided pairs have their distance, or 0 if
+the ends stay close.
+"""
 
 MOST_BRANCHES = 10**6
-"""Most sets of failed nodes that are looked at for a pair."""
+"""Largest number of sets of failed nodes that are examined for a pair."""
 
 
 @described
 @dataclass(frozen=True)
 class FaultDistance:
-    """The largest distance that is left after so many nodes have failed, with its proof."""
+    """The largest distance after a number of node failures, with its proof."""
 
     value: int | float
     """Fault diameter, in hops; infinite if some removal disconnects the network."""
     removed: tuple[int, ...]
-    """Nodes whose removal puts two other nodes so far apart, ascending."""
+    """Nodes, ascending, whose removal increases the distance of two other nodes to `value`."""
     ends: tuple[int, ...]
-    """Two nodes that are so far apart after this removal; empty if the network is disconnected."""
+    """Two nodes at this distance after the removal; empty if the network is disconnected."""
     pairs: int
-    """Pairs that were examined; all others are images of them under automorphisms."""
+    """Number of examined pairs; all other pairs are images under automorphisms."""
     by_paths: int
-    """Pairs that need no search: neighbours, or pairs that faults + 1 disjoint paths of at most
-    `value` hops join. The search branched over all other pairs."""
+    """Number of pairs without a search: neighbours, or pairs joined by faults + 1 disjoint paths of
+    at most `value` hops. The search branched over all other pairs.
+    """
     branches: int
-    """Sets of failed nodes that the search tried."""
+    """Number of sets of failed nodes examined by the search."""
 
 
 def fault_distance(topology: NetworkLike, faults: int = 1) -> FaultDistance:
-    """Prove the worst diameter after the removal of any `faults` nodes, without trying all.
+    """Compute and prove the worst diameter after the removal of any `faults` nodes.
 
-    Every rank finds the same for itself.
+    The search does not try all removals. Every rank computes the same result by itself.
 
     Parameters
     ----------
     topology : Topology or str
-        The network; switches may be removed, too. In a bus network a link joins every two members
-        of a bus.
+        The network; switches may be removed as well. In a bus network, all members of a bus are
+        neighbours.
     faults : int
-        How many nodes go at a time, 0..N-2.
+        Number of removed nodes, 0..N-2.
 
     Raises
     ------
@@ -80,8 +84,8 @@ def fault_distance(topology: NetworkLike, faults: int = 1) -> FaultDistance:
     network = open_topology(topology)
     if not 0 <= faults <= network.size - 2:
         raise UsageError(
-            f"{faults} of the nodes of {network.name} cannot be removed: two have to stay, so "
-            f"that 0..{network.size - 2} can go."
+            f"{faults} of the nodes of {network.name} cannot be removed: two must stay, and "
+            f"0..{network.size - 2} can be removed."
         )
     # If f nodes can disconnect the network, the answer is known at once. Otherwise Menger's theorem
     # gives f + 1 disjoint paths for every pair.
@@ -92,7 +96,7 @@ def fault_distance(topology: NetworkLike, faults: int = 1) -> FaultDistance:
 
 
 def _more_removed(network: Topology, pieces: tuple[int, ...], faults: int) -> tuple[int, ...]:
-    """Find as many nodes as may fail, some of which leave the network in pieces: it stays so."""
+    """Extend a disconnecting set of nodes to exactly `faults` nodes."""
     lists = Adjacency.of(network)
     distance = np.full(network.size, -1, np.int64)
     distance[list(pieces)] = -2
@@ -105,7 +109,7 @@ def _more_removed(network: Topology, pieces: tuple[int, ...], faults: int) -> tu
 def _filled(
     network: Topology, removed: tuple[int, ...], ends: tuple[int, ...], faults: int
 ) -> tuple[int, ...]:
-    """The removal, with as many nodes more as may fail: they make no distance smaller."""
+    """Extend a removal to exactly `faults` nodes, which makes no distance smaller."""
     spare = (node for node in range(network.size) if node not in {*removed, *ends})
     more = [next(spare) for _ in range(faults - len(removed))]
     return tuple(sorted([*removed, *more]))
@@ -117,9 +121,9 @@ class _ContainerSearch:
     Parameters
     ----------
     network : Topology
-        The network; `faults` of its nodes never leave it in pieces.
+        The network, connected after any `faults` failures.
     faults : int
-        How many nodes fail.
+        Number of failing nodes.
     """
 
     def __init__(self, network: Topology, faults: int):
@@ -129,10 +133,10 @@ class _ContainerSearch:
         self._branches = 0
 
     def run(self) -> FaultDistance:
-        """Look at one pair of each kind; whatever is farther apart than known raises the limit."""
+        """Examine one pair per orbit; a pair beyond the known limit raises the limit."""
         size = self._network.size
-        # An automorphism maps removals to removals. So one end from each orbit, with every other
-        # end, covers all pairs.
+        # An automorphism maps removals to removals. One end from each orbit, with every other end,
+        # therefore covers all pairs.
         roots = [orbit[0] for orbit in orbits(self._network)]
         pairs = np.array([(u, v) for u in roots for v in range(size) if u != v], np.int64)
         nobody = np.zeros(size, bool)
@@ -159,23 +163,23 @@ class _ContainerSearch:
         return FaultDistance(self._limit, removed, ends, len(pairs), by_paths, self._branches)
 
     def _decide(self, pairs: Ints, dead: Flags, faults: int) -> Ints:
-        """For each pair its distance if that is beyond the limit, 0 if it stays near, or -1."""
+        """Return for each pair its distance if above the limit, 0 if it stays close, or -1."""
         decided = np.empty(len(pairs), np.int64)
         lists = self._adjacency
         decide(lists.begin, lists.others, dead, pairs, faults, self._limit, decided)
         return decided
 
     def _distance(self, pair: list[int], removed: tuple[int, ...]) -> int:
-        """Hops between two nodes without some others."""
+        """Return the distance of two nodes, in hops, after a removal."""
         distance = np.full(self._network.size, -1, np.int64)
         distance[list(removed)] = -2
         write_distances(self._adjacency.begin, self._adjacency.others, pair[0], distance)
         return int(distance[pair[1]])
 
     def _hits(self, pair: list[int]) -> tuple[int, ...] | None:
-        """Nodes whose failure puts a pair farther apart than the limit, as many as may fail.
+        """Return failing nodes that separate a pair beyond the limit; None if there are none.
 
-        Some inner node of every path that is short enough has to be one of them.
+        Every sufficiently short path must have an inner node in this set.
         """
         self._left = MOST_BRANCHES
         dead = np.zeros(self._network.size, bool)
@@ -183,19 +187,19 @@ class _ContainerSearch:
         return None if found is None else tuple(sorted(found))
 
     def _branch(self, pair: Ints, dead: Flags, kept: set[int], faults: int) -> list[int] | None:
-        """Complete a set of failed nodes; those that are kept do not fail."""
+        """Complete a set of failed nodes; nodes in `kept` do not fail."""
         self._branches += 1
         self._left -= 1
         if self._left < 0:
             source, target = pair[0].tolist()
             raise OutOfReach(
                 f"nodes {source} and {target} of {self._network.name}: more than {MOST_BRANCHES} "
-                "sets of failed nodes would have to be looked at"
+                "sets of failed nodes would be examined"
             )
         decided = int(self._decide(pair, dead, faults)[0])
         if decided > 0:
             return np.flatnonzero(dead).tolist()
-        # Disjoint paths that are short enough survive any further failures. No removal below this
+        # Sufficiently short disjoint paths survive any further failures. No removal below this
         # branch can work.
         if decided == 0 or faults == 0:
             return None
@@ -208,13 +212,13 @@ class _ContainerSearch:
             dead[node] = False
             if found is not None:
                 return found
-            # A node that was tried is kept alive in later branches. So no set of failed nodes is
-            # looked at twice.
+            # A tried node stays alive in later branches, so no set of failed nodes is examined
+            # twice.
             kept.add(node)
         return None
 
     def _shortest(self, ends: list[int], dead: Flags) -> list[int]:
-        """The inner nodes of a shortest path of living nodes."""
+        """Return the inner nodes of a shortest path of living nodes."""
         source, target = ends
         distance = np.where(dead, -2, -1).astype(np.int64)
         write_distances(self._adjacency.begin, self._adjacency.others, target, distance)
@@ -229,18 +233,17 @@ class _ContainerSearch:
 
 @kernel
 def write_distances(begin: Ints, others: Shorts, root: int, distance: Ints) -> None:
-    """Write hops from a root where there is -1: nodes with less are dead."""
+    """Write the hops from a root to all nodes marked -1; nodes with smaller marks are dead."""
     spread(begin, others, root, distance, np.empty(distance.size, np.int64))
 
 
 @inlined
 def offer(place, cost, origin, costs, came, waits, ring, tail):
-    """Come to a place of the flow if no way there was cheaper; return where the queue ends."""
+    """Update a place of the flow if this path is cheaper; return the end of the queue."""
     if cost >= costs[place]:
         return tail
     costs[place], came[place] = cost, origin
-    # A place that waits already is not queued again. So the ring never holds more places than there
-    # are.
+    # A waiting place is not queued again, so the ring never holds more places than exist.
     if waits[place]:
         return tail
     ring[tail], waits[place] = place, True
@@ -249,12 +252,13 @@ def offer(place, cost, origin, costs, came, waits, ring, tail):
 
 @inlined
 def search_way(begin, others, source, target, near, after, before, costs, came, waits, ring):
-    """Write the cheapest way from the source's exit to the target's entrance backwards.
+    """Write the cheapest path from the source's exit to the target's entrance, backwards.
 
-    A link that a path takes is only to be taken back, at -1; a node on a path only on its way back.
+    A link used by a path can only be cancelled, at cost -1. A node on a path can only be passed
+    along the reverse of its path.
     """
     size = near.size
-    # No path costs as much as 4N hops, so 4N stands for a place that is not reached.
+    # No path costs as much as 4N hops, so 4N marks an unreached place.
     costs[:], came[:], waits[:] = 4 * size, -1, False
     costs[source + size], ring[0] = 0, source + size
     head, tail = 0, 1
@@ -267,8 +271,8 @@ def search_way(begin, others, source, target, near, after, before, costs, came, 
             continue
         if place >= size:
             node = place - size
-            # From the exit of a node on a path, the flow may go back into the node. It then has to
-            # leave by the way it came.
+            # From the exit of a node on a path, the flow may go back into the node. It must then
+            # leave through the node's own entering link.
             if node != source and before[node] >= 0:
                 tail = offer(node, cost, place, costs, came, waits, ring, tail)
             for at in range(begin[node], begin[node + 1]):
@@ -286,15 +290,16 @@ def search_way(begin, others, source, target, near, after, before, costs, came, 
 
 @inlined
 def lay_way(source, target, after, before, came):
-    """Take away the links that the way goes back over, and then lay the new ones."""
+    """Remove the links cancelled by the new path, then add its new links."""
     size = before.size
-    # Links that the new way cancels are removed first. Done at once, a removal could erase a link
-    # that was just laid.
+    # Links cancelled by the new path are removed first. In a single pass, a removal could erase a
+    # link just added.
     for laying in range(2):
         place = target
         while place != source + size:
             previous = came[place]
-            # From exit to entrance is over a link; from entrance to exit of another node, back.
+            # A step from exit to entrance uses a link; from entrance to exit of a different node,
+            # it cancels a link.
             if previous >= size and place < size and previous - size != place:
                 if laying and previous - size != source:
                     after[previous - size] = place
@@ -307,7 +312,7 @@ def lay_way(source, target, after, before, came):
 
 @inlined
 def count_short(begin, others, source, target, after, before, limit):
-    """Return how many of the paths are within the limit."""
+    """Return the number of the flow's paths with at most `limit` hops."""
     count = 0
     for at in range(begin[source], begin[source + 1]):
         node = others[at]
@@ -324,11 +329,11 @@ def count_short(begin, others, source, target, after, before, limit):
 def decide(
     begin: Ints, others: Shorts, dead: Flags, pairs: Table, faults: int, limit: int, decided: Ints
 ) -> None:
-    """Look for `faults` + 1 paths of living nodes that share no inner node, within the limit.
+    """Decide for each pair if `faults` + 1 disjoint paths of living nodes are within the limit.
 
-    One augmenting path after the other, the shortest first, so that the paths have the fewest hops
-    in all. A node v is two places of the flow: v, where paths come in, and v + N, where they go
-    out. Nodes on no path within the limit are left out.
+    Augmenting paths are added in ascending order of length, so the paths have the fewest hops in
+    total. A node v becomes two places of the flow: entrance v and exit v + N. Nodes on no path
+    within the limit are left out.
     """
     size = dead.size
     hops, back = np.empty(size, np.int64), np.empty(size, np.int64)
@@ -338,7 +343,7 @@ def decide(
     waits, ring = np.empty(2 * size, np.bool_), np.empty(2 * size + 1, np.int64)
     for i in range(pairs.shape[0]):
         source, target = pairs[i, 0], pairs[i, 1]
-        # Pairs come sorted by source. One breadth-first search then serves all pairs of the source.
+        # Pairs are sorted by source, so one breadth-first search serves all pairs of the source.
         if i == 0 or source != pairs[i - 1, 0]:
             for node in range(size):
                 hops[node] = -2 if dead[node] else -1
@@ -353,8 +358,8 @@ def decide(
             back[node] = -2 if dead[node] else -1
         spread(begin, others, target, back, queue)
         for node in range(size):
-            # A node whose shortest detour exceeds the limit is on no path that counts. Leaving it
-            # out shrinks the flow network.
+            # A node whose shortest detour exceeds the limit is on no relevant path. Leaving it out
+            # shrinks the flow network.
             near[node] = hops[node] >= 0 and hops[node] + back[node] <= limit
             after[node], before[node] = -1, -1
         short = 0

@@ -1,7 +1,7 @@
-"""Connectivity: the fewest nodes or links whose removal leaves a network in pieces.
+"""Connectivity: the fewest nodes or links whose removal disconnects a network.
 
-Networks are taken as simple graphs; in a bus network a link joins every two members of a bus, or
-(`incidence_connectivity`) processors and busses are both nodes. Flows come from igraph.
+Networks are treated as simple graphs. In a bus network all members of a bus are neighbours; in
+`incidence_connectivity`, processors and busses are both nodes. Flows are computed by igraph.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from mpinet.networks.topology import NetworkLike
 
 
 def connectivity(topology: NetworkLike) -> int:
-    """Least number of nodes whose removal leaves a network in pieces, or of a single node.
+    """Return the least number of nodes whose removal disconnects a network or leaves one node.
 
     Returns
     -------
@@ -32,7 +32,7 @@ def connectivity(topology: NetworkLike) -> int:
 
 
 def connectivity_work(topology: NetworkLike) -> int:
-    """Nodes and arcs that `connectivity` goes through: those of all its flows.
+    """Return the work of `connectivity`: the nodes and arcs of all its flows.
 
     Examples
     --------
@@ -44,7 +44,7 @@ def connectivity_work(topology: NetworkLike) -> int:
 
 
 def incidence_connectivity(topology: NetworkLike) -> int:
-    """Count as `connectivity`, where processors and busses of a bus network both may be removed.
+    """Return the connectivity of a bus network if both processors and busses may be removed.
 
     Raises
     ------
@@ -55,12 +55,13 @@ def incidence_connectivity(topology: NetworkLike) -> int:
 
 
 def separating_nodes(topology: NetworkLike) -> tuple[int, ...] | None:
-    """Fewest nodes without which a network is in pieces: the witness of its connectivity.
+    """Return a smallest set of nodes whose removal disconnects a network.
 
     Returns
     -------
     tuple of int, or None
-        Ascending. None if no removal leaves the network in pieces: all nodes are neighbours.
+        Nodes, ascending. None if no removal disconnects the network because all nodes are
+        neighbours.
     """
     network = open_topology(topology)
     found = _narrowest(to_graph(network))
@@ -68,9 +69,9 @@ def separating_nodes(topology: NetworkLike) -> tuple[int, ...] | None:
 
 
 def edge_connectivity(topology: NetworkLike) -> int:
-    """Least number of links whose removal leaves a network in pieces.
+    """Return the least number of links whose removal disconnects a network.
 
-    Several links between the same two nodes count as one. A single node has 0.
+    Several links between the same two nodes count once. For a single node the result is 0.
 
     Examples
     --------
@@ -81,24 +82,24 @@ def edge_connectivity(topology: NetworkLike) -> int:
 
 
 def biconnected(topology: NetworkLike) -> bool:
-    """Return whether a network is connected and stays so without any one of its nodes."""
+    """Return whether a network is connected, and stays connected without any single node."""
     graph = to_graph(topology)
     return graph.is_connected() and not graph.articulation_points()
 
 
 def _narrowest(graph: Any) -> tuple[int, ...]:
-    """Fewest vertices that separate a graph, ascending; all but one where none do.
+    """Return a smallest separating set of vertices, ascending; without one, all vertices but one.
 
-    Either some vertex of least degree is outside of such a set, which then separates it from
-    another vertex, or it is inside and two of its neighbours are separated (Esfahanian and Hakimi,
-    "On computing the connectivities of graphs and digraphs", Networks 14, 1984).
+    Take a vertex of least degree. If it is outside the set, the set separates it from another
+    vertex. Otherwise the set separates two of its neighbours (Esfahanian and Hakimi, "On computing
+    the connectivities of graphs and digraphs", Networks 14, 1984).
     """
     center, around = _center(graph)
     pairs = _separable(graph)
     if not pairs:
         return tuple(vertex for vertex in range(graph.vcount()) if vertex != center)
-    # Only flows between these few pairs are needed. All pairs of nodes would be quadratically many
-    # flows.
+    # Only flows between these few pairs are needed. All pairs of nodes would need quadratically
+    # many flows.
     flow, ends = min((graph.vertex_connectivity(*pair), pair) for pair in pairs)
     if flow == len(around):
         return tuple(sorted(around))
@@ -106,7 +107,7 @@ def _narrowest(graph: Any) -> tuple[int, ...]:
 
 
 def _separable(graph: Any) -> list[tuple[int, int]]:
-    """Pairs of vertices one of which the fewest separate; none where all are neighbours."""
+    """Return pairs of vertices of which a smallest set separates one; empty for complete graphs."""
     center, around = _center(graph)
     if len(around) == graph.vcount() - 1:
         return []
@@ -116,21 +117,22 @@ def _separable(graph: Any) -> list[tuple[int, int]]:
 
 
 def _center(graph: Any) -> tuple[int, list[int]]:
-    """The first vertex of least degree, and its neighbours."""
+    """Return the first vertex of least degree, and its neighbours."""
     degree = graph.degree()
     center = degree.index(min(degree))
     return center, graph.neighbors(center)
 
 
 def _separator(graph: Any, source: int, target: int) -> tuple[int, ...]:
-    """Fewest vertices that separate two vertices, ascending.
+    """Return a smallest set of vertices that separates two vertices, ascending.
 
-    A least cut of the graph in which every vertex v is an arc from v to v + n, of capacity 1.
+    The set is a minimum cut of the graph in which every vertex v is an arc from v to v + n, of
+    capacity 1.
     """
     count = graph.vcount()
     ends = graph.get_edgelist()
-    # The arcs within nodes have capacity 1, all others more than any cut. So a least cut consists
-    # of nodes alone.
+    # The arcs within nodes have capacity 1, all others more than any cut. A minimum cut therefore
+    # consists of nodes alone.
     arcs = [(v, v + count) for v in range(count)]
     arcs += [(u + count, v) for u, v in ends] + [(v + count, u) for u, v in ends]
     capacities = [1] * count + [count] * (2 * len(ends))

@@ -1,4 +1,4 @@
-"""Narrow cuts into halves, found by exchanging nodes: an upper bound of the bisection width."""
+"""Search for narrow bisections by exchanging nodes: an upper bound on the bisection width."""
 
 from __future__ import annotations
 
@@ -11,25 +11,25 @@ from mpinet.base.arrays import Flags, Ints
 from mpinet.compiled import inlined, kernel
 
 ROUNDS_PER_NODE = 8
-"""Exchanges that a search makes for each node before it ends."""
+"""Number of exchanges per node in a search."""
 
 RANDOM_STARTS = 8
-"""Random halves that a search begins with beside those that are given."""
+"""Number of random initial cuts in addition to the given cuts."""
 
 LOTTERY_MASK = (1 << 31) - 1
-"""Mask of the numbers by which equally good moves are drawn (ANSI C's generator)."""
+"""Mask of the pseudo-random numbers that break ties between moves (ANSI C's generator)."""
 
 OPERATIONS = 1 << 28
-"""About how many operations the searches may take together."""
+"""Approximate limit on the operations of all searches together."""
 
 
 class CutHypergraph:
-    """The hypergraph to cut: channels, each with its members.
+    """The hypergraph to cut: channels with their members.
 
     Parameters
     ----------
     nodes, hosts : int
-        Nodes, and those of them (numbered first) that are to be halved.
+        Number of nodes, and number of nodes to be halved (these have the lowest numbers).
     channels, members : ndarray of int64, shape (m,)
         Rows (channel, node), ascending by channel.
     """
@@ -41,25 +41,25 @@ class CutHypergraph:
 
     @cached_property
     def of_node(self) -> tuple[Ints, Ints]:
-        """Each node's channels, as offsets, shape (nodes + 1,), and channels."""
+        """Channels of each node, as offsets, shape (nodes + 1,), and channels."""
         order = np.argsort(self.members, kind="stable")
         offsets = np.searchsorted(self.members[order], np.arange(self.nodes + 1))
         return offsets, self.channels[order]
 
     def by_channel(self) -> list[Ints]:
-        """The members of each channel."""
+        """Return the members of each channel."""
         starts = np.searchsorted(self.channels, np.arange(1, self.count))
         return np.split(self.members, starts)
 
     def width(self, inside: Flags) -> int:
-        """Channels with members both inside and outside."""
+        """Return the number of channels with members both inside and outside."""
         within = np.bincount(self.channels, weights=inside[self.members], minlength=self.count)
         members = np.bincount(self.channels, minlength=self.count)
         return int(((within > 0) & (within < members)).sum())
 
 
 def best_cut(cuts: CutHypergraph, starts: Sequence[Flags], enough: int = 0) -> Flags:
-    """The narrowest cut into halves that a tabu search finds from each of some.
+    """Return the narrowest bisection found by a tabu search from several initial cuts.
 
     Parameters
     ----------
@@ -68,10 +68,10 @@ def best_cut(cuts: CutHypergraph, starts: Sequence[Flags], enough: int = 0) -> F
     starts : sequence of ndarray of bool, shape (nodes,)
         Cuts with half of the hosts (rounded down) inside.
     enough : int
-        No cut is narrower: the search ends where it has come to this width.
+        A lower bound on the width; the search ends at a cut of this width.
     """
     # A search by exchanges ends in a local optimum. Structured starts find regular cuts, random
-    # ones the others.
+    # starts find irregular cuts.
     halves = [start.copy() for start in starts] + random_cuts(cuts)
     widths = [cuts.width(inside) for inside in halves]
     offsets, channels = cuts.of_node
@@ -88,7 +88,7 @@ def best_cut(cuts: CutHypergraph, starts: Sequence[Flags], enough: int = 0) -> F
 
 
 def random_cuts(cuts: CutHypergraph) -> list[Flags]:
-    """Cuts with random halves of the hosts inside, switches on random sides; always the same."""
+    """Return cuts with random halves of the hosts and random switches inside; always the same."""
     # The seed is fixed: every rank and every run must find the same cut.
     rng = np.random.Generator(np.random.PCG64(0))
     halves = []
@@ -102,24 +102,24 @@ def random_cuts(cuts: CutHypergraph) -> list[Flags]:
 
 @inlined
 def gain(node, offsets, channels, members, within, here):
-    """Return by how much moving the node to the other side narrows the cut."""
+    """Return the reduction of the cut's width if the node moves to the other side."""
     total = 0
     for e in range(offsets[node], offsets[node + 1]):
         c = channels[e]
         same = within[c] if here else members[c] - within[c]
-        # Nobody of the channel is on the other side: the move parts it, unless the node is alone on
-        # it.
+        # All members of the channel are on this side: the move cuts the channel, unless the node is
+        # its only member.
         if same == members[c]:
             total -= members[c] > 1
         elif same == 1:
-            # The last member on this side: the channel is parted no longer.
+            # The last member on this side: the channel is no longer cut.
             total += 1
     return total
 
 
 @inlined
 def move(node, offsets, channels, within, inside):
-    """Bring a node to the other side."""
+    """Move a node to the other side."""
     inside[node] = not inside[node]
     for e in range(offsets[node], offsets[node + 1]):
         within[channels[e]] += 1 if inside[node] else -1
@@ -136,20 +136,20 @@ def exchange(
     within: Ints,
     inside: Flags,
 ) -> int:
-    """Exchange a host inside for one outside, again and again; leave the narrowest cut seen.
+    """Repeatedly exchange a host inside for a host outside; return and leave the narrowest cut.
 
-    The best of the hosts that have not moved lately goes, also if the cut gets wider; after it
-    every switch whose move makes the cut narrower.
+    The best host among those not moved recently is exchanged, even if the cut gets wider.
+    Afterwards every switch moves if this makes the cut narrower.
 
     Parameters
     ----------
     within : ndarray of int64, shape (channels,)
-        Members inside; follows the moves.
+        Number of members inside, updated with each move.
 
     Returns
     -------
     int
-        The narrowest cut's width.
+        Width of the narrowest cut.
     """
     nodes = offsets.size - 1
     width = 0
@@ -159,7 +159,8 @@ def exchange(
     rests_until = np.zeros(nodes, np.int64)
     state = np.int64(seed)
     for turn in range(rounds):
-        # One host goes out, one comes in; widths count only after both, when the halves are equal.
+        # One host goes out, one comes in; widths count only after both moves, when the halves are
+        # equal.
         for side in range(2):
             chosen, most = -1, -(1 << 60)
             for u in range(hosts):
@@ -167,8 +168,8 @@ def exchange(
                     continue
                 worth = gain(u, offsets, channels, members, within, inside[u]) << 20
                 state = (state * 1103515245 + 12345) & LOTTERY_MASK
-                # 20 bits below the gain, which only decide between equal gains: the upper ones,
-                # since the lower bits of such a generator repeat soon.
+                # 20 bits below the gain, which only decide between equal gains. The upper bits are
+                # used, because the lower bits of such a generator repeat soon.
                 worth += state >> 11
                 if worth > most:
                     chosen, most = u, worth
@@ -193,7 +194,7 @@ def exchange(
 
 @inlined
 def finish(inside, narrowest, best):
-    """Leave the narrowest cut."""
+    """Copy the narrowest cut to `inside`, and return its width."""
     for u in range(inside.size):
         inside[u] = narrowest[u]
     return best

@@ -1,10 +1,10 @@
 """Deadlock freedom by the channel dependency graph (Dally, Seitz 1987).
 
-Its nodes are pairs of a channel and a class; an arc leads from one to the next that some message on
-it needs: a message that holds a channel and waits for the next makes the one depend on the other. A
-routing cannot come to a deadlock if no channel depends on itself by way of others, and one whose
-next channel is determined can if one does. Of an adaptive routing the nodes are those of its escape
-(see `escape`).
+The nodes of this graph are (channel, class) pairs. A message that holds one channel and waits for
+the next makes the first depend on the second, so the graph has an arc between them. A routing is
+free of deadlock if no channel depends on itself, directly or indirectly. A routing with a single
+choice of next channel can deadlock if some channel depends on itself. For an adaptive routing, the
+nodes are the channels of its escape (see `escape`).
 """
 
 from __future__ import annotations
@@ -33,14 +33,15 @@ from mpinet.networks.valiant import phased
 from mpinet.networks.walks import rules, walk
 
 MOST_PAIRS = 2**22
-"""Pairs whose routes are followed to find the longest: a second."""
+"""Largest number of pairs whose routes are followed to find the longest: a second of work."""
 
 MOST_COUNTED, MOST_ARCS = 2**20, 2**21
-"""Pairs whose routes are followed for the fewest classes, and how many hops may follow on others:
-a second, and some 100 MB."""
+"""Largest number of pairs whose routes are followed to find the fewest classes, and largest number
+of possible dependencies: a second of work, and some 100 MB.
+"""
 
 MOST_SEARCHED = 2**13
-"""Nodes of a network whose diameter is measured for the classes that nobody has named."""
+"""Largest number of nodes of a network whose diameter is measured for unnamed classes."""
 
 
 def channel_dependency_cycle(
@@ -49,7 +50,7 @@ def channel_dependency_cycle(
     pairs: Any = "all",
     classes: str | None = None,
 ) -> list[tuple[int, ...]] | None:
-    """The shortest cycle of channels that depend on each other (collective).
+    """Return a shortest cycle of channels that depend on each other (collective).
 
     Parameters
     ----------
@@ -58,29 +59,30 @@ def channel_dependency_cycle(
     routing : Routing or str, optional
         Default: the network's first.
     pairs : str or array-like of int, shape (k, 2)
-        Whose messages are under way: a traffic pattern (``all``, ..), or rows (source, target).
+        Pairs that exchange messages: a traffic pattern (``all``, ..), or rows (source, target).
     classes : str, optional
-        A class rule of the network or of the routing (`mpinet.networks.classes`). Default: what
-        `load` takes where none is named; with ``none`` all channels are of one class.
+        A class rule of the network or of the routing (`mpinet.networks.classes`). Default: the
+        default rule of `load`. With ``none`` all channels have the same class.
 
     Returns
     -------
     list of (node, port, class), or None
-        None if the dependencies have no cycle: the routing is free of deadlock. Else the channels
-        of a shortest cycle, each waiting for the next and the last for the first, from the lowest
-        one that is on a shortest cycle: the sender's node and port, and the class. Of an adaptive
-        routing the cycle is one of its escape, whose classes it names itself. With ``bubble``, and
-        routings that keep bubbles, it is one of rings, each named by its lowest channel.
+        None if the dependencies have no cycle: the routing is free of deadlock. Otherwise the
+        channels of a shortest cycle, each waiting for the next and the last for the first, starting
+        at the lowest possible channel. A channel is given by the sender's node and port, and the
+        class. For an adaptive routing the cycle is in its escape, with the routing's own classes.
+        With ``bubble``, and for routings with bubbles, it is a cycle of rings, each given by its
+        lowest channel.
 
     Raises
     ------
     UsageError
-        There are no such classes, or they are more than is known.
+        The classes do not exist, or their number is unknown.
 
     Examples
     --------
-    Round a ring of one class every channel may wait for the next; in a hypercube none does,
-    dimension after dimension. By default a ring has two classes:
+    On a ring with a single class, every channel may wait for the next. In a hypercube, messages
+    correct one dimension after the other, and there is no cycle. By default a ring has two classes:
 
     >>> channel_dependency_cycle("ring:5", classes="none")
     [(0, 0, 0), (1, 0, 0), (2, 0, 0), (3, 0, 0), (4, 0, 0)]
@@ -98,7 +100,7 @@ def channel_dependency_cycle(
 def shortest_dependency_cycle(
     network: Topology, routing: Routing, classes: ChannelClasses, pairs: Any = "all"
 ) -> list[tuple[int, ...]] | None:
-    """See `channel_dependency_cycle` (collective)."""
+    """Return the result of `channel_dependency_cycle` for given classes (collective)."""
     count = classes.count
     channels = network.size * network.ports * count
     heads, tails = dependencies(network, routing, classes, pairs)
@@ -115,17 +117,18 @@ def shortest_dependency_cycle(
 def dependencies(
     network: Topology, routing: Routing, classes: ChannelClasses, pairs: Any = "all"
 ) -> tuple[Ints, Ints]:
-    """The arcs of the channel dependency graph (collective).
+    """Return the arcs of the channel dependency graph (collective).
 
     Returns
     -------
     heads, tails : ndarray of int64, shape (k,)
-        What depends, ascending, and on what: numbers (node * ports + port) * classes + class.
+        Dependent channels, ascending, and the channels on which they depend, as numbers (node *
+        ports + port) * classes + class.
 
     Raises
     ------
     UsageError
-        A way takes a class that there is not.
+        A route uses a class that does not exist.
     """
     count = classes.count
     channels = network.size * network.ports * count
@@ -136,8 +139,8 @@ def dependencies(
         if routing.bubble:
             return between_rings(network, arcs[:, 0], arcs[:, 1], count)
         return arcs[:, 0].copy(), arcs[:, 1].copy()
-    # A channel can be followed only by channels of the node that it leads to. The table therefore
-    # has ports as columns, not all channels.
+    # Only channels at a channel's end node can follow it. The table therefore has ports as columns,
+    # not all channels.
     require_memory(channels * network.ports * count, f"The dependencies of {network.name}")
     transport = world()
     follows = np.zeros((channels, network.ports * count), np.uint8)
@@ -147,11 +150,12 @@ def dependencies(
         if note_dependencies(rules(network, routing, classes), *ends, notes) >= 0:
             transport.fail(
                 UsageError(
-                    f"The classes {classes.name} of {network.name} are 0..{count - 1}, and a way "
-                    f"by routing {routing.name} takes class {notes.wrong[0]}."
+                    f"The classes {classes.name} of {network.name} are 0..{count - 1}, but a route "
+                    f"of routing {routing.name} takes class {notes.wrong[0]}."
                 )
             )
-    # Each rank marks what its share of pairs needs. A maximum over ranks is the union of the marks.
+    # Each rank marks the dependencies of its share of pairs. The maximum over ranks is the union of
+    # the marks.
     heads, then = np.nonzero(transport.max(follows))
     nodes, ports = np.divmod(heads // count, network.ports)
     tails = network.neighbor(nodes, ports) * network.ports * count + then
@@ -161,11 +165,12 @@ def dependencies(
 
 
 def between_rings(network: Topology, heads: Ints, tails: Ints, count: int) -> tuple[Ints, Ints]:
-    """The arcs from ring to ring, each named by its lowest channel: a bubble lets others go on.
+    """Return the arcs between rings, each named by its lowest channel.
 
-    Channels are numbered with their classes, of which there are `count`.
+    With bubble flow control, only dependencies between rings matter. Channels are numbered with
+    their classes, of which there are `count`.
     """
-    # With bubble flow control a ring never fills up, so cycles within a ring are harmless.
+    # With bubble flow control a ring never fills up, and cycles within a ring are harmless.
     # Dependencies between rings decide.
     of = rings(network)
     ends = [of[each // count] * count + each % count for each in (heads, tails)]
@@ -175,7 +180,10 @@ def between_rings(network: Topology, heads: Ints, tails: Ints, count: int) -> tu
 
 
 def settled(topology: Topology, routing: Routing) -> Routing:
-    """A routing with the classes of its base, if it has to wait for their number (collective)."""
+    """Return the routing, with the channel classes of its base routing counted (collective).
+
+    A routing without a base, or with counted classes, is returned unchanged.
+    """
     if routing.settle is None or routing.base is None:
         return routing
     return routing.settle(counted_classes(topology, routing.base))
@@ -184,20 +192,23 @@ def settled(topology: Topology, routing: Routing) -> Routing:
 def counted_classes(
     topology: Topology, routing: Routing, name: str | None = None
 ) -> ChannelClasses:
-    """A class rule by name, with its count (collective).
+    """Return a class rule by name, with its number of classes (collective).
+
+    If no name is given and the rule is the network's channel order, the result is ``none`` if
+    one class is enough, or if counting the classes takes too long.
 
     Parameters
     ----------
     topology, routing
         The network and its routing.
     name : str, optional
-        As in `open_classes`. Where its own order of channels needs one class only, or nobody knows
-        how many, the default is ``none``.
+        As in `open_classes`. The default is ``none`` if the network's own order of channels needs a
+        single class, or an unknown number of classes.
 
     Raises
     ------
     UsageError
-        There are no such classes, or nobody knows how many.
+        The rule does not exist, or its number of classes is unknown.
     """
     routing = settled(topology, routing)
     if routing.base is not None and name in (None, "own"):
@@ -215,41 +226,42 @@ def counted_classes(
 
 
 def _longest(topology: Topology, routing: Routing, name: str) -> int:
-    """Hops of the longest path, or a number that they do not exceed (collective)."""
+    """Return the hops of the longest route, or an upper bound (collective)."""
     times = 1 if routing.shortest else routing.diameters
     if times:
         return times * diameter(topology)
     if topology.hosts**2 > MOST_PAIRS:
         raise UsageError(
-            f"The classes {name} are as many as a path has hops, which is known for "
-            f"shortest paths and in small networks; routing {routing.name} of {topology.name} "
-            "takes others."
+            f"The classes {name} need the length of the longest route, known only for "
+            f"shortest paths and in small networks, not for routing {routing.name} on "
+            f"{topology.name}."
         )
     return longest_route(topology, routing)
 
 
 def is_counted(topology: Topology, routing: Routing) -> bool:
-    """Tell if it takes seconds at most to find how many classes by order a routing needs."""
+    """Return whether the number of classes by order can be found within seconds."""
     if is_followed(topology, routing) or topology.most_classes is not None:
         return True
     return topology.size <= MOST_SEARCHED and (routing.shortest or routing.diameters > 0)
 
 
 def is_followed(topology: Topology, routing: Routing) -> bool:
-    """Tell if the routes of all pairs are there to be followed, and take a second or so."""
+    """Return whether the routes of all pairs can be followed in about a second."""
     arcs = topology.size * topology.ports**2
     return not routing.numbered and topology.hosts**2 <= MOST_COUNTED and arcs <= MOST_ARCS
 
 
 def _fewest(topology: Topology, routing: Routing) -> int:
-    """The fewest classes by order that leave no cycle, or a number that is enough (collective)."""
+    """Return the fewest classes by order without a cycle, or a sufficient number (collective)."""
     if not is_followed(topology, routing):
         if topology.most_classes is not None:
             return topology.most_classes
-        # A way turns up again after one hop down, and one up before the next: every second hop.
+        # A path enters a new class at most at every second hop: each descent in the order follows
+        # an ascent.
         return 1 + _longest(topology, routing, "ordered") // 2
-    # Dependencies with many classes contain those with fewer: the last class takes all hops beyond
-    # it. So one walk serves several counts.
+    # Dependencies with many classes include those with fewer: the last class takes all further
+    # hops. One walk therefore serves several counts.
     least, most = 1, 4
     while True:
         heads, tails = dependencies(topology, routing, in_order(topology, most))
@@ -262,18 +274,18 @@ def _fewest(topology: Topology, routing: Routing) -> int:
 
 
 def _kept_below(pairs: Ints, most: int, count: int) -> Ints:
-    """Numbers of channels with one of `most` classes: those with `count`, the last one kept."""
+    """Convert channel numbers with `most` classes to `count` classes, merging the last classes."""
     channels, classes = np.divmod(pairs, most)
     return channels * count + np.minimum(classes, count - 1)
 
 
 def has_dependency_cycle(network: Topology, routing: Routing, classes: ChannelClasses) -> bool:
-    """Tell if channels and classes depend on each other in a circle (collective)."""
+    """Return whether the channel dependency graph has a cycle (collective)."""
     return _has_cycle(*dependencies(network, routing, classes))
 
 
 def _has_cycle(heads: Ints, tails: Ints) -> bool:
-    """Tell if arcs lead round in a circle."""
+    """Return whether a directed graph, given by its arcs, has a cycle."""
     order = np.argsort(heads, kind="stable")
     heads, tails = heads[order], tails[order]
     count = 1 + max(heads.max(initial=-1), tails.max(initial=-1))
@@ -282,7 +294,7 @@ def _has_cycle(heads: Ints, tails: Ints) -> bool:
 
 
 class Dependencies(NamedTuple):
-    """Results of `note_dependencies`: what follows each channel, and a class that there is not."""
+    """Results of `note_dependencies`: channels that follow each channel, and an invalid class."""
 
     classes: int
     follows: ByteRows
@@ -291,7 +303,7 @@ class Dependencies(NamedTuple):
 
 @inlined
 def note_dependency(visit, header, notes):
-    """Mark, for channel and class of the hop before, the port and class of this one."""
+    """Mark this hop's port and class as following the channel and class of the previous hop."""
     if visit.group < 0 or visit.group >= notes.classes:
         notes.wrong[0] = max(visit.group, notes.classes)
         return True
@@ -307,11 +319,11 @@ note_dependencies = walk.bind(
 
 
 def remaining(offsets: Ints, tails: Ints) -> Flags:
-    """The channels that are left when those that wait for none that is left are taken away."""
+    """Return flags: True for each vertex on a cycle, or with a path to a cycle."""
     count = len(offsets) - 1
     heads = np.repeat(np.arange(count), np.diff(offsets))
-    # Channels that wait for no remaining channel are peeled off, as in a topological sort. What
-    # cannot be peeled lies on a cycle or before one.
+    # Channels that wait for no remaining channel are peeled off, as in a topological sort. The
+    # remaining channels lie on a cycle or before a cycle.
     left = np.ones(count, bool)
     while True:
         waits = np.zeros(count, bool)
@@ -323,7 +335,7 @@ def remaining(offsets: Ints, tails: Ints) -> Flags:
 
 @kernel
 def shortest_cycle(offsets: Ints, tails: Ints, left: Flags, cycle: Ints) -> int:
-    """Write the shortest cycle through vertices that are `left`; return its length or 0."""
+    """Write a shortest cycle through vertices that are `left`; return its length, or 0."""
     count = offsets.size - 1
     best = 0
     reached_by = np.full(count, -1, np.int64)
@@ -339,8 +351,8 @@ def shortest_cycle(offsets: Ints, tails: Ints, left: Flags, cycle: Ints) -> int:
         while head < end and last < 0:
             vertex = queue[head]
             head += 1
-            # Whatever cycle is found from here on is no shorter than the best one, so the search
-            # from this origin ends.
+            # Further cycles from this origin are no shorter than the best cycle, so the search from
+            # this origin ends.
             if best > 0 and depth[vertex] + 1 >= best:
                 break
             for e in range(offsets[vertex], offsets[vertex + 1]):

@@ -1,10 +1,11 @@
-"""A small traffic that comes to a deadlock: what a cycle of dependencies can do, shown by a run.
+"""Search for a small traffic that deadlocks, to show the effect of a dependency cycle in a run.
 
-A routing whose channel dependency graph has no cycle never comes to a deadlock (see `deadlock`).
-One with a cycle can, unless its messages cannot be on their places at the same time. So messages
-are tried: first one for every dependency of the cycle, so timed that each has come as far as the
-channel that the one behind it needs; then several of them at drawn times; then messages of all
-processors. What stops the machine is made small by leaving out what is not needed.
+A routing whose channel dependency graph has no cycle never deadlocks (see `deadlock`). A routing
+with a cycle can deadlock, unless its messages cannot occupy their channels at the same time. The
+search therefore tries messages. The first attempt has one message per dependency of the cycle; all
+messages reach their channels in the same step. Further attempts use several messages per dependency
+at random times, then messages of all processors. The traffic of a deadlock is then reduced by
+leaving out unnecessary messages.
 """
 
 from __future__ import annotations
@@ -34,39 +35,40 @@ from mpinet.networks.walks import rules, walk
 from mpinet.programs.patterns import in_order, pattern_of
 
 STREAM = 22
-"""The stream of the draws."""
+"""Stream number of the random draws."""
 
 POOL = 8
-"""Pairs of processors that are kept for a dependency: those that come to it first."""
+"""Number of stored pairs of processors per dependency: the pairs that reach it first."""
 
 DRAWN_RUNS, FLOODED_RUNS, CUTTING_RUNS = 96, 1024, 256
-"""Runs of messages drawn for the cycle's dependencies, of messages of all processors, and to leave
-messages out."""
+"""Largest numbers of runs: with random messages for the cycle's dependencies, with messages of all
+processors, and to leave out messages.
+"""
 
 MOST_MESSAGES = 4096
-"""Messages of a run."""
+"""Largest number of messages of a run."""
 
 LENGTHS = (1, 2, 4, 8)
-"""Lengths of drawn messages, in buffers."""
+"""Lengths of random messages, in multiples of the buffer size."""
 
 
 @described
 @dataclass(frozen=True)
 class DeadlockSearch:
-    """State of a search for a deadlock."""
+    """Result of a search for a deadlock."""
 
     verdict: str
-    """``"free"``: there is no cycle of dependencies, and so no deadlock; ``"deadlock"``: the
-    messages come to one; ``"none found"``: there is a cycle, and no traffic that was tried comes to
-    a deadlock."""
+    """``"free"``: there is no cycle of dependencies, and therefore no deadlock; ``"deadlock"``: the
+    listed messages deadlock; ``"none found"``: there is a cycle, but no tried traffic deadlocks.
+    """
     routing: str
     """Name of the routing."""
     classes: str
-    """Rule that gives each message its class of channels."""
+    """Rule that assigns each message a class of channels."""
     vcs: int
-    """Virtual channels of a link."""
+    """Number of virtual channels per link."""
     buffers: int
-    """Flits that the buffer of each virtual channel holds (wormhole)."""
+    """Buffer size of each virtual channel, in flits (wormhole switching)."""
     dependencies: list[tuple[int, ...]] = field(default_factory=list)
     """A shortest cycle of channels that depend on each other. Type: list of (node, port, class)."""
     runs: int = 0
@@ -74,11 +76,13 @@ class DeadlockSearch:
     last_move: int | None = None
     """Last step in which a flit moved."""
     cycle: list[tuple[int, int, int]] = field(default_factory=list)
-    """Channels of a stopped machine, each of which waits for the next. Type: list of (node, port,
-    vc)."""
+    """Channels of the deadlocked machine, each waiting for the next. Type: list of (node, port,
+    vc).
+    """
     messages: list[dict[str, int]] = field(default_factory=list)
-    """Traffic of the deadlock: step, source, target and flits of each message, as `load` takes it
-    from a CSV file."""
+    """Traffic of the deadlock: step, source, target and flits of each message, in the format of a
+    CSV file for `load`.
+    """
     replay: str | None = None
     """Command that runs this traffic."""
 
@@ -91,39 +95,40 @@ def find_deadlock(
     buffers: int = 4,
     seed: int = 0,
 ) -> DeadlockSearch:
-    """Search for a small traffic that comes to a deadlock under wormhole switching (collective).
+    """Search for a small traffic that deadlocks under wormhole switching (collective).
 
-    Where the dependencies have no cycle nothing is searched. A cycle alone does not make a
-    deadlock: if no traffic that is tried comes to one, the verdict is ``none found``.
+    Without a cycle of dependencies there is no search. A cycle alone does not imply a deadlock: if
+    no tried traffic deadlocks, the verdict is ``none found``.
 
     Parameters
     ----------
     topology : Topology or str
         The network; links or busses.
     routing : Routing or str, optional
-        Default: the network's first. One of `load` alone (``adaptive``) by name, too.
+        Default: the network's first. Routings available only in `load` (``adaptive``) are selected
+        by name.
     classes : str, optional
-        The class rule; default: what `load` takes where none is named.
+        The class rule. Default: the default rule of `load`.
     vcs : int, optional
-        Virtual channels of a link; default: one a class.
+        Number of virtual channels per link. Default: one per class.
     buffers : int
-        Flits that the buffer of a virtual channel holds.
+        Buffer size of a virtual channel, in flits.
     seed : int
-        For the messages that are drawn.
+        Seed of the random messages.
 
     Returns
     -------
     DeadlockSearch
-        The same on any number of ranks.
+        The result, the same on any number of ranks.
 
     Raises
     ------
     UsageError
-        There are no such classes, or the virtual channels cannot be shared out among them.
+        The classes do not exist, or the virtual channels cannot be divided among them.
 
     Examples
     --------
-    Datelines keep a ring free; with one class four messages are enough to stop it:
+    Datelines keep a ring free of deadlock; with a single class four messages are enough to stop it:
 
     >>> find_deadlock("ring:4").verdict
     'free'
@@ -139,16 +144,16 @@ def find_deadlock(
     vcs = counted.count if vcs is None else vcs
     if buffers < 1 or vcs % counted.count:
         raise UsageError(
-            f"{counted.name} has {counted.count} classes: vcs={vcs} must be a multiple of that, "
-            f"and buffers={buffers} 1 or more."
+            f"{counted.name} has {counted.count} classes: vcs={vcs} must be a multiple of "
+            f"{counted.count}, and buffers={buffers} 1 or more."
         )
     buffering = Buffering(vcs=vcs, buffers=buffers)
     known = DeadlockSearch("free", chosen.name, counted.name, vcs, buffers)
     cycle = shortest_dependency_cycle(network, chosen, counted)
     if cycle is None:
         return known
-    # Every rank runs the same small traces for itself. Spread over ranks, each step would cost an
-    # exchange.
+    # Every rank runs the same small traces by itself. Distributed over ranks, each step would cost
+    # an exchange.
     with alone():
         search = _TraceSearch(network, chosen, counted, buffering, seed)
         rows = search.found(cycle)
@@ -156,7 +161,7 @@ def find_deadlock(
 
 
 def _routing(network: Topology, routing: Routing | str | None, seed: int) -> Routing:
-    """A routing, given itself or by name, of the network or for load alone."""
+    """Return a routing of the network, or for load alone, given as an object or by name."""
     if isinstance(routing, str):
         return network.routing(routing, seed)
     return as_routing(network, routing)
@@ -165,7 +170,7 @@ def _routing(network: Topology, routing: Routing | str | None, seed: int) -> Rou
 def _told(
     known: DeadlockSearch, network: Topology, search: _TraceSearch, cycle: Any, rows: Table | None
 ) -> DeadlockSearch:
-    """The result of a search: with its traffic if there is one."""
+    """Return the result of a search, with the traffic of the deadlock if one was found."""
     same = known.routing, known.classes, known.vcs, known.buffers, cycle
     if rows is None:
         return DeadlockSearch("none found", *same, search.runs)
@@ -186,7 +191,7 @@ def _told(
 
 
 class _TraceSearch:
-    """Runs of traces on one process, until one stops."""
+    """Runs traces on one process until a trace deadlocks."""
 
     def __init__(
         self,
@@ -211,23 +216,23 @@ class _TraceSearch:
         return OpenLoop(Machine(self._network), *made).run()
 
     def stops(self, rows: Table) -> bool:
-        """Tell if a trace comes to a deadlock."""
+        """Return whether a trace deadlocks."""
         return bool(self.run(rows).cycle())
 
     def found(self, cycle: list[tuple[int, ...]]) -> Table | None:
-        """A trace that stops, small; or None."""
+        """Return a small trace that deadlocks; None if no tried trace deadlocks."""
         for rows in self._tried(cycle):
             if self.stops(rows):
                 return self._cut_down(rows)
         return None
 
     def _tried(self, cycle: list[tuple[int, ...]]) -> Iterator[Table]:
-        """Traces to try, the most likely first."""
+        """Yield the traces to try, the most promising first."""
         pools: list[Table] = []
         if not self._routing.adaptive:
             pools = users(self._network, self._routing, self._classes, cycle)
-            # One message for each dependency, all in place at the same step, is the smallest
-            # traffic that can stop.
+            # One message per dependency, all in place at the same step, is the smallest traffic
+            # that can deadlock.
             yield self._timed([pool[0] for pool in pools])
             for _ in range(DRAWN_RUNS):
                 yield self._drawn(pools)
@@ -235,17 +240,17 @@ class _TraceSearch:
             yield self._flooded()
 
     def _timed(self, chosen: list[Ints]) -> Table:
-        """A message for each dependency, all on their places in the same step."""
-        # Messages that have farther to go start earlier, so that all hold their channels in the
-        # same step.
+        """Return one message per dependency, timed to hold all channels in the same step."""
+        # Messages with longer paths start earlier, so all messages hold their channels in the same
+        # step.
         latest = max(int(hops) for hops, _, _ in chosen)
-        # A message must be longer than a buffer. Otherwise it fits into the buffer ahead and
-        # releases the channel that it holds.
+        # A message must be longer than a buffer. Otherwise it fits into the next buffer and
+        # releases its channel.
         flits = 2 * self._buffering.buffers
         return self._rows([(latest - hops, u, v, flits) for hops, u, v in chosen])
 
     def _drawn(self, pools: list[Table]) -> Table:
-        """Some messages for each dependency."""
+        """Return random messages for each dependency."""
         latest, rows = 1 + self._draw(4 * len(pools)), []
         length = self._length()
         for pool in pools:
@@ -255,7 +260,7 @@ class _TraceSearch:
         return self._rows(rows)
 
     def _flooded(self) -> Table:
-        """Some messages of every processor."""
+        """Return random messages of every processor."""
         hosts, length = self._network.hosts, self._length()
         each = 1 + self._draw(max(1, min(2 * self._buffering.vcs, MOST_MESSAGES // hosts)))
         rows = [(0, u, self._draw(hosts), length) for u in range(hosts) for _ in range(each)]
@@ -272,7 +277,7 @@ class _TraceSearch:
         return in_order(np.array(rows[:MOST_MESSAGES], np.int64))
 
     def _cut_down(self, rows: Table) -> Table:
-        """Leave out messages, half of them at first and one by one at last, while it stops."""
+        """Leave out messages while the deadlock remains: first half of all, at last single ones."""
         # Delta debugging (Zeller): halves first, single messages last. A witness of a few messages
         # can be read and checked by hand.
         end, part = self.runs + CUTTING_RUNS, len(rows) // 2
@@ -291,20 +296,20 @@ class _TraceSearch:
 def users(
     network: Topology, routing: Routing, classes: ChannelClasses, cycle: list[tuple[int, ...]]
 ) -> list[Table]:
-    """Find some messages that have each dependency of a cycle.
+    """Find messages that cause each dependency of a cycle.
 
     Parameters
     ----------
     network, routing, classes
-        The network, how messages find their way, and the classes of channels.
+        The network, its routing, and the classes of channels.
     cycle : list of (node, port, class)
-        Each waits for the next, the last for the first.
+        Channels, each waiting for the next, the last for the first.
 
     Returns
     -------
     list of ndarray of int64, shape (k, 3)
-        Rows (hops before the channel that is held, source, target), ascending by hops, then as the
-        pairs are; at most `POOL` for each.
+        Rows (hops before the held channel, source, target), ascending by hops, then in the order of
+        the pairs; at most `POOL` rows per dependency.
     """
     places = np.full(network.size * network.ports * classes.count, -1, np.int64)
     for i, (node, port, group) in enumerate(cycle):
@@ -317,7 +322,7 @@ def users(
 
 
 class Users(NamedTuple):
-    """Arguments and results of `note_users`: channels' places in the cycle, and messages known."""
+    """Arguments and results of `note_users`: positions of channels in the cycle, and messages."""
 
     places: Ints
     known: Tables
@@ -325,7 +330,7 @@ class Users(NamedTuple):
 
 @inlined
 def note_user(visit, header, notes):
-    """Write a message that holds one channel of the cycle and needs the next one."""
+    """Record a message that holds a channel of the cycle and needs the next."""
     places = notes.places
     held = places[visit.held] if visit.held >= 0 else np.int64(-1)
     if held >= 0 and places[visit.channel] == (held + 1) % notes.known.shape[0]:
@@ -335,10 +340,10 @@ def note_user(visit, header, notes):
 
 @inlined
 def keep(pool, hops, source, target):
-    """Put a message into a pool of the nearest ones, behind those of as many hops."""
+    """Insert a message into a pool sorted by hops, behind messages with equally many hops."""
     row = most = pool.shape[0]
-    # Messages that reach the dependency soon need little timing and pass few other channels, so
-    # they are kept.
+    # Messages that reach the dependency soon are preferred, because they need little timing and
+    # pass few other channels.
     while row > 0 and (pool[row - 1, 0] < 0 or pool[row - 1, 0] > hops):
         row -= 1
     for later in range(most - 1, row, -1):

@@ -1,8 +1,8 @@
 """Distances, measured by flooding on the machine from many nodes at once.
 
-Every node keeps a bit for each source that has reached it and passes the new ones on in the next
-step; the step in which a bit comes is its source's distance in hops. Nodes are all nodes: where a
-network has switches, they count. In a bus network a hop leads from a member of a bus to another.
+Every node keeps a bit for each source whose flood has arrived, and forwards new bits in the next
+step. The step in which a bit arrives is the distance of its source in hops. All nodes count,
+including switches. In a bus network a hop leads from a member of a bus to another member.
 """
 
 from __future__ import annotations
@@ -31,10 +31,10 @@ from mpinet.programs.flood import require_floods
 from mpinet.programs.waves import SOURCES, Wave, adjacency
 
 FARTHEST = 2**15 - 1
-"""Largest distance that a matrix can hold."""
+"""Largest distance in a distance matrix."""
 
 MOST_ALIKE = 2**25
-"""Ports of all nodes up to which a network is asked if its nodes are alike: some 800 MB."""
+"""Largest number of ports of all nodes for a test of equivalent nodes, which takes some 800 MB."""
 
 
 def distance_matrix(
@@ -43,7 +43,7 @@ def distance_matrix(
     dead: Iterable[int] = (),
     cut: Iterable[tuple[int, int]] = (),
 ) -> NDArray[np.int16]:
-    """Distances from some nodes to all (collective).
+    """Return the distances from some nodes to all nodes (collective).
 
     Parameters
     ----------
@@ -52,21 +52,23 @@ def distance_matrix(
     sources : iterable of int, optional
         The nodes that flood. Default: all.
     dead : iterable of int
-        Nodes that send and receive nothing.
+        Dead nodes, which send and receive nothing.
     cut : iterable of (int, int)
-        Links that carry nothing; in a bus network pairs of bus members out of reach of each other.
+        Cut links, which carry nothing; in a bus network pairs of bus members that cannot reach each
+        other.
 
     Returns
     -------
     ndarray of int16, shape (S, N)
-        Hops; -1 where a node is not reached, or one of both is dead (also if they are the same).
+        Distances in hops; -1 for an unreachable node, and for pairs with a dead node (also on the
+        diagonal).
 
     Raises
     ------
     NodeError
-        A node that the network does not have.
+        A node is not in the network.
     UsageError
-        A link that the network does not have, or a distance of more than 32767.
+        A link is not in the network, or a distance exceeds 32767.
 
     Examples
     --------
@@ -84,11 +86,11 @@ def distance_matrix(
         if wave.distance > FARTHEST:
             raise UsageError(
                 f"{floods.machine.topology.name} has distances of more than {FARTHEST} hops: a "
-                "matrix cannot hold them."
+                "matrix cannot store larger distances."
             )
         write_distances(wave.fresh, wave.distance, wave.begin, rows.view(np.uint16))
-    # Each rank fills the rows of its nodes and leaves -1 elsewhere. A maximum over the ranks then
-    # makes the matrix whole.
+    # Each rank fills the rows of its nodes and leaves -1 elsewhere. A maximum over the ranks
+    # completes the matrix.
     columns = np.full((floods.machine.topology.size, len(begun)), -1, np.int16)
     columns[floods.machine.nodes] = rows
     return np.ascontiguousarray(floods.machine.transport.max(columns).T)
@@ -97,7 +99,7 @@ def distance_matrix(
 def diameter(
     topology: NetworkLike, dead: Iterable[int] = (), cut: Iterable[tuple[int, int]] = ()
 ) -> int:
-    """Largest distance between two nodes that are not dead (collective).
+    """Return the largest distance between two living nodes (collective).
 
     Parameters
     ----------
@@ -107,7 +109,7 @@ def diameter(
     Raises
     ------
     Disconnected
-        They are not connected.
+        The living nodes are not connected.
     UsageError
         All nodes are dead; or as in `distance_matrix`.
 
@@ -117,7 +119,7 @@ def diameter(
     (4, 4, 6)
     """
     network = open_topology(topology)
-    # All nodes of a small network fit into one round of floods. Bounds could save nothing there.
+    # All nodes of a small network fit into one round of floods. Bounds could save nothing here.
     if network.size <= SOURCES:
         return _extent(network, dead, cut).diameter
     floods = floods_from_all(network, dead, cut)
@@ -128,7 +130,7 @@ def diameter(
 
 
 def distance_sum(topology: NetworkLike) -> int:
-    """Sum of the distances over all ordered pairs, in hops (collective).
+    """Return the sum of the distances over all ordered pairs, in hops (collective).
 
     Raises
     ------
@@ -139,7 +141,7 @@ def distance_sum(topology: NetworkLike) -> int:
 
 
 def average_distance(topology: NetworkLike) -> float:
-    """Mean distance over all ordered pairs of different nodes, in hops (collective).
+    """Return the mean distance over ordered pairs of different nodes, in hops (collective).
 
     Raises
     ------
@@ -158,7 +160,7 @@ def average_distance(topology: NetworkLike) -> float:
 def is_connected(
     topology: NetworkLike, dead: Iterable[int] = (), cut: Iterable[tuple[int, int]] = ()
 ) -> bool:
-    """Return whether the nodes that are not dead reach each other (collective).
+    """Return whether all living nodes reach each other (collective).
 
     Parameters
     ----------
@@ -175,12 +177,12 @@ def is_connected(
 
 
 def eccentricity(topology: NetworkLike, node: int) -> int:
-    """Distance of the node that is farthest from this one, in hops (collective).
+    """Return the distance from a node to the farthest node, in hops (collective).
 
     Raises
     ------
     NodeError
-        The network has no such node.
+        The node is not in the network.
     Disconnected
         The network is not connected.
 
@@ -193,7 +195,7 @@ def eccentricity(topology: NetworkLike, node: int) -> int:
 
 
 def eccentricities(topology: NetworkLike, nodes: Iterable[int] | None = None) -> Ints:
-    """Distance of the node that is farthest from each of some nodes, in hops (collective).
+    """Return the distance from each of some nodes to its farthest node, in hops (collective).
 
     Parameters
     ----------
@@ -205,12 +207,12 @@ def eccentricities(topology: NetworkLike, nodes: Iterable[int] | None = None) ->
     Returns
     -------
     ndarray of int64, shape (S,)
-        In the order of `nodes`.
+        Eccentricities, in the order of `nodes`.
 
     Raises
     ------
     NodeError
-        The network has no such node.
+        A node is not in the network.
     Disconnected
         The network is not connected.
     """
@@ -224,7 +226,7 @@ def eccentricities(topology: NetworkLike, nodes: Iterable[int] | None = None) ->
 
 
 def _all_eccentricities(network: Topology) -> Ints:
-    """Each node's: the step in which the last source comes to it (collective)."""
+    """Return the eccentricities of all nodes (collective)."""
     floods = floods_from_all(network)
     if network.size > SOURCES:
         if (alike := floods.alike) is not None:
@@ -244,9 +246,9 @@ def _all_eccentricities(network: Topology) -> Ints:
 
 
 def distance_profile(topology: NetworkLike, node: int) -> tuple[int, ...]:
-    """Number of nodes at distance 0, 1, 2, .. from this one (collective).
+    """Return the number of nodes at distance 0, 1, 2, .. from a node (collective).
 
-    Nodes that it does not reach are not counted.
+    Unreachable nodes are not counted.
 
     Examples
     --------
@@ -258,12 +260,12 @@ def distance_profile(topology: NetworkLike, node: int) -> tuple[int, ...]:
 
 
 def distance_profiles(topology: NetworkLike) -> Ints:
-    """Every node's number of nodes at distance 0, 1, 2, .. (collective).
+    """Return for every node the number of nodes at distance 0, 1, 2, .. (collective).
 
     Returns
     -------
     ndarray of int64, shape (N, D + 1)
-        D is the largest distance; nodes that are not reached are not counted.
+        D is the largest distance; unreachable nodes are not counted.
     """
     floods = floods_from_all(open_topology(topology))
     machine = floods.machine
@@ -276,7 +278,7 @@ def distance_profiles(topology: NetworkLike) -> Ints:
 
 
 def disconnected(topology: Topology) -> Disconnected:
-    """The error of a measure that needs a connected network."""
+    """Return the error of a measure that needs a connected network."""
     return Disconnected(f"{topology.name} is not connected: some nodes have no distance.")
 
 
@@ -292,7 +294,7 @@ class DistanceSums:
 def _extent(
     topology: NetworkLike, dead: Iterable[int], cut: Iterable[tuple[int, int]]
 ) -> DistanceSums:
-    """Flood from all nodes that are not dead; where all are alike, from one (collective)."""
+    """Flood from all living nodes, or from one if all nodes are equivalent (collective)."""
     floods = floods_from_all(open_topology(topology), dead, cut)
     if floods.machine.topology.size > SOURCES and (alike := floods.alike) is not None:
         return extent_of(alike)
@@ -307,22 +309,22 @@ def _extent(
 
 
 def extent_of(alike: Translations) -> DistanceSums:
-    """Measures of a network whose nodes are all alike, by its distances from node 0."""
+    """Return the measures of a network of equivalent nodes, from the distances of node 0."""
     nodes = len(alike.distance)
     return DistanceSums(alike.diameter, nodes * int(alike.distance.sum()), nodes * (nodes - 1))
 
 
 class FaultyFloods:
-    """Floods of one network in which some nodes and links are dead.
+    """Floods of one network with dead nodes and links.
 
     Parameters
     ----------
     network : Topology
-        The network; a bus network has a link between every two members of a bus.
+        The network; in a bus network all members of a bus are neighbours.
     dead, cut
         As in `distance_matrix`.
     transport, mapping
-        As of `Machine`.
+        As in `Machine`.
     """
 
     def __init__(
@@ -339,7 +341,7 @@ class FaultyFloods:
         self._floods = waves.Floods(self.machine, self._ports(), self._faults.dead)
 
     def _ports(self) -> tuple[Ints, Ints] | None:
-        """The ports of this rank's nodes over which anything goes, if not all."""
+        """Return this rank's (nodes, ports) without dead nodes, cut links; None if no faults."""
         if not self._faults:
             return None
         network, dead = self.machine.topology, self._faults.dead
@@ -352,17 +354,17 @@ class FaultyFloods:
 
     @property
     def all_nodes(self) -> Ints:
-        """All nodes, dead ones, too, shape (N,)."""
+        """All nodes, including dead nodes, shape (N,)."""
         return np.arange(self.machine.topology.size)
 
     @cached_property
     def alive(self) -> Ints:
-        """The nodes that are not dead, ascending.
+        """The living nodes, ascending.
 
         Raises
         ------
         UsageError
-            There are none.
+            All nodes are dead.
         """
         alive = np.delete(self.all_nodes, self._faults.dead)
         if not len(alive):
@@ -371,10 +373,10 @@ class FaultyFloods:
 
     @property
     def alike(self) -> Translations | None:
-        """The translations that take node 0 to any other one; None if there are none, or faults."""
+        """Translations that map node 0 to any node; None with faults, or if none exist."""
         network = self.machine.topology
-        # Faults break the symmetry. And the search for translations keeps all ports, which large
-        # networks do not allow.
+        # Faults break the symmetry. The search for translations keeps all ports in memory, which is
+        # impossible for large networks.
         if self._faults or network.size * network.ports > MOST_ALIKE:
             return None
         what = f"Neighbours and translations of {network.name}"
@@ -383,16 +385,19 @@ class FaultyFloods:
 
     @property
     def nearing(self) -> Nearing:
-        """Bounds of the eccentricities of all nodes that are not dead."""
+        """New `Nearing` object: lower and upper bounds on each living node's eccentricity.
+
+        The lower bounds start at 0, the upper ones unknown. The object's floods tighten them.
+        """
         return Nearing(self._floods, self.alive)
 
     def numbers(self, nodes: Iterable[int]) -> Ints:
-        """Some nodes as an array.
+        """Return node numbers as an array.
 
         Raises
         ------
         NodeError
-            One of them is not in the network.
+            A node is not in the network.
         """
         numbers = np.fromiter(nodes, np.int64)
         for node in numbers[(numbers < 0) | (numbers >= self.machine.topology.size)].tolist():
@@ -407,12 +412,12 @@ class FaultyFloods:
 def floods_from_all(
     network: Topology, dead: Iterable[int] = (), cut: Iterable[tuple[int, int]] = ()
 ) -> FaultyFloods:
-    """Floods of a network that may begin at all of its nodes.
+    """Return floods of a network that may start at all nodes.
 
     Raises
     ------
     TooLarge
-        They would not end, or not fit into memory.
+        The floods would take too long or too much memory.
     """
     require_floods(network if network.links else adjacency(network), world().size)
     return FaultyFloods(network, dead, cut)

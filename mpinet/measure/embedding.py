@@ -1,8 +1,8 @@
-"""The cost of embedding one network in another: dilation, congestion, expansion.
+"""Cost of embedding one network in another: dilation, congestion, expansion.
 
-Dilation is the largest host distance between the images of two guest neighbours, congestion the
-largest number of guest links whose routes share a host link, expansion the number of host nodes per
-guest node.
+Dilation is the largest host distance between the images of two guest neighbours. Congestion is the
+largest number of guest links whose routes share a host link. Expansion is the number of host nodes
+per guest node.
 """
 
 from __future__ import annotations
@@ -23,17 +23,17 @@ def embedding_cost(
     images: Any = None,
     routing: Routing | str | None = None,
 ) -> Measures:
-    """Measure an embedding by a message over every guest link (collective).
+    """Measure an embedding by sending a message over every guest link (collective).
 
     Parameters
     ----------
     guest, host : Topology or str
         Networks of links.
     images : array-like of int, shape (guest.size,), optional
-        The host processor of every guest node, all different. Default: guest node x at host
-        node x.
+        Host processor of every guest node, all different. Default: guest node x is at host node x.
     routing : Routing or str, optional
-        The host's, for guest links whose ends are no neighbours there. Default: its first.
+        Routing of the host, for guest links between images that are not neighbours. Default: the
+        host's first routing.
 
     Returns
     -------
@@ -43,7 +43,7 @@ def embedding_cost(
     Raises
     ------
     UsageError
-        Busses, a guest that is too large, or images that are none.
+        The networks have busses, the guest is too large, or the images are invalid.
 
     Examples
     --------

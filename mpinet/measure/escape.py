@@ -1,9 +1,9 @@
 """Deadlock freedom of adaptive routings: the dependencies of their escape (Duato 1993).
 
-A message under an adaptive routing may wait for any of several channels. It never waits for ever if
-a part of the channels, the *escape*, can be taken from everywhere and leads to the target without
-a cycle of dependencies: of one channel of the escape on another that a message which holds the
-first may take next, at once or after hops over other channels.
+A message under an adaptive routing may wait for any of several channels. It never waits forever if
+some of the channels, the *escape*, are available everywhere, lead to the target, and have no cycle
+of dependencies. An escape channel depends on another escape channel if a message holding the first
+may take the second next, at once or after hops over other channels.
 """
 
 from __future__ import annotations
@@ -23,41 +23,43 @@ from mpinet.networks.routing import Routing
 from mpinet.networks.topology import Topology
 
 NODE, IN_PORT, IN_CLASS, HEADER = range(4)
-"""Columns of a state: where a message's head is, how it came there, and its header."""
+"""Columns of a state: the node of a message's head, the port and class of its arrival, and the
+first column of its header.
+"""
 
 MOST_STATES = 2**22
-"""States that are looked at: seconds, and a hundred bytes each."""
+"""Largest number of examined states: seconds of work, and a hundred bytes per state."""
 
 AT_ONCE = 2**16
-"""States whose candidates are asked for at a time."""
+"""Number of states whose candidates are computed at a time."""
 
 
 def escape_dependencies(topology: Topology, routing: Routing, pairs: Any = "all") -> Table:
-    """The arcs of the dependencies of an adaptive routing's escape.
+    """Return the dependency arcs of an adaptive routing's escape.
 
-    Where the escape cannot be taken from everywhere all classes count as one.
+    If the escape is not available everywhere, all classes are treated as escape channels.
 
     Parameters
     ----------
     topology : Topology
-        The network; of links.
+        A network of links.
     routing : Routing
-        With `candidates`.
+        An adaptive routing, with `candidates`.
     pairs : str or array-like of int, shape (k, 2)
-        Whose messages are under way.
+        Pairs that exchange messages.
 
     Returns
     -------
     ndarray of int64, shape (k, 2)
-        Each arc once, ascending: what is held and what is waited for, as numbers
+        Arcs without repetition, ascending: the held channel and the awaited channel, as numbers
         ``(node * ports + port) * classes + class``.
 
     Raises
     ------
     RoutingError
-        A candidate is not wired, or of a class that there is not.
+        A candidate has an unwired port, or an invalid class.
     UsageError
-        There are too many states to look at.
+        There are too many states.
     """
     ports, classes = topology.ports, routing.classes
     states, origins, moves, behind = _explored(topology, routing, pairs)
@@ -70,7 +72,7 @@ def escape_dependencies(topology: Topology, routing: Routing, pairs: Any = "all"
     escape = routing.escape_classes
     offered = np.zeros(len(states), bool)
     offered[origins[moves[:, CLASS] < escape]] = True
-    # A message in a state without an escape could wait for ever. Then every class has to be free of
+    # A message in a state without an escape could wait forever. Then all classes must be free of
     # cycles.
     if not offered[origins].all():
         escape = classes
@@ -80,28 +82,29 @@ def escape_dependencies(topology: Topology, routing: Routing, pairs: Any = "all"
     follows = np.zeros((channels, channels), np.bool_)
     offsets = np.searchsorted(origins, np.arange(len(states) + 1))
     escaping = (moves[:, CLASS] < escape).astype(np.int64)
-    # With bubbles messages wait as a whole: one that has gone on by another class has left what it
-    # held, so that only what it asks for at once depends on that.
+    # With bubbles, messages wait as a whole. A message that has moved on by another class has left
+    # its earlier channel. Only its immediate requests depend on the held channel.
     then = origins if routing.bubble else behind
     note_waits(offsets, wanted, then, escaping, held, classes, escape, follows)
     return np.argwhere(follows)
 
 
 def _explored(topology: Topology, routing: Routing, pairs: Any) -> tuple[Table, Ints, Table, Ints]:
-    """All states that messages come to, ascending, and their moves.
+    """Return all reachable states, ascending, and their moves.
 
-    Of every move, ascending by state, the state, the row (port, class), and the state behind it.
+    The moves are ascending by state: the state, the row (port, class), and the state after the
+    move.
     """
     known = np.empty((0, HEADER + routing.words), np.int64)
     fresh = _starts(topology, routing, pairs)
-    # States are explored from the starts on, since most headers never occur at most nodes. A table
-    # of all would not fit into memory.
+    # States are explored from the initial states, because most headers never occur at most nodes. A
+    # table of all states would not fit into memory.
     while len(fresh):
         known = np.unique(np.concatenate([known, fresh]), axis=0)
         if len(known) > MOST_STATES:
             raise UsageError(
-                f"The messages of {topology.name} come to more than {MOST_STATES} states by "
-                f"routing {routing.name}: too many to look at."
+                f"The messages of {topology.name} reach more than {MOST_STATES} states with "
+                f"routing {routing.name}: too many to examine."
             )
         behind = _moved(topology, routing, fresh)[2]
         fresh = _without(np.unique(behind, axis=0), known)
@@ -111,21 +114,21 @@ def _explored(topology: Topology, routing: Routing, pairs: Any) -> tuple[Table, 
 
 
 def _without(rows: Table, known: Table) -> Table:
-    """The rows that are not among the known ones; both are sorted, each once."""
+    """Return the rows of one sorted table without the rows of another."""
     _, first, counts = np.unique(
         np.concatenate([rows, known]), axis=0, return_index=True, return_counts=True
     )
-    # Both lists have each row once. A row that is counted once and stands in the first list is
-    # therefore new.
+    # Both lists have no repeated rows. A row counted once and found in the first list is therefore
+    # new.
     return rows[first[(counts == 1) & (first < len(rows))]]
 
 
 def _starts(topology: Topology, routing: Routing, pairs: Any) -> Table:
-    """The states in which messages begin, whatever they draw where the outcomes are known."""
+    """Return the initial states of messages, for all outcomes of a draw if these are known."""
     parts = []
     for sources, targets in Pairs(topology, pairs).parts():
-        # A drawn intermediate node must not hide a dependency. Every outcome of the draw is a start
-        # of its own.
+        # A drawn intermediate node must not hide a dependency. Every outcome of the draw gives a
+        # separate initial state.
         for outcome in range(max(1, routing.outcomes)):
             states = np.full((len(sources), HEADER + routing.words), -1, np.int64)
             states[:, HEADER:] = 0
@@ -137,7 +140,7 @@ def _starts(topology: Topology, routing: Routing, pairs: Any) -> Table:
 
 
 def _moved(topology: Topology, routing: Routing, states: Table) -> tuple[Ints, Table, Table]:
-    """The moves from some states: which of them, (port, class), and the states behind."""
+    """Return the moves from states: index of the state, (port, class), and the state afterwards."""
     most, ports = topology.ports * routing.classes, topology.ports
     assert routing.candidates is not None
     found: list[tuple[Ints, Table, Table]] = []
@@ -156,7 +159,7 @@ def _moved(topology: Topology, routing: Routing, states: Table) -> tuple[Ints, T
             wrong = f"class {group}" if 0 <= port < ports else f"port {port}"
             raise RoutingError(
                 f"Routing {routing.name} on {topology.name} has the candidate ({port}, {group}) at "
-                f"processor {node}: there is no such {wrong.split()[0]}, or it is not wired."
+                f"processor {node}: the {wrong.split()[0]} does not exist, or is not wired."
             )
         found.append((origins[:count] + first, moves[:count].copy(), behind[:count].copy()))
     origins, moves, behind = (np.concatenate(parts) for parts in zip(*found, strict=True))
@@ -165,7 +168,7 @@ def _moved(topology: Topology, routing: Routing, states: Table) -> tuple[Ints, T
 
 @kernel
 def begin(start_rule: StartRule, params: Ints, sources: Ints, targets: Ints, states: Table) -> None:
-    """Write where messages begin, with their headers."""
+    """Write the initial states of messages, with their headers."""
     start = start_rule.call
     header = np.empty(states.shape[1] - HEADER, np.int64)
     for i in range(sources.size):
@@ -189,7 +192,7 @@ def follow(
     moves: Table,
     behind: Table,
 ) -> int:
-    """Write all moves from some states; how many there are, or -1 - a state with a wrong one."""
+    """Write all moves from some states; return their number, or -1 - the state of a wrong move."""
     neighbor, back, candidates = neighbor_rule.call, back_rule.call, candidates_rule.call
     ways = np.empty((wiring[1] * classes, 2), np.int64)
     header = np.empty(states.shape[1] - HEADER, np.int64)
@@ -225,7 +228,7 @@ def note_waits(
     escape: int,
     follows: FlagRows,
 ) -> None:
-    """Mark, for each held channel of the escape, those that its message may ask for next."""
+    """Mark, for each held escape channel, the channels that its message may request next."""
     count = offsets.size - 1
     seen = np.full(count, -1, np.int64)
     stack = np.empty(count, np.int64)
@@ -237,7 +240,7 @@ def note_waits(
             depth -= 1
             state = stack[depth]
             for move in range(offsets[state], offsets[state + 1]):
-                # An escape channel is waited for, so the search ends there. Hops over other
+                # A message waits for an escape channel, so the search ends there. Hops over other
                 # channels only lead the message to further waits.
                 if escaping[move]:
                     follows[held[origin], wanted[move]] = True

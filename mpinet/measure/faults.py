@@ -1,7 +1,7 @@
-"""Fault diameter: the worst distance that is left after some nodes have failed.
+"""Fault diameter: the largest diameter after the failure of some nodes.
 
-Many removals are flooded at once on one machine: each has bits of its own, one for every source, in
-which its dead nodes pass nothing on. Ranks take a share of the removals each.
+Many removals are flooded at once on one machine. Each removal has its own bits, one per source;
+dead nodes do not forward these bits. Each rank handles a share of the removals.
 """
 
 from __future__ import annotations
@@ -22,13 +22,13 @@ from mpinet.networks.topology import NetworkLike, Topology
 from mpinet.programs.waves import SOURCES_PER_WORD, WORDS, adjacency, count_word, take
 
 MOST_REMOVALS = 10**8
-"""Most removals that are all tried."""
+"""Largest number of removals in an exhaustive search."""
 
 WORDS_AT_ONCE = 2**17
-"""Words that go over links in a step: 1 MiB."""
+"""Number of words sent over links in a step: 1 MiB."""
 
 DRAWN_AT_ONCE = 2**22
-"""Random numbers that are drawn at a time."""
+"""Number of random numbers drawn at a time."""
 
 
 @described
@@ -40,34 +40,34 @@ class FaultDiameter:
     """Largest diameter after a removal, in hops; infinite if some removal disconnects the
     network."""
     removed: tuple[int, ...]
-    """First removal with this diameter, in the order of the tuples; nodes ascending."""
+    """First removal with this diameter, in lexicographic order; nodes ascending."""
     tested: int
-    """Number of different removals that were tried."""
+    """Number of different removals tested."""
     exhaustive: bool
-    """True if all removals were tried."""
+    """True if all removals were tested."""
 
 
 def fault_diameter(
     topology: NetworkLike, faults: int = 1, sample: int | None = None, seed: int = 0
 ) -> FaultDiameter:
-    """Worst diameter after the removal of any `faults` nodes (collective).
+    """Return the worst diameter after the removal of any `faults` nodes (collective).
 
     Parameters
     ----------
     topology : Topology or str
-        The network; switches may be removed, too. In a bus network a link joins every two members
-        of a bus.
+        The network; switches may be removed as well. In a bus network, all members of a bus are
+        neighbours.
     faults : int
-        How many nodes go at a time, 0..N-1.
+        Number of removed nodes, 0..N-1.
     sample : int, optional
-        How many random removals are tried. Default: all removals are.
+        Number of random removals to test. Default: test all removals.
     seed : int
-        Chooses the sample.
+        Seed of the sample.
 
     Raises
     ------
     UsageError
-        No node would be left, the sample is empty, or there are too many removals to try all.
+        No node would be left, the sample is empty, or there are too many removals to test all.
 
     Examples
     --------
@@ -80,7 +80,7 @@ def fault_diameter(
     count = count if drawn is None else len(drawn)
     transport = world()
     tries = Tries(network)
-    # Removals are independent, so ranks take contiguous shares. Only the worst value of each rank
+    # Removals are independent, and ranks take contiguous shares. Only the worst value of each rank
     # is then compared.
     share = -(-count // transport.size)
     begin = min(share * transport.rank, count)
@@ -102,25 +102,25 @@ def fault_diameter(
 
 
 def _removals(network: Topology, faults: int, sample: int | None) -> int:
-    """Return the number of removals to try."""
+    """Return the number of possible removals; raise an error for invalid arguments."""
     if not 0 <= faults < network.size:
         raise UsageError(
-            f"{faults} of the nodes of {network.name} cannot be removed: one has to stay, so that "
-            f"0..{network.size - 1} can go."
+            f"{faults} of the nodes of {network.name} cannot be removed: one must stay, and "
+            f"0..{network.size - 1} can be removed."
         )
     if sample is not None and sample < 1:
-        raise UsageError(f"A sample has one removal or more, not {sample}.")
+        raise UsageError(f"A sample has at least one removal, not {sample}.")
     count = comb(network.size, faults)
     if sample is None and count > MOST_REMOVALS:
         raise UsageError(
             f"{faults} of the {network.size} nodes of {network.name} can be removed in {count} "
-            f"ways; up to {MOST_REMOVALS} are all tried: give a sample."
+            f"ways, more than the limit of {MOST_REMOVALS}: give a sample."
         )
     return count
 
 
 def _draw(network: Topology, faults: int, sample: int, seed: int) -> Ints:
-    """Random removals, each once, sorted, shape (up to sample, faults)."""
+    """Return random removals, sorted, without repetition, shape (up to sample, faults)."""
     random = np.random.default_rng(seed)
     rows = max(1, DRAWN_AT_ONCE // network.size)
     drawn = []
@@ -131,16 +131,17 @@ def _draw(network: Topology, faults: int, sample: int, seed: int) -> Ints:
 
 
 def _worst_of_all(transport: Local, worst: int, at: int) -> tuple[int, int]:
-    """The largest diameter of all ranks, and the first removal that has it (collective)."""
+    """Return the largest diameter of all ranks, and its first removal (collective)."""
     largest = int(transport.max(np.array([worst]))[0])
-    # Ranks can agree on a maximum only. The first removal is the largest of the negated places.
+    # Ranks can only compute a maximum together. The first removal is the largest of the negated
+    # indices.
     never = np.iinfo(np.int64).min
     first = transport.max(np.array([-at if worst == largest else never]))
     return largest, -int(first[0])
 
 
 class Tries:
-    """Removals from one network, many at once, each rank its own.
+    """Removals from one network, many at once, separately on each rank.
 
     Parameters
     ----------
@@ -149,8 +150,8 @@ class Tries:
     """
 
     def __init__(self, network: Topology):
-        # A member of a bus hears all others, also when some of them are dead. So busses become
-        # links between each two members.
+        # A member of a bus hears all others, even if some of them are dead. Busses therefore become
+        # links between all pairs of members.
         network = network if network.links else adjacency(network)
         self._size = network.size
         self._broadcast = Machine(network, "all", Local()).local_broadcast()
@@ -158,17 +159,17 @@ class Tries:
         self.at_once = max(1, WORDS_AT_ONCE // (self._words * max(1, self._broadcast.sends)))
 
     def diameters(self, removals: Ints) -> Ints:
-        """The diameters after some removals.
+        """Return the diameters after some removals.
 
         Parameters
         ----------
         removals : ndarray of int64, shape (r, faults)
-            The nodes that go.
+            The removed nodes of each removal.
 
         Returns
         -------
         ndarray of int64, shape (r,)
-            In hops; N if the network is in pieces.
+            Diameters in hops; N if the network is disconnected.
         """
         count, left = len(removals), self._size - removals.shape[1]
         fresh, seen, every = self._first_bits(removals)
@@ -182,14 +183,14 @@ class Tries:
                 break
             fresh, following = following, fresh
             book_pairs(fresh, self._words, distance, diameters, pairs)
-        # Counting pairs is cheap during the flood. If some pair is missing in the end, the rest is
-        # in pieces.
+        # Counting pairs is cheap during the flood. If a pair is missing at the end, the network is
+        # disconnected.
         return np.where(pairs == left * (left - 1), diameters, self._size)
 
     def _first_bits(self, removals: Ints) -> tuple[Words, Words, Words]:
-        """Return what nodes send first (each its own bit), what they have seen, and all bits.
+        """Return the initial bits of each node (its own), the bits already seen, and all bits.
 
-        A dead node has seen everything, so that it passes nothing on.
+        All bits of a dead node count as seen, so it forwards nothing.
         """
         which = np.repeat(np.arange(len(removals)) * self._words, removals.shape[1])
         removed, nodes = removals.ravel(), np.arange(self._size)
@@ -199,7 +200,7 @@ class Tries:
         fresh[nodes[:, np.newaxis], columns] = np.uint64(1) << bit.astype(np.uint64)[:, np.newaxis]
         fresh[removed, which + word[removed]] = 0
         seen = fresh.copy()
-        # A dead node that has seen everything is never fresh and passes nothing on. The flood needs
+        # A dead node that has seen everything is never fresh and forwards nothing. The flood needs
         # no test for dead nodes.
         seen[removed[:, np.newaxis], which[:, np.newaxis] + np.arange(self._words)] = ~np.uint64(0)
         return fresh, seen, np.bitwise_or.reduce(fresh, axis=0)
@@ -207,7 +208,7 @@ class Tries:
 
 @kernel
 def book_pairs(fresh: WordRows, words: int, distance: int, diameters: Ints, pairs: Ints) -> None:
-    """Note for every removal the pairs at this distance, if there are any."""
+    """Record for every removal the number of pairs at this distance, and the distance if any."""
     for u in range(fresh.shape[0]):
         for w in range(fresh.shape[1]):
             if fresh[u, w]:
@@ -217,24 +218,24 @@ def book_pairs(fresh: WordRows, words: int, distance: int, diameters: Ints, pair
 
 
 def subsets(size: int, members: int, begin: int, count: int) -> Ints:
-    """Some subsets of the numbers 0..size-1, in the order of their sorted members.
+    """Return some subsets of the numbers 0..size-1, in lexicographic order.
 
     Parameters
     ----------
     size, members : int
-        Numbers to choose from, and how many are chosen.
+        Numbers to choose from, and number of chosen members.
     begin, count : int
-        Place of the first subset, and how many follow from it on.
+        Index of the first subset, and number of subsets.
 
     Returns
     -------
     ndarray of int64, shape (count, members)
-        Members ascending.
+        Subsets, with members ascending.
     """
     rows = np.zeros((count, members), np.int64)
     number = 0
-    # The combinatorial number system: a rank finds its first subset without listing those of other
-    # ranks.
+    # The combinatorial number system: a rank finds its first subset without listing the subsets of
+    # other ranks.
     for place in range(members):
         following = comb(size - number - 1, members - place - 1)
         while begin >= following:
@@ -249,7 +250,7 @@ def subsets(size: int, members: int, begin: int, count: int) -> Ints:
 
 @kernel
 def follow_subsets(size: int, rows: Table) -> None:
-    """Write the subsets that follow the one in the first row."""
+    """Write the subsets that follow the subset in the first row."""
     members = rows.shape[1]
     for i in range(1, rows.shape[0]):
         place = members - 1

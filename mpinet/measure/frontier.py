@@ -1,9 +1,9 @@
-"""Exact bisection of networks that a front of few nodes can pass over.
+"""Exact bisection of networks over which a front of few nodes can pass.
 
-Nodes are placed one after another. The front is the placed nodes that still have neighbours to
-come; all that matters of the others is how many are inside and how many links are parted. For each
-assignment of the front and each number of processors inside, the least number of parted links is
-kept (dynamic programming over a vertex separation, as in Kinnersley 1992).
+Nodes are placed one after another. The front consists of the placed nodes with unplaced neighbours.
+For all other placed nodes, only the number of processors inside and the number of cut links matter.
+A table stores the least number of cut links for each assignment of the front and each number of
+processors inside. This is dynamic programming over a vertex separation (Kinnersley 1992).
 """
 
 from __future__ import annotations
@@ -21,18 +21,22 @@ from mpinet.networks.arithmetic import count_ones
 Neighbors = list[list[int]]
 
 ENTRIES_PER_SECOND = 5e8
-"""About how many table entries are made in a second."""
+"""Approximate number of table entries computed per second."""
 
 LARGEST_FRONT = 22
-"""Most nodes of a front: the table has a row for every assignment of them."""
+"""Largest number of nodes of a front: the table has a row for every assignment of the front."""
 
 LARGEST_MEMORY = 1 << 28
-"""Most bytes that the table takes, and the remembered choices; without these there is no cut."""
+"""Largest size in bytes of the table, and of the stored choices; without choices only the width is
+found.
+"""
 
-# Networks have fewer links than that, so that a sum of both still fits into 16 bits, and what
-# cannot be reached never looks better than what can.
+# Networks have fewer links, so a sum of both still fits into 16 bits, and an unreachable state
+# never looks better than a reachable state.
 NOT_REACHED = 1 << 14
-"""Links parted by what cannot be; more than any network that this is for has."""
+"""Number of cut links of an unreachable state, larger than the number of links of any network in
+use here.
+"""
 
 PLACE, LEAVE = 0, 1
 """Events: a node is placed in a slot of the front; a node leaves its slot."""
@@ -40,22 +44,22 @@ PLACE, LEAVE = 0, 1
 
 @dataclass(frozen=True, eq=False)
 class ExactCut:
-    """The width of the narrowest cut into halves, and such a cut."""
+    """The width of the narrowest bisection, and such a bisection."""
 
     width: int
-    """Links that are parted."""
+    """Number of cut links."""
     inside: Flags | None
-    """True for each node inside the cut; None if the search was too large to keep this. Shape
-    (N,)."""
+    """True for each node inside; None if the search was too large to keep the choices. Shape (N,).
+    """
 
 
 def exact_cut(cuts: CutHypergraph, seconds: float) -> ExactCut | None:
-    """The narrowest cut into halves; None where the front is too wide for the effort.
+    """Return the narrowest bisection; None if the front is too wide for the effort.
 
     Parameters
     ----------
     cuts : CutHypergraph
-        Channels with two members each; others are out of reach.
+        Channels with two members each; the result is None for other channels.
     seconds : float
         Effort, counted in table entries.
     """
@@ -74,8 +78,8 @@ def exact_cut(cuts: CutHypergraph, seconds: float) -> ExactCut | None:
     rows = np.array(events, np.int64)
     parted = np.empty((1 << front, counts), np.uint16)
     choices = cuts.nodes, 1 << front, -(-counts // 8)
-    # The width alone needs one table. The cut needs a bit for every choice, which may not fit even
-    # where the table does.
+    # The width alone needs one table. The cut needs a bit per choice, which may not fit even if the
+    # table does.
     if prod(choices) > LARGEST_MEMORY:
         return ExactCut(int(sweep(rows, cuts.hosts, parted, np.zeros((0, 0, 0), np.uint8))), None)
     chosen, inside = np.zeros(choices, np.uint8), np.zeros(cuts.nodes, bool)
@@ -85,7 +89,7 @@ def exact_cut(cuts: CutHypergraph, seconds: float) -> ExactCut | None:
 
 
 def narrowest_front(cuts: CutHypergraph) -> tuple[list[int], int, list[list[int]]] | None:
-    """An order of the nodes, how wide its front is, and its events; None for other than links."""
+    """Return an order of the nodes, the width of its front, and its events; None with busses."""
     links = cuts.by_channel()
     if any(len(ends) != 2 for ends in links) or len(links) >= NOT_REACHED:
         return None
@@ -97,7 +101,7 @@ def narrowest_front(cuts: CutHypergraph) -> tuple[list[int], int, list[list[int]
 
 
 def neighbors_in(cuts: CutHypergraph) -> Neighbors:
-    """Return for each node the members of its channels."""
+    """Return for each node the other members of its channels."""
     neighbors: Neighbors = [[] for _ in range(cuts.nodes)]
     for members in cuts.by_channel():
         for node in members.tolist():
@@ -106,21 +110,22 @@ def neighbors_in(cuts: CutHypergraph) -> Neighbors:
 
 
 def orders(neighbors: Neighbors) -> list[list[int]]:
-    """Orders of the nodes to try.
+    """Return orders of the nodes to try.
 
-    By number; and always the node that keeps the front small, from node 0 and from an outer node.
+    The orders are: by number, and greedy orders with a small front, from node 0 and from an outer
+    node.
     """
     first = list(range(len(neighbors)))
     return [first, narrow_order(neighbors, 0), narrow_order(neighbors, outermost(neighbors))]
 
 
 def outermost(neighbors: Neighbors) -> int:
-    """The lowest of the nodes farthest from node 0: a front that starts there grows one way."""
+    """Return the lowest node farthest from node 0; a front from there grows in one direction."""
     return int(hops_from(neighbors, 0).argmax())
 
 
 def hops_from(neighbors: Neighbors, source: int) -> Ints:
-    """Hops to every node; -1 where there is no way."""
+    """Return the hops from a source to every node; -1 for unreachable nodes."""
     hops = np.full(len(neighbors), -1)
     hops[source] = 0
     for node in (queue := [source]):
@@ -132,7 +137,7 @@ def hops_from(neighbors: Neighbors, source: int) -> Ints:
 
 
 def narrow_order(neighbors: Neighbors, start: int) -> list[int]:
-    """From a node on, always the one that keeps the front small."""
+    """Return a greedy order from a start node: each next node keeps the front small."""
     waiting = [len(others) for others in neighbors]
     order: list[int] = []
     front: set[int] = set()
@@ -157,7 +162,10 @@ def narrow_order(neighbors: Neighbors, start: int) -> list[int]:
 
 
 def front_plan(neighbors: Neighbors, order: list[int]) -> tuple[int, list[list[int]]]:
-    """The widest front of an order, and its events: rows [kind, node, slot, neighbours' slots]."""
+    """Return the width of an order's front, and its events.
+
+    An event is a row [kind, node, slot, bits of the neighbours' slots].
+    """
     waiting = [len(others) for others in neighbors]
     slot: dict[int, int] = {}
     free, widest = list(range(LARGEST_FRONT + 1)), 0
@@ -182,17 +190,16 @@ def front_plan(neighbors: Neighbors, order: list[int]) -> tuple[int, list[list[i
 
 @kernel
 def sweep(events: Table, hosts: int, parted: HalfRows, chosen: ByteTables) -> int:
-    """Return the links that the narrowest cut with half of the hosts inside parts.
+    """Return the number of links cut by the narrowest cut with half of the hosts inside.
 
-    `parted` is the table. Which side `leave` chose is written to `chosen`, unless that is empty.
+    `parted` is the table. The sides chosen by `leave` are written to `chosen`, unless it is empty.
     """
     rows, nothing = parted.shape[0], np.zeros((0, 0), np.uint8)
     parted[:] = NOT_REACHED
     parted[0, 0] = 0
     used, left = 0, 0
-    # A row is an assignment of the front: bit s is set if the node in slot s is inside. Slots that
-    # are not in use are 0 in the rows that count; the others hold leftovers until `place`
-    # overwrites them.
+    # A row is an assignment of the front: bit s is set if the node in slot s is inside. Unused
+    # slots are 0 in the valid rows; other rows hold leftovers until `place` overwrites them.
     for e in range(events.shape[0]):
         bit = 1 << events[e, 2]
         if events[e, 0] == PLACE:
@@ -214,9 +221,9 @@ def sweep(events: Table, hosts: int, parted: HalfRows, chosen: ByteTables) -> in
 
 @kernel
 def retrace(events: Table, hosts: int, chosen: ByteTables, inside: Flags) -> None:
-    """Write which nodes are inside in the cut that a sweep's choices lead to."""
-    # Undone backwards, a node that comes back into the front is on the side that `leave` chose, and
-    # stays there when its placing is undone.
+    """Reconstruct the cut from a sweep's choices: write which nodes are inside."""
+    # Processed backwards, a node that re-enters the front is on the side chosen by `leave`, and
+    # keeps this side when its placing is undone.
     row, count, left = 0, hosts // 2, chosen.shape[0]
     for e in range(events.shape[0] - 1, -1, -1):
         bit = 1 << events[e, 2]
@@ -232,7 +239,7 @@ def retrace(events: Table, hosts: int, chosen: ByteTables, inside: Flags) -> Non
 
 @inlined
 def place(parted, row, bit, beside, counted):
-    """Place a node outside (the row stays) or inside (the row with its bit)."""
+    """Update a table row for a new node: outside (same row) or inside (row with its bit)."""
     within = count_ones(row & beside)
     without = count_ones(beside) - within
     counts = parted.shape[1]
@@ -248,7 +255,7 @@ def place(parted, row, bit, beside, counted):
 
 @inlined
 def leave(parted, row, bit, chosen):
-    """Keep the better side of a node that leaves the front, and remember which it is."""
+    """Keep the better side of a node that leaves the front, and record the choice."""
     for c in range(parted.shape[1]):
         if parted[row | bit, c] < parted[row, c]:
             parted[row, c] = parted[row | bit, c]

@@ -1,7 +1,7 @@
-"""Hamiltonian cycles: found as a certificate, or shown not to exist.
+"""Hamiltonian cycles: found as a certificate, or proved not to exist.
 
-A cycle is one of the simple graph (busses: a link between every two members) through all nodes,
-switches included; it has at least three nodes.
+A Hamiltonian cycle is a cycle of the simple graph (members of a bus are neighbours) through all
+nodes, including switches. It has at least three nodes.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from mpinet.networks.catalogue import open_topology
 from mpinet.networks.topology import NetworkLike, Topology
 
 BYTES_A_NODE = 96
-"""Bytes per node of a cycle that a network offers, while it is followed."""
+"""Bytes per node of a network's own cycle while the cycle is followed."""
 
 
 def is_hamiltonian_cycle(topology: NetworkLike, nodes: Sequence[int]) -> bool:
@@ -29,9 +29,9 @@ def is_hamiltonian_cycle(topology: NetworkLike, nodes: Sequence[int]) -> bool:
     Parameters
     ----------
     topology : Topology or str
-        The network; the members of a bus are linked to each other.
+        The network; the members of a bus are neighbours.
     nodes : sequence of int
-        The nodes in the cycle's order, the first one not repeated at the end.
+        The nodes in cyclic order; the first node is not repeated at the end.
     """
     network = open_topology(topology)
     order = np.asarray(nodes, np.int64)
@@ -44,32 +44,33 @@ def is_hamiltonian_cycle(topology: NetworkLike, nodes: Sequence[int]) -> bool:
 
 
 def hamiltonian_cycle(topology: NetworkLike, seconds: float = 60.0) -> list[int] | None:
-    """A Hamiltonian cycle as its certificate, or the proof that there is none.
+    """Return a Hamiltonian cycle, or None as proof that none exists.
 
-    The network's own cycle is followed link by link where it offers one. Otherwise a constraint
-    solver searches all cycles, unless the graph is too small, is not biconnected, or is bipartite
-    with unequal sides, and therefore has none. Every rank finds the same for itself.
+    If the network provides its own cycle, the cycle is followed link by link. Otherwise a
+    constraint solver searches all cycles. The search is unnecessary if the graph is too small, not
+    biconnected, or bipartite with unequal sides, because it then has no such cycle. Every rank
+    computes the same result by itself.
 
     Parameters
     ----------
     topology : Topology or str
-        The network; the members of a bus are linked to each other.
+        The network; the members of a bus are neighbours.
     seconds : float
-        The solver's effort in its deterministic seconds, which count work, not time: the outcome
-        is the same on every computer.
+        Effort of the solver in deterministic seconds, which count work, not time. The result is the
+        same on every computer.
 
     Returns
     -------
     list of int or None
-        The nodes in the cycle's order from node 0; None if the search was exhausted or the graph
-        shows that there is none.
+        The nodes in cyclic order from node 0. None if the search was exhausted or the graph's
+        structure excludes a cycle.
 
     Raises
     ------
     OutOfReach
-        The effort does not decide it.
+        The effort does not suffice for a decision.
     WiringError
-        The cycle that the network offers is none.
+        The cycle provided by the network is not Hamiltonian.
     UsageError
         A library is not installed.
 
@@ -82,7 +83,7 @@ def hamiltonian_cycle(topology: NetworkLike, seconds: float = 60.0) -> list[int]
     if network.size < 3:
         return None
     # A cycle from the paper costs linear time and is checked. The solver is for networks without
-    # one.
+    # such a cycle.
     own = _own_cycle(network)
     if own is not None:
         return own
@@ -90,7 +91,7 @@ def hamiltonian_cycle(topology: NetworkLike, seconds: float = 60.0) -> list[int]
 
 
 def _own_cycle(network: Topology) -> list[int] | None:
-    """The cycle that the network offers, followed from node 0."""
+    """Return the cycle provided by the network, followed from node 0; None without one."""
     cycle = network.cycle()
     if cycle is None:
         return None
@@ -99,12 +100,12 @@ def _own_cycle(network: Topology) -> list[int] | None:
     following = network.neighbor(nodes, cycle.successor(nodes))
     order = _follow(following)
     if not is_hamiltonian_cycle(network, order):
-        raise WiringError(f"The cycle {cycle.name} that {network.name} offers is not Hamiltonian.")
+        raise WiringError(f"The cycle {cycle.name} of {network.name} is not Hamiltonian.")
     return order
 
 
 def _follow(following: Ints) -> list[int]:
-    """The nodes from 0 on until one comes again or there is none."""
+    """Return the successors of node 0 in order, until node 0 or a missing successor (-1)."""
     ahead = following.tolist()
     order, node = [0], ahead[0]
     while node > 0 and len(order) < len(ahead):
@@ -114,18 +115,18 @@ def _follow(following: Ints) -> list[int]:
 
 
 def _has_none(network: Topology) -> bool:
-    """Return whether a cut node, or a bipartition with unequal sides, rules a cycle out."""
+    """Return whether a cut node, or a bipartition with unequal sides, excludes a cycle."""
     graph = to_graph(network)
     if not graph.is_biconnected():
         return True
-    # A cycle alternates between the sides of a bipartite graph. Unequal sides rule it out without
-    # any search.
+    # A cycle alternates between the sides of a bipartite graph. Unequal sides exclude a cycle
+    # without any search.
     bipartite, sides = graph.is_bipartite(return_types=True)
     return bool(bipartite and 2 * sum(sides) != network.size)
 
 
 def _solve(network: Topology, seconds: float) -> list[int] | None:
-    """Search by constraint solver: one arc out of and into every node, all in one circuit."""
+    """Search with a constraint solver: one arc out of and into every node, in a single circuit."""
     cp_model: Any = library("ortools.sat.python.cp_model")
     model = cp_model.CpModel()
     ends = edges(network).tolist()
@@ -134,8 +135,8 @@ def _solve(network: Topology, seconds: float) -> list[int] | None:
     ]
     model.add_circuit(arcs)
     solver = cp_model.CpSolver()
-    # Every rank solves it for itself and has to find the same cycle: several workers would race,
-    # and a limit by the clock would depend on the load.
+    # Every rank solves by itself and must find the same cycle: several workers would race, and a
+    # clock would depend on the load.
     solver.parameters.num_workers = 1
     solver.parameters.random_seed = 0
     solver.parameters.max_deterministic_time = seconds
@@ -145,7 +146,7 @@ def _solve(network: Topology, seconds: float) -> list[int] | None:
     if status not in (cp_model.OPTIMAL, cp_model.FEASIBLE):
         raise OutOfReach(
             f"{seconds} seconds of search neither found a Hamiltonian cycle of {network.name} nor "
-            "showed that it has none: give more seconds."
+            "excluded one: give more seconds."
         )
     following = np.zeros(network.size, np.int64)
     for u, v, chosen in arcs:

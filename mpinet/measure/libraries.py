@@ -1,4 +1,4 @@
-"""The libraries behind some measures: they are an extra, and imported where first used."""
+"""Optional libraries used by some measures: installed by an extra, imported on first use."""
 
 from __future__ import annotations
 
@@ -10,14 +10,14 @@ from mpinet.errors import UsageError
 
 
 def library(module: str, extra: str = "measure") -> Any:
-    """A module of one of the libraries that an extra brings.
+    """Import a module of an optional library.
 
     Parameters
     ----------
     module : str
-        As in ``igraph`` or ``ortools.sat.python.cp_model``.
+        For example ``igraph`` or ``ortools.sat.python.cp_model``.
     extra : str
-        The extra's name.
+        Name of the extra that installs the library.
 
     Raises
     ------
@@ -31,11 +31,11 @@ def library(module: str, extra: str = "measure") -> Any:
 
 
 def require_library(module: str, extra: str = "measure") -> None:
-    """Raise `UsageError` where a library is not installed, without loading it; as `library`."""
+    """Raise `UsageError` if a library is not installed, without importing it; see `library`."""
     if find_spec(module) is None:
         raise _missing(module, extra)
 
 
 def _missing(name: str, extra: str) -> UsageError:
-    """Make the error that says which library is needed, and how it comes."""
+    """Return the error that names the missing library and its installation command."""
     return UsageError(f'This measure needs the library {name}: pip install "mpinet[{extra}]".')

@@ -1,4 +1,4 @@
-"""Loads of processors and channels under a routing, metered by the machine."""
+"""Loads of processors and channels under a routing, measured on the machine."""
 
 from __future__ import annotations
 
@@ -18,27 +18,30 @@ from mpinet.networks.routing import Routing
 from mpinet.networks.topology import NetworkLike, Topology
 
 INJECTED_AT_ONCE = 1 << 17
-"""Messages that are on the machine together: what it holds of them stays small."""
+"""Number of messages on the machine at a time, limited to save memory."""
 
 
 @described
 @dataclass(frozen=True, eq=False)
 class Loads:
-    """Load of the nodes and channels when every pair exchanges one message."""
+    """Loads of the nodes and channels when every pair exchanges one message."""
 
     messages: int
     """Number of messages."""
     hops: int
-    """Hops of all messages together."""
+    """Total number of hops of all messages."""
     processors: Ints
-    """Messages that each node forwarded for other nodes; sources and targets do not count. Shape
-    (N,)."""
+    """Number of messages that each node forwarded for other nodes; sources and targets do not
+    count. Shape (N,).
+    """
     channels: Ints
-    """Messages over each channel: a direction of a link, or a bus (every traversal counts). Shape
-    (C,)."""
+    """Number of messages over each channel: a direction of a link, or a bus (every traversal
+    counts). Shape (C,).
+    """
     ports: Ints
-    """Links: the (node, port) that each channel leaves from, ascending. Busses: nothing, channel c
-    is bus c. Shape (C, 2) or (0, 2)."""
+    """For links: the (node, port) at the start of each channel, ascending. For busses: empty,
+    because channel c is bus c. Shape (C, 2) or (0, 2).
+    """
 
 
 def loads(
@@ -49,8 +52,8 @@ def loads(
 ) -> Loads:
     """Measure the loads of all nodes and channels (collective).
 
-    One message for every pair is routed on a machine whose every message hops in every step; the
-    machine meters its channels.
+    One message per pair is routed on a machine on which every message hops in every step. The
+    machine counts the messages on its channels.
 
     Parameters
     ----------
@@ -62,12 +65,12 @@ def loads(
         A traffic pattern (``all``: every ordered pair of different processors), or rows (source,
         target).
     seed : int
-        For pairs that are drawn.
+        Seed of random pairs.
 
     Returns
     -------
     Loads
-        The same on all ranks.
+        The loads, the same on all ranks.
 
     Raises
     ------
@@ -96,7 +99,7 @@ def loads(
 
 
 def _carry(machine: Machine, routing: Routing, sources: Ints, targets: Ints) -> None:
-    """Route one message for each pair; raise `RoutingError` if one does not arrive."""
+    """Route one message per pair; raise `RoutingError` if a message does not arrive."""
     router = Router(machine, routing, mode="ideal")
     mine = np.flatnonzero(np.isin(sources, machine.nodes))
     router.inject(sources[mine], targets[mine], mine, len(sources))
@@ -105,12 +108,12 @@ def _carry(machine: Machine, routing: Routing, sources: Ints, targets: Ints) -> 
     if lost:
         raise RoutingError(
             f"Routing {routing.name} on {machine.topology.name} could not deliver {lost} of "
-            f"{len(sources)} messages: its loads are not those of all pairs."
+            f"{len(sources)} messages: the loads are incomplete."
         )
 
 
 def _by_channel(topology: Topology, left: Ints) -> tuple[Ints, Ints]:
-    """Loads of the channels, and where they leave from, from what left by each port."""
+    """Return the loads of the channels and their starting ports, from the loads of all ports."""
     nodes, ports = np.nonzero(_wired_ports(topology))
     if topology.links:
         return left[nodes, ports], np.stack([nodes, ports], axis=1)
@@ -120,7 +123,7 @@ def _by_channel(topology: Topology, left: Ints) -> tuple[Ints, Ints]:
 
 
 def _wired_ports(topology: Topology) -> Ints:
-    """Return whether each port of each node is wired, shape (N, ports)."""
+    """Return for each port of each node whether it is wired, shape (N, ports)."""
     nodes = np.arange(topology.size)[:, np.newaxis]
     wired: Ints = topology.neighbor(nodes, np.arange(topology.ports)) >= 0
     return wired

@@ -1,12 +1,12 @@
-"""Eccentricities between two bounds, which floods from a few nodes bring together.
+"""Eccentricities between two bounds, tightened by floods from a few nodes.
 
-A flood from s tells its eccentricity e and every node's distance d from it. By the triangle
-inequality another node's eccentricity is at least max(d, e - d) and at most e + d (Takes and
-Kosters, 2011). Of two nodes whose distances from a middle one are together at most the largest
-distance that is known, none has to flood (iFUB: Crescenzi et al., 2013). Where bounds do not help,
-as in random graphs, all that are left flood, 512 at once.
+A flood from s gives its eccentricity e and every node's distance d from s. By the triangle
+inequality the eccentricity of a node at distance d is at least max(d, e - d) and at most e + d
+(Takes and Kosters, 2011). Consider two nodes whose distances from a middle node add up to at most
+the largest known distance: neither needs to flood for the diameter (iFUB: Crescenzi et al., 2013).
+If bounds do not help, as in random graphs, all remaining nodes flood, 512 at once.
 
-All of this holds where links lead both ways; a flood that contradicts a bound is refused.
+All of this assumes links in both directions; a flood that contradicts a bound raises an error.
 """
 
 from __future__ import annotations
@@ -23,21 +23,23 @@ from mpinet.machine.state import Numbered, State
 from mpinet.programs.waves import SOURCES, SOURCES_PER_WORD, Floods, lowest_bit
 
 UNKNOWN = 2**30
-"""Upper bound of an eccentricity of which nothing is known."""
+"""Upper bound of an eccentricity before any flood."""
 
 FARTHEST = 2**16 - 2
-"""Largest distance that is written down."""
+"""Largest distance that can be stored."""
 
 WORTH = 8
-"""Nodes that a flooding node has to decide, if bounds are to be worth it."""
+"""Least number of nodes that a flooding node must decide to make bounds worthwhile."""
 
 
 @dataclass(frozen=True, eq=False)
 class Landed:
-    """Floods from some nodes, when they are over."""
+    """Results of completed floods from some nodes."""
 
     rows: HalfRows
-    """Distances of this rank's nodes; 65535 where a node is dead. Shape (hosted, k)."""
+    """Distances of this rank's nodes from the sources, in hops; 65535 for dead nodes. Shape
+    (hosted, k).
+    """
     eccentricities: Ints
     """Largest distance from each source to any node, in hops. Shape (k,)."""
     sums: Ints
@@ -45,14 +47,14 @@ class Landed:
 
 
 class Nearing:
-    """Bounds of all eccentricities; its loops run within ``with nearing.state`` (collective).
+    """Bounds on all eccentricities; its loops run within ``with nearing.state`` (collective).
 
     Parameters
     ----------
     floods : Floods
-        On the machine that all ranks share.
+        Floods on the machine shared by all ranks.
     alive : ndarray of int64, shape (k,)
-        The nodes that are not dead, ascending.
+        The living nodes, ascending.
 
     Raises
     ------
@@ -83,11 +85,11 @@ class Nearing:
 
     @property
     def degree(self) -> int:
-        """The largest number of links of a node."""
+        """Largest number of links of a node."""
         return self._machine.max(self._floods.most_links)[0]
 
     def sweep(self) -> None:
-        """Find far nodes, and one in the middle of them, by seven floods from one node each."""
+        """Find far nodes, and a node in the middle of them, by seven floods from one node each."""
         start = int(self._alive[0])
         for _ in range(2):
             start = self._middle(start)
@@ -96,9 +98,9 @@ class Nearing:
         self.state.boundary()
 
     def settle_diameter(self, most: int | None = None) -> int:
-        """Flood until the diameter is known, or from `most` nodes; its upper bound.
+        """Flood until the diameter is known, or from `most` nodes; return its upper bound.
 
-        The lower one is `state.diameter`.
+        The lower bound is `state.diameter`.
         """
         state = self.state
         while True:
@@ -115,7 +117,7 @@ class Nearing:
                 self.sweep()
 
     def settle_all(self) -> Ints:
-        """Flood until all eccentricities are known, shape (N,); 0 of dead nodes."""
+        """Flood until all eccentricities are known; return them, shape (N,), 0 for dead nodes."""
         state = self.state
         if not state.swept:
             self.sweep()
@@ -129,7 +131,7 @@ class Nearing:
             self._flood(high, np.unique(np.concatenate([high[:half], low[:half]])))
 
     def narrow(self, sources: Ints) -> Landed:
-        """Flood from at most 64 nodes, and bring all bounds together."""
+        """Flood from at most 64 nodes, and tighten all bounds."""
         state, machine = self.state, self._machine
         rows = np.full((len(machine.nodes), len(sources)), FARTHEST + 1, np.uint16)
         reached = 0
@@ -151,7 +153,7 @@ class Nearing:
         return Landed(rows, farthest, sums)
 
     def _wide(self, sources: Ints) -> None:
-        """Flood from at most 512 nodes, for their own eccentricities."""
+        """Flood from at most 512 nodes, to compute their own eccentricities."""
         state, machine = self.state, self._machine
         last = np.zeros(SOURCES, np.int64)
         reached = 0
@@ -171,7 +173,7 @@ class Nearing:
         self._note(sources, farthest)
 
     def _flood(self, left: Ints, few: Ints) -> None:
-        """Flood from a few nodes if bounds decide others, else from as many as go at once."""
+        """Flood from few nodes while bounds decide others, otherwise from as many as possible."""
         state = self.state
         state.wide |= state.left - len(left) < WORTH * SOURCES_PER_WORD and state.floods > SOURCES
         state.left = len(left)
@@ -185,9 +187,9 @@ class Nearing:
         return self.narrow(np.array([source])).rows[:, 0].astype(np.int32)
 
     def _middle(self, start: int) -> int:
-        """The lowest node in the middle of a shortest way between two far nodes.
+        """Return the lowest node in the middle of a shortest path between two far nodes.
 
-        The first of them is farthest from `start`, the second one from the first.
+        The first far node is farthest from `start`, the second is farthest from the first.
         """
         first = self._single(self._last(self._single(start)))
         second = self._single(self._last(first))
@@ -196,23 +198,27 @@ class Nearing:
         return int(self._ordered(between, second)[0][0])
 
     def _last(self, distances: Shorts) -> int:
-        """The lowest of the nodes at the largest distance."""
+        """Return the lowest of the nodes at the largest distance."""
         return int(self._ordered(self._here, distances)[0][0])
 
     def _fringe(self) -> Ints:
-        """Keys of nodes: those far from the middle first, of these the ones with large bounds."""
+        """Return a sort key per node of this rank: distance from the middle, upper bound.
+
+        The middle is the node found by `sweep`; before `sweep`, distances are 0. The bound is
+        that of the node's eccentricity. Large keys come first.
+        """
         state = self.state
         return (state.near.astype(np.int64) << 31) | state.upper
 
     def _ordered(self, wanted: Flags, keys: Array) -> tuple[Ints, Ints]:
-        """All ranks' nodes that are wanted and not dead, by key, the largest first; their keys."""
+        """Return all ranks' wanted living nodes, in descending order of key, and their keys."""
         there = self._everywhere(np.where(wanted & self._here, keys, -1))
         nodes = np.flatnonzero(there >= 0)
         nodes = nodes[np.argsort(-there[nodes], kind="stable")]
         return nodes, there[nodes]
 
     def _everywhere(self, values: Array) -> Ints:
-        """Every node's value, shape (N,), from those of the ranks' own."""
+        """Return every node's value, shape (N,), gathered from all ranks."""
         found = np.full(self._machine.topology.size, -1, np.int64)
         found[self._machine.nodes] = values
         return self._machine.transport.max(found)
@@ -223,7 +229,7 @@ class Nearing:
             raise Disconnected(f"{name} is not connected: some nodes have no distance.")
 
     def _believe(self, sources: Ints, farthest: Ints) -> None:
-        """Compare what floods have found with the bounds that were known before."""
+        """Raise `WiringError` if new eccentricities contradict the bounds known before."""
         state = self.state
         lower = self._everywhere(state.lower)[sources]
         upper = self._everywhere(state.upper)[sources]
@@ -232,7 +238,7 @@ class Nearing:
             first = wrong[0]
             raise WiringError(
                 f"{self._machine.topology.name}: node {sources[first]} has an eccentricity of "
-                f"{farthest[first]}, where bounds by other nodes say {lower[first]} to "
+                f"{farthest[first]}, but bounds from other nodes give {lower[first]} to "
                 f"{upper[first]}: its links do not lead both ways."
             )
 
@@ -242,14 +248,14 @@ class Nearing:
 
 
 def needed(size: int, ports: int, ranks: int) -> int:
-    """Bytes of a rank's part of such floods, 64 distances of each node and bounds of all."""
+    """Return the memory of `Nearing` on a rank, in bytes: 64 distances per node, and all bounds."""
     hosted = -(-size // ranks)
     return hosted * (2 * SOURCES_PER_WORD + 3 * SOURCES // 8 + 19 * ports) + 32 * size
 
 
 @kernel
 def tighten(rows: HalfRows, eccentricities: Ints, lower: Shorts, upper: Shorts) -> None:
-    """Bring the bounds of nodes together, by their distances from nodes that have flooded."""
+    """Tighten the bounds of nodes by their distances from nodes that have flooded."""
     for u in range(rows.shape[0]):
         least, most = lower[u], upper[u]
         for k in range(rows.shape[1]):
@@ -261,7 +267,7 @@ def tighten(rows: HalfRows, eccentricities: Ints, lower: Shorts, upper: Shorts) 
 
 @kernel
 def write_distances(fresh: WordRows, distance: int, begin: int, rows: HalfRows) -> None:
-    """Write the distance at every bit: its node's row, its source's column."""
+    """Write the distance for every set bit: the node is the row, the source is the column."""
     for u in range(fresh.shape[0]):
         for w in range(fresh.shape[1]):
             word = fresh[u, w]

@@ -1,8 +1,8 @@
-"""Backend of networkx: its functions on distances, by floods from many nodes at once.
+"""Backend for networkx: its functions on distances, computed by floods from many nodes at once.
 
-``networkx.diameter(graph, backend="mpinet")`` converts the graph once (networkx keeps the converted
-graph with it), and floods from all nodes on this process. What floods cannot do (directed edges,
-weights) is refused by `can_run`, and networkx does it itself or says that nobody can.
+``networkx.diameter(graph, backend="mpinet")`` converts the graph once (networkx caches the
+converted graph), and floods from all nodes on this process. Graphs beyond the floods (directed
+edges, weights) are refused by `can_run`. networkx then uses its own function, or raises an error.
 """
 
 from __future__ import annotations
@@ -23,16 +23,16 @@ from mpinet.measure.distance import distance_matrix, eccentricities
 from mpinet.networks.graph import StoredGraph
 
 ROWS = 4096
-"""Most sources whose distances are held together."""
+"""Largest number of sources whose distances are in memory together."""
 
 
 class FloodedGraph:
-    """A graph of networkx with the network that floods run on.
+    """A networkx graph, together with the network on which the floods run.
 
     Parameters
     ----------
     graph : networkx.Graph
-        Undirected. It is kept, so that converting back gives the same graph.
+        An undirected graph. It is kept, so converting back gives the same graph.
     """
 
     __networkx_backend__ = "mpinet"
@@ -41,7 +41,7 @@ class FloodedGraph:
         self.graph = graph
 
     def __getattr__(self, name: str) -> Any:
-        if name.startswith("_"):  # copying asks for these before there is a graph
+        if name.startswith("_"):  # copying asks for such names before `graph` is set
             raise AttributeError(name)
         return getattr(self.graph, name)
 
@@ -56,29 +56,29 @@ class FloodedGraph:
 
     @cached_property
     def network(self) -> StoredGraph:
-        """The network: its nodes are numbered in the order of the graph."""
+        """The network; its nodes are numbered in the order of the graph."""
         return StoredGraph("a graph of networkx", [*self.graph], self.graph.edges())
 
 
 def convert_from_nx(graph: Any, **kept: Any) -> FloodedGraph:
-    """Return a graph as this backend has it; attributes and weights stay with the graph."""
+    """Convert a graph for this backend; attributes and weights stay with the original graph."""
     return FloodedGraph(graph)
 
 
 def convert_to_nx(result: Any, *, name: str | None = None) -> Any:
-    """Return a graph of this backend as it came; other results unchanged."""
+    """Return the original graph of a converted graph; other results are returned unchanged."""
     return result.graph if isinstance(result, FloodedGraph) else result
 
 
 def can_run(name: str, args: tuple[Any, ...], kwargs: dict[str, Any]) -> bool:
-    """Return whether the floods do what networkx asks for.
+    """Return whether the floods support a call of networkx.
 
     Parameters
     ----------
     name : str
-        Function of networkx.
+        Name of the networkx function.
     args, kwargs
-        Its arguments.
+        Arguments of the call.
     """
     graph, given = args[0] if args else kwargs["G"], _named(name, args, kwargs)
     if graph.is_directed() or len(graph) < 2:
@@ -94,7 +94,7 @@ def can_run(name: str, args: tuple[Any, ...], kwargs: dict[str, Any]) -> bool:
 
 
 def _named(name: str, args: tuple[Any, ...], kwargs: dict[str, Any]) -> dict[str, Any]:
-    """Return the arguments behind the graph by their names."""
+    """Return the arguments after the graph by name."""
     return dict(zip(POSITIONAL[name], args[1:], strict=False)) | kwargs
 
 
@@ -104,13 +104,13 @@ POSITIONAL = {
     "diameter": ("e", "usebounds", "weight"),
     "eccentricity": ("v", "sp", "weight"),
 }
-"""Parameters of networkx's functions behind the graph, in their order."""
+"""Positional parameters of networkx's functions after the graph, in order."""
 
 
 def all_pairs_shortest_path_length(
     G: FloodedGraph, cutoff: int | None = None
 ) -> Iterator[tuple[Hashable, dict[Hashable, int]]]:
-    """Yield each node with the distances of the nodes that it reaches, as networkx does."""
+    """Yield each node with the distances of its reachable nodes, like networkx."""
     nodes = [*G]
     most = len(nodes) if cutoff is None else cutoff
     for begin in range(0, len(nodes), ROWS):
@@ -127,7 +127,7 @@ def all_pairs_shortest_path_length(
 def average_shortest_path_length(
     G: FloodedGraph, weight: None = None, method: str | None = None
 ) -> float:
-    """Return the mean distance of two different nodes, as networkx does.
+    """Return the mean distance between different nodes, like networkx.
 
     Raises
     ------
@@ -138,7 +138,7 @@ def average_shortest_path_length(
 
 
 def diameter(G: FloodedGraph, e: None = None, usebounds: bool = False, weight: None = None) -> int:
-    """Return the largest distance, as networkx does.
+    """Return the largest distance, like networkx.
 
     Raises
     ------
@@ -149,7 +149,7 @@ def diameter(G: FloodedGraph, e: None = None, usebounds: bool = False, weight: N
 
 
 def eccentricity(G: FloodedGraph, v: Any = None, sp: None = None, weight: None = None) -> Any:
-    """Return each node's largest distance by node, or that of the one node asked for.
+    """Return the eccentricities by node, or the eccentricity of a single node.
 
     Raises
     ------
@@ -172,7 +172,7 @@ INFINITE = "Found infinite path length because the graph is not connected"
 def _measured(
     measure: Callable[[StoredGraph], Any], network: StoredGraph, disconnected: str
 ) -> Any:
-    """Measure on this process alone; a graph that is not connected is networkx's error."""
+    """Compute a measure on this process alone; raise networkx's error for a disconnected graph."""
     try:
         with alone():
             return measure(network)

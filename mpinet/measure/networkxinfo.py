@@ -1,4 +1,4 @@
-"""The words that tell networkx of its backend ``mpinet`` at its import, nothing being loaded."""
+"""Description of the backend ``mpinet`` for networkx, which imports no other modules."""
 
 from __future__ import annotations
 
@@ -10,11 +10,11 @@ FUNCTIONS = {
     "diameter": "usebounds: ignored; all distances are measured.",
     "eccentricity": "",
 }
-"""Functions of networkx that the flooding kernel does, with what it says of their options."""
+"""Functions of networkx in the backend, with notes on their options."""
 
 
 def get_info() -> dict[str, Any]:
-    """Return the backend's description: networkx's entry point ``networkx.backend_info``."""
+    """Return the backend's description, for networkx's entry point ``networkx.backend_info``."""
     return {
         "backend_name": "mpinet",
         "project": "mpinet",

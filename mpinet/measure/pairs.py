@@ -1,4 +1,4 @@
-"""The pairs whose routes are measured: all ordered ones, a traffic pattern, or a list."""
+"""The pairs whose routes are measured: all ordered pairs, a traffic pattern, or a list."""
 
 from __future__ import annotations
 
@@ -19,25 +19,25 @@ from mpinet.programs.traffic import Traffic, traffic
 Pair = tuple[int, int]
 
 BYTES_A_PAIR = 56
-"""Bytes per pair that has to be held: its ends, and what sorts them."""
+"""Bytes per stored pair: its ends, and arrays for sorting."""
 
 AT_ONCE = 1 << 20
-"""Pairs whose routes are measured at a time."""
+"""Number of pairs whose routes are measured at a time."""
 
 
 def as_routing(topology: Topology, routing: Routing | str | None) -> Routing:
-    """A routing of the network, given itself or by name; default: its first."""
+    """Return a routing of the network, given as an object or by name; default: the first."""
     return routing if isinstance(routing, Routing) else topology.routing(routing)
 
 
 def own_share(transport: Local, count: int) -> slice:
-    """This rank's part of `count` things in order."""
+    """Return this rank's share of `count` ordered objects as a slice."""
     rank, size = transport.rank, transport.size
     return slice(count * rank // size, count * (rank + 1) // size)
 
 
 def own_pairs(transport: Local, sources: Ints, targets: Ints) -> tuple[Ints, Ints]:
-    """This rank's part of some pairs, in arrays of their own, as kernels take them."""
+    """Return this rank's share of some pairs as new arrays, suitable for kernels."""
     share = own_share(transport, len(sources))
     return sources[share].copy(), targets[share].copy()
 
@@ -50,15 +50,15 @@ class Pairs:
     topology : Topology
         The network; switches neither send nor receive.
     pairs : str or array-like of int, shape (k, 2)
-        A traffic pattern as `mpinet.programs.traffic.traffic` reads it (``all``: every ordered
-        pair of different processors), or rows (source, target).
+        A traffic pattern of `mpinet.programs.traffic.traffic` (``all``: every ordered pair of
+        different processors), or rows (source, target).
     seed : int
-        For patterns that are drawn.
+        Seed of random patterns.
 
     Raises
     ------
     TooLarge
-        They are too many to be walked, or to be held where they have to be.
+        There are too many pairs to walk, or to store if necessary.
     """
 
     def __init__(self, topology: Topology, pairs: Any = "all", seed: int = 0):
@@ -72,8 +72,8 @@ class Pairs:
             require_walk(self.total, what, of="pairs")
             if pairs != "all":
                 require_memory(BYTES_A_PAIR * self.total, what)
-        # All pairs ascend by number, and are made part by part. Others have to be held to be
-        # sorted.
+        # The pattern "all" is ascending, and is generated part by part. Other pairs must be stored
+        # for sorting.
         if not isinstance(pairs, str) or pairs != "all":
             self._listed = self._sorted(topology, pairs)
             self.total = len(self._listed)
@@ -93,7 +93,7 @@ class Pairs:
         return rows[np.lexsort((rows[:, 1], rows[:, 0]))]
 
     def parts(self, at_once: int = AT_ONCE) -> Iterator[tuple[Ints, Ints]]:
-        """Sources and targets of the pairs, in order, at most `at_once` at a time."""
+        """Yield sources and targets of the pairs, in order, at most `at_once` at a time."""
         for begin in range(0, self.total, at_once):
             numbers = np.arange(begin, min(begin + at_once, self.total))
             if self._listed is not None:

@@ -1,8 +1,9 @@
-"""Routes that the nodes' decisions make: length, stretch, termination, headers.
+"""Routes determined by the nodes' decisions: length, stretch, termination, headers.
 
-A route is walked by the routing's two local rules from the source on; every hop leaves by a wired
-port. On busses a hop is one bus traversed. Routes start and end at processors; switches are passed.
-The measures are collective: ranks share the pairs, and all get the result.
+A route is followed by the routing's two local rules, from the source on; every hop leaves by a
+wired port. On busses a hop is one traversal of a bus. Routes start and end at processors and may
+pass through switches. The measures are collective: ranks share the pairs, and all ranks get the
+result.
 """
 
 from __future__ import annotations
@@ -27,16 +28,18 @@ from mpinet.networks.topology import NetworkLike, Topology
 from mpinet.networks.walks import arrived, rules
 
 STOPPED, UNWIRED, ENDLESS = -1, -2, -3
-"""Marks of routes without a length: they stop elsewhere, leave by an unwired port, do not end."""
+"""Marks of routes without a length: the route stops elsewhere, leaves by an unwired port, or does
+not end.
+"""
 
 LARGEST_MATRIX = 8000
-"""Most nodes of a network whose route lengths make a matrix; longer routes need wider numbers."""
+"""Largest number of nodes for a matrix of route lengths; longer routes need wider numbers."""
 
 
 @described
 @dataclass(frozen=True)
 class Routes:
-    """The routes between a number of pairs."""
+    """Summary of the routes between a number of pairs."""
 
     pairs: int
     """Number of pairs."""
@@ -45,9 +48,9 @@ class Routes:
     longest: int
     """Hops of the longest route that ends at its target."""
     longest_pair: Pair | None
-    """Smallest pair with such a route; None if no message was delivered."""
+    """Smallest pair with a longest route; None if no message was delivered."""
     total: int
-    """Hops of all routes that end at their targets."""
+    """Total hops of all routes that end at their targets."""
     undelivered_pair: Pair | None
     """Smallest pair whose route does not end at its target; None if all do."""
     reason: str | None
@@ -80,12 +83,12 @@ def route_lengths(
     pairs : str or array-like of int, shape (k, 2)
         A traffic pattern (``all``, ``random:K``, ..), or rows (source, target).
     seed : int
-        For pairs that are drawn.
+        Seed of random pairs.
 
     Returns
     -------
     Routes
-        The same for any number of ranks. Distances are measured by flooding.
+        The summary, the same for any number of ranks. Distances are measured by flooding.
 
     Examples
     --------
@@ -100,8 +103,8 @@ def route_lengths(
     failed = LargestWithKey(transport)
     delivered = total = 0
     for sources, targets in asked.parts():
-        # Distances are collective, so all ranks flood for the whole part. Only then does each rank
-        # take its share of the pairs.
+        # Distances are collective: all ranks flood for the whole part, and each rank then takes its
+        # share of the pairs.
         distances = _distances(network, sources, targets)[own_share(transport, len(sources))]
         hops, sources, targets = _own_hops(network, routing, transport, sources, targets)
         keys = sources * network.size + targets
@@ -130,12 +133,12 @@ def route_lengths(
 
 
 class LargestWithKey:
-    """The largest of many values, and the lowest key that has it, over all ranks.
+    """The largest of many values, with the lowest key among equal values, over all ranks.
 
     Parameters
     ----------
     transport : Local
-        The ranks that agree.
+        The ranks.
     """
 
     def __init__(self, transport: Local):
@@ -143,7 +146,7 @@ class LargestWithKey:
         self._value, self._key = -np.inf, 0
 
     def take(self, values: Array, keys: Ints) -> None:
-        """Look at some more, of higher keys than before in ascending order."""
+        """Process more values; their keys ascend and are larger than all keys before."""
         if len(values):
             first = int(np.argmax(values))
             # Keys ascend, so the first of equal values has the lowest key. The witness is then the
@@ -152,16 +155,17 @@ class LargestWithKey:
                 self._value, self._key = float(values[first]), int(keys[first])
 
     def agree(self, size: int) -> tuple[float | None, Pair | None]:
-        """The largest value and its pair = divmod(key, size); None where there is none."""
+        """Return the largest value and its pair divmod(key, size); (None, None) without values."""
         value = float(self._transport.max(np.array([self._value]))[0])
-        # Ranks can agree on a maximum only: the lowest key is the largest of the negated ones.
+        # Ranks can only compute a maximum together. The lowest key is the largest of the negated
+        # keys.
         mine = -self._key if self._value == value else np.iinfo(np.int64).min
         key = -int(self._transport.max(np.array([mine], np.int64))[0])
         return (None, None) if value == -np.inf else (value, divmod(key, size))
 
 
 def longest_route(topology: Topology, routing: Routing) -> int:
-    """Hops of the longest route between two processors (collective)."""
+    """Return the hops of the longest route between two processors (collective)."""
     transport, longest = world(), 0
     for sources, targets in Pairs(topology, "all").parts():
         hops = _own_hops(topology, routing, transport, sources, targets)[0]
@@ -170,9 +174,9 @@ def longest_route(topology: Topology, routing: Routing) -> int:
 
 
 def _distances(topology: Topology, sources: Ints, targets: Ints) -> NDArray[np.int16]:
-    """Distances of pairs, shape (k,) (collective)."""
-    # Pairs of one source share a flood. A flood for each pair would cost as many times more as
-    # there are targets.
+    """Return the distances of pairs, shape (k,) (collective)."""
+    # Pairs with the same source share a flood. A flood per pair would multiply the cost by the
+    # number of targets.
     starts, rows = np.unique(sources, return_inverse=True)
     return distance_matrix(topology, starts)[rows.ravel(), targets]
 
@@ -180,7 +184,7 @@ def _distances(topology: Topology, sources: Ints, targets: Ints) -> NDArray[np.i
 def _own_hops(
     topology: Topology, routing: Routing, transport: Local, sources: Ints, targets: Ints
 ) -> tuple[Ints, Ints, Ints]:
-    """Lengths of the routes of this rank's share of pairs (negative: no length), and the share."""
+    """Return the route lengths of this rank's share of pairs (negative: none), and the share."""
     sources, targets = own_pairs(transport, sources, targets)
     hops = np.empty(len(sources), np.int64)
     walk_pairs(rules(topology, routing), sources, targets, Lengths(hops))
@@ -188,7 +192,7 @@ def _own_hops(
 
 
 def _reason(topology: Topology, routing: Routing, pair: Pair | None) -> str | None:
-    """Return why a message is not delivered, as a sentence."""
+    """Return a sentence with the reason why a message is not delivered."""
     if pair is None:
         return None
     try:
@@ -199,14 +203,14 @@ def _reason(topology: Topology, routing: Routing, pair: Pair | None) -> str | No
 
 
 class Lengths(NamedTuple):
-    """Results of `walk_pairs` for each pair: hops of its route, or why it has none."""
+    """Results of `walk_pairs` for each pair: the hops of its route, or a negative mark."""
 
     hops: Ints
 
 
 @inlined
 def note_length(visit, header, notes):
-    """Write the length of a route that has ended, or why it has none."""
+    """Write the length of a finished route, or the mark of a route without a length."""
     length = visit.hops
     if visit.port < 0:
         length = length if arrived(visit) else STOPPED
@@ -220,7 +224,7 @@ walk_pairs = walks.walk.bind("walk_pairs", notes=Lengths, ended=note_length)
 
 
 def length_matrix(topology: NetworkLike, routing: Routing | str | None = None) -> NDArray[np.int16]:
-    """Lengths of all routes (collective).
+    """Return the lengths of all routes (collective).
 
     Parameters
     ----------
@@ -230,7 +234,7 @@ def length_matrix(topology: NetworkLike, routing: Routing | str | None = None) -
     Returns
     -------
     ndarray of int16, shape (hosts, hosts)
-        Hops from row to column; -1 where the route does not end at its target.
+        Hops from row to column; -1 if the route does not end at its target.
 
     Raises
     ------
@@ -240,8 +244,8 @@ def length_matrix(topology: NetworkLike, routing: Routing | str | None = None) -
     network = open_topology(topology)
     if network.size > LARGEST_MATRIX:
         raise UsageError(
-            f"{network.name} has {network.size} nodes: a matrix of route lengths is made of up "
-            f"to {LARGEST_MATRIX}."
+            f"{network.name} has {network.size} nodes, but a matrix of route lengths has at most "
+            f"{LARGEST_MATRIX}."
         )
     routing, transport = as_routing(network, routing), world()
     matrix = np.zeros((network.hosts, network.hosts), np.int16)
@@ -254,7 +258,7 @@ def length_matrix(topology: NetworkLike, routing: Routing | str | None = None) -
 def walk(
     topology: NetworkLike, source: int, target: int, routing: Routing | str | None = None
 ) -> list[int]:
-    """The nodes of one route, source and target included.
+    """Return the nodes of one route, including source and target.
 
     Parameters
     ----------
@@ -294,7 +298,7 @@ def terminates(
 def repeats(
     topology: NetworkLike, routing: Routing | str | None = None, pairs: Any = "all"
 ) -> Pair | None:
-    """The smallest pair whose route visits a node twice; None if no route does (collective).
+    """Return the smallest pair whose route visits a node twice; None without one (collective).
 
     Parameters
     ----------
@@ -315,15 +319,15 @@ def repeats(
 
 
 class Seen(NamedTuple):
-    """Results of `first_repeat` for each node: the pair whose route was there last, or -1."""
+    """Results of `first_repeat` for each node: the last pair whose route visited it, or -1."""
 
     by: Ints
 
 
 @inlined
 def comes_again(visit, header, notes):
-    """Tell if a hop leads to a node where this route has been."""
-    # A node is marked with the number of the pair, so that no marks have to be erased.
+    """Return whether a hop leads to a node already visited by this route."""
+    # Nodes are marked with the pair's number, so no marks need to be erased.
     notes.by[visit.node] = visit.pair
     return notes.by[visit.following] == visit.pair
 
@@ -337,13 +341,13 @@ def header_bits(
     pairs: Any = "all",
     seed: int = 0,
 ) -> int:
-    """Bits of the longest header that a source writes (collective).
+    """Return the length in bits of the longest header written by a source (collective).
 
     Parameters
     ----------
     topology, routing, pairs, seed
-        As in `route_lengths`; the routing says how many bits a header takes on the real machine.
-        Every pair is asked by itself: sample the pairs of large networks.
+        As in `route_lengths`; the routing provides the header's number of bits on the real machine.
+        Every pair is evaluated separately: sample the pairs of large networks.
     """
     network, transport = open_topology(topology), world()
     bits = as_routing(network, routing).header_bits

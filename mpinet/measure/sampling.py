@@ -1,10 +1,10 @@
-"""Distances of networks in which not every node can flood: estimated from nodes drawn by a seed.
+"""Distance estimates for networks in which not every node can flood, from randomly drawn nodes.
 
-The mean of all distances is that of the nodes' own mean distances; nodes are drawn independently,
-each as likely as any other, and two inequalities that hold for any numbers in a known range say how
-near their mean is: that of Hoeffding (1963), and the empirical one of Bernstein's kind, by the
-variance that was found (Maurer and Pontil, 2009, theorem 4). Each is given half of the risk, and
-the narrower one counts.
+The mean of all distances is the mean of the nodes' own mean distances. Nodes are drawn
+independently with equal probability. Two inequalities for numbers in a known range give a
+confidence interval: Hoeffding (1963), and the empirical Bernstein inequality, which uses the
+observed variance (Maurer and Pontil, 2009, theorem 4). Each inequality gets half of the risk, and
+the narrower interval counts.
 """
 
 from __future__ import annotations
@@ -27,33 +27,34 @@ from mpinet.programs.flood import MANY
 from mpinet.programs.waves import SOURCES_PER_WORD
 
 CONFIDENCE = 0.99
-"""Probability that an interval holds, unless another one is asked for."""
+"""Default probability that an interval contains the mean."""
 
 SAMPLES = 0x73616D70
-"""Stream of the draws of nodes."""
+"""Stream number of the random draws of nodes."""
 
 
 @described
 @dataclass(frozen=True)
 class DistanceEstimate:
-    """Measures of all distances, in hops, as far as floods from some nodes tell them."""
+    """Estimates of the distance measures, in hops, from floods of some nodes."""
 
     diameter_lower: int
     """Lower bound of the diameter, in hops; it is certain."""
     diameter_upper: int
     """Upper bound of the diameter, in hops; it is certain."""
     average: float
-    """Mean distance over ordered pairs of different nodes, in hops: over all pairs, or over those
-    from the drawn nodes."""
+    """Mean distance over ordered pairs of different nodes, in hops: over all pairs, or over the
+    pairs from the drawn nodes.
+    """
     average_lower: float
     """Lower end of the confidence interval for the mean over all pairs, in hops."""
     average_upper: float
     """Upper end of the confidence interval for the mean over all pairs, in hops."""
     confidence: float
-    """Probability that the mean lies in the interval, over the draws; 1 if all nodes have
-    flooded."""
+    """Probability, over the draws, that the mean lies in the interval; 1 if all nodes have flooded.
+    """
     sources: int
-    """Number of drawn nodes; one node may be drawn twice."""
+    """Number of drawn nodes; a node may be drawn twice."""
     floods: int
     """Number of floods, each from one node."""
     exact: list[str]
@@ -67,21 +68,22 @@ def distance_estimate(
     most: int | None = 1024,
     seed: int = 0,
 ) -> DistanceEstimate:
-    """Estimate the mean distance, and bring the bounds of the diameter together (collective).
+    """Estimate the mean distance, and tighten the bounds of the diameter (collective).
 
-    Where all nodes are alike (translations take one to any other), both are exact, by one flood.
+    If all nodes are equivalent (translations map any node to any other), both values are exact,
+    from a single flood.
 
     Parameters
     ----------
     topology : Topology or str
         The network.
     sources : int
-        Nodes to draw, from 2; with as many as there are, each floods once, and all is exact.
+        Number of nodes to draw, at least 2. If it is the number of nodes or more, each node floods
+        once, and all results are exact.
     confidence : float
-        Probability with which the mean is between its bounds.
+        Probability that the mean is between its bounds.
     most : int, optional
-        Floods, beside those of the nodes drawn, that may look for the diameter; None: as many as
-        it takes.
+        Largest number of additional floods to determine the diameter; None: no limit.
     seed : int
         Seed of the draws.
 
@@ -90,7 +92,7 @@ def distance_estimate(
     Disconnected
         The network is not connected.
     UsageError
-        Too few nodes to draw, or a confidence that is none.
+        There are too few nodes to draw, or the confidence is invalid.
 
     Examples
     --------
@@ -104,24 +106,24 @@ def distance_estimate(
 def estimated(
     floods: FaultyFloods, sources: int, confidence: float, most: int | None, seed: int
 ) -> DistanceEstimate:
-    """Estimate distances as `distance_estimate` does, by floods of a network without faults.
+    """Estimate distances as in `distance_estimate`, with floods of a network without faults.
 
     Raises
     ------
     UsageError, Disconnected
-        As there.
+        As in `distance_estimate`.
     """
     if sources < 2:
-        raise UsageError(f"An estimate needs at least 2 nodes that are drawn, not {sources}.")
+        raise UsageError(f"An estimate needs at least 2 drawn nodes, not {sources}.")
     if not 0 < confidence < 1:
         raise UsageError(f"A confidence is a probability between 0 and 1, not {confidence}.")
     network, ranks = floods.machine.topology, floods.machine.transport.size
     looks = network.size if most is None else min(network.size, sources) + most
     looks = -(-looks // SOURCES_PER_WORD) * network.size * network.ports
-    what = f"Floods of {network.name} from some of its nodes"
+    what = f"An estimate of the distances of {network.name}"
     require_walk(looks, what, ranks, LOOKS * MANY)
-    # In a network whose nodes are all alike, one flood gives every distance sum. Drawing would only
-    # lose exactness.
+    # In a network of equivalent nodes, one flood gives every distance sum. Drawing would only lose
+    # exactness.
     if (alike := floods.alike) is not None:
         extent = extent_of(alike)
         mean = extent.distance_sum / max(1, extent.pairs)
@@ -152,20 +154,20 @@ def _exact(diameter: int, mean: float, floods: int) -> DistanceEstimate:
 
 
 def half_width(means: np.ndarray, width: float, risk: float) -> float:
-    """Distance of the mean of independent draws from the true one at most, but with this risk.
+    """Return the half width of a confidence interval for the mean of independent draws.
 
     Parameters
     ----------
     means : ndarray of float64, shape (n,)
         Draws, n >= 2.
     width : float
-        Length of the range in which any draw is.
+        Length of the range of possible draws.
     risk : float
-        Probability, over draws, that it is farther.
+        Probability, over draws, that the true mean is outside the interval.
     """
     count = len(means)
-    # Each bound gets half of the risk, and so the smaller one may be chosen. Bernstein's wins where
-    # the draws vary little (Maurer, Pontil 2009).
+    # Each bound gets half of the risk, so the smaller bound may be chosen. Bernstein's is smaller
+    # if the draws vary little (Maurer, Pontil 2009).
     hoeffding = width * sqrt(log(4 / risk) / (2 * count))
     bernstein = sqrt(2 * float(means.var(ddof=1)) * log(8 / risk) / count)
     bernstein += 7 * width * log(8 / risk) / (3 * (count - 1))
@@ -173,14 +175,14 @@ def half_width(means: np.ndarray, width: float, risk: float) -> float:
 
 
 def least_sum(nodes: int, degree: int) -> int:
-    """Least sum of a node's distances to all others (Cerf, Cowan, Mullin and Stanton, 1974).
+    """Return the least sum of a node's distances to all others (Cerf et al., 1974).
 
-    At most degree * (degree - 1)^(j - 1) nodes are at distance j.
+    At most degree * (degree - 1)^(j - 1) nodes are at distance j (Cerf, Cowan, Mullin and Stanton).
 
     Raises
     ------
     UsageError
-        So many nodes of this degree cannot be connected.
+        This number of nodes of this degree cannot be connected.
 
     Examples
     --------
@@ -199,18 +201,18 @@ def least_sum(nodes: int, degree: int) -> int:
 
 
 def _most_sum(farthest: int, others: int) -> int:
-    """Largest sum of a node's distances to others: one at each, all else at the farthest one."""
+    """Return the largest sum of a node's distances: one node per distance, the rest farthest."""
     return farthest * (farthest + 1) // 2 + (others - farthest) * farthest
 
 
 def _sums(nearing: Nearing, size: int, sources: int, seed: int) -> list[int]:
-    """Sums of the distances from nodes that are drawn, in the order of the draws (collective)."""
+    """Return the distance sums of randomly drawn nodes, in the order of the draws (collective)."""
     if sources >= size:
         drawn = np.arange(size)
     else:
         drawn = (philox(SAMPLES, seed).random_raw(sources) % np.uint64(size)).astype(np.int64)
     nodes, places = np.unique(drawn, return_inverse=True)
-    # Sixty-four floods fit into the bits of one word and run at the price of one.
+    # Sixty-four floods fit into the bits of one word and cost as much as one.
     sums: list[Ints] = [
         nearing.narrow(nodes[begin : begin + SOURCES_PER_WORD]).sums
         for begin in range(0, len(nodes), SOURCES_PER_WORD)

@@ -1,8 +1,8 @@
 """Symmetry of a network: automorphisms, isomorphisms, orbits and distance profiles.
 
-A network of links is taken as its simple graph. Of a bus network the incidences count: a symmetry
-takes processors to processors and busses to busses, so that members stay members. Groups and
-canonical forms come from BLISS (through igraph); every mapping is checked link by link.
+A network of links is treated as its simple graph. For a bus network the incidences count: a
+symmetry maps processors to processors and busses to busses, and preserves membership. Groups and
+canonical forms are computed by BLISS (through igraph). Every mapping is checked link by link.
 """
 
 from __future__ import annotations
@@ -33,19 +33,20 @@ def is_automorphism(
     topology : Topology or str
         The network.
     image : array-like of int, shape (N,)
-        Where each node is taken.
+        Image of each node.
     busses : array-like of int, shape (B,), optional
-        Of a bus network: where each bus is taken. Default: wherever the members show.
+        Image of each bus, for a bus network. Default: determined by the members.
 
     Returns
     -------
     bool
-        False, too, if the mapping is no permutation.
+        Also False if the mapping is not a permutation.
 
     Raises
     ------
     UsageError
-        Not as many images as nodes (or busses), or busses of a network of links.
+        The number of images differs from the number of nodes (or busses), or busses are given for a
+        network of links.
     """
     return is_isomorphism(topology, topology, image, busses)
 
@@ -63,20 +64,20 @@ def is_isomorphism(
     topology, other : Topology or str
         Two networks of links, or two bus networks.
     image : array-like of int, shape (N,)
-        Where each node of the first is taken.
+        Image of each node of the first network.
     busses : array-like of int, shape (B,), optional
-        Of bus networks: where each bus is taken. Default: wherever the members show.
+        Image of each bus, for bus networks. Default: determined by the members.
 
     Raises
     ------
     UsageError
-        As in `is_automorphism`, or one network has links and the other busses.
+        As in `is_automorphism`, or only one of the networks has links.
     """
     first, second = open_topology(topology), open_topology(other)
     _require_one_kind(first, second)
     nodes = _images(first, image, first.size, "nodes")
     if first.links and busses is not None:
-        raise UsageError(f"{first.name} has links, no busses that could be taken anywhere.")
+        raise UsageError(f"{first.name} has links, so there are no images of busses.")
     if not _is_bijection(nodes, second.size):
         return False
     if first.links:
@@ -94,12 +95,12 @@ def is_isomorphism(
 
 
 def isomorphic(topology: NetworkLike, other: NetworkLike) -> bool:
-    """Return whether two networks are the same but for their nodes' (and busses') numbers.
+    """Return whether two networks are equal up to the numbering of their nodes (and busses).
 
     Raises
     ------
     UsageError
-        One network has links and the other busses.
+        Only one of the networks has links.
 
     Examples
     --------
@@ -110,19 +111,19 @@ def isomorphic(topology: NetworkLike, other: NetworkLike) -> bool:
 
 
 def isomorphism(topology: NetworkLike, other: NetworkLike) -> Ints | None:
-    """Find an isomorphism: the image of each node, or None if the networks are not isomorphic.
+    """Return an isomorphism as the image of each node; None if the networks are not isomorphic.
 
-    Both networks are brought to their canonical form.
+    Both networks are converted to their canonical forms.
 
     Returns
     -------
     ndarray of int64, shape (N,), or None
-        `is_isomorphism` says that it is one.
+        A mapping verified by `is_isomorphism`.
 
     Raises
     ------
     UsageError
-        One network has links and the other busses.
+        Only one of the networks has links.
     """
     first, second = open_topology(topology), open_topology(other)
     _require_one_kind(first, second)
@@ -130,8 +131,8 @@ def isomorphism(topology: NetworkLike, other: NetworkLike) -> Ints | None:
         return None
     ours, theirs = _canonical_order(first), _canonical_order(second)
     image = np.empty_like(ours)
-    # Vertices at the same place of the canonical forms correspond, if the forms are equal. They are
-    # not compared: the mapping is checked, which fails where they differ.
+    # If the canonical forms are equal, vertices at the same position correspond. The forms are not
+    # compared: the check of the mapping fails if they differ.
     image[ours] = theirs
     image = image[: first.size]
     return image if is_isomorphism(first, second, image) else None
@@ -151,10 +152,10 @@ class AutomorphismGroup:
 
 
 def automorphism_group(topology: NetworkLike) -> AutomorphismGroup:
-    """The group of all automorphisms, by BLISS.
+    """Return the group of all automorphisms, computed by BLISS.
 
-    Of a bus network it acts on processors and busses: two busses with the same members can be
-    exchanged while all processors stay where they are.
+    For a bus network the group acts on processors and busses: two busses with the same members can
+    be exchanged while all processors stay fixed.
     """
     network = open_topology(topology)
     graph, colors = _colored_graph(network)
@@ -166,12 +167,12 @@ def automorphism_group(topology: NetworkLike) -> AutomorphismGroup:
 
 
 def orbits(topology: NetworkLike) -> list[tuple[int, ...]]:
-    """Return the orbits of the nodes under automorphisms, in order; that of node 0 first."""
+    """Return the orbits of the nodes under automorphisms, ordered by their first node."""
     return _orbits(automorphism_group(topology).generators, open_topology(topology).size)
 
 
 def bus_orbits(topology: NetworkLike) -> list[tuple[int, ...]]:
-    """Return the orbits of the busses under automorphisms, in order; that of bus 0 first.
+    """Return the orbits of the busses under automorphisms, ordered by their first bus.
 
     Raises
     ------
@@ -185,7 +186,7 @@ def bus_orbits(topology: NetworkLike) -> list[tuple[int, ...]]:
 
 
 def vertex_transitive(topology: NetworkLike) -> bool:
-    """Return whether some automorphism takes any node to any other.
+    """Return whether automorphisms can map any node to any other node.
 
     Examples
     --------
@@ -196,7 +197,7 @@ def vertex_transitive(topology: NetworkLike) -> bool:
 
 
 def bus_transitive(topology: NetworkLike) -> bool:
-    """Return whether some automorphism takes any bus to any other.
+    """Return whether automorphisms can map any bus to any other bus.
 
     Raises
     ------
@@ -213,7 +214,7 @@ def same_profiles(topology: NetworkLike) -> bool:
 
 
 def profile_classes(topology: NetworkLike) -> dict[tuple[int, ...], tuple[int, ...]]:
-    """The nodes by their distance profile (collective); the class of node 0 comes first.
+    """Return the nodes by distance profile (collective); the class of node 0 comes first.
 
     Returns
     -------
@@ -231,8 +232,8 @@ def _require_one_kind(first: Topology, second: Topology) -> None:
     if first.links != second.links:
         with_links, with_busses = (first, second) if first.links else (second, first)
         raise UsageError(
-            f"{with_links.name} has links and {with_busses.name} has busses: only networks of one "
-            "kind can be compared."
+            f"{with_links.name} has links and {with_busses.name} has busses: only networks of the "
+            "same kind can be compared."
         )
 
 
@@ -240,14 +241,14 @@ def _images(topology: Topology, given: ArrayLike, count: int, what: str) -> Ints
     images = np.asarray(given, np.int64)
     if images.shape != (count,):
         raise UsageError(
-            f"{topology.name} has {count} {what}: a mapping gives an image for each, not an array "
+            f"{topology.name} has {count} {what}: a mapping needs one image for each, not an array "
             f"of shape {images.shape}."
         )
     return images
 
 
 def _is_bijection(images: Ints, count: int) -> bool:
-    """Return whether these are the numbers 0..count-1, each once."""
+    """Return whether these are the numbers 0..count-1 without repetition."""
     return np.array_equal(np.sort(images), np.arange(count))
 
 
@@ -256,23 +257,23 @@ def _sorted_rows(pairs: Ints) -> Ints:
 
 
 def _member_lists(pairs: Ints) -> list[bytes]:
-    """The busses' members, sorted, whichever bus has them; from rows (processor, bus)."""
+    """Return the sorted member lists of busses, without bus numbers, from (processor, bus) rows."""
     pairs = pairs[np.lexsort((pairs[:, 0], pairs[:, 1]))]
     starts = np.flatnonzero(np.diff(pairs[:, 1])) + 1
     return sorted(members.tobytes() for members in np.split(pairs[:, 0].copy(), starts))
 
 
 def _colored_graph(topology: Topology) -> tuple[Any, list[int] | None]:
-    """The graph whose symmetry is the network's, and its vertices' colours."""
+    """Return a graph with the network's symmetry, and the colours of its vertices."""
     if topology.links:
         return to_graph(topology), None
-    # Colours keep processors from being taken to busses.
+    # Colours prevent mappings of processors to busses.
     graph = incidence_graph(topology)
     return graph, graph.vs["type"]
 
 
 def _canonical_order(topology: Topology) -> Ints:
-    """The vertices, processors and busses, in the order of the canonical form."""
+    """Return the vertices (processors and busses) in the order of the canonical form."""
     graph, colors = _colored_graph(topology)
     graph.vs["number"] = range(graph.vcount())
     canonical = graph.permute_vertices(graph.canonical_permutation(color=colors))
@@ -280,9 +281,9 @@ def _canonical_order(topology: Topology) -> Ints:
 
 
 def _orbits(generators: Ints, count: int) -> list[tuple[int, ...]]:
-    """The classes of 0..count-1 under some permutations."""
-    # Inverses of generators are products of them, as the group is finite: the orbits are the
-    # components of the graph with an edge from every element to its image.
+    """Return the orbits of 0..count-1 under some permutations."""
+    # Inverses of generators are products of generators, because the group is finite. The orbits are
+    # therefore the components of the graph with an edge from every element to its image.
     here = np.tile(np.arange(count), len(generators))
     moves = np.stack([here, generators.ravel()], axis=1)
     graph = library("igraph").Graph(n=count, edges=moves.tolist())

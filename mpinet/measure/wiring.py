@@ -1,7 +1,7 @@
-"""Degrees, links and incidences of a network, its graph, and what is left of it after a removal.
+"""Degrees, links and incidences of a network, its graph, and its remainder after a removal.
 
-Links count once: several links between the same two nodes are one here. In a bus network a link
-joins every two members of a bus, and the incidences are its (processor, bus) pairs.
+Several links between the same two nodes count once here. In a bus network all members of a bus are
+neighbours, and the incidences are the (processor, bus) pairs.
 """
 
 from __future__ import annotations
@@ -24,22 +24,22 @@ from mpinet.networks.shortest import neighbor_table
 from mpinet.networks.topology import NetworkLike, Topology
 
 WINDOW = 1 << 16
-"""Most nodes that one rank looks at at a time."""
+"""Largest number of nodes processed by a rank at a time."""
 
 BYTES_A_PORT, BYTES_A_LINK = 26, 250
-"""Bytes per port of all links as an array, while it is made; and per link of a graph of them."""
+"""Bytes per port of the array of all links, during construction; bytes per link of a graph."""
 
 WINDOW_PORTS = 1 << 23
-"""Most ports that one rank looks at at a time, of more nodes than one."""
+"""Largest number of ports processed by a rank at a time, except for a single node."""
 
 
 def degrees(topology: NetworkLike) -> dict[int, int]:
-    """Count the nodes of each degree (number of different neighbours) (collective).
+    """Count the nodes of each degree, the number of different neighbours (collective).
 
     Parameters
     ----------
     topology : Topology or str
-        In a bus network the neighbours are the fellow members on all busses.
+        The network. In a bus network, the fellow members on all busses are neighbours.
 
     Returns
     -------
@@ -55,12 +55,12 @@ def degrees(topology: NetworkLike) -> dict[int, int]:
 
 
 def links(topology: NetworkLike) -> int:
-    """Number of pairs of neighbours (collective)."""
+    """Return the number of pairs of neighbours (collective)."""
     return sum(degree * nodes for degree, nodes in degrees(topology).items()) // 2
 
 
 def degree_histogram(topology: Topology, transport: Local) -> dict[int, int]:
-    """Count as `degrees` does, each rank looking at a share of the nodes (collective)."""
+    """Count as in `degrees`, with a share of the nodes per rank (collective)."""
     require_walk(topology.most_wired, f"A walk over {topology.name}", transport.size)
     counts = np.zeros(topology.ports + 1, np.int64)
     for begin, end in shares_of(topology, transport):
@@ -71,9 +71,10 @@ def degree_histogram(topology: Topology, transport: Local) -> dict[int, int]:
 
 
 def capacities(topology: Topology, transport: Local) -> dict[int, int]:
-    """Count the links by the messages that they carry a step each way: parallel ones are one.
+    """Count the links by their capacity in messages per step and direction (collective).
 
-    Each rank looks at a share of the nodes (collective), in networks of links.
+    Parallel links count as one link of larger capacity. Each rank handles a share of the nodes. The
+    network must have links.
     """
     counts = np.zeros(topology.ports + 1, np.int64)
     for begin, end in shares_of(topology, transport):
@@ -85,27 +86,27 @@ def capacities(topology: Topology, transport: Local) -> dict[int, int]:
 
 
 def shares_of(topology: Topology, transport: Local) -> Iterator[tuple[int, int]]:
-    """Yield the first node and the end of each part of the nodes that this rank looks at."""
+    """Yield the first node and the end of each part of this rank's share of the nodes."""
     window = window_of(topology)
     for begin in range(window * transport.rank, topology.size, window * transport.size):
         yield begin, min(begin + window, topology.size)
 
 
 def _histogram(counts: Ints, transport: Local) -> dict[int, int]:
-    """Return how often each number was counted, over all ranks (collective), by the number."""
+    """Return the total counts over all ranks (collective), by counted number."""
     total = transport.sum(counts)
     return {int(number): int(total[number]) for number in np.flatnonzero(total)}
 
 
 def window_of(topology: Topology) -> int:
-    """Return how many nodes one rank examines at a time."""
-    # A window of fixed size would take gigabytes in networks of many ports. The number of ports at
-    # a time is bounded instead.
+    """Return the number of nodes that one rank processes at a time."""
+    # A window of fixed size would take gigabytes in networks with many ports. The number of ports
+    # at a time is limited instead.
     return max(1, min(WINDOW, WINDOW_PORTS * topology.size // max(1, topology.most_wired)))
 
 
 def wired_ports(topology: Topology, begin: int, end: int) -> tuple[Ints, Ints, Ints]:
-    """Return the wired ports of the nodes begin..end-1: nodes, ports and what is behind them."""
+    """Return the wired ports of the nodes begin..end-1: nodes, ports and neighbours."""
     counts = topology.port_counts(np.arange(begin, end))
     nodes = np.repeat(np.arange(begin, end), counts)
     ports = np.arange(len(nodes)) - np.repeat(np.cumsum(counts) - counts, counts)
@@ -115,9 +116,9 @@ def wired_ports(topology: Topology, begin: int, end: int) -> tuple[Ints, Ints, I
 
 
 def links_of(topology: Topology, begin: int, end: int) -> tuple[Ints, Ints]:
-    """Each neighbour of the nodes begin..end-1 once, as (node, neighbour), sorted."""
-    # Where many ports are unwired, listing wired ports is cheaper than sorting a full table of
-    # nodes and ports.
+    """Return the neighbours of the nodes begin..end-1 without repetition, as sorted pairs."""
+    # If many ports are unwired, listing wired ports is cheaper than sorting a full table of nodes
+    # and ports.
     if topology.most_wired < topology.size * topology.ports:
         nodes, _, others = wired_ports(topology, begin, end)
         places = (nodes - begin) * topology.size + others
@@ -136,7 +137,7 @@ def links_of(topology: Topology, begin: int, end: int) -> tuple[Ints, Ints]:
 
 
 def edges(topology: NetworkLike) -> Ints:
-    """All pairs of neighbours, shape (L, 2): rows u < v, sorted.
+    """Return all pairs of neighbours, shape (L, 2): rows u < v, sorted.
 
     Examples
     --------
@@ -146,7 +147,7 @@ def edges(topology: NetworkLike) -> Ints:
     Raises
     ------
     TooLarge
-        They do not fit into memory.
+        The pairs do not fit into memory.
     """
     network = open_topology(topology)
     require_walk(network.most_wired, f"A walk over {network.name}", 1)
@@ -157,7 +158,7 @@ def edges(topology: NetworkLike) -> Ints:
 
 
 def incidences(topology: NetworkLike) -> Ints:
-    """Return the members of a bus network's busses: rows (processor, bus), sorted, shape (m, 2).
+    """Return the members of a bus network's busses: sorted rows (processor, bus), shape (m, 2).
 
     Raises
     ------
@@ -171,16 +172,16 @@ def incidences(topology: NetworkLike) -> Ints:
 
 
 def to_graph(topology: NetworkLike) -> Any:
-    """The network as an `igraph.Graph`: a vertex a node, an edge a pair of neighbours."""
+    """Return the network as an `igraph.Graph` with nodes as vertices."""
     network = open_topology(topology)
     require_memory(BYTES_A_LINK * network.most_wired // 2, f"A graph of {network.name}")
     return library("igraph").Graph(n=network.size, edges=edges(network).tolist())
 
 
 def incidence_graph(topology: NetworkLike) -> Any:
-    """The incidences of a bus network as an `igraph.Graph`.
+    """Return the incidences of a bus network as an `igraph.Graph`.
 
-    The vertices are the N processors, then the busses; the vertices' attribute ``type`` is 0 for a
+    The vertices are the N processors, then the busses. The vertex attribute ``type`` is 0 for a
     processor and 1 for a bus.
 
     Raises
@@ -197,7 +198,7 @@ def incidence_graph(topology: NetworkLike) -> Any:
 
 
 class Subnetwork(Topology):
-    """Some nodes of a network with some of its links or busses, on the ports that they have there.
+    """Some nodes of a network with some of its links or busses, on the original ports.
 
     Parameters
     ----------
@@ -206,15 +207,15 @@ class Subnetwork(Topology):
     nodes : ndarray of int64, shape (k,)
         The nodes that stay, ascending; they are renumbered 0..k-1 in this order.
     kept : ndarray of bool, shape (N, ports)
-        The ports that stay wired where both ends stay.
+        The ports that stay wired if both ends stay.
     """
 
     family = "part"
     nodes: Ints
-    """Numbers of the nodes in the network, ascending. Shape (k,)."""
+    """Original numbers of the nodes, ascending. Shape (k,)."""
 
     def __init__(self, topology: Topology, nodes: Ints, kept: Flags):
-        number = np.full(topology.size + 1, -1, np.int64)  # the last one is for unwired ports
+        number = np.full(topology.size + 1, -1, np.int64)  # the last entry is for unwired ports
         number[nodes] = np.arange(len(nodes))
         table = neighbor_table(topology)
         table = number[np.where(kept, table, -1)][nodes]
@@ -240,32 +241,32 @@ class Subnetwork(Topology):
 
     @property
     def link_classes(self) -> tuple[str, ...]:
-        """The network's classes."""
+        """Link classes of the whole network."""
         return self._whole.link_classes
 
     @property
     def link_costs(self) -> Mapping[str, tuple[str, ...]]:
-        """Costs of each class, as the network says them."""
+        """Costs of each link class, as in the whole network."""
         return self._whole.link_costs
 
     @rule
     def neighbor(node, port, params):
-        """Look it up in the table."""
+        """Return the neighbour from the table."""
         return params[2 + node * params[1] + port]
 
     @rule
     def reverse_port(node, port, params):
-        """Look it up in the table."""
+        """Return the reverse port from the table."""
         return params[2 + (params[0] + node) * params[1] + port]
 
     @rule
     def channel(node, port, params):
-        """Look it up in the table."""
+        """Return the channel from the table."""
         return params[2 + (2 * params[0] + node) * params[1] + port]
 
     @rule
     def link_class(node, port, params):
-        """Look it up in the table."""
+        """Return the link class from the table."""
         return params[2 + (3 * params[0] + node) * params[1] + port]
 
 
@@ -275,30 +276,31 @@ def without(
     links: Iterable[tuple[int, int]] = (),
     busses: Iterable[int] = (),
 ) -> Subnetwork:
-    """Remove nodes, links or busses; the rest may be in pieces.
+    """Remove nodes, links or busses; the rest may be disconnected.
 
     Parameters
     ----------
     topology : Topology or str
         The network.
     nodes : iterable of int
-        Nodes that go. The others are renumbered in order; `Subnetwork.nodes` has their old numbers.
+        Nodes to remove. The remaining nodes are renumbered in order; `Subnetwork.nodes` has their
+        old numbers.
     links : iterable of (int, int)
-        Pairs of neighbours that are neighbours no more, of a network of links.
+        Pairs of neighbours to disconnect, in a network of links.
     busses : iterable of int
-        Busses that go, of a bus network.
+        Busses to remove, in a bus network.
 
     Raises
     ------
     NodeError
-        A node that the network does not have.
+        A node is not in the network.
     UsageError
-        A link or bus that the network does not have, or no node is left.
+        A link or bus is not in the network, or no node is left.
     """
     network = open_topology(topology)
     faults = Faults(network, nodes, links)
     if len(faults.cut) and not network.links:
-        raise UsageError(f"{network.name} has busses, no links that could go.")
+        raise UsageError(f"{network.name} has busses, no links to remove.")
     left = np.delete(np.arange(network.size), faults.dead)
     if not len(left):
         raise UsageError(f"No node of {network.name} would be left.")
@@ -315,7 +317,7 @@ def without(
 
 def _require_busses(topology: Topology, busses: Ints) -> None:
     if topology.links:
-        raise UsageError(f"{topology.name} has links, no busses that could go.")
+        raise UsageError(f"{topology.name} has links, no busses to remove.")
     if busses[0] < 0 or busses[-1] >= (topology.busses or 0):
         wrong = busses[0] if busses[0] < 0 else busses[-1]
         raise UsageError(
@@ -324,12 +326,12 @@ def _require_busses(topology: Topology, busses: Ints) -> None:
 
 
 def part(topology: NetworkLike, nodes: Iterable[int]) -> Subnetwork:
-    """The network between some nodes: what is left without the others."""
+    """Return the subnetwork induced by some nodes."""
     network = open_topology(topology)
     return without(network, set(range(network.size)) - set(nodes))
 
 
 def components(topology: NetworkLike) -> list[tuple[int, ...]]:
-    """The pieces of a network, each as its nodes in order; the piece of node 0 first."""
+    """Return the connected components of a network as sorted node lists, node 0's first."""
     pieces = to_graph(topology).connected_components()
     return sorted(tuple(sorted(piece)) for piece in pieces)

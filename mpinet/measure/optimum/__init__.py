@@ -1,5 +1,5 @@
-"""Exact optima: the fewest steps of a collective, a schedule that takes them, and a certificate.
+"""Exact optima: the fewest steps of a collective, with a schedule and a certificate.
 
-A schedule shows that so many steps are enough: it is run on the machine. A certificate shows that
-one step less is not: `mpinet.certify` checks it, and shares no code with what is here.
+A schedule, run on the machine, proves the upper bound. A certificate proves that one step less is
+not enough. `mpinet.certify` checks the certificate, and shares no code with this package.
 """

@@ -1,4 +1,4 @@
-"""A network as what senders can do in a step: the arcs, each with the nodes that receive it."""
+"""A network as a set of arcs: the possible sends in a step, each with its receiving nodes."""
 
 from __future__ import annotations
 
@@ -21,7 +21,8 @@ class BroadcastArcs:
     """Number of processors; nodes from `hosts` on are switches."""
     links: bool
     """True if an arc is a direction of a link. Otherwise an arc is a member of a bus, and all other
-    members receive."""
+    members receive.
+    """
     senders: list[int]
     """Sending node of each arc, ascending."""
     receivers: list[tuple[int, ...]]
@@ -29,11 +30,11 @@ class BroadcastArcs:
     busses: list[int]
     """The bus of each arc; -1 for a link."""
     distance: list[int]
-    """Hops from the root."""
+    """Distance of each node from the root, in hops."""
 
     @classmethod
     def of(cls, topology: Topology, root: int) -> BroadcastArcs:
-        """Look at the whole network."""
+        """Return the arcs of a whole network."""
         adjacency = Adjacency.of(topology)
         distance = distances(topology, adjacency, root).tolist()
         rows: list[tuple[int, tuple[int, ...], int]] = []
@@ -63,7 +64,7 @@ class BroadcastArcs:
 
     @cached_property
     def by_sender(self) -> list[list[int]]:
-        """The arcs of each node."""
+        """Outgoing arcs of each node."""
         found: list[list[int]] = [[] for _ in self.distance]
         for arc, sender in enumerate(self.senders):
             found[sender].append(arc)
@@ -71,7 +72,7 @@ class BroadcastArcs:
 
     @cached_property
     def by_receiver(self) -> list[list[int]]:
-        """The arcs that each node receives by."""
+        """Incoming arcs of each node."""
         found: list[list[int]] = [[] for _ in self.distance]
         for arc, nodes in enumerate(self.receivers):
             for node in nodes:

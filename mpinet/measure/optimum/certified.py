@@ -1,4 +1,4 @@
-"""The common part of searches for optima: a bound counts by a certificate that is checked."""
+"""Common part of the searches for optima: a bound counts only with a checked certificate."""
 
 from __future__ import annotations
 
@@ -19,11 +19,11 @@ from mpinet.networks.topology import Topology
 
 
 class CheckedFormula(Protocol):
-    """A formula that a solver was asked about."""
+    """A formula for a solver."""
 
     @property
     def clauses(self) -> Sequence[Sequence[int]]:
-        """Clauses, as the checker writes them."""
+        """Clauses, in the form of the checker."""
 
 
 @dataclass
@@ -35,35 +35,35 @@ class Certified:
     certificate: dict[str, Any] = field(default_factory=dict, kw_only=True)
     """Certificate of the lower bound; empty without one."""
     proof: list[str] | None = field(default=None, kw_only=True)
-    """The lines of its proof, where it has one."""
+    """Lines of the certificate's proof, if it has one."""
     limited: bool = field(default=False, kw_only=True)
     """True if a longer search could improve the bounds."""
     selfcheck: SelfCheck = field(default_factory=SelfCheck, kw_only=True)
-    """Bounds that the checker did not accept."""
+    """Record of bounds rejected by the checker."""
     lower: int = field(default=0, kw_only=True)
     """Lower bound: steps of a collective, or channels of a cut."""
     lower_by: str | None = field(default=None, kw_only=True)
     """Kind of proof of the lower bound; None if there is nothing to prove."""
     bounds: dict[str, int] = field(default_factory=dict, kw_only=True)
-    """Lower bound of each kind of proof, by its name."""
+    """Lower bound from each kind of proof, by name."""
 
     @cached_property
     def network(self) -> Network:
-        """The network as the checker sees it."""
+        """The network as read by the checker."""
         return Network.of(self.topology)
 
     @property
     def edges_sha256(self) -> str:
-        """The network's, as `mpinet show` has it."""
+        """Hash of the network's edges, as in `mpinet show`."""
         return self.network.edges_sha256
 
     def document(self, claim: dict[str, Any], kind: str, body: dict[str, Any]) -> dict[str, Any]:
-        """Make a certificate: what is claimed of this network, and what shows it."""
+        """Return a certificate: a claim about this network, with its evidence."""
         made: dict[str, Any] = {"mpinet": FORM, "kind": kind, "claim": claim}
         made |= {"network": self.topology.name, "edges_sha256": self.edges_sha256}
         made["fabric"] = self.network.fabric
-        # The edges' hash does not tell one bus of three members from three busses of two. The
-        # members' hash does.
+        # The hash of the edges is the same for one bus of three members and three busses of two.
+        # The hash of the members is different.
         if not self.network.links:
             made["busses"] = busses_sha256(self.network)
         return made | body
@@ -71,13 +71,13 @@ class Certified:
     def hold(
         self, lower: int, by: str, certificate: dict[str, Any], proof: list[str] | None = None
     ) -> None:
-        """Make this the best bound, with its certificate; an empty one where there is none."""
+        """Store a bound as the best so far, with its certificate (empty if none exists)."""
         self.lower, self.lower_by, self.certificate, self.proof = lower, by, certificate, proof
 
     def holds(self, lower: int, by: str, certificate: dict[str, Any]) -> bool:
-        """Tell if the checker accepts a bound's certificate."""
+        """Return whether the checker accepts a bound's certificate."""
         # The search has just spent more time than the check takes. A limit on the check would lose
-        # bounds that are proved.
+        # proved bounds.
         proofs = Proofs(Path(), UNLIMITED)
         checked = partial(check, certificate, self.network, proofs, self.topology.name)
         return self.selfcheck.accepts(lower, by, checked)
@@ -86,17 +86,17 @@ class Certified:
         self, lower: int, asked: CheckedFormula, checkers: Iterable[Sequence[int]], drup: list[str]
     ) -> list[str] | None:
         """Return a solver's proof of a bound; None unless it holds for the checker's formula."""
-        # The proof goes through the checker's own formula, clause by clause. So an error in the
-        # search's formula cannot become a bound.
+        # The proof is followed on the checker's own formula, clause by clause. An error in the
+        # search's formula can therefore not become a bound.
         proof = list[str]()
 
         def follow() -> None:
             proof.extend(lrat_of(asked.clauses, drup))
             clauses = list(checkers)
-            # Two writers of one formula, without shared code, guard each other. A difference is a
-            # fault of the program, not of the network.
+            # Two writers of the same formula, without shared code, guard each other. A difference
+            # is an error of the program, not of the network.
             if clauses != asked.clauses:
-                raise ConservationError("the checker writes another formula than the search.")
+                raise ConservationError("the checker's formula differs from the search's formula.")
             refuted(clauses, proof)
 
         return proof if self.selfcheck.accepts(lower, "lrat", follow) else None
@@ -114,7 +114,7 @@ class CollectiveBound(Certified):
     """Port model, ``"one"`` or ``"all"``."""
 
     def claimed(self, lower: int, kind: str, body: dict[str, Any], **more: int) -> dict[str, Any]:
-        """Make the certificate that one step less is not enough; `more` limits its claim."""
+        """Return a certificate that `lower` - 1 steps are too few; `more` extends its claim."""
         claim = {"collective": self.collective, "root": self.root, "ports": self.ports}
         claim |= {"more_than": lower - 1} | more
         return self.document(claim, kind, body)

@@ -1,9 +1,9 @@
-"""The class LP: a bound from counting, and the integers that prove it.
+"""The class LP: a lower bound from counting, and the integers that prove it.
 
-Nodes are put into classes, each at one distance from the root; x(a, b, t) is the number of members
-of b that members of a tell first in step t. Every broadcast in T steps, without superfluous sends,
-satisfies the rows (docs/how-to/optimum.md proves them); where no numbers do, T steps are not
-enough. The solver is an oracle for multipliers: what counts is their sum in integers.
+Nodes are divided into classes with equal distance from the root. x(a, b, t) is the number of nodes
+of class b first informed by class a in step t. Every broadcast in T steps without superfluous sends
+satisfies the rows (proofs: docs/reference/bounds.md). If no numbers satisfy the rows, T steps are
+not enough. The solver only suggests multipliers; the proof is their sum in integers.
 """
 
 from __future__ import annotations
@@ -24,11 +24,13 @@ MOST_CLASSES = 400
 MOST_COLUMNS = 20_000
 
 SCALES = (1, 12, 720, 5040, 10**4, 10**6, 10**9)
-"""Factors of the multipliers before they are rounded; one after the other, until they prove it."""
+"""Factors by which multipliers are scaled before rounding, tried in order until the result is a
+proof.
+"""
 
 
 def classes_of(arcs: BroadcastArcs, rounds: int) -> list[int]:
-    """A class for every node: distance, degree, switch or not; then rounds of colour refinement."""
+    """Return a class per node: distance, degree, switch or not; refined by rounds of colouring."""
     neighbors: list[list[int]] = [[] for _ in range(arcs.size)]
     for sender, (receiver,) in zip(arcs.senders, arcs.receivers, strict=True):
         neighbors[sender].append(receiver)
@@ -37,8 +39,8 @@ def classes_of(arcs: BroadcastArcs, rounds: int) -> list[int]:
         for node, others in enumerate(neighbors)
     ]
     colors = _numbered(key)
-    # Each round of colour refinement parts nodes whose neighbours differ. Finer classes lose less
-    # when their members are counted together.
+    # Each round of colour refinement separates nodes with different neighbours. Finer classes lose
+    # less when their members are counted together.
     for _ in range(rounds):
         key = [
             (colors[node], tuple(sorted(Counter(colors[other] for other in others).items())))
@@ -49,14 +51,14 @@ def classes_of(arcs: BroadcastArcs, rounds: int) -> list[int]:
 
 
 def _numbered(keys: list[tuple[object, ...]]) -> list[int]:
-    """Equal keys get equal numbers, in ascending order."""
+    """Number the keys in ascending order; equal keys get equal numbers."""
     number = {key: place for place, key in enumerate(sorted(set(keys)))}
     return [number[key] for key in keys]
 
 
 @dataclass(frozen=True, eq=False)
 class Quotient:
-    """Quotient of the network, as the rows take it."""
+    """Quotient of the network by its classes, the input of the rows."""
 
     size: list[int]
     """Number of members of each class."""
@@ -67,13 +69,13 @@ class Quotient:
     switches: list[bool]
     """True for each class of switches, which need not be informed."""
     most: dict[tuple[int, int], int]
-    """Most neighbours in class b of one member of class a, where there are any."""
+    """Largest number of neighbours in class b of a node in class a, for pairs with neighbours."""
     root: int
-    """The root's class."""
+    """The class of the root."""
 
     @classmethod
     def of(cls, arcs: BroadcastArcs, colors: list[int]) -> Quotient:
-        """Count what the classes are."""
+        """Compute the sizes, degrees and neighbours of the classes."""
         count = max(colors) + 1
         distance, switches = [0] * count, [False] * count
         for node, color in enumerate(colors):
@@ -95,7 +97,7 @@ class Quotient:
 
 
 def columns_of(quotient: Quotient, steps: int) -> list[tuple[int, int, int]]:
-    """The variables x(a, b, t), by a, b, t."""
+    """Return the variables x(a, b, t), ordered by a, b, t."""
     distance = quotient.distance
     return [
         (a, b, t)
@@ -107,25 +109,25 @@ def columns_of(quotient: Quotient, steps: int) -> list[tuple[int, int, int]]:
 
 @dataclass(eq=False)
 class Inequalities:
-    """The rows ``coefficients . x <= right``; the first ones, of nodes informed, are equations.
+    """The rows ``coefficients . x <= right``; the first rows (informed nodes) are equations.
 
-    Most rows speak of all that happened until some step. Such sums are columns of their own, each
-    the one before and what is added in its step, so that a row has few entries.
+    Most rows contain sums over all steps up to some step. Each such sum is a column of its own: the
+    previous sum plus the terms of its step. Rows then have few entries.
     """
 
     columns: list[tuple[int, int, int]]
-    """The variables x(a, b, t). The columns behind them are sums."""
+    """The variables x(a, b, t). Further columns are sums."""
     sums: list[list[int]] = field(default_factory=list)
-    """The columns that each sum adds up, all of them before it."""
+    """Columns added up in each sum; all of them precede the sum."""
     informed: list[int] = field(default_factory=list)
-    """The classes that the first rows are about."""
+    """Classes of the first rows."""
     rows: list[dict[int, int]] = field(default_factory=list)
-    """The coefficients of each row, by column."""
+    """Coefficients of each row, by column."""
     right: list[int] = field(default_factory=list)
-    """The right sides."""
+    """Right side of each row."""
 
     def add(self, right: int, more: list[int], less: list[int]) -> None:
-        """One more row: columns that count once, and those that are taken away."""
+        """Add a row with coefficient 1 for the columns `more`, and -1 for the columns `less`."""
         entries = dict.fromkeys(more, 1)
         for column in less:
             entries[column] = entries.get(column, 0) - 1
@@ -133,11 +135,10 @@ class Inequalities:
         self.right.append(right)
 
     def running(self, added: list[list[int]]) -> list[list[int]]:
-        """The column that sums up what is added until each step; none before there is any."""
+        """Return for each step the column of the sum so far; empty before the first term."""
         found, total = list[list[int]](), list[int]()
         for columns in added:
-            # A sum before anything is added is zero, and a column for it would only enlarge the
-            # program.
+            # A sum without terms is zero, and a column for it would only enlarge the program.
             if total or columns:
                 self.sums.append(total + columns)
                 total = [len(self.columns) + len(self.sums) - 1]
@@ -147,14 +148,14 @@ class Inequalities:
     def add_all_told(
         self, root: bool, after: range, told: list[list[int]], ready: list[list[int]], most: int
     ) -> None:
-        """Rows for all steps: a member tells one in each step, and `most` in all."""
+        """Add rows for all steps: a member sends one message per step, and `most` in total."""
         for t in after:
             done = ready[t - 1 - most] if t > most else []
             self.add(min(t, most) if root else 0, told[t] + done, ready[t - 1])
 
 
 def rows_of(quotient: Quotient, steps: int) -> Inequalities:
-    """All rows for T steps, in their order: by kind, then class (and class), then step."""
+    """Return all rows for T steps, in order of kind, then class (and class), then step."""
     rows = Inequalities(columns_of(quotient, steps))
     classes, root, times = range(len(quotient.size)), quotient.root, range(steps + 1)
     got: list[list[list[int]]] = [[[] for _ in times] for _ in classes]
@@ -171,7 +172,7 @@ def rows_of(quotient: Quotient, steps: int) -> Inequalities:
     for a in classes:
         for t in after[a]:
             rows.add(int(a == root), sent[a][t], informed[a][t - 1])
-    # Who was informed until step s counts once in every step from s on.
+    # A node informed until step s counts once in every step from s on.
     ready = [rows.running(lists) for lists in informed]
     for a in classes:
         most = quotient.degree[a] - (a != root)
@@ -184,27 +185,27 @@ def rows_of(quotient: Quotient, steps: int) -> Inequalities:
 
 @dataclass(frozen=True)
 class Multipliers:
-    """Multipliers that prove T steps not to be enough."""
+    """Multipliers that prove T steps to be insufficient."""
 
     classes: str | list[int]
     """``"distance,degree"``, or a class for every node."""
     rows: int
     """Number of rows of the linear program."""
     of: dict[int, int]
-    """A row's integer, where it is not 0."""
+    """Multipliers different from 0, by row."""
 
 
 def refutation(arcs: BroadcastArcs, steps: int, rounds: int, limit: float) -> Multipliers | None:
-    """Integers that prove that no one-port broadcast takes T steps; None where there are none.
+    """Return integers that prove T steps to be too few for a one-port broadcast; None if unknown.
 
     Parameters
     ----------
     arcs : BroadcastArcs
         A network of links.
     steps : int
-        T.
+        The number of steps T.
     rounds : int
-        Of colour refinement.
+        Rounds of colour refinement.
     limit : float
         Seconds for the solver.
 
@@ -224,7 +225,7 @@ def refutation(arcs: BroadcastArcs, steps: int, rounds: int, limit: float) -> Mu
     if duals is None:
         return None
     # Duals of such programs are often fractions with small denominators. Small scales find short
-    # integers; large ones only repair rounding.
+    # integers; large scales only repair rounding.
     for scale in SCALES:
         rounded = [round(scale * dual) for dual in duals]
         if _proves(quotient, rows, rounded):
@@ -236,7 +237,7 @@ def refutation(arcs: BroadcastArcs, steps: int, rounds: int, limit: float) -> Mu
 
 
 def _proves(quotient: Quotient, rows: Inequalities, rounded: list[int]) -> bool:
-    """Tell if the sum of so many of each row is a contradiction, after repair of columns."""
+    """Return whether the multiples of the rows add up to a contradiction, after repair."""
     total, right = [0] * (len(rows.columns) + len(rows.sums)), 0
     for row, many in enumerate(rounded):
         if many < 0 and not _is_equation(quotient, rows, row):
@@ -244,32 +245,32 @@ def _proves(quotient: Quotient, rows: Inequalities, rounded: list[int]) -> bool:
         right += many * rows.right[row]
         for column, value in rows.rows[row].items():
             total[column] += many * value
-    # A sum may contain an earlier sum. From the last to the first, each passes its coefficient on
-    # to the columns that it adds up.
+    # A sum may contain an earlier sum. From the last to the first, each sum passes its coefficient
+    # on to its columns.
     for place in range(len(rows.sums) - 1, -1, -1):
         for column in rows.sums[place]:
             total[column] += total[len(rows.columns) + place]
-    # Rounding can leave a coefficient below zero. The bound of its variable repairs it, and the
-    # right side pays for the repair.
+    # Rounding can leave a coefficient below zero. The bound of its variable repairs it, which
+    # increases the right side.
     for (_, b, _), coefficient in zip(rows.columns, total, strict=False):
         right += max(0, -coefficient) * quotient.size[b]
     return right < 0
 
 
 def _is_equation(quotient: Quotient, rows: Inequalities, row: int) -> bool:
-    """Tell if a row says that all of a class are informed: switches need not be."""
+    """Return whether a row is an equation: all nodes of a class, except switches, are informed."""
     return row < len(rows.informed) and not quotient.switches[rows.informed[row]]
 
 
 def _multipliers_of(quotient: Quotient, rows: Inequalities, limit: float) -> list[float] | None:
-    """The multipliers as the solver finds them; None where T steps may be enough."""
+    """Return the solver's multipliers; None if T steps may be enough."""
     require_library("highspy", extra="optimum")
     scale = len(rows.columns) + len(rows.sums)
     entries, lower, upper = list[dict[int, int]](), list[float](), list[float]()
     for row, (coefficients, right) in enumerate(zip(rows.rows, rows.right, strict=True)):
         equation = _is_equation(quotient, rows, row)
-        # Feasibility becomes maximisation: how large a share of all nodes can be informed. A
-        # largest share below 1 has duals that refute 1.
+        # Feasibility becomes maximization: the largest share of all nodes that can be informed. If
+        # it is below 1, the duals refute 1.
         entries.append(coefficients | {scale: -right} if equation else coefficients)
         lower.append(0.0 if equation else -np.inf)
         upper.append(0.0 if equation else right)

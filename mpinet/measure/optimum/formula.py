@@ -1,7 +1,8 @@
 """The formula that has a solution if and only if a one-port broadcast in T steps exists.
 
-Variables: I(v, t), v has the item after step t; X(a, t), arc a is used in step t. Constants are
-folded: a true clause is dropped, a false literal left out. docs/how-to/optimum.md has the clauses.
+Variables: I(v, t), node v has the item after step t; X(a, t), arc a is used in step t. Constants
+are folded: true clauses are dropped, false literals left out. docs/reference/bounds.md lists the
+clauses.
 """
 
 from __future__ import annotations
@@ -13,14 +14,14 @@ from mpinet.measure.optimum.clausebook import ClauseBook, Literal
 
 
 class Formula(ClauseBook):
-    """A network's formula for some number of steps.
+    """The formula "a one-port broadcast takes T steps" of a network.
 
     Parameters
     ----------
     arcs : BroadcastArcs
         The network and the root.
     steps : int
-        T.
+        The number of steps T.
     """
 
     def __init__(self, arcs: BroadcastArcs, steps: int):
@@ -34,7 +35,7 @@ class Formula(ClauseBook):
             self._be_told_once()
 
     def _number_informed(self) -> list[list[Literal]]:
-        """I(v, t) by t, then v; t = 0 is before the first step."""
+        """Return I(v, t), indexed by t, then v; t = 0 is before the first step."""
         arcs = self.arcs
         table: list[list[Literal]] = [[node == arcs.root for node in range(arcs.size)]]
         for step in range(1, self.steps + 1):
@@ -54,7 +55,7 @@ class Formula(ClauseBook):
         return table
 
     def _number_used(self) -> list[list[int]]:
-        """X(a, t) by t, then a; 0 where the arc cannot be of use."""
+        """Return X(a, t), indexed by t, then a; 0 for useless arcs."""
         arcs = self.arcs
         table: list[list[int]] = [[]]
         for step in range(1, self.steps + 1):
@@ -68,7 +69,7 @@ class Formula(ClauseBook):
         return table
 
     def _spread(self) -> None:
-        """A node has it if it had it before or receives it now; what it had it keeps."""
+        """Add clauses: a node has the item if and only if it had or now receives the item."""
         for step in range(1, self.steps + 1):
             now, before, used = self._informed[step], self._informed[step - 1], self._used[step]
             for node, arcs in enumerate(self.arcs.by_receiver):
@@ -77,7 +78,7 @@ class Formula(ClauseBook):
                 self.add(self.negated(before[node]), now[node])
 
     def _send(self) -> None:
-        """Demand that who sends has it, and that nobody sends twice in a step."""
+        """Add clauses: a sender has the item, and sends at most once per step."""
         for step in range(1, self.steps + 1):
             before, used = self._informed[step - 1], self._used[step]
             for sender, arcs in enumerate(self.arcs.by_sender):
@@ -85,12 +86,12 @@ class Formula(ClauseBook):
                 for used_arc in mine:
                     self.add(-used_arc, before[sender])
                 # One port: pairwise exclusions. Degrees are small, and pairs propagate faster than
-                # a counter would.
+                # a counter.
                 for used_arc, other in combinations(mine, 2):
                     self.add(-used_arc, -other)
 
     def _be_told_once(self) -> None:
-        """Nobody who has it is informed again."""
+        """Add clauses: a node with the item does not receive the item again."""
         for step in range(1, self.steps + 1):
             before, used = self._informed[step - 1], self._used[step]
             for node, arcs in enumerate(self.arcs.by_receiver):
@@ -99,12 +100,12 @@ class Formula(ClauseBook):
                         self.add(-used[arc], self.negated(before[node]))
 
     def rows(self, true: set[int]) -> list[tuple[int, int, int, int]]:
-        """A solution as rows (step, sender, receiver, bus), superfluous sends cut.
+        """Return a solution as rows (step, sender, receiver, bus), without superfluous sends.
 
         Parameters
         ----------
         true : set of int
-            The variables that are true.
+            The true variables.
         """
         arcs, informed = self.arcs, {self.arcs.root}
         rows = []
@@ -114,8 +115,8 @@ class Formula(ClauseBook):
                 sender = arcs.senders[arc]
                 if used not in true or sender not in informed:
                     continue
-                # A solver may set arcs that inform no new node. Such sends would count as messages,
-                # so they are cut from the schedule.
+                # A solver may set arcs that inform no new node. Such sends would count as messages
+                # and are removed from the schedule.
                 receivers = sorted(set(arcs.receivers[arc]) - informed - fresh)
                 rows += [(step, sender, node, arcs.busses[arc]) for node in receivers]
                 fresh.update(receivers)

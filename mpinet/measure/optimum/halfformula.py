@@ -1,9 +1,9 @@
-"""The formula that has a solution if and only if some cut into halves parts at most k channels.
+"""The formula that has a solution if and only if some bisection cuts at most k channels.
 
-Variables: S(v), v is inside; P(e), channel e is parted; B(i, j), of the first i processors at least
-j are inside; Q(i, j), of the first i channels at least j are parted. Nodes are counted in an order
-in which a front of few passes over the network, and channels as soon as their last member is there:
-a solver then learns what a table over the front holds. docs/how-to/optimum.md has the clauses.
+Variables: S(v), node v is inside; P(e), channel e is cut; B(i, j), of the first i processors at
+least j are inside; Q(i, j), of the first i channels at least j are cut. Nodes are counted in an
+order with a narrow front. A channel is counted at its last member. The clauses learned by a solver
+then correspond to a table over the front. docs/reference/bounds.md lists the clauses.
 """
 
 from __future__ import annotations
@@ -15,16 +15,16 @@ from mpinet.measure.optimum.clausebook import ClauseBook, Literal
 
 
 class HalfFormula(ClauseBook):
-    """A network's formula for some number of channels.
+    """The formula "a bisection cuts at most k channels" of a network.
 
     Parameters
     ----------
     cuts : CutHypergraph
         The network.
     order : list of int
-        All nodes; the first is outside.
+        All nodes; the first node is outside.
     most : int
-        k.
+        Largest number k of cut channels.
     """
 
     def __init__(self, cuts: CutHypergraph, order: list[int], most: int):
@@ -39,7 +39,7 @@ class HalfFormula(ClauseBook):
 
     @staticmethod
     def _channels(cuts: CutHypergraph, order: list[int]) -> list[list[int]]:
-        """List the channels' members in the order of the nodes, first what is complete first."""
+        """Return the channels' members in the order of the nodes, sorted by last member."""
         place = {node: number for number, node in enumerate(order)}
         found = [
             [order[at] for at in sorted(place[node] for node in members.tolist())]
@@ -49,10 +49,10 @@ class HalfFormula(ClauseBook):
         return sorted(found, key=lambda members: [place[node] for node in members[::-1]])
 
     def _parted(self, members: list[int]) -> int:
-        """A variable that is true where some members are inside and some are not."""
+        """Return a new variable that is true if some members are inside and some are outside."""
         parted = self.new()
-        # A bus is parted exactly if some two consecutive members are. So a bus of m members needs
-        # 2m clauses instead of m*m.
+        # A bus is cut exactly if some two consecutive members are separated. A bus of m members
+        # then needs 2m clauses instead of m*m.
         for before, after in pairwise(members):
             u, v = self.inside[before], self.inside[after]
             self.add(parted, u, -v)
@@ -60,11 +60,11 @@ class HalfFormula(ClauseBook):
         return parted
 
     def _count(self, counted: list[int], fewest: int | None, most: int) -> None:
-        """Make clauses that hold where at least, and at most, so many are true."""
+        """Add clauses: at least `fewest` and at most `most` of the counted variables are true."""
         row: list[Literal] = [True]
         for left, variable in zip(range(len(counted) - 1, -1, -1), counted, strict=True):
-            # With few variables left, the count must already be near its goal. These constants let
-            # the solver see a dead end early.
+            # With few variables left, the count must already be near its goal. These constants show
+            # the solver a dead end early.
             surely = 0 if fewest is None else max(0, fewest - left)
             following: list[Literal] = [True]
             for amount in range(1, min(len(counted) - left, most + 1) + 1):
@@ -84,5 +84,5 @@ class HalfFormula(ClauseBook):
             row = following
 
     def side(self, true: set[int]) -> list[int]:
-        """The nodes that a solution puts inside."""
+        """Return the nodes inside in a solution."""
         return sorted(node for node, variable in self.inside.items() if variable in true)

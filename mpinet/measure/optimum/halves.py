@@ -1,8 +1,8 @@
-"""The search for a bisection width, with a certificate: both sides, until they meet.
+"""Search for a bisection width with a certificate: both bounds, until they meet.
 
-A cut shows that so many channels are enough. That none parts fewer is shown by what is quickest to
-be found: an eigenvalue, a flow, a table over a front, and at last a solver's proof. The checker
-looks at every certificate before it is given.
+A bisection is the upper bound. Lower bounds come from the fastest successful method: an eigenvalue,
+a flow, a table over a front, or finally a solver's proof. The checker checks every certificate
+before it is returned.
 """
 
 from __future__ import annotations
@@ -44,13 +44,15 @@ from mpinet.measure.optimum.halfformula import HalfFormula
 from mpinet.measure.optimum.sat import solved
 
 WAYS = ("eigenvalue", "narrow front", "flow", "front", "lrat")
-"""Kinds of certificates in the order in which they are tried, after a front that is narrow."""
+"""Kinds of certificates in the order of the attempts; "narrow front" is a cheap first try of
+"front".
+"""
 
 NARROW = 2**29
-"""Entries of all tables over a front that is narrow; the checker makes them in seconds."""
+"""Largest number of entries in all tables of a narrow front; the checker fills them in seconds."""
 
 MOST_COUNTS = 2**20
-"""Counts, of nodes and of parted channels, in the largest formula that is tried."""
+"""Largest number of counter variables, for nodes and for cut channels, in a formula."""
 
 
 @dataclass
@@ -58,18 +60,18 @@ class WidthSearch(Certified):
     """State of a search for a bisection width."""
 
     limit: float
-    """Seconds that the solver has; the table over a front may take about as long."""
+    """Seconds for the solver; the table over a front may take about as long."""
     by: str | None = None
-    """The only kind of certificate to try."""
+    """The only kind of certificate to try; None: all kinds."""
     upper: int = 0
-    """Channels that the best cut parts; `side` is one side of that cut."""
+    """Number of channels cut by the best bisection; `side` is one side of it."""
     upper_by: str = "search"
     """Source of the cut `side`."""
     side: list[int] = field(default_factory=list)
-    """The nodes on one side of a cut."""
+    """Nodes on one side of the best bisection."""
 
     def run(self) -> None:
-        """Narrow both sides down."""
+        """Improve both bounds until they meet or all methods are exhausted."""
         self._began = time.monotonic()
         self._cuts = cuts_of(self.topology)
         # The tabu search ends at this width, because no cut can be narrower. On many regular
@@ -89,24 +91,24 @@ class WidthSearch(Certified):
                 break
             try:
                 ways[name]()
-            # A missing library costs a kind of proof, not the result. Other kinds may still close
+            # A missing library costs one kind of proof, not the result. Other kinds may still close
             # the gap.
             except UsageError:  # a library is not installed
                 self.limited = True
 
     def _take(self, inside: Flags, by: str) -> None:
-        """A cut, narrower than all before."""
+        """Store a bisection narrower than all before."""
         self.upper, self.upper_by = self._cuts.width(inside), by
         self.side = list(away_from_first(inside))
-        # The certificate shows the cut of the upper bound. A narrower cut that is found later
-        # replaces it there too.
+        # The certificate contains the bisection of the upper bound. A narrower bisection found
+        # later replaces it there as well.
         if self.certificate:
             self.certificate["side"] = self.side
 
     def _raise(self, lower: int, by: str, more: dict[str, Any]) -> None:
-        """Take a bound if the checker accepts its certificate."""
+        """Store a lower bound if the checker accepts its certificate."""
         document = self._document(lower, by, more)
-        # A bound that is no better is only noted. Checking its certificate would take time and
+        # A bound without improvement is only recorded. Checking its certificate would take time and
         # change nothing.
         if lower <= self.lower or self.holds(lower, by, document):
             self._take_bound(lower, by, document)
@@ -114,29 +116,29 @@ class WidthSearch(Certified):
     def _take_bound(
         self, lower: int, by: str, certificate: dict[str, Any], proof: list[str] | None = None
     ) -> None:
-        """Take a bound that the checker has accepted."""
+        """Store a lower bound accepted by the checker."""
         self.bounds[by] = max(lower, self.bounds.get(by, 0))
         if lower > self.lower:
             self.hold(lower, by, certificate, proof)
 
     def _document(self, lower: int, by: str, more: dict[str, Any]) -> dict[str, Any]:
-        """The certificate that no cut parts fewer channels."""
+        """Return the certificate that no bisection cuts fewer than `lower` channels."""
         claim = {"measure": "bisection", "more_than": lower - 1}
         return self.document(claim, by, {"side": self.side, **more})
 
     def _by_eigenvalue(self) -> None:
-        """An eigenvalue that is rational, and a little less than the second one."""
+        """Try a rational lower bound on the second eigenvalue."""
         network, (a, b) = self.topology, halves(self.network)
         lower = spectral_bound(network, self._cuts)
         if lower == 0 or not network.links or network.size > MOST_NODES:
             return
-        # The checker wants a rational p/q. Any number between what is needed and the eigenvalue
-        # will do, so a short one in the middle is taken.
+        # The checker needs a rational p/q. Any number between the required value and the eigenvalue
+        # will do; a short one in the middle is taken.
         second = float(np.linalg.eigvalsh(laplacian(network, self._cuts))[1])
         enough = (lower - 1) * network.size / (a * b)
         q = int(np.ceil(2 / (second - enough)))
         p = int(q * (second + enough) / 2)
-        # Numbers for which whole numbers leave too little room are no certificate.
+        # If rounding to whole numbers leaves too little margin, there is no certificate.
         try:
             require_eigenvalue(self.network, lower - 1, [p, q])
         except CertificateError:
@@ -146,7 +148,7 @@ class WidthSearch(Certified):
         self._take_bound(lower, "eigenvalue", document)
 
     def _by_flow(self) -> None:
-        """Try as many rounds of flow as help."""
+        """Try a flow, with a single round or with many."""
         if self.topology.size > min(MOST_NODES, LARGEST_SPECTRUM):
             return
         few = flow_of(self.topology, 1)
@@ -157,14 +159,14 @@ class WidthSearch(Certified):
             self._raise(found.bound, "flow", {"lengths": found.lengths})
 
     def _by_front(self, most: float = inf) -> None:
-        """The table over a front, where it is small enough; the checker makes none over busses."""
+        """Try a table over a front, if small enough; the checker supports no busses here."""
         planned = narrowest_front(self._cuts)
         if planned is None or not self.network.links:
             return
         order, front, _ = planned
         cells = (halves(self.network)[0] + 1) << (front + 1)
-        # The checker fills the same table with NumPy. A table that it refuses is not worth making
-        # here.
+        # The checker fills the same table with NumPy. A table refused by the checker is not worth
+        # making here.
         if front > LARGEST_FRONT or cells > MOST_CELLS or cells * self._cuts.nodes > 2 * most:
             return
         found = exact_cut(self._cuts, self.limit)
@@ -176,18 +178,18 @@ class WidthSearch(Certified):
         self._raise(found.width, "front", {"order": order})
 
     def _by_proof(self) -> None:
-        """Ask the solver for narrower cuts until there is none."""
+        """Ask the solver for narrower and narrower cuts until none exists."""
         planned = narrowest_front(self._cuts)
         # Proof size depends on the order of nodes. An order with a narrow front keeps learned
-        # clauses short, even where no table fits.
+        # clauses short, even if no table fits.
         order = orders(neighbors_in(self._cuts))[-1] if planned is None else planned[0]
         counts = self._cuts.nodes**2 // 4 + self._cuts.count * self.upper
         while self.lower < self.upper and counts <= MOST_COUNTS:
             left = self.limit - (time.monotonic() - self._began)
             if left <= 0:
                 break
-            # Each answer narrows one side: a solution is a narrower cut, a refutation is the lower
-            # bound itself.
+            # Each answer improves one bound: a solution is a narrower cut, a refutation is the
+            # lower bound itself.
             asked = HalfFormula(self._cuts, order, self.upper - 1)
             answer = solved(asked, left)
             if answer.true is not None:
@@ -199,7 +201,7 @@ class WidthSearch(Certified):
         self.limited |= self.lower < self.upper
 
     def _refute(self, asked: HalfFormula, order: list[int], drup: list[str]) -> bool:
-        """Take the solver's proof, if it holds for the formula that the checker writes."""
+        """Store the solver's bound if its proof holds for the checker's own formula."""
         checkers = half_formula(self.network, self.upper - 1, order)
         proof = self.followed(self.upper, asked, checkers, drup)
         if proof is None:
@@ -210,13 +212,13 @@ class WidthSearch(Certified):
 
 
 PAIRS = 2
-"""Pairs of far nodes, between which a search for cuts begins."""
+"""Number of pairs of far nodes from which a search for cuts starts."""
 
 
 def across(cuts: CutHypergraph) -> list[Flags]:
-    """Halves between two far nodes: whoever is nearer to one than to the other."""
-    # Narrow cuts tend to run between two far regions. Starts of this kind find them where random
-    # halves need many exchanges.
+    """Return cuts between two far nodes: each node is on the side of the nearer far node."""
+    # Narrow cuts tend to run between two far regions. Such starts find them, while random halves
+    # need many exchanges.
     neighbors, found = neighbors_in(cuts), []
     node = int(hops_from(neighbors, 0).argmax())
     for _ in range(PAIRS):

@@ -1,8 +1,9 @@
-"""Schedules that nothing dominates: few steps, few rounds per chunk, and what nothing goes below.
+"""Pareto-optimal schedules: few steps, few rounds per chunk, and the corresponding lower bounds.
 
-Steps cost latency, rounds per chunk bandwidth (Cai et al. 2021, SCCL). For every number of steps
-the numbers of chunks are tried from the best ratio on, until a schedule is found. Reductions are
-what spreads backwards, and an allreduce is a reduce-scatter and then an allgather.
+Steps cost latency, rounds per chunk cost bandwidth (Cai et al. 2021, SCCL). For every number of
+steps the numbers of chunks are tried in ascending order of their ratio, until a schedule is found.
+Reductions are the spreading collectives backwards. An allreduce is a reduce-scatter followed by an
+allgather.
 """
 
 from __future__ import annotations
@@ -25,15 +26,15 @@ from mpinet.programs.pipelines.rates import MOST_LOOKS, gossip_rate, looks_of_go
 from mpinet.programs.schedules.timetable import Timetable
 
 BEYOND = 6
-"""Steps beyond the fewest that are searched unless it is said."""
+"""Default number of steps beyond the fewest in a search."""
 
 BACKWARDS = {"reduce": "broadcast", "reducescatter": "gossip", "gather": "scatter"}
-"""Collectives that are others backwards."""
+"""Collectives by their reverse."""
 
 
 @dataclass(frozen=True)
 class FrontierProblem:
-    """Problem whose schedules are searched."""
+    """Problem whose Pareto-optimal schedules are searched."""
 
     topology: Topology
     """A network of links."""
@@ -42,49 +43,53 @@ class FrontierProblem:
     root: int | None
     """Root of the collective; None if it has no root."""
     chunks: int
-    """Most chunks."""
+    """Largest number of chunks."""
     steps: int | None
-    """Most steps; None: `BEYOND` more than the fewest."""
+    """Largest number of steps; None: `BEYOND` more than the fewest."""
     slack: int | None
-    """Most rounds beyond one a step; None: any number."""
+    """Largest number of rounds beyond one per step; None: any number."""
     limit: float
     """Seconds of the search for each schedule, and of the bound for each number of steps."""
     note: Callable[[str], None] = lambda schedule: None
-    """Function that is called before each schedule is searched, with its steps, rounds and
-    chunks in words."""
+    """Function called before each search with a description of the schedule's steps, rounds and
+    chunks.
+    """
 
 
 @dataclass(frozen=True, eq=False)
 class FrontierPoint:
-    """A schedule of the frontier."""
+    """A Pareto-optimal schedule."""
 
     chunks: int
-    """Chunks of a unit. A unit is the data of the root, of each processor or for each pair, or the
-    data to combine."""
+    """Number of chunks per unit. A unit is the data of the root, of each processor or for each
+    pair, or the data to combine.
+    """
     steps: int
-    """Steps of the schedule."""
+    """Number of steps of the schedule."""
     rounds: int
-    """Rounds of the schedule."""
+    """Total number of rounds of the schedule."""
     dealt: tuple[int, ...]
-    """The rounds of each step."""
+    """Number of rounds of each step."""
     table: Timetable
-    """The schedule, a step of the machine for each round."""
+    """The schedule, with one machine step per round."""
     least: Fraction
-    """Rounds per chunk below which none of so few steps comes."""
+    """Lower bound on the rounds per chunk of schedules with at most this number of steps."""
     by: str
     """Proof of `least`: ``prices``, ``hops`` or ``ends``."""
     proved: bool
     """True if no schedule within the limits of the search has as few steps and fewer rounds per
-    chunk."""
+    chunk.
+    """
     limited: bool
     """True if a solver reached its time limit."""
     certificate: dict[str, object]
-    """Certificate that so many chunks and steps take more than one round less; empty without
-    prices."""
+    """Certificate that this number of chunks and steps needs at least `rounds` rounds; empty
+    without prices.
+    """
 
 
 def frontier(asked: FrontierProblem) -> Iterator[FrontierPoint]:
-    """Yield the points by steps, each with fewer rounds per chunk than those before."""
+    """Yield the points in ascending order of steps, with fewer and fewer rounds per chunk."""
     if asked.collective == "allreduce":
         yield from _there_and_back(asked)
         return
@@ -107,9 +112,9 @@ def frontier(asked: FrontierProblem) -> Iterator[FrontierPoint]:
 
 
 def limits(asked: FrontierProblem) -> tuple[int, Fraction, str]:
-    """Return the fewest steps, the fewest rounds per chunk of any number of steps, and their proof.
+    """Return the fewest steps, a lower bound on rounds per chunk for any steps, and its proof.
 
-    The steps are the distance of the farthest pair.
+    The fewest steps are the distance of the farthest pair.
     """
     network = Network.of(asked.topology)
     spreads = BACKWARDS.get(asked.collective, asked.collective)
@@ -144,9 +149,9 @@ def _best(
     ever: tuple[Fraction, str],
     below: Fraction | None,
 ) -> FrontierPoint | None:
-    """Find the schedule of so many steps with the fewest rounds per chunk, the fewest chunks.
+    """Return a schedule with `steps` steps, the fewest rounds per chunk, then the fewest chunks.
 
-    Fewer than those of fewer steps they have to be, if there is one.
+    Its rounds per chunk must be below `below`, the best value with fewer steps, if there is one.
     """
     asked.note(f"bound of {steps} steps")
     priced = bound.per_chunk(steps, asked.limit)
@@ -164,7 +169,7 @@ def _best(
         found = schedule_of(asked.topology, wanted, steps, rounds, asked.limit)
         if found is None:
             # A point is proved only if every better ratio was refuted. One open question below it
-            # takes the proof away, not the schedule.
+            # invalidates the proof, but not the schedule.
             open_below = limited = True
             continue
         rows, dealt = found
@@ -190,7 +195,7 @@ def _table(asked: FrontierProblem, rows: Table, chunks: int) -> Timetable:
 
 
 def turned_round(point: FrontierPoint, collective: str) -> FrontierPoint:
-    """Return a schedule backwards: what came is sent, and sums are combined."""
+    """Return a schedule backwards: receives become sends, and copies become sums."""
     backwards = point.table.backwards(collective, point.rounds)
     claimed = {"collective": collective}
     certificate = dict(point.certificate)
@@ -200,13 +205,13 @@ def turned_round(point: FrontierPoint, collective: str) -> FrontierPoint:
 
 
 def _there_and_back(asked: FrontierProblem) -> Iterator[FrontierPoint]:
-    """Yield reduce-scatters, each with the allgather that it is backwards behind it."""
+    """Yield allreduces: a reduce-scatter, followed by its own reverse as allgather."""
     _, ever, by = limits(asked)
     hosts = asked.topology.hosts
     steps = None if asked.steps is None else asked.steps // 2
     half = replace(asked, collective="gossip", steps=steps)
-    # Any allreduce by halves reduces first. Its allgather is the same schedule backwards, so one
-    # search serves both halves.
+    # Any allreduce in two halves reduces first. Its allgather is the same schedule backwards, so
+    # one search serves both halves.
     for point in frontier(half):
         forth, back = point.table, turned_round(point, "reducescatter").table
         assert back.add is not None

@@ -1,7 +1,7 @@
-"""Certificates for pipelines: why a collective of many items takes more than so many steps.
+"""Certificates for pipelines: lower bounds on the steps of a collective with many items.
 
-What each way of counting says is worked out here for the whole network; the best one counts whose
-certificate the checker accepts.
+Each counting method is evaluated for the whole network. The best bound with an accepted certificate
+counts.
 """
 
 from __future__ import annotations
@@ -38,41 +38,41 @@ from mpinet.programs.pipelines.rates import (
 )
 
 MOST_ROOTS = 2**9
-"""Most processors of a network whose distances are all looked at for a certificate."""
+"""Largest number of processors of a network whose distances are all examined for a certificate."""
 
 
 @dataclass
 class PipelinedSearch(CollectiveBound):
-    """State of a search for the fewest steps of a collective of many items."""
+    """State of a search for the fewest steps of a collective with many items."""
 
     items: int
     """Number of items."""
     lower_by: str | None = field(default="ends", kw_only=True)
 
     def run(self, upper: int, limit: float) -> None:
-        """Look for the largest bound, with a solver for one item where it takes that.
+        """Search for the largest bound, if necessary with a solver for one item.
 
         Parameters
         ----------
         upper : int
             Steps of a schedule.
         limit : float
-            Seconds that the solver has.
+            Seconds for the solver.
         """
         self._arcs = Arcs.of(self.topology)
         # Counted bounds are cheap and often meet the schedule. The linear program and the solver
-        # run only on cases that these bounds leave open.
+        # run only if these bounds leave a gap.
         self._take_largest(list(self._counted()))
         if self.lower < upper and self.ports == "one" and self.collective in OF_EACH:
             self._take_largest(list(self._weighted()))
-        # A broadcast's formula serves a reduction backwards on links. On busses one sender has many
-        # receivers, and the reverse is false.
+        # On links, a reduction backwards satisfies a broadcast's formula. On busses one sender has
+        # many receivers, and the reverse is false.
         tree_like = self.collective == "broadcast" or self.topology.links
         if self.lower < upper and self.root is not None and self.ports == "one" and tree_like:
             self._search_one_item(self.root, upper, limit)
 
     def _take_largest(self, counted: list[tuple[int, str, dict[str, Any]]]) -> None:
-        """Take the largest bound that the checker accepts, and note what each one says."""
+        """Store the largest bound accepted by the checker, and record all bounds."""
         # The largest bound goes first. When the checker accepts it, no other certificate needs to
         # be checked.
         for bound in sorted(counted, key=lambda bound: -bound[0]):
@@ -86,21 +86,21 @@ class PipelinedSearch(CollectiveBound):
     def _take(
         self, steps: int, by: str, body: dict[str, Any], proof: list[str] | None = None
     ) -> bool:
-        """Take a higher bound if the checker accepts its certificate."""
+        """Store a larger bound if the checker accepts its certificate."""
         certificate = self.claimed(steps, body["kind"], body, items=self.items)
-        # The lines of a proof were followed when the solver gave them.
+        # The lines of a solver's proof have already been checked.
         if proof is None and not self.holds(steps, by, certificate):
             return False
         self.hold(steps, by, certificate, proof)
         return True
 
     def _counted(self) -> Iterator[tuple[int, str, dict[str, Any]]]:
-        """Steps that nothing beats, what shows it, and the certificate's part about it."""
+        """Yield lower bounds from counting, each with its kind and the body of its certificate."""
         if self.topology.hosts == 1:
             return
         yield from self._by_distance_and_growth()
-        # Items of all processors are counted as they enter parts of the network. Items of one root
-        # are counted as they leave it.
+        # Items of all processors are counted when they enter parts of the network. Items of one
+        # root are counted when they leave it.
         if self.collective in (*OF_EACH, EXCHANGE):
             yield from self._by_parts()
         elif self.ports == "one":
@@ -115,15 +115,15 @@ class PipelinedSearch(CollectiveBound):
             yield hops, "hops", {"kind": "hops"}
 
     def _weighted(self) -> Iterator[tuple[int, str, dict[str, Any]]]:
-        """Yield what cuts with weights show: a linear program takes seconds to find them."""
+        """Yield the bound from weighted cuts; the linear program takes seconds."""
         if (found := weighted_cuts(self.topology)) is not None:
             yield -(-self.items * found[0] // found[1]), "cuts", found[2]
 
     def _by_distance_and_growth(self) -> Iterator[tuple[int, str, dict[str, Any]]]:
-        """The last item's way, and how many can know it."""
+        """Yield bounds from the last item's distance, and from the growth of its recipients."""
         seen, hosts = self.network, self.topology.hosts
-        # Without a root every processor is a source. The farthest pair of all gives the bound, at
-        # the price of a search from each node.
+        # Without a root every processor is a source. The farthest pair gives the bound, at the cost
+        # of a search from each node.
         roots = range(hosts) if self.root is None else [self.root]
         if len(roots) <= MOST_ROOTS:
             yield max(map(self._last_from, roots)), "distance", {"kind": "distance"}
@@ -135,14 +135,14 @@ class PipelinedSearch(CollectiveBound):
             yield steps, "growth", {"kind": "growth"}
 
     def _last_from(self, root: int) -> int:
-        """Steps until the last item has come from a processor to the farthest one."""
+        """Return the steps until the last item from a processor reaches the farthest processor."""
         away = max(self.network.distances(root)[: self.topology.hosts])
-        # The last item leaves after the others: through one door, one a step.
+        # The last item leaves after all others: one per door and step.
         doors = 1 if self.ports == "one" else int(self._arcs.out_degrees[root])
         return -(-self.items // doors) - 1 + away
 
     def _by_parts(self) -> Iterator[tuple[int, str, dict[str, Any]]]:
-        """The best cut of an exchange or a gossip, which backwards is a reduce-scatter."""
+        """Yield bounds from cuts, for an exchange, a gossip or a reduce-scatter."""
         # A reduce-scatter is a gossip backwards, so the gossip's cut holds for it step by step.
         kind = EXCHANGE if self.collective == EXCHANGE else "gossip"
         cut = best_cut(self.topology, PortModel.named(self.ports), kind)
@@ -155,8 +155,8 @@ class PipelinedSearch(CollectiveBound):
         if self.ports == "all" and looks_of_gossip(self._arcs) <= MOST_LOOKS:
             rate, inside = gossip_rate(self._arcs)
             steps = -(-self.items * rate.numerator // rate.denominator)
-            # The rate's cut has an inside and an outside. What enters the outside is the demand, so
-            # the inside belongs to no part.
+            # The rate's cut has an inside and an outside. The demand is into the outside, so the
+            # inside belongs to no part.
             parts = [-1 if within else 0 for within in inside.tolist()]
             gates: dict[str, Any] = {"senders": [], "receivers": []}
             yield steps, "cut", {"kind": "cut", "parts": parts, **gates}
@@ -165,13 +165,13 @@ class PipelinedSearch(CollectiveBound):
             yield steps, "flow", {"kind": "cut", "since": since, "senders": [], "receivers": []}
 
     def _by_flows(self) -> Iterator[tuple[int, str, dict[str, Any]]]:
-        """Flows over time from the root; of an allreduce, from some processors."""
+        """Yield bounds from flows over time from the root (allreduce: from some processors)."""
         roots = senders_of_most(self._arcs) if self.root is None else [self.root]
         for root in roots:
             if looks_of_ways(self._arcs, root) > MOST_LOOKS:
                 continue
             steps = fewest_steps(self._arcs, root, self.items)
-            # The flow over time of `steps` is the fewest. Its dual at one step less is the
+            # The flow over time needs at least `steps` steps. Its dual at one step less is the
             # certificate: a set that grows with time.
             since = cut_over_time(self._arcs, root, self.items, steps - 1)
             if since is not None:
@@ -179,7 +179,7 @@ class PipelinedSearch(CollectiveBound):
                 yield steps, "flow", {"kind": "cut", "since": since, **gates}
 
     def _search_one_item(self, root: int, upper: int, limit: float) -> None:
-        """The last item is broadcast from the root when all others have left it."""
+        """Search for a bound on the broadcast of the last item, after all others have left."""
         # With one port the last item starts after all others. From then on it is a broadcast of one
         # item, for which proofs exist.
         first = self.items - 1
@@ -195,7 +195,7 @@ class PipelinedSearch(CollectiveBound):
         ]
         steps = first + search.lower
         if steps > self.lower:
-            # What is shown of one item is shown of the last one, with another claim.
+            # The evidence about one item also holds for the last item, with a different claim.
             body = {name: part for name, part in search.certificate.items() if name != "claim"}
             if not self._take(steps, body["kind"], body, search.proof):
                 return

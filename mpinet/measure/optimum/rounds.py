@@ -1,10 +1,11 @@
-"""Rounds per chunk below which no schedule of so many steps comes, by a linear program.
+"""Lower bound on the rounds per chunk of schedules with a number of steps, by a linear program.
 
-In a step of r rounds each link carries r chunks, and what comes in a step can go on in the next one
-at the earliest (Cai et al. 2021, SCCL). Cut chunks as fine as you like, and let each link carry
-what helps several receivers once: the fewest rounds per chunk of such flows over time are a bound
-for all numbers of chunks. Its dual is the certificate: a price for each link and step, and for each
-receiver lengths that the prices pay for (`mpinet.certify.prices`).
+In a step of r rounds each link carries r chunks. A chunk received in a step is forwarded in the
+next step at the earliest (Cai et al. 2021, SCCL). The linear program allows arbitrarily small
+chunks, and counts a chunk that helps several receivers once per link. The fewest rounds per chunk
+of such flows over time are a bound for all numbers of chunks. The dual solution is the certificate:
+a price for each link and step, and lengths for each receiver, paid by the prices
+(`mpinet.certify.prices`).
 """
 
 from __future__ import annotations
@@ -24,32 +25,32 @@ from mpinet.measure.optimum.simplex import duals
 from mpinet.networks.adjacency import Adjacency, hops_from_hosts
 
 MOST_VARIABLES = 2**18
-"""Variables of the largest linear program that is asked."""
+"""Largest number of variables of a linear program."""
 
 PRECISION = 2**24
-"""Whole price that the largest dual is rounded to."""
+"""Whole price to which the largest dual is scaled."""
 
 
 @dataclass
 class RoundsBound(CollectiveBound):
-    """Bound of the rounds of schedules on all ports, by number of steps.
+    """Lower bound on the rounds of all-port schedules, by number of steps.
 
     A reduction has the bound of the reversed collective.
     """
 
     ports: str = "all"
     prices: dict[int, dict[str, Any]] = field(default_factory=dict)
-    """Statement of a certificate for each number of steps."""
+    """Body of a certificate for each number of steps."""
 
     def per_chunk(self, steps: int, limit: float) -> Fraction:
-        """Rounds per chunk that no schedule of so many steps beats; 0 where nothing is known.
+        """Return a lower bound on rounds per chunk for a number of steps; 0 if none is known.
 
         Parameters
         ----------
         steps : int
-            As many as the farthest pair's distance, at least.
+            Number of steps, at least the distance of the farthest pair.
         limit : float
-            Seconds.
+            Seconds for the solver.
         """
         if steps not in self.prices:
             self.prices[steps] = self._priced(steps, limit)
@@ -59,7 +60,7 @@ class RoundsBound(CollectiveBound):
         return fewest_rounds(self.network, self.collective, self.root, steps, found)
 
     def certificate_of(self, steps: int, chunks: int, rounds: int) -> dict[str, Any]:
-        """The certificate that so many steps take more than one round less."""
+        """Return the certificate that this number of steps and chunks needs `rounds` rounds."""
         return self.claimed(rounds, "prices", self.prices[steps], items=chunks, steps=steps)
 
     def _priced(self, steps: int, limit: float) -> dict[str, Any]:
@@ -72,7 +73,7 @@ class RoundsBound(CollectiveBound):
 
 @dataclass(frozen=True, eq=False)
 class Flows:
-    """Linear program of flows over time: the arcs, and what each pair may use when."""
+    """Linear program of flows over time: the arcs, and the useful arcs of each pair per step."""
 
     tail: Ints
     """Sending node of each arc; each arc is listed once. Shape (a,)."""
@@ -85,13 +86,13 @@ class Flows:
     steps: int
     """Number of steps of the schedules."""
     pairs: list[tuple[int, int, int]]
-    """Group, source and target: flows of one group share what they carry."""
+    """Group, source and target of each pair; flows of the same group share their messages."""
     used: Table
-    """Pair, arc and step (from 0) of each flow that can be of use. Shape (f, 3)."""
+    """Pair, arc and step (from 0) of each useful flow. Shape (f, 3)."""
 
     @classmethod
     def of(cls, bound: RoundsBound, steps: int) -> Flows | None:
-        """Look at the network; None where the program is too large."""
+        """Return the program of a network; None if it is too large."""
         topology, network = bound.topology, bound.network
         ends = [(u, v) for u in range(network.size) for v in network.neighbors[u]]
         tail, head = np.array(ends, np.int64).reshape(-1, 2).T
@@ -102,7 +103,7 @@ class Flows:
         size = 0
         for number, (_, source, target) in enumerate(pairs):
             fit = (head != source) & (tail != target)
-            # A flow is of use on an arc only after it can be there, and while it can still reach
+            # A flow can use an arc only after it can reach the tail, and while it can still reach
             # its target. This removes most variables.
             least, most = hops[source][tail], steps - 1 - hops[target][head]
             for step in range(steps):
@@ -115,7 +116,7 @@ class Flows:
         return cls(tail, head, room, topology.size, steps, pairs, rows)
 
     def _groups(self) -> tuple[Ints, Ints]:
-        """The shared flows as (group, arc, step) in one number, and the one of each flow."""
+        """Return the shared flows as numbers of (group, arc, step), and the index for each flow."""
         pair, arc, step = self.used.T
         group = np.array([group for group, _, _ in self.pairs])[pair]
         found, which = np.unique(
@@ -124,15 +125,15 @@ class Flows:
         return found, which
 
     def program(self) -> dict[str, Any]:
-        """The program for `simplex.duals`: rows of at least 0, but for the last."""
+        """Return the program for `simplex.duals`: all rows except the last are at least 0."""
         pair = self.used[:, 0]
         shared, which = self._groups()
         flows, count, steps = len(self.used), len(shared), self.steps
         number = np.arange(flows)
         rows: list[tuple[Ints, Ints, Any]] = []
-        # What a pair has on a link is carried there for its group.
+        # The flow of a pair on a link is carried there for its group.
         rows += [(number, flows + which, repeat(1.0)), (number, number, repeat(-1.0))]
-        # A link carries no more than its rounds allow.
+        # A link carries at most as much as its rounds allow.
         carried = shared % (len(self.tail) * steps)
         rounds = flows + count
         at = np.unique(carried)
@@ -141,7 +142,7 @@ class Flows:
         all_limits = flows + np.arange(len(at))
         rows.append((all_limits, rounds + at % steps, self.room[at // steps].astype(float)))
         first = flows + len(at)
-        # What goes out of a node has come before.
+        # Everything sent by a node has arrived before.
         (out, leaves), (into, comes) = self._places
         held = np.unique(np.concatenate([out[leaves], into[comes]]))
         store = rounds + steps
@@ -151,7 +152,7 @@ class Flows:
         later = np.flatnonzero(np.isin(held + 1, held) & (held % (steps + 1) < steps))
         rows.append((first + later, store + later, repeat(-1.0)))
         rows.append((first + np.searchsorted(held, held[later] + 1), store + later, repeat(1.0)))
-        # Every target gets all.
+        # Every target gets everything.
         last = first + len(held)
         rows.append((last + pair[~comes], number[~comes], repeat(1.0)))
         best = store + len(held)
@@ -165,9 +166,9 @@ class Flows:
 
     @cached_property
     def _places(self) -> tuple[tuple[Ints, Flags], tuple[Ints, Flags]]:
-        """The places that flows leave, and come to: (pair, node, steps that have passed).
+        """The start and end places of flows, as numbers of (pair, node, elapsed steps).
 
-        Each with the flows that count there: not from a source, not to a target.
+        Each has a mask of the flows that count there: not from a source, and not to a target.
         """
         pair, arc, step = self.used.T
         sources, targets = np.array(self.pairs)[pair, 1:].T
@@ -178,14 +179,14 @@ class Flows:
         return (out, leaves), (into, comes)
 
     def _too_few(self) -> float:
-        """Rounds per chunk that are too few: half of what the links into a target take."""
+        """Return half of a lower bound on the rounds per chunk, from the links into targets."""
         into = np.bincount(self.head, self.room, self.nodes)
         apart = {(group, target) for group, _, target in self.pairs}
         wanted = np.bincount([target for _, target in apart], minlength=self.nodes)
         return float((wanted / np.maximum(into, 1)).max() / 2)
 
     def prices(self, found: Any) -> dict[str, Any]:
-        """Round the duals to whole prices and lengths, as a certificate has them."""
+        """Round the duals to whole lengths, in the form of a certificate."""
         pair, arc, step = self.used.T
         # Any lengths prove a bound, so rounding needs no repair. The largest becomes 2**24, which
         # loses next to nothing.
@@ -199,7 +200,7 @@ class Flows:
 
 
 def _compressed(rows: list[tuple[Ints, Ints, Any]], columns: int, lower: Any) -> dict[str, Any]:
-    """Rows, columns and values as the arrays of a linear program."""
+    """Convert (row, column, value) lists to the arrays of a linear program."""
     row = np.concatenate([each[0] for each in rows])
     column = np.concatenate([each[1] for each in rows])
     value = np.concatenate(

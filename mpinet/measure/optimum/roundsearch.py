@@ -1,4 +1,4 @@
-"""Schedules of so many chunks, steps and rounds: by the rarest chunk first, then by a solver."""
+"""Search for schedules with given chunks, steps and rounds: rarest chunk first, then a solver."""
 
 from __future__ import annotations
 
@@ -18,29 +18,29 @@ from mpinet.networks.topology import Topology
 from mpinet.programs.rarest import rarest_rows
 
 STARTS = 32
-"""Starts of the greedy search for one way to deal out the rounds."""
+"""Number of starts of the greedy search for each distribution of the rounds."""
 
 MOST_DEALT = 128
-"""Ways to deal rounds out to steps that are tried, the most even ones first."""
+"""Largest number of distributions of rounds to steps, the most even first."""
 
 MOST_CLAUSES = 2**21
-"""Clauses of the largest formula that is put to the solver."""
+"""Largest number of clauses of a formula for the solver."""
 
 
 @dataclass(frozen=True, eq=False)
 class WantedChunks:
-    """Chunks of a collective, where they begin and who is to have them."""
+    """Chunks of a collective, with their sources and targets."""
 
     sources: Ints
-    """The processor that has each chunk. Shape (chunks,)."""
+    """Processor that has each chunk at the beginning. Shape (chunks,)."""
     targets: list[frozenset[int]]
-    """The processors that each is for."""
+    """Processors that need each chunk."""
     numbers: Ints
-    """The chunks' numbers in a timetable. Shape (chunks,)."""
+    """Number of each chunk in a timetable. Shape (chunks,)."""
 
     @classmethod
     def of(cls, hosts: int, collective: str, root: int | None, chunks: int) -> WantedChunks:
-        """Return so many chunks of every unit."""
+        """Return the chunks of a collective, `chunks` per unit."""
         units: dict[int, tuple[int, set[int]]] = {}
         for _, source, target in pairs_of(hosts, collective, root):
             unit = {"scatter": target, "broadcast": 0, "exchange": source * hosts + target}
@@ -52,15 +52,15 @@ class WantedChunks:
 
 
 def dealt_out(rounds: int, steps: int) -> Iterator[tuple[int, ...]]:
-    """Yield the ways to deal rounds out to steps, one each at least, the most even ones first.
+    """Yield the distributions of rounds to steps, at least one per step, the most even first.
 
     Examples
     --------
     >>> [*dealt_out(4, 2)]
     [(2, 2), (1, 3), (3, 1)]
     """
-    # There are exponentially many ways. Even ones succeed most often, and the limit keeps the list
-    # within milliseconds.
+    # There are exponentially many distributions. Even ones succeed most often, and the limit keeps
+    # the list within milliseconds.
     cuts = islice(combinations(range(1, rounds), steps - 1), 2**14)
     ways = [tuple(np.diff([0, *cut, rounds]).tolist()) for cut in cuts]
     yield from sorted(ways, key=lambda way: (sum(each * each for each in way), way))
@@ -69,29 +69,30 @@ def dealt_out(rounds: int, steps: int) -> Iterator[tuple[int, ...]]:
 def schedule_of(
     topology: Topology, wanted: WantedChunks, steps: int, rounds: int, limit: float
 ) -> tuple[Table, tuple[int, ...]] | None:
-    """Find a schedule.
+    """Find a schedule; return None if none is found.
 
     Parameters
     ----------
     topology : Topology
         A network of links.
     wanted : WantedChunks
-        What goes where.
+        The chunks, with sources and targets.
     steps, rounds : int
-        Steps, and rounds of them all.
+        Number of steps, and total number of rounds.
     limit : float
         Seconds for formulas and solver together.
 
     Returns
     -------
     rows : ndarray of int64, shape (k, 4)
-        Round, sender, receiver and chunk, by round; what comes in a step is sent on in later ones.
+        Round, sender, receiver and chunk, by round; a chunk received in a step is forwarded in
+        later steps.
     dealt : tuple of int
-        The rounds of each step. None where no schedule was found.
+        Number of rounds of each step.
     """
     ways = [*islice(dealt_out(rounds, steps), MOST_DEALT)]
     # The greedy search spreads every chunk everywhere. It cannot leave processors out, as a scatter
-    # has to.
+    # requires.
     if all(len(to) == topology.hosts - 1 for to in wanted.targets):
         for way in ways:
             rows = rarest_rows(topology, wanted.sources, steps, np.array(way), STARTS)
@@ -110,14 +111,14 @@ def schedule_of(
 
 
 def _numbered(topology: Topology, wanted: WantedChunks, rows: Table, way: tuple[int, ...]) -> Table:
-    """Return rows by rounds, with the numbers that a timetable has."""
+    """Convert rows from steps to rounds, with the chunk numbers of a timetable."""
     found = in_rounds(topology, rows, way)
     found[:, 3] = wanted.numbers[found[:, 3]]
     return found
 
 
 def in_rounds(topology: Topology, rows: Table, dealt: tuple[int, ...]) -> Table:
-    """Give each row of a step a round of it in which a parallel link is free."""
+    """Assign each row to a round of its step in which a parallel link is free."""
     rows = rows[np.lexsort((rows[:, 3], rows[:, 2], rows[:, 1], rows[:, 0]))]
     parallel = parallel_links(topology)
     begins = np.cumsum([0, *dealt])
@@ -131,20 +132,20 @@ def in_rounds(topology: Topology, rows: Table, dealt: tuple[int, ...]) -> Table:
 
 
 class RoundsFormula(ClauseBook):
-    """The formula that has a solution if there is such a schedule.
+    """The formula that has a solution if and only if the schedule exists.
 
-    Variables: H(c, v, t), node v has chunk c after step t; S(c, a, t), chunk c goes over arc a in
-    step t. Who sends has it, who has it had it before or got it once, and an arc carries as many
-    as its parallel links do in the rounds of a step.
+    Variables: H(c, v, t), node v has chunk c after step t; S(c, a, t), chunk c crosses arc a in
+    step t. A sender has the chunk. A node with a chunk had it before or receives it once. In each
+    step, an arc carries at most as many chunks as its parallel links in the step's rounds.
 
     Parameters
     ----------
     topology, wanted
-        As of `schedule_of`.
+        As in `schedule_of`.
     dealt : tuple of int
-        The rounds of each step.
+        Number of rounds of each step.
     ends : float
-        Time of the monotonic clock at which an unfinished formula is given up.
+        Time of the monotonic clock at which an unfinished formula is abandoned.
     """
 
     is_whole = False
@@ -175,7 +176,7 @@ class RoundsFormula(ClauseBook):
         self.is_whole = len(self.clauses) <= MOST_CLAUSES
 
     def _takes_too_long(self, ends: float) -> bool:
-        """Return True if the formula is too large already, or its time is over."""
+        """Return whether the formula is already too large, or its time is over."""
         return len(self.clauses) > MOST_CLAUSES or time.monotonic() > ends
 
     def _carry(
@@ -187,7 +188,7 @@ class RoundsFormula(ClauseBook):
         left: list[int],
         loads: dict[tuple[int, int], list[int]],
     ) -> None:
-        """Let a chunk spread from its source to its targets."""
+        """Add clauses for the spreading of a chunk from its source to its targets."""
         has: dict[int, Literal] = {node: node == source for node in range(len(away))}
         for step in range(1, self._steps + 1):
             comes: dict[int, list[int]] = {}
@@ -212,10 +213,10 @@ class RoundsFormula(ClauseBook):
                 self.add(has[target])
 
     def _at_most(self, variables: list[int], most: int) -> None:
-        """Let so many of the variables be true at most: count them one after the other."""
+        """Add clauses: at most `most` of the variables are true (sequential counter)."""
         if len(variables) <= most:
             return
-        # Pairs are shorter than a counter up to six variables, and need no new ones.
+        # Up to six variables, pairs are shorter than a counter and need no new variables.
         if most == 1 and len(variables) <= 6:
             for one, other in combinations(variables, 2):
                 self.add(-one, -other)

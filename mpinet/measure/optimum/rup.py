@@ -1,8 +1,8 @@
-"""A solver's proof made checkable: DRUP's clauses with the hints that LRAT's have.
+"""Conversion of a solver's DRUP proof to a checkable LRAT proof, with hints.
 
-Solvers write the clauses that they learned, one after the other. Each follows from those before by
-unit propagation; here that propagation is made, and what led to the conflict is written down. In
-the end all is dropped that the empty clause does not rest on.
+Solvers write their learned clauses one after the other. Each clause follows from the preceding
+clauses by unit propagation. This module repeats the propagation and records the clauses that lead
+to the conflict. At the end, clauses unnecessary for the empty clause are dropped.
 """
 
 from __future__ import annotations
@@ -17,11 +17,11 @@ from mpinet.compiled import inlined, kernel
 from mpinet.errors import ConservationError
 
 GROWTH = 2**20
-"""Hints that there is room for at first."""
+"""Initial capacity for hints."""
 
 
 def lrat_of(clauses: Sequence[Sequence[int]], drup: Sequence[str]) -> list[str]:
-    """The lines of an LRAT proof.
+    """Return the lines of an LRAT proof.
 
     Parameters
     ----------
@@ -33,7 +33,7 @@ def lrat_of(clauses: Sequence[Sequence[int]], drup: Sequence[str]) -> list[str]:
     Raises
     ------
     ConservationError
-        The proof is none, or has steps that unit propagation does not show.
+        The proof is invalid, or has steps that do not follow by unit propagation.
     """
     lemmas, removed = _parsed(clauses, drup)
     every = [*clauses, *lemmas]
@@ -54,7 +54,7 @@ def lrat_of(clauses: Sequence[Sequence[int]], drup: Sequence[str]) -> list[str]:
         )
         if found != FULL:
             break
-        # The number of hints is unknown before the run. A retry with more room costs less than
+        # The number of hints is unknown before the run. A retry with more space costs less than
         # lists that grow inside the kernel.
         room *= 4
     if found < 0:
@@ -65,10 +65,10 @@ def lrat_of(clauses: Sequence[Sequence[int]], drup: Sequence[str]) -> list[str]:
 def _parsed(
     clauses: Sequence[Sequence[int]], drup: Sequence[str]
 ) -> tuple[list[list[int]], list[tuple[int, int]]]:
-    """The clauses that the proof adds; and before how many of them which clauses go."""
+    """Return the added clauses, and the removed clauses with the number of clauses added before."""
     numbers: dict[tuple[int, ...], list[int]] = defaultdict(list)
     for number, clause in enumerate(clauses):
-        # Solvers reorder literals, and DRUP deletes by content. Equal clauses are told apart by
+        # Solvers reorder literals, and DRUP deletes by content. Equal clauses are distinguished by
         # number, the latest first.
         numbers[tuple(sorted(clause))].append(number)
     lemmas: list[list[int]] = []
@@ -81,17 +81,17 @@ def _parsed(
         if not deletes:
             numbers[key].append(len(clauses) + len(lemmas))
             lemmas.append(literals)
-        elif numbers.get(key) and len(key) > 1:  # without units nothing would follow any more
+        elif numbers.get(key) and len(key) > 1:  # units must stay for propagation
             removed.append((len(lemmas), numbers[key].pop()))
     return lemmas, removed
 
 
 def _trimmed(formula: int, lemmas: Sequence[Sequence[int]], hints: Ints, ends: Ints) -> list[str]:
-    """The lines that the last one, the empty clause, rests on."""
+    """Return the proof lines on which the last line, the empty clause, depends."""
     last = len(ends) - 2
     needed = {last}
-    # Solvers learn far more than the contradiction needs. Going backwards keeps only the lemmas
-    # that the contradiction rests on.
+    # Solvers learn far more than the contradiction needs. Going backwards keeps only the lemmas on
+    # which the contradiction depends.
     for place in range(last, -1, -1):
         if place in needed:
             used = hints[ends[place] : ends[place + 1]]
@@ -109,10 +109,10 @@ FULL, WRONG = -1, -2
 
 @inlined
 def propagated(begin, literals, value, reason, trail, head, follow, gone, place, known):
-    """Propagate what stands on the trail from `place` on; the trail's length, and the conflict.
+    """Propagate the trail from `place` on; return the trail's length, and a conflict or -1.
 
-    A clause watches its first two literals. Who watches a literal that has become false looks for
-    another one, or its other watched literal has to be true.
+    A clause watches its first two literals. When a watched literal becomes false, the clause looks
+    for another literal to watch; otherwise its other watched literal must be true.
     """
     # Two watched literals (Chaff): a clause is visited only when a watched literal becomes false.
     # Undoing assignments costs nothing.
@@ -151,13 +151,13 @@ def propagated(begin, literals, value, reason, trail, head, follow, gone, place,
 
 @inlined
 def assumed_negation(clause, begin, literals, value, reason, lemma_of, trail, known):
-    """Make a lemma's literals false; the trail's length, and the clause that this contradicts."""
+    """Make a lemma's literals false; return the trail's length, and a contradicted clause or -1."""
     for at in range(begin[clause], begin[clause + 1]):
         lemma_of[literals[at] >> 1] = clause
     for at in range(begin[clause], begin[clause + 1]):
         literal = literals[at]
-        # A literal that is true already contradicts its assumed negation at once. The clause that
-        # made it true is the conflict.
+        # A literal that is already true contradicts its assumed negation at once. The conflict is
+        # the clause that made it true.
         if value[literal] == 1 and reason[literal >> 1] >= 0:
             return known, reason[literal >> 1]
         if value[literal] == 0:
@@ -172,14 +172,14 @@ def assumed_negation(clause, begin, literals, value, reason, lemma_of, trail, kn
 def explained(
     conflict, clause, final, begin, literals, reason, lemma_of, seen, trail, known, hints, written
 ):
-    """Write what led to a conflict, in the order of the propagation; how many hints there are."""
+    """Write the clauses that led to a conflict, in propagation order; return the hint count."""
     for at in range(begin[conflict], begin[conflict + 1]):
         seen[literals[at] >> 1] = clause
     first = written
     hints[written] = conflict
     written += 1
-    # The trail is walked backwards from the conflict, as in conflict analysis. Only the clauses
-    # that led to it become hints.
+    # The trail is walked backwards from the conflict, as in conflict analysis. Only clauses that
+    # led to the conflict become hints.
     for at in range(known - 1, -1, -1):
         variable = trail[at] >> 1
         assumed = not final and lemma_of[variable] == clause
@@ -189,7 +189,7 @@ def explained(
         written += 1
         for place in range(begin[reason[variable]], begin[reason[variable] + 1]):
             seen[literals[place] >> 1] = clause
-    # LRAT wants hints in the order of propagation. They were found from the conflict backwards.
+    # LRAT needs hints in the order of propagation. They were found backwards from the conflict.
     for turn in range((written - first) // 2):
         front, back = first + turn, written - 1 - turn
         hints[front], hints[back] = hints[back], hints[front]
@@ -198,7 +198,7 @@ def explained(
 
 @inlined
 def watched(clause, begin, literals, value, head, follow):
-    """Let a clause watch two literals that are not false; how many of these it has."""
+    """Let a clause watch two literals that are not false; return the number found (0 to 2)."""
     free = begin[clause]
     for at in range(begin[clause], begin[clause + 1]):
         if value[literals[at]] >= 0 and free < begin[clause] + 2:
@@ -226,8 +226,8 @@ def find_hints(
 ) -> int:
     """Check every lemma by unit propagation with two watched literals, and write its hints.
 
-    ``hints[ends[i] : ends[i + 1]]`` are lemma i's, in the order of the propagation. Returns the
-    number of lines, the empty clause's included, or `FULL` or `WRONG`.
+    ``hints[ends[i] : ends[i + 1]]`` are the hints of lemma i, in the order of propagation. Returns
+    the number of lines, including the empty clause, or `FULL` or `WRONG`.
     """
     count = begin.size - 1
     value = np.zeros(2 * variables + 2, np.int8)  # 1 = true
@@ -238,12 +238,12 @@ def find_hints(
     head = np.full(2 * variables + 2, -1)
     follow = np.full(2 * count, -1)
     gone = np.zeros(count, np.bool_)
-    # Units that follow from the formula stay on the trail for good. Each lemma then undoes only
-    # what its own negation has added.
-    settled, read, written, removal = 0, 0, 0, 0  # of the trail: what is settled, what propagated
+    # Units that follow from the formula stay on the trail permanently. Each lemma then undoes only
+    # the additions of its own negation.
+    settled, read, written, removal = 0, 0, 0, 0  # trail: settled, propagated
     conflict = -1
     for number in range(count + 1):
-        # Where the clauses contradict each other, what comes next is the empty clause.
+        # If the clauses already contradict each other, the next line is the empty clause.
         lemma, final = number - formula, number == count or (conflict >= 0 and number >= formula)
         clause = count if final else number
         if lemma >= 0:

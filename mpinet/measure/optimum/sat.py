@@ -1,4 +1,4 @@
-"""Formulas put to CaDiCaL: a solution, a proof that there is none, or neither in time."""
+"""Formulas for the solver CaDiCaL: a solution, a proof that none exists, or neither in time."""
 
 from __future__ import annotations
 
@@ -17,23 +17,23 @@ SOLVER = "cadical195"
 
 @dataclass(frozen=True, eq=False)
 class SolverAnswer:
-    """Answer of a solver."""
+    """Answer of the solver; both fields are None after a timeout."""
 
     true: set[int] | None = None
-    """The variables that are true in a solution."""
+    """The true variables of a solution."""
     proof: list[str] | None = None
-    """Lines of a DRUP proof that there is none. Neither: it has not been found in time."""
+    """Lines of a DRUP proof that no solution exists."""
 
 
 def solved(formula: ClauseBook, limit: float) -> SolverAnswer:
-    """Ask the solver, in a process of its own that can be ended.
+    """Run the solver in a separate process that can be ended.
 
     Parameters
     ----------
     formula : ClauseBook
-        What is asked.
+        The formula.
     limit : float
-        Seconds.
+        Seconds for the solver.
 
     Raises
     ------
@@ -45,8 +45,8 @@ def solved(formula: ClauseBook, limit: float) -> SolverAnswer:
     paths = [str(PACKAGE.parent), os.environ.get("PYTHONPATH", "")]
     environment = os.environ | {"PYTHONPATH": os.pathsep.join(filter(None, paths))}
     try:
-        # PySAT cannot interrupt CaDiCaL. A process can be ended at the limit, and its memory goes
-        # with it.
+        # PySAT cannot interrupt CaDiCaL. A process can be ended at the limit, which also frees its
+        # memory.
         ended = subprocess.run(
             own_python("-m", __name__),
             input=asked,
@@ -66,7 +66,7 @@ def solved(formula: ClauseBook, limit: float) -> SolverAnswer:
 
 
 def _answer() -> None:
-    """Solve the formula on the standard input."""
+    """Solve the formula on standard input, and print the answer."""
     clauses = [[int(word) for word in line.split()] for line in sys.stdin.read().split("\n")]
     solver = library("pysat.solvers", extra="optimum").Solver(
         SOLVER, bootstrap_with=clauses, with_proof=True

@@ -1,8 +1,8 @@
-"""The search for the optimum of a one-port or all-port broadcast: both sides, until they meet.
+"""Search for the optimum of a one-port or all-port broadcast: both bounds, until they meet.
 
-First what is found at once (distance, growth, passes), then counting (the class LP), then the
-solver. The order matters: that not enough can be informed is hard for a solver and easy to count;
-that it does not come out even is the reverse.
+The search starts with quick bounds (distance, growth, passes), continues with counting (the class
+LP), and ends with the solver. The order matters. A shortage of informed nodes is hard to prove for
+a solver and easy by counting. Contradictions without a shortage are the opposite.
 """
 
 from __future__ import annotations
@@ -26,15 +26,15 @@ from mpinet.programs.bounds import growth_bound
 from mpinet.programs.schedules.timetable import Timetable
 
 MOST_NODE_STEPS = 2**18
-"""Nodes times steps of the largest formula that is tried."""
+"""Largest number of nodes times steps of a formula."""
 
 MOST_ARCS = 2**21
-"""Arcs of the largest network whose classes are counted."""
+"""Largest number of arcs of a network for counting by classes."""
 
 LP_SECONDS = 60.0
 
 ROUNDS = (0, 1, 2)
-"""Rounds of colour refinement, as long as the classes are few."""
+"""Numbers of rounds of colour refinement to try, while the classes are few."""
 
 
 @dataclass
@@ -44,21 +44,21 @@ class Search(CollectiveBound):
     root: int
     """Root of the collective."""
     upper: int
-    """Steps of the best schedule, which is `timetable`, or another one where that is None."""
+    """Steps of the best schedule: of `timetable`, or of the caller's schedule if it is None."""
     upper_by: str
     """Source of the upper bound."""
     limit: float
-    """Seconds that the solver has."""
+    """Seconds for the solver."""
     timetable: Timetable | None = None
     lower_by: str | None = field(default="distance", kw_only=True)
     classes: int | None = None
-    """Number of classes of the class LP; None if another proof gave the bound."""
+    """Number of classes of the class LP; None if the bound has a different proof."""
 
     def run(self) -> None:
-        """Narrow both sides down."""
+        """Improve both bounds until they meet or all methods are exhausted."""
         self._began = time.monotonic()
         self._count_distance_and_growth()
-        # With all ports the distance is the optimum: flooding reaches it. Only one port leaves a
+        # With all ports the distance is the optimum, reached by flooding. Only one port leaves a
         # gap to search.
         if self.ports == "all" or self.open == 0:
             return
@@ -73,7 +73,7 @@ class Search(CollectiveBound):
             self.limited = True
 
     def _if_installed(self, search: Callable[[], None]) -> None:
-        """Search with a library; without it the bounds stay as they are."""
+        """Search with a library; if it is missing, the bounds stay unchanged."""
         try:
             search()
         except UsageError:
@@ -81,7 +81,7 @@ class Search(CollectiveBound):
 
     @property
     def open(self) -> int:
-        """Steps between both sides."""
+        """Number of steps between both bounds."""
         return self.upper - self.lower
 
     @property
@@ -104,13 +104,13 @@ class Search(CollectiveBound):
             self.hold(self.bounds[best], best, self.claimed(self.bounds[best], best, {}))
 
     def _count_classes(self) -> None:
-        """Refute one number of steps after the other, with finer classes where it takes them."""
+        """Refute ascending numbers of steps by counting, with finer classes if necessary."""
         for rounds in ROUNDS:
             while self.open:
-                # The solver that is asked afterwards gets its share of the time.
+                # The solver that runs afterwards gets its share of the time.
                 left = self._left / 2 if self._can_be_asked else self._left
                 found = refutation(self._arcs, self.lower, rounds, min(LP_SECONDS, left))
-                # Finer classes give a stronger program. The coarse ones are tried first because
+                # Finer classes give a stronger program. Coarse classes are tried first because
                 # their certificates are short.
                 if found is None:
                     break
@@ -125,14 +125,14 @@ class Search(CollectiveBound):
                 self.bounds["class-lp"] = lower
 
     def _ask(self) -> None:
-        """Ask the solver for one number of steps after the other."""
+        """Ask the solver for a broadcast in one number of steps after the other."""
         while self.open:
             if self._left <= 0:
                 self.limited = True
                 return
             asked = Formula(self._arcs, self.lower)
             answer = solved(asked, self._left)
-            # Steps are asked from the lower bound upwards. The first solution is therefore optimal,
+            # Steps are tried from the lower bound upwards. The first solution is therefore optimal,
             # and each refutation raises the bound by one.
             if answer.true is not None:
                 self._take(asked.rows(answer.true))
@@ -143,7 +143,7 @@ class Search(CollectiveBound):
                 return
 
     def _refute(self, asked: Formula, drup: list[str]) -> bool:
-        """Take the solver's proof, if it holds for the formula that the checker writes."""
+        """Store the solver's bound if its proof holds for the checker's own formula."""
         checkers = checkers_formula(self.network, self.root, self.lower)
         proof = self.followed(self.lower + 1, asked, checkers, drup)
         if proof is None:
@@ -154,7 +154,7 @@ class Search(CollectiveBound):
         return True
 
     def _take(self, rows: list[tuple[int, int, int, int]]) -> None:
-        """A schedule of `lower` steps."""
+        """Store a schedule of `lower` steps as the upper bound."""
         step, sender, receiver, bus = (np.array(column) for column in zip(*rows, strict=True))
         self.upper, self.upper_by = self.lower, "sat"
         self.timetable = Timetable(

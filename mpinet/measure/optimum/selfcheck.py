@@ -1,7 +1,8 @@
-"""The checker's word on a search's own certificates: a bound that it refuses counts for nothing.
+"""The checker's judgement of a search's own certificates: a refused bound does not count.
 
-A refusal is a fault of the search or of the checker, and costs nobody a run: the search goes on
-with the next lower bound that the checker accepts, and the command says what could not be shown.
+A refusal indicates an error in the search or the checker, but does not end the run. The search
+continues with the next lower bound that the checker accepts, and the command reports the refused
+bounds.
 """
 
 from __future__ import annotations
@@ -15,7 +16,7 @@ from mpinet.errors import CertificateError, ConservationError
 
 @dataclass
 class SelfCheck:
-    """The bounds of a search that its own check did not accept.
+    """The bounds of a search that its own check refused.
 
     Examples
     --------
@@ -28,7 +29,7 @@ class SelfCheck:
     """Lower bound, kind of proof (``by``) and the checker's reason of each rejected bound."""
 
     def accepts(self, lower: int, by: str, check: Callable[[], object]) -> bool:
-        """Tell if a bound passes its check; what does not is kept with the reason.
+        """Return whether a bound passes its check; a refused bound is stored with the reason.
 
         Parameters
         ----------
@@ -37,7 +38,7 @@ class SelfCheck:
         by : str
             The kind of its certificate.
         check : callable
-            Raises `CertificateError`, or `ConservationError`, where the certificate does not hold.
+            Raises `CertificateError` or `ConservationError` if the certificate does not hold.
         """
         try:
             check()
@@ -47,5 +48,5 @@ class SelfCheck:
         return True
 
     def refuse(self, lower: int, by: str, reason: str) -> None:
-        """Keep a bound that cannot be shown, with the reason."""
+        """Store a bound that cannot be proved, with the reason."""
         self.refused.append({"lower": lower, "by": by, "reason": reason})

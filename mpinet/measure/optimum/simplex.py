@@ -1,10 +1,10 @@
-"""Solves a linear program by HiGHS, in a process of its own.
+"""Solver for linear programs: HiGHS in a separate process.
 
-HiGHS and the CP-SAT solver of `mpinet.measure.bisection` both bring a library of HiGHS, and one
-process cannot load both. This file is also the program of that process: it reads the arrays of the
-linear program from its standard input and writes the duals to its output, as ``.npz``. The library
-prints a banner, whatever its options say: in that process, descriptor 1 leads to the standard
-error, and the answer goes to what descriptor 1 was.
+HiGHS and the CP-SAT solver of `mpinet.measure.bisection` both contain a library of HiGHS, and one
+process cannot load both. This file is also the program of the separate process. It reads the arrays
+of the linear program from standard input and writes the duals to its output, as ``.npz``. The
+library always prints a banner. Therefore descriptor 1 of the process is redirected to standard
+error, and the answer goes to the original descriptor 1.
 """
 
 from __future__ import annotations
@@ -19,41 +19,42 @@ from typing import Any
 import numpy as np
 
 GRACE = 30.0
-"""Seconds beyond the solver's own limit after which the process is given up."""
+"""Seconds beyond the solver's own limit after which the process is ended."""
 
 INTERIOR = 10_000
-"""Rows from which on the interior point method is faster than the simplex method."""
+"""Number of rows from which the interior point method is faster than the simplex method."""
 
 OPTIMAL_BELOW = 1 - 1e-7
-"""A largest scale that is less than this is less than 1."""
+"""Threshold with a rounding margin: an optimum below it counts as less than 1."""
 
 
 def duals(program: dict[str, Any], limit: float) -> list[float] | None:
-    """The duals of the rows of a linear program whose largest last variable is below 1.
+    """Return the row duals of a linear program whose maximized last variable stays below 1.
 
     Parameters
     ----------
     program : dict of str to ndarray
-        ``columns`` is the number of variables, of which the first ``plain`` are at least 0, and the
-        last one, which is maximised, is at least 0 and at most 1. ``begin``, ``index``, ``value``:
-        the rows of the matrix, compressed; ``lower`` and ``upper``: what they lie between.
+        ``columns`` is the number of variables. The first ``plain`` variables are at least 0. The
+        last variable, which is maximized, is between 0 and 1. ``begin``, ``index``, ``value``: the
+        rows of the matrix, compressed; ``lower`` and ``upper``: the bounds of the rows.
     limit : float
-        Seconds.
+        Seconds for the solver.
 
     Returns
     -------
     list of float or None
-        None where the largest last variable is 1, or the limit is passed.
+        None if the largest last variable is 1, or the time limit is exceeded.
     """
     found = solution(program, limit)
     return None if found is None else found[0].tolist()
 
 
 def solution(program: dict[str, Any], limit: float) -> tuple[Any, Any] | None:
-    """The duals of the rows, and the values of the variables; else as `duals`."""
-    from mpinet.base.ownership import own_python  # the program of this file needs no mpinet
+    """Return the row duals and the values of the variables; otherwise like `duals`."""
+    from mpinet.base.ownership import own_python  # this file runs as a program without mpinet
 
-    # Arrays go through pipes as .npz, without pickle: the process takes numbers and never code.
+    # Arrays go through pipes as .npz, without pickle: the process accepts only numbers and never
+    # code.
     written = io.BytesIO()
     np.savez(written, limit=max(limit, 0.1), **program)
     try:
@@ -72,7 +73,7 @@ def solution(program: dict[str, Any], limit: float) -> tuple[Any, Any] | None:
 
 
 def solve(program: Any) -> tuple[bool, list[float], list[float]]:
-    """Tell if the largest last variable is below 1; the rows' duals and all variables then."""
+    """Return whether the last variable's maximum is below 1, with row duals and variables."""
     highspy: Any = import_module("highspy")
     rows, columns = len(program["lower"]), int(program["columns"])
     model = highspy.HighsLp()
@@ -90,7 +91,7 @@ def solve(program: Any) -> tuple[bool, list[float], list[float]]:
     solver = highspy.Highs()
     solver.setOptionValue("output_flag", False)
     solver.setOptionValue("time_limit", float(program["limit"]))
-    # One thread gives the same duals each time, and so the same certificate.
+    # One thread gives the same duals each time, and therefore the same certificate.
     solver.setOptionValue("threads", 1)
     solver.setOptionValue("solver", "simplex" if rows < INTERIOR else "ipm")
     solver.passModel(model)

@@ -1,9 +1,10 @@
-"""Weighted cuts of a gossip of one port: the best that cuts can show, by a linear program.
+"""Weighted cuts of a one-port gossip: the best bound from cuts, by a linear program.
 
-The program asks for rates of messages over links by which everybody could have all items soonest:
-no node sends or accepts more than one message a step, and into every set of nodes goes what has to.
-There are too many sets: those that rates leave short are found by flows, and the program is asked
-again, until there are none. Its duals are the weights of a certificate (`mpinet.certify.weights`).
+The program optimizes rates of messages over links for the fastest gossip. A node sends and accepts
+at most a single message per step, and every set of nodes receives all items from outside. The sets
+are too many to list. Flows find sets with an insufficient rate, and the program is solved again
+with these sets, until all rates suffice. The duals are the weights of a certificate
+(`mpinet.certify.weights`).
 """
 
 from __future__ import annotations
@@ -19,19 +20,19 @@ from mpinet.networks.adjacency import Adjacency
 from mpinet.networks.topology import Topology
 
 MOST_LOOKS = 2**14
-"""Processors times links of the largest network that is looked at."""
+"""Largest number of processors times links of a network."""
 
 SCALE = 2**24
 """Largest weight of a certificate."""
 
 MOST_IDLE = 10
-"""Times that more sets are looked for when the last ones have shown no more steps."""
+"""Number of rounds without improvement after which the search for sets ends."""
 
 SECONDS = 60.0
-"""Limit of the solver, which takes a small part of it."""
+"""Time limit of the solver in seconds, which usually needs a small part of it."""
 
 SHORT = 1e-6
-"""Part of an item that may be missing, as numbers are not exact."""
+"""Tolerance for missing parts of an item, because of rounding."""
 
 
 def weighted_cuts(topology: Topology) -> tuple[int, int, dict[str, Any]] | None:
@@ -45,8 +46,8 @@ def weighted_cuts(topology: Topology) -> tuple[int, int, dict[str, Any]] | None:
     Returns
     -------
     tuple or None
-        What has to enter, what can in a step, and the certificate's part; None where the network is
-        too large, has busses, or there is no solver.
+        Demand into the sets, capacity per step, and the body of the certificate. None if the
+        network is too large or has busses, or if no solver is installed.
     """
     if not topology.links or topology.hosts < 2 or find_spec("highspy") is None:
         return None
@@ -57,7 +58,7 @@ def weighted_cuts(topology: Topology) -> tuple[int, int, dict[str, Any]] | None:
 
 
 class _Program:
-    """The linear program, with the sets that have been found so far."""
+    """The linear program for weighted cuts of a gossip, with the sets found so far."""
 
     def __init__(self, topology: Topology, lists: Adjacency):
         self.size, self.hosts = topology.size, topology.hosts
@@ -70,17 +71,17 @@ class _Program:
         self.sets = [*dict.fromkeys([*single, *(everybody - one for one in single)])]
 
     def solved(self) -> tuple[int, int, dict[str, Any]] | None:
-        """Solve it with more and more sets, until they show no more."""
+        """Solve the program with more and more sets, until the bound stops increasing."""
         known, best, idle = set(self.sets), 0.0, 0
         while True:
             found = solution(self._rows(), SECONDS)
-            # A stop of the solver gives no valid duals, so there is no certificate to round.
+            # An interrupted solver gives no valid duals, and without duals no certificate.
             if found is None:
                 return None
             duals, values = found
             rates, steps = values[:-1], (self.hosts - 1) / (2 * values[-1])
-            # Row generation: there are exponentially many sets. A minimum cut for each processor
-            # finds the sets that the rates violate.
+            # Row generation: the number of sets is exponential. A minimum cut for each processor
+            # finds the sets violated by the rates.
             more = [each for each in self._short(rates * steps) if each not in known]
             # Degenerate programs add sets without raising the bound for long. After some idle
             # rounds the bound so far is taken.
@@ -91,7 +92,7 @@ class _Program:
             self.sets += dict.fromkeys(more)
 
     def _rows(self) -> dict[str, Any]:
-        """The program for `simplex.solution`."""
+        """Return the linear program for `simplex.solution`."""
         arcs = np.arange(len(self.heads))
         rows = [np.flatnonzero(end == node) for end in (self.tails, self.heads)
                 for node in range(self.size)]  # fmt: skip
@@ -99,7 +100,7 @@ class _Program:
         for each in self.sets:
             entering = arcs[self._enters(each)]
             rows.append(np.append(entering, len(arcs)))
-            # A gossip takes N - 1 steps at least. With the factor 2 the last variable stays below
+            # A gossip takes at least N - 1 steps. With the factor 2 the last variable stays below
             # its bound of 1 at every optimum.
             asked = -2 * self._needed(each) / (self.hosts - 1)
             values.append(np.append(np.ones(len(entering)), asked))
@@ -113,16 +114,16 @@ class _Program:
         }  # fmt: skip
 
     def _enters(self, nodes: frozenset[int]) -> np.ndarray:
-        """Return which arcs lead into a set."""
+        """Return a mask of the arcs that lead into a set."""
         inside = np.isin(np.arange(self.size), [*nodes])
         return inside[self.heads] & ~inside[self.tails]
 
     def _needed(self, nodes: frozenset[int]) -> int:
-        """Items that have to enter a set with processors."""
+        """Return the number of items that must enter a set with processors."""
         return self.hosts - sum(node < self.hosts for node in nodes)
 
     def _short(self, flows: np.ndarray) -> list[frozenset[int]]:
-        """The sets into which so many messages do not bring all items, one for each processor."""
+        """Return the sets, at most one per processor, into which the flows bring too few items."""
         import networkx
 
         graph, found = networkx.DiGraph(), list[frozenset[int]]()
@@ -136,7 +137,7 @@ class _Program:
         return found
 
     def _rounded(self, duals: np.ndarray) -> tuple[int, int, dict[str, Any]]:
-        """Make whole numbers of the duals: weights, and charges that are not below them."""
+        """Round the duals to whole weights, and to charges that cover them."""
         limits = 2 * self.size
         charges, weights = np.abs(duals[:limits]), np.abs(duals[limits:])
         scale = SCALE / max(weights.max(), charges.max())
@@ -151,8 +152,8 @@ class _Program:
                 worth[self._enters(each)] += weight
                 needed += weight * self._needed(each)
                 cuts.append({"nodes": sorted(each), "weight": weight})
-        # The checker demands dual feasibility in integers. Receivers pay what rounding has left
-        # open.
+        # The checker requires dual feasibility in integers. Receivers pay the remainder of
+        # rounding.
         np.maximum.at(accepts, self.heads, worth - sends[self.tails])
         body = {"cuts": cuts, "sends": sends.tolist(), "accepts": accepts.tolist()}
         return needed, int(sends.sum() + accepts.sum()), {"kind": "cuts", **body}
