@@ -1,1 +1,1 @@
-"""Presentation of results: envelope, digests, tables, progress."""
+"""Presentation of results: JSON documents, digests, tables, pictures and progress."""

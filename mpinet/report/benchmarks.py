@@ -1,4 +1,4 @@
-"""The rows of benchmarks as a person reads them."""
+"""Benchmark results as readable tables."""
 
 from __future__ import annotations
 
@@ -11,9 +11,9 @@ HEADING = "benchmark ranks mpinet unit against baseline ratio goal reached".spli
 
 
 def page(rows: Sequence[Mapping[str, Any]]) -> str:
-    """Table of the measurements and errors; absent rows with reasons; how many rows reach goals.
+    """Return a table of measurements and errors, the skipped rows, and the number of goals reached.
 
-    Rows that were compared with an earlier run follow.
+    The comparison with an earlier run follows, if there is one.
     """
     parts = []
     measured = [row for row in rows if row["figure"] is not None or row["error"] is not None]
@@ -32,7 +32,7 @@ def page(rows: Sequence[Mapping[str, Any]]) -> str:
 
 
 def fallen(rows: Sequence[Mapping[str, Any]]) -> list[str]:
-    """List the rows that fell, and the numbers of rows that fell and that were compared."""
+    """Return lines on the rows that fell by more than their spread, and on their number."""
     fell = [row for row in rows if row["fell"]]
     number_judged = sum(row["fell"] is not None for row in rows)
     parts = []
@@ -48,9 +48,9 @@ FALLEN_HEADING = "benchmark ranks ratio earlier".split()
 
 
 def line(row: Mapping[str, Any]) -> list[str]:
-    """Cells of a row: medians, with the ratio's least and largest value over the rounds.
+    """Return the cells of a row: medians, and the smallest and largest ratio over the rounds.
 
-    An error stands in place of the verdict.
+    An error replaces the verdict.
     """
     return [
         row["name"],
@@ -66,7 +66,7 @@ def line(row: Mapping[str, Any]) -> list[str]:
 
 
 def verdict(row: Mapping[str, Any]) -> str:
-    """Return the error, or whether the goal is reached, and how much of it."""
+    """Return the error, or whether the goal is reached and which share of it."""
     if row["error"] is not None:
         return f"error: {row['error']}"
     if row["reached"] is None:
@@ -75,12 +75,12 @@ def verdict(row: Mapping[str, Any]) -> str:
 
 
 def ratio(row: Mapping[str, Any]) -> str:
-    """Ratio with its range."""
+    """Return a ratio with its range."""
     if row["ratio"] is None:
         return "-"
     spread = row["spread"]
-    # Rows measured now keep the spread of figures too; the ratios of an earlier run come without
-    # it.
+    # Rows of this run store the spread of each figure. Rows of an earlier run store only the range
+    # of the ratio.
     low, high = spread["ratio"] if isinstance(spread, Mapping) else spread
     return f"{number(row['ratio'])} ({number(low)}..{number(high)})"
 

@@ -1,4 +1,4 @@
-"""Cards of networks and machines for notebooks: a small picture, and their sizes."""
+"""Cards of networks and machines for notebooks: a small picture with sizes."""
 
 from __future__ import annotations
 
@@ -14,14 +14,14 @@ from mpinet.report.drawing.scene import scene
 from mpinet.report.html import card
 
 MOST_DRAWN = 1 << 13
-"""Most ports of a network whose card has a picture."""
+"""Largest number of ports of a network with a picture on its card."""
 
 WIDTH = 240
 """Width of the picture, in pixels."""
 
 
 def card_of(thing: Topology | Machine) -> str:
-    """Return HTML that describes a network or a machine (not collective)."""
+    """Return the HTML card of a network or a machine (not collective)."""
     if isinstance(thing, Machine):
         return _picture(thing.topology) + card({"machine": thing.topology.name}, _state(thing))
     return _picture(thing) + card({"network": thing.name}, _sizes(thing))
@@ -36,12 +36,12 @@ def _is_small(network: Topology) -> bool:
 
 
 def _sizes(network: Topology) -> dict[str, Any]:
-    """Processors, switches, links and degree; slow measures are shown for small networks only."""
+    """Return processors, switches, links and degree; expensive measures for small networks only."""
     figures: dict[str, Any] = {"processors": network.hosts}
     if network.size > network.hosts:
         figures["switches"] = network.size - network.hosts
-    # A notebook shows a card after every cell: counting the links of a large network would stall
-    # it.
+    # A notebook shows a card after every cell. Counting the links of a large network would delay
+    # each cell.
     if network.links and _is_small(network):
         links = edges(network)
         figures["links"] = len(links)
@@ -53,7 +53,7 @@ def _sizes(network: Topology) -> dict[str, Any]:
 
 
 def _state(machine: Machine) -> dict[str, Any]:
-    """Port model of a machine, its ranks, and the steps it has made."""
+    """Return a machine's processors, port model, number of ranks and number of steps made."""
     return {
         "processors": machine.topology.hosts,
         "ports": machine.model.name,

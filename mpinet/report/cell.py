@@ -1,6 +1,6 @@
-"""Progress in a notebook: a line and a bar below the cell, written anew in their place.
+"""Progress display of a notebook: a line and a bar below the cell, updated in place.
 
-IPython brings what is needed: `display` with an id, whose frontends all know how to write it anew.
+IPython's `display` with an id updates a shown output in every frontend.
 """
 
 from __future__ import annotations
@@ -11,43 +11,43 @@ from html import escape
 from typing import Any
 
 BLINK = 0.2
-"""Least seconds between two states that are shown."""
+"""Minimum time between two updates, in seconds."""
 
 
 def is_notebook() -> bool:
-    """Return whether a notebook's kernel runs this process."""
+    """Return whether this process is the kernel of a notebook."""
     ipython = sys.modules.get("IPython")
     shell = ipython.get_ipython() if ipython else None
     return getattr(shell, "kernel", None) is not None
 
 
 class NotebookCell:
-    """A place below the cell that runs; nothing is there before something is shown."""
+    """Output area below the running cell; empty until something is shown."""
 
     def __init__(self) -> None:
         self._handle: Any = None
-        self._context = copy_context()  # it says which cell; a fiber of a script has none
+        self._context = copy_context()  # names the cell; fibers of scripts have no such context
         self._notes: list[str] = []
 
     @property
     def is_used(self) -> bool:
-        """True if the cell shows anything."""
+        """True if anything has been shown below the cell."""
         return self._handle is not None
 
     def note(self, text: str) -> None:
-        """Show a line that stays."""
+        """Show a permanent line."""
         self._notes.append(text)
         self.show("")
 
     def show(self, text: str, done: float | None = None) -> None:
-        """Show a state in place of the one before.
+        """Replace the shown progress.
 
         Parameters
         ----------
         text : str
-            How far the work is.
+            Description of the progress.
         done : float, optional
-            As a part of the whole, 0..1; default: there is no bar.
+            Finished part of the work, 0..1. Default: no bar is shown.
         """
         self._context.run(self._show, text, done)
 

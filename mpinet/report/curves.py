@@ -1,4 +1,4 @@
-"""Curves of rows: their columns, the rows that make a point, and the spread of its values."""
+"""Curves from rows of results: columns, grouping of rows into points, and error bars."""
 
 from __future__ import annotations
 
@@ -22,26 +22,33 @@ STUDENT = (
     2.145, 2.131, 2.120, 2.110, 2.101, 2.093, 2.086, 2.080, 2.074, 2.069, 2.064, 2.060, 2.056,
     2.052, 2.048, 2.045, 2.042,
 )  # fmt: skip
-"""Student's t for two-sided 95 % intervals with 1..30 degrees of freedom."""
+"""Student's t of two-sided 95 % intervals with 1..30 degrees of freedom."""
 
 NORMAL = 1.96
-"""Student's t for two-sided 95 % intervals with more than 30 degrees of freedom."""
+"""Student's t of two-sided 95 % intervals with more than 30 degrees of freedom."""
 
 TRUE = (True, "True", "true", "yes")
-"""Values of a cell that is true."""
+"""Cell values that mean true."""
 
 LARGEST = 1e150
-"""Largest number that a point may have, so that means and deviations stay within a double."""
+"""Largest value of a point, chosen to keep means and deviations within a double."""
+
+LONGEST_PART = 60
+"""Largest number of characters of a network or of a pattern in a title."""
 
 RUN = ("command", "topology", "seed", "ranks")
-"""Columns that identify the run, beside options and model."""
+"""Columns that identify a run, in addition to options and model."""
+
+
+BOUND = "lower bound"
+"""Label of a lower bound."""
 
 
 @dataclass(frozen=True)
 class Dot:
-    """A point of a curve: the mean of its rows' values, and the ends of its bar.
+    """Point of a curve: the mean of its rows' values, and the ends of its error bar.
 
-    It is hollow if any of its rows is: its mean means less than that of the others.
+    A point is hollow if any of its rows is hollow (for example saturated).
     """
 
     x: Any
@@ -54,10 +61,10 @@ class Dot:
 
 @dataclass(frozen=True)
 class Curve:
-    """Points that belong together, in the panel and with the label that their rows share.
+    """Curve with the panel and label of its points.
 
-    A curve may have a place on the x axis, such as a bound, that is marked by a tick. `by` names
-    the columns whose values its label lists.
+    `tick` is a marked position on the x axis, such as a bound. `by` contains the columns whose
+    values form the label. A curve with the label `BOUND` is a grey line without markers.
     """
 
     panel: str
@@ -68,16 +75,16 @@ class Curve:
 
 
 def read_rows(path: Path) -> list[Row]:
-    """Read the rows of a sweep's folder, of a CSV file, or of a JSON file that mpinet has written.
+    """Read the rows of a sweep's folder, of a CSV file, or of a JSON file written by mpinet.
 
     Raises
     ------
     FileError
-        There is no such file, or it holds no rows.
+        The file does not exist, or contains no rows.
     """
     if path.is_dir():
         if not (path / "results.csv").exists():
-            raise FileError(f"{path}: there is no results.csv in it: the sweep is not complete.")
+            raise FileError(f"{path}: the folder has no results.csv, so the sweep is not complete.")
         path = path / "results.csv"
     try:
         file = StringIO(read_text(path), newline="")
@@ -85,15 +92,15 @@ def read_rows(path: Path) -> list[Row]:
     except OSError as error:
         raise FileError(f"{path}: {error.strerror}.") from None
     except (ValueError, LookupError, TypeError, AttributeError, csv.Error, RecursionError):
-        raise FileError(f"{path}: these are no results of mpinet.") from None
+        raise FileError(f"{path}: the file has no results of mpinet.") from None
     if not rows:
-        raise FileError(f"{path}: there is no row in it.")
+        raise FileError(f"{path}: the file has no rows.")
     return rows
 
 
 def _of_csv(file: Any) -> list[Row]:
-    """Read the rows of a CSV file, numbers as numbers."""
-    # A surplus cell gets the name None from the csv module, which no column of ours has.
+    """Read the rows of a CSV file and convert numbers."""
+    # The csv module stores surplus cells under the name None, which is never a column of mpinet.
     rows = [{name: _cell(text) for name, text in row.items()} for row in csv.DictReader(file)]
     if any(name is None for row in rows for name in row):
         raise ValueError("a row with more cells than there are columns")
@@ -106,7 +113,7 @@ def _of_lines(file: Any) -> list[Row]:
 
 
 def _of_json(file: Any) -> list[Row]:
-    """Read the rows of a sweep's results, or of one command's document."""
+    """Read the rows of a sweep's results, or of the document of one command."""
     document = json.load(file)
     if "rows" in document:
         return [dict(row) for row in document["rows"]]
@@ -119,7 +126,7 @@ def _of_json(file: Any) -> list[Row]:
 
 
 READERS = {".json": _of_json, ".jsonl": _of_lines}
-"""Readers of files other than CSV, by ending."""
+"""Readers for files other than CSV, by ending."""
 
 
 def _cell(text: str | None) -> Any:
@@ -135,14 +142,14 @@ def _cell(text: str | None) -> Any:
 
 
 def column(rows: Sequence[Row], name: str) -> str:
-    """Find the column that a name means: its own, or the only one that ends in it behind a dot.
+    """Return the column with this name, or the only column with this name after a dot.
 
-    Dots and underlines are one: ``latency.mean`` is also what ``load`` calls ``latency_mean``.
+    Dots and underscores are equivalent: ``latency.mean`` also finds ``latency_mean`` of ``load``.
 
     Raises
     ------
     UsageError
-        There is none, or there are several.
+        No column or several columns match.
     """
     names = dict.fromkeys(key for row in rows for key in row)
     if name in names:
@@ -161,18 +168,18 @@ def column(rows: Sequence[Row], name: str) -> str:
 
 
 def require_condition(text: object) -> None:
-    """Raise `UsageError` unless it is a ``COLUMN=VALUE``."""
+    """Raise `UsageError` unless a condition has the form ``COLUMN=VALUE``."""
     if not isinstance(text, str) or "=" not in text:
         raise UsageError(f"--where takes COLUMN=VALUE, not {quoted(str(text))}.")
 
 
 def kept(rows: Sequence[Row], conditions: Sequence[str]) -> list[Row]:
-    """Select the rows for which every ``COLUMN=VALUE`` holds.
+    """Return the rows that satisfy every condition ``COLUMN=VALUE``.
 
     Raises
     ------
     UsageError
-        None is left, or something is no such condition.
+        No row satisfies all conditions, or a condition has another form.
     """
     left = list(rows)
     for condition in conditions:
@@ -201,28 +208,28 @@ def curves_of(
     Parameters
     ----------
     rows : sequence of dict
-        Those without a value in `y` are left out.
+        The rows. Rows without a value in column `y` are ignored.
     x, y : str
-        Columns.
+        Columns of the axes.
     by : sequence of str, optional
-        Columns that tell curves apart; default: of what was run, but for the seed, that in which
-        rows differ that would be one point.
+        Columns that distinguish curves. Default: all columns of the run (except the seed) that
+        differ between rows of the same point.
     panels : str, optional
-        A column that tells panels apart.
+        Column that distinguishes panels.
     error : str, optional
-        A column over whose values is averaged, such as ``seed``.
+        Column over which to average, such as ``seed``.
     bars : str
-        What the bar shows: ``confidence`` (the mean's interval of 95 % by Student's t),
+        Meaning of error bars: ``confidence`` (95 % interval of the mean by Student's t),
         ``deviation`` (of the sample) or ``range``.
     hollow : str, optional
-        A column that is true in rows whose points are hollow, such as ``saturated``.
+        Column that is true for hollow points, such as ``saturated``.
     tick : str, optional
-        A column with the place on the x axis that is marked for a curve, such as ``bound``.
+        Column with a position on the x axis to mark for each curve, such as ``bound``.
 
     Raises
     ------
     UsageError
-        A column is not there or has no numbers, or several rows would be one point.
+        A column does not exist or has no numbers, or several rows belong to one point.
     """
     x, y = column(rows, x), column(rows, y)
     panels, error, hollow, tick = (
@@ -239,21 +246,31 @@ def curves_of(
             points.setdefault((panel, label), {}).setdefault(row[x], []).append(row)
     if not points:
         raise UsageError(f"No row has values in both {x} and {y}.")
-    # Names of networks or patterns have no order of their own: they stay as the rows come.
+    # Names of networks or patterns have no natural order, so the order of the rows is kept.
     numbers = all(_is_number(value) for of in points.values() for value in of)
     curves = []
     for (panel, label), places in points.items():
         order = sorted(places) if numbers else list(places)
         dots = [_dot(place, places[place], y, error, bars, hollow) for place in order]
-        # The bound is the same in all rows of a curve, so one place is enough to read it.
+        # All rows of a curve have the same bound, so the rows of one point are enough.
         ticks: list[Any] = [row.get(tick) for row in places[order[0]]] if tick else []
         marked = [value for value in ticks if _is_number(value) and _has_place(value)]
         curves.append(Curve(panel, label, dots, fmean(marked) if marked else None, by))
     return curves
 
 
+def subject(rows: Sequence[Row]) -> str:
+    """Return the network and the traffic pattern that all rows share, as the title of a plot."""
+    names = [("network", "topology"), ("pattern", "option.pattern")]
+    if any(row.get("option.program") for row in rows):
+        names.pop()
+    found = [{_text(row.get(own) or row.get(given)) for row in rows} for own, given in names]
+    parts = [part for values in found if len(values) == 1 for part in values]
+    return ", ".join(part for part in parts if 0 < len(part) <= LONGEST_PART)
+
+
 def _telling_apart(rows: Sequence[Row], fixed: Sequence[str | None]) -> list[str]:
-    """Columns of the run that tell rows apart that agree in `fixed`; never the seed."""
+    """Return the run's columns, except the seed, that differ between rows of one point."""
     alike: dict[tuple[Any, ...], Row] = {}
     found: set[str] = set()
     names = [
@@ -269,11 +286,11 @@ def _telling_apart(rows: Sequence[Row], fixed: Sequence[str | None]) -> list[str
 
 
 def _dot(x: Any, rows: list[Row], y: str, error: str | None, bars: str, hollow: str | None) -> Dot:
-    """Make one point of rows, which may differ in one column alone."""
+    """Make a point of rows, which may differ only in the column `error`."""
     values = [row[y] for row in rows]
     for value in values:
         if not _is_number(value):
-            raise UsageError(f"The column {y} has {quoted(str(value))}, which is no number.")
+            raise UsageError(f"The column {y} has {quoted(str(value))}, which is not a number.")
     alike: dict[str, list[Row]] = {}
     for row in rows:
         alike.setdefault(_text(row.get(error)) if error else "", []).append(row)
@@ -288,17 +305,17 @@ def _dot(x: Any, rows: list[Row], y: str, error: str | None, bars: str, hollow: 
 
 
 def confidence(values: Sequence[float]) -> float:
-    """Return half the width of the mean's 95 % interval by Student's t; 0 for a single value."""
+    """Return half the width of the 95 % interval of the mean by Student's t; 0 for one value."""
     if len(values) < 2:
         return 0.0
     freedom = len(values) - 1
-    # Experiments have few seeds: the normal factor would make their intervals far too narrow.
+    # Experiments have few seeds, for which the normal factor gives far too narrow intervals.
     factor = STUDENT[freedom - 1] if freedom <= len(STUDENT) else NORMAL
     return factor * stdev(values) / math.sqrt(len(values))
 
 
 def _ambiguous(x: Any, rows: Sequence[Row]) -> str:
-    """Compose the error for rows that would be one point."""
+    """Return the error message for several rows of one point."""
     differing = [
         name
         for name in rows[0]
@@ -307,20 +324,20 @@ def _ambiguous(x: Any, rows: Sequence[Row]) -> str:
     ]
     several = f"{len(rows)} rows would be one point at {x}"
     if not differing:
-        return f"{several}: they are of the same run, whose results are there several times."
+        return f"{several}: the results of this run occur several times."
     return (
-        f"{several}: they differ in {', '.join(differing)}. Name these in --by, --panels or "
-        "--error, or choose by --where."
+        f"{several}: the rows differ in {', '.join(differing)}. Name these columns in --by, "
+        "--panels or --error, or select rows with --where."
     )
 
 
 def _is_of_run(name: str) -> bool:
-    """Tell if a column identifies the run."""
+    """Return whether a column identifies the run."""
     return name in RUN or name.startswith(("option.", "model."))
 
 
 def _has_place(value: Any) -> bool:
-    """Tell if a value can stand on an axis: pandas and C programs write nan where there is none."""
+    """Return whether a value can be plotted; pandas and C programs write nan for missing values."""
     if isinstance(value, int | float):
         return abs(value) <= LARGEST  # false for nan
     return value is not None
@@ -335,7 +352,7 @@ def _text(value: Any) -> str:
 
 
 def in_figures(curves: Sequence[Curve]) -> list[Mapping[str, Any]]:
-    """Curves in the form of a document."""
+    """Return curves as the JSON objects of a document."""
     return [
         {"panel": curve.panel, "label": curve.label, "points": list(map(_in_figures, curve.dots))}
         | ({} if curve.tick is None else {"tick": curve.tick})
@@ -344,5 +361,5 @@ def in_figures(curves: Sequence[Curve]) -> list[Mapping[str, Any]]:
 
 
 def _in_figures(dot: Dot) -> Row:
-    """Return a point's fields; what it has by default is left out, as in older documents."""
+    """Return a point's fields without default values, as in older documents."""
     return {name: value for name, value in vars(dot).items() if name != "hollow" or value}

@@ -1,4 +1,4 @@
-"""Document of a command's result, with its digest."""
+"""JSON document of a command's result, with its digest."""
 
 from __future__ import annotations
 
@@ -13,13 +13,14 @@ from mpinet.report.made import made
 
 
 def exact(value: Fraction) -> list[int]:
-    """Return the exact value of a time that is not whole: ticks, and ticks in a unit."""
+    """Return the exact value of a fractional time: ticks, and ticks per unit."""
     return [value.numerator, value.denominator]
 
 
 def digest(result: Any) -> str:
-    """sha256 of the canonical JSON of a result: keys sorted, no blanks, fractions exact."""
-    # Fractions are hashed exactly. Their nearest doubles could be equal for two different results.
+    """Return the SHA-256 of a result's canonical JSON: sorted keys, no blanks, exact fractions."""
+    # Fractions are hashed exactly, because two different fractions can have the same nearest
+    # double.
     text = json.dumps(plain(result, exact), sort_keys=True, separators=(",", ":"), allow_nan=False)
     return sha256(text.encode()).hexdigest()
 
@@ -43,27 +44,28 @@ def envelope(
     Parameters
     ----------
     command : list of str
-        What was typed.
+        The command line.
     topology : str or None
         Canonical topology string.
     model : dict
-        The machine's port model.
+        Port model of the machine.
     seed, ranks : int
-        As run.
+        Seed and number of ranks of the run.
     result : object
-        What the command found; the digest is over this alone.
+        Result of the command.
     seconds : dict
-        Wall seconds of the parts of the run.
+        Wall-clock seconds of the parts of the run.
     lasting : object, optional
-        What of the result the digest is over, where the rest differs from run to run (times).
+        Part of the result that the digest covers, if other parts (times) differ from run to run.
+        Default: the whole result.
     crossing : dict, optional
-        The mapping, and the messages and bytes that crossed between ranks by it.
+        The mapping, and the messages and bytes sent between ranks.
     preparation : dict, optional
-        Steps and messages by which the processors learned their part before.
+        Steps and messages by which the processors learned their roles before the run.
     summary : dict, optional
-        What the result comes to.
+        Summary of the result.
     unit : str, optional
-        Unit of the result's times, where they are simulated times.
+        Unit of simulated times in the result.
     """
     document = {
         "mpinet": __version__,
@@ -72,7 +74,7 @@ def envelope(
         "model": model,
         "seed": seed,
         "ranks": ranks,
-        # Seconds and commits are beside the digest: they differ from run to run.
+        # The digest does not cover seconds and commits, which differ from run to run.
         "digest": digest(result if lasting is None else lasting),
         "result": plain(result, nearest),
         "seconds": seconds,

@@ -1,4 +1,4 @@
-"""Files of a network's links, written window by window in the format that their endings name."""
+"""Files of a network's links, written window by window in the format of the file's ending."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ SWITCH = '<data key="switch">true</data>'
 
 
 def require_graph_file(path: Path) -> None:
-    """Raise `UsageError` unless links can be written in the format of the file's ending."""
+    """Raise `UsageError` unless the file's ending is a format of links."""
     if path.suffix.lower() not in (*PLAIN, TABLE, GRAPHML, DOT, ANYNET):
         raise UsageError(
             f"--edges {path}: a file of links ends in {', '.join(filter(None, PLAIN))} (lines "
@@ -43,18 +43,18 @@ def require_graph_file(path: Path) -> None:
 def written_edges(
     topology: Topology, transport: Local, path: Path | None, file: BinaryIO | None
 ) -> str:
-    """sha256 of the lines ``u v`` of all links, on rank 0 (collective).
+    """Write all links; return the SHA-256 of the lines ``u v`` on rank 0 (collective).
 
     Parameters
     ----------
     topology : Topology
         The network.
     transport : Local
-        The ranks, which write windows of nodes in turn.
+        The ranks, which format windows of nodes in turn.
     path : Path or None
-        The file for the links, for its ending; the same on all ranks.
+        Path of the file, for its ending; the same on all ranks.
     file : BinaryIO or None
-        The open file, on rank 0.
+        The open file, on rank 0. Without a file, only the hash is computed.
     """
     size, window = topology.size, window_of(topology)
     form = FORMS.get(path.suffix.lower() if path is not None else "", Form())
@@ -65,14 +65,14 @@ def written_edges(
         for part in dealt_lines(transport, size, nodes, window):
             write(part)
     lines = dealt_lines(transport, size, edge_lines(topology), window)
-    # The hash is of plain lines in every format, so files of one network can be compared.
+    # The hash covers the plain lines in every format, so files of one network can be compared.
     digest = hash_of(lines, lambda part: write(form.links(part)))
     write(form.ending)
     return digest
 
 
 def node_elements(topology: Topology, begin: int, end: int) -> bytes:
-    """GraphML of the nodes begin..end-1."""
+    """Return the GraphML text of the nodes begin..end-1."""
     return "".join(
         f'<node id="{u}"><data key="address">{escape(topology.address(u), quote=False)}</data>'
         f"{SWITCH * (u >= topology.hosts)}</node>\n"
@@ -81,12 +81,12 @@ def node_elements(topology: Topology, begin: int, end: int) -> bytes:
 
 
 def links_as(pattern: bytes) -> Callable[[bytes], bytes]:
-    """Return a function that writes the links in lines ``u v`` by a pattern of two places."""
+    """Return a function that converts lines ``u v`` by a byte pattern with two placeholders."""
     return lambda lines: b"".join(pattern % tuple(line.split()) for line in lines.splitlines())
 
 
 def dot_nodes(topology: Topology, begin: int, end: int) -> bytes:
-    """DOT of the nodes begin..end-1: switches are boxes, and have ``switch=true``."""
+    """Return the DOT text of the nodes begin..end-1; switches are boxes with ``switch=true``."""
     lines = []
     for node in range(begin, end):
         shape = "" if node < topology.hosts else ", shape=box, switch=true"
@@ -95,15 +95,15 @@ def dot_nodes(topology: Topology, begin: int, end: int) -> bytes:
 
 
 def _quoted(text: str) -> str:
-    """Quote a text for DOT."""
+    """Return a string quoted for DOT."""
     escaped = text.replace("\\", "\\\\").replace('"', '\\"')
     return f'"{escaped}"'
 
 
 def anynet_routers(topology: Topology, begin: int, end: int) -> bytes:
-    """BookSim's routers begin..end-1: a line each, with its node and the higher ones it joins.
+    """Return BookSim's lines of the routers begin..end-1: each node with its higher neighbours.
 
-    A link that is listed at one end goes both ways.
+    In this format, a link listed at one end has both directions.
     """
     nodes, others = links_of(topology, begin, end)
     up = others > nodes
@@ -119,16 +119,16 @@ def anynet_routers(topology: Topology, begin: int, end: int) -> bytes:
 
 @dataclass(frozen=True)
 class Form:
-    """Parts of a file format."""
+    """Functions and texts that define a file format."""
 
     heading: Callable[[Topology], str] = lambda topology: ""
-    """The beginning, for a network."""
+    """Returns the start of the file for a network."""
     nodes: Callable[[Topology, int, int], bytes] | None = None
-    """Writes the nodes begin..end-1."""
+    """Returns the text of the nodes begin..end-1; None if the format has no list of nodes."""
     links: Callable[[bytes], bytes] = bytes
-    """Converts links from lines ``u v``."""
+    """Converts links from lines ``u v`` to the format."""
     ending: bytes = b""
-    """The end."""
+    """End of the file."""
 
 
 FORMS = {
@@ -147,4 +147,4 @@ FORMS = {
     ),
     ANYNET: Form(nodes=anynet_routers, links=lambda lines: b""),
 }
-"""Formats of files by ending; all other files have lines ``u v``."""
+"""Formats of files by ending; files with other endings contain lines ``u v``."""

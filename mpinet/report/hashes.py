@@ -1,4 +1,4 @@
-"""Hashes of data spread over ranks, line by line in one order, in bounded memory."""
+"""Hashes of data distributed over ranks, line by line in a fixed order and bounded memory."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from mpinet.networks.topology import Topology
 from mpinet.networks.walks import Rules, rules
 
 WINDOW = 1 << 16
-"""Nodes or messages whose lines one rank writes at a time."""
+"""Number of nodes or messages that a rank formats at a time."""
 
 
 def dealt_lines(
@@ -31,23 +31,23 @@ def dealt_lines(
     Parameters
     ----------
     transport : Local
-        The ranks, which write the windows in turn.
+        The ranks, which format the windows in turn.
     count : int
-        How many things there are.
+        Number of items.
     lines : callable
-        ``lines(begin, end)``: the lines of the things begin..end-1.
+        ``lines(begin, end)``: returns the lines of the items begin..end-1.
     window : int
-        How many things one rank writes at a time.
+        Number of items that a rank formats at a time.
     """
-    # Ranks format windows in turn and rank 0 hashes them in order: no rank ever holds the whole
-    # text.
+    # Ranks format windows in turn and rank 0 hashes the windows in order. No rank ever holds the
+    # whole text.
     for first in range(0, count, window * transport.size):
         begin = min(first + window * transport.rank, count)
         yield from transport.gather(lines(begin, min(begin + window, count)))
 
 
 def hash_of(parts: Iterator[bytes], write: Callable[[bytes], object] = len) -> str:
-    """Return the sha256 of all parts; hand each to `write`, too."""
+    """Return the SHA-256 of all parts; also pass each part to `write`."""
     text = sha256()
     for part in parts:
         text.update(part)
@@ -56,7 +56,7 @@ def hash_of(parts: Iterator[bytes], write: Callable[[bytes], object] = len) -> s
 
 
 def hash_into(parts: Iterator[bytes], path: str | Path | None, transport: Local) -> str:
-    """Return the sha256 of all parts; on rank 0, write them to a file, if named (collective)."""
+    """Return the SHA-256 of all parts; rank 0 writes the parts to the file `path` (collective)."""
     if path is None or transport.rank:
         return hash_of(parts)
     with whole_file(Path(path)) as file:
@@ -64,7 +64,7 @@ def hash_into(parts: Iterator[bytes], path: str | Path | None, transport: Local)
 
 
 def edge_lines(topology: Topology) -> Callable[[int, int], bytes]:
-    """Lines ``u v`` of the links from u in a window to higher v, each once, sorted."""
+    """Return a function that formats the links of a window's nodes u to higher v as ``u v``."""
 
     def lines(begin: int, end: int) -> bytes:
         nodes, others = links_of(topology, begin, end)
@@ -75,7 +75,7 @@ def edge_lines(topology: Topology) -> Callable[[int, int], bytes]:
 
 
 def incidence_lines(topology: Topology) -> Callable[[int, int], bytes]:
-    """Lines ``processor bus`` of the processors in a window, each pair once, sorted."""
+    """Return a function that formats sorted lines ``processor bus`` of a window's processors."""
 
     def lines(begin: int, end: int) -> bytes:
         return number_lines(topology.incidences(np.arange(begin, end)))
@@ -84,7 +84,7 @@ def incidence_lines(topology: Topology) -> Callable[[int, int], bytes]:
 
 
 def schedule_lines(transport: Local, trace: Trace, steps: int) -> Iterator[bytes]:
-    """Lines ``step sender port receiver`` of a trace's first steps, on rank 0 (collective)."""
+    """Yield lines ``step sender port receiver`` of a trace's first steps on rank 0 (collective)."""
     for rows in merged(transport, trace.moves)[1]:
         rows = rows[rows["step"] <= steps]
         columns = [rows[name] for name in ("step", "sender", "port", "receiver")]
@@ -94,7 +94,10 @@ def schedule_lines(transport: Local, trace: Trace, steps: int) -> Iterator[bytes
 def path_lines(
     topology: Topology, routing: Routing, ends: Callable[[Ints], tuple[Ints, Ints]]
 ) -> Callable[[int, int], bytes]:
-    """Lines with the nodes of the messages' paths (bus networks: ``p bB p ..``)."""
+    """Return a function that formats the paths of messages, a line of nodes each.
+
+    In bus networks, a line alternates between nodes and busses: ``p bB p ...``.
+    """
 
     def lines(begin: int, end: int) -> bytes:
         sources, targets = ends(np.arange(begin, end))
@@ -116,23 +119,23 @@ def path_lines(
 
 
 def number_lines(rows: Ints) -> bytes:
-    """A line for every row, its non-negative numbers separated by single blanks."""
+    """Return a line for each row, with non-negative numbers separated by single blanks."""
     rows = np.ascontiguousarray(rows, np.int64)
     text = np.empty(rows.size * NUMBER_WIDTH, np.uint8)
     return text[: write_rows(rows, text)].tobytes()
 
 
 NUMBER_WIDTH = 20
-"""Most characters of a number and its separator."""
+"""Largest number of characters of a number and its separator."""
 
 ZERO, BLANK, NEWLINE, BUS = b"0 \nb"
 
 
 @inlined
 def write_number(number, text, place):
-    """Write a number's digits; the place behind them."""
+    """Write a number's digits into a buffer; return the position after the last digit."""
     digits, rest = 1, number // 10
-    # Division gives the lowest digit first. The number of digits must be known to place this digit,
+    # Division yields the lowest digit first. The number of digits gives the position of this digit,
     # because the next number follows directly.
     while rest:
         digits += 1
@@ -145,7 +148,7 @@ def write_number(number, text, place):
 
 @kernel
 def write_rows(rows: Table, text: Bytes) -> int:
-    """Write a line a row; the length of the text."""
+    """Write a line for each row into a buffer; return the length of the text."""
     place = 0
     for i in range(rows.shape[0]):
         for j in range(rows.shape[1]):
@@ -165,20 +168,20 @@ def write_paths(
     targets: Ints,
     text: Bytes,
 ) -> int:
-    """Write a line a path; the length of the text, or -1 if there is no room for it."""
+    """Write a line for each path into a buffer; return the length, -1 if out of space."""
     neighbor, start, decide = rules.neighbor.call, rules.start.call, rules.decide.call
     wiring, wayfinding, channel = rules.wiring, rules.wayfinding, channel_rule.call
     header = np.empty(rules.words, np.int64)
     place = 0
     for i in range(sources.size):
         node = sources[i]
-        # Some start rules only set the words that they use: remains of the message before would be
-        # read.
+        # Some start rules set only the words that they use. Without this reset, words of the
+        # previous message would be read.
         header[:] = 0
         start(node, targets[i], header, wayfinding)
         while True:
-            # A node, a bus and their separators have to fit; the caller then doubles the buffer and
-            # begins anew.
+            # A node, a bus and their separators have to fit. Otherwise the caller doubles the
+            # buffer and starts again.
             if place + 3 * NUMBER_WIDTH > text.size:
                 return -1
             place = write_number(node, text, place)

@@ -1,4 +1,4 @@
-"""HTML for notebooks: what a result prints, with tables that take the colours of their page."""
+"""HTML for notebooks: the printed text of a result, with tables in the colours of the page."""
 
 from __future__ import annotations
 
@@ -10,23 +10,23 @@ from typing import Any
 from mpinet.report.tables import Table, fields, laid_out
 
 MOST_ROWS = 50
-"""Most rows of a table."""
+"""Largest number of rows of a table."""
 
 CELL = "padding:0.1em 0.8em;vertical-align:top;text-align:"
-"""Style of a cell; what follows is left or right."""
+"""Style of a cell, to be followed by left or right."""
 
 HEAD = "border-bottom:1px solid currentColor;"
 
 
 def page(title: str, style: str, body: str) -> str:
-    """Return a page that needs no other file.
+    """Return a self-contained HTML page.
 
     Parameters
     ----------
     title : str
-        The title, as text.
+        Title as plain text.
     style : str
-        The style sheet.
+        Style sheet.
     body : str
         HTML of the body.
     """
@@ -47,7 +47,7 @@ def page(title: str, style: str, body: str) -> str:
 
 
 def part(package: str, name: str) -> str:
-    """Return the text of a style sheet or script that lies in a package of reports."""
+    """Return the text of a style sheet or script stored in a package."""
     return files(f"mpinet.report.{package}").joinpath(name).read_text()
 
 
@@ -57,9 +57,9 @@ def card(heading: Mapping[str, Any], *tables: Mapping[str, Any]) -> str:
     Parameters
     ----------
     heading : mapping
-        What stands above, by name.
+        Names and values of the heading.
     tables : mapping
-        Fields with their values, a table each.
+        Names and values of each table.
     """
     top = "".join(
         f"<div><b>{escape(k)}</b> <code>{escape(str(v))}</code></div>" for k, v in heading.items()
@@ -69,17 +69,17 @@ def card(heading: Mapping[str, Any], *tables: Mapping[str, Any]) -> str:
 
 
 def fitting(svg: str) -> str:
-    """Return a picture that is as wide as its page at most."""
+    """Return an SVG picture that is at most as wide as its page."""
     return svg.replace("<svg", '<svg style="max-width:100%;height:auto"', 1)
 
 
 def printed(show: Callable[[], str]) -> str:
-    """Return as HTML what a function composes for people: its tables, and the text around them.
+    """Return the text that a function composes as HTML, with its tables as HTML tables.
 
     Parameters
     ----------
     show : callable
-        Returns a text whose tables are those of `mpinet.report.tables`.
+        Returns a text whose tables are made by `mpinet.report.tables`.
     """
     parts = laid_out(show)
     return "".join(_table(part) if isinstance(part, Table) else _text(part) for part in parts)

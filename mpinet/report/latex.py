@@ -1,4 +1,4 @@
-"""Tables for papers: LaTeX with booktabs' rules."""
+"""LaTeX tables for papers, in the style of booktabs."""
 
 from __future__ import annotations
 
@@ -12,16 +12,16 @@ SPECIAL = {char: f"\\{char}" for char in "&%$#_{}"} | {
     "<": r"$<$",
     ">": r"$>$",
 }
-"""LaTeX of special characters."""
+"""LaTeX forms of special characters."""
 
 
 def latex_table(heading: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
-    """Return a tabular: the first column to the left, the others to the right.
+    """Return a LaTeX tabular whose first column is left-aligned and whose others are right-aligned.
 
     Parameters
     ----------
     heading : sequence of str
-        The columns' names.
+        Names of the columns.
     rows : sequence of sequences of str
         The cells.
     """
@@ -42,5 +42,5 @@ def latex_table(heading: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
 
 
 def escaped(text: str) -> str:
-    """Escape a text for LaTeX; a range's dots become a dash."""
+    """Escape a text for LaTeX; the two dots of a range become a dash."""
     return "".join(SPECIAL.get(char, char) for char in text.replace("..", "--"))

@@ -1,7 +1,7 @@
-"""Places of a network's nodes in the plane: a layout that fits its family.
+"""Layout of networks: positions of nodes in the plane, by a method for each family.
 
-A ring is a circle, a torus a grid, a hypercube a projected cube, clusters stand on a circle with
-their inside small. What has no picture of its own is laid out by its distances (`stress`).
+A ring is a circle, a torus a grid, and a hypercube a projected cube. Clusters are small figures on
+a circle. Families without a method of their own are laid out by their distances (`stress`).
 """
 
 from __future__ import annotations
@@ -38,30 +38,30 @@ HEXAGONS = {
     "pancake": np.array([[5, 4], [2, 3], [1, 0]]),
     "bubblesort": np.array([[3, 2], [4, 5], [1, 0]]),
 }
-"""Place in the cycle of the network of three symbols, by the last symbol and the middle one."""
+"""Position of a node in the cycle of a network of three symbols, by its last and middle symbols."""
 
 BOW = 0.4
-"""Height of the arcs on which a grid's rows are bent if all their processors are joined."""
+"""Height of the arcs of a grid's rows if all processors of a row are linked."""
 
 MOST_NODES = 20_000
-"""Most nodes of a network that is laid out: a larger picture is a blot."""
+"""Largest number of nodes of a layout; a picture of a larger network would not be readable."""
 
 
 def layout(topology: NetworkLike, most: int = MOST_NODES) -> Points:
-    """Places of a network's nodes in the plane.
+    """Return positions of a network's nodes in the plane.
 
     Parameters
     ----------
     topology : Topology or str
         The network.
     most : int
-        Nodes that it may have.
+        Largest number of nodes allowed.
 
     Returns
     -------
     ndarray of float64, shape (N, 2)
-        x (to the right) and y (upwards) of every node, within -1..1, no two at one place; the same
-        in every run.
+        x (to the right) and y (upwards) of every node, within -1..1. No two nodes have the same
+        position. The result is the same in every run.
 
     Raises
     ------
@@ -75,8 +75,8 @@ def layout(topology: NetworkLike, most: int = MOST_NODES) -> Points:
     """
     network = open_topology(topology)
     require_drawable(network, most)
-    # Rounded before equal places are told apart: the last bits differ between machines, and
-    # pictures must not.
+    # Rounded before equal positions are separated: the last bits differ between machines, and
+    # pictures must be equal on all machines.
     return apart(fitted(places(network)))
 
 
@@ -89,7 +89,7 @@ def require_drawable(network: Topology, most: int = MOST_NODES) -> None:
 
 
 def places(network: Topology) -> Points:
-    """Places of a network's nodes on any scale."""
+    """Return positions of a network's nodes on any scale."""
     if isinstance(network, Product):
         known = LAYOUTS.get(network.family)
         return known(network) if known else product(network)
@@ -97,62 +97,55 @@ def places(network: Topology) -> Points:
 
 
 def by_distances(network: Topology) -> Points:
-    """Lay out any network so that hops are distances in the plane."""
+    """Lay out any network with distances in the plane close to distances in hops."""
     return stress_layout(network.size, edges(network))
 
 
 def on_circle(network: Topology) -> Points:
-    """Place all nodes on one circle, by number."""
+    """Place all nodes on a circle, by number."""
     return circle(network.size)
 
 
 def on_grid(network: Any) -> Points:
-    """Place nodes by their coordinates; one coordinate makes a ring or a path."""
+    """Place nodes by their coordinates; a single coordinate gives a ring or a path."""
     if len(network.sides) == 1:
         return circle(network.size) if network.family == "torus" else row(network.size)
     return grid(network.sides)
 
 
-def on_cube(network: Topology) -> Points:
-    """Place nodes at the corners of a cube, by the bits of their numbers."""
-    return cube(network.size.bit_length() - 1)
-
-
 def at_corners(network: Topology) -> Points:
-    """Place a small cycle, or cube, at every corner of a cube (CCC, hierarchical hypercube)."""
+    """Place a small cycle or cube at every corner of a cube (CCC, hierarchical hypercube)."""
     inside = len(network.clusters(0)[-1])
     small = circle(inside) if network.family == "ccc" else cube(inside.bit_length() - 1)
     return nested(cube((network.size // inside).bit_length() - 1), tilted(small))
 
 
 def product(network: Product) -> Points:
-    """Place two lines as a grid; else a small copy of the first factor at each of the second's."""
+    """Place a product of two lines as a grid, another product as copies of the first factor.
+
+    The copies are small and placed at the positions of the second factor's nodes.
+    """
     if sides := line_sides(network):
         return grid(sides)
     return nested(places(network.second), tilted(places(network.first)))
 
 
 def line_sides(network: Product) -> list[int] | None:
-    """Sides of a product of two lines, as `grid` takes them; None for other products."""
+    """Return the sides of a product of two lines in the form of `grid`; None for other products."""
     sides = [_side(factor) for factor in reversed(network.factors)]
     return [side for side in sides if side] if all(sides) else None
 
 
 def _side(factor: Topology) -> int | None:
-    """Number of nodes of a line, open or closed; None for other networks."""
+    """Return the number of nodes of a path or ring; None for other networks."""
     line = factor.family == "ring" or len(getattr(factor, "sides", "..")) == 1
     return factor.size if line or factor.size == 2 else None
 
 
-def lattice(network: Any) -> Points:
-    """Place nodes by rows and columns."""
-    return grid([network.size // network.columns, network.columns])
-
-
 def petersen(network: Topology) -> Points:
-    """Place the star in its ring; nest Petersen graphs, and cubes of them."""
+    """Place Petersen graphs, nested for a product, and cubes of Petersen graphs."""
     digits = len(str(network.size)) - 1
-    # The family's product has 10 nodes per Petersen factor, and the rest is a cube.
+    # The product has 10 nodes per Petersen factor; the remaining factor is a cube.
     while network.size % 10**digits:
         digits -= 1
     points = cube((network.size // 10**digits).bit_length() - 1)
@@ -162,12 +155,8 @@ def petersen(network: Topology) -> Points:
     return points
 
 
-def in_levels(network: Topology) -> Points:
-    """Place a fat tree: the processors in a row, every level of switches above them."""
-    return _tree(int(network.params[2]), int(network.params[3]))
-
-
 def _tree(m: int, h: int) -> Points:
+    """Place a fat tree: the processors in a row, each level of switches above."""
     width = m**h
     switches = (np.arange(m ** (h - 1)) + 0.5) * m - 0.5
     height = 0.55 * width / h
@@ -176,7 +165,7 @@ def _tree(m: int, h: int) -> Points:
 
 
 def in_generations(network: Any) -> Points:
-    """Place a tree with the root above and the leaves in a row; a star with the centre inside."""
+    """Place a tree with the root on top and the leaves in a row; a star with the centre inside."""
     k, h = int(network.params[2]), network.height
     if h == 1:
         return np.concatenate([np.zeros((1, 2)), circle(k)])
@@ -187,7 +176,7 @@ def in_generations(network: Any) -> Points:
 
 
 def round_trees(network: Any) -> Points:
-    """Place fat trees in a circle, with their tops inside."""
+    """Place fat trees in a circle, with their top switches inside."""
     m, h, c = (int(network.params[at]) for at in (2, 3, 4 + int(network.params[3]) + 1))
     tree = _tree(m, h)
     turn = (tree[:, 0] + 0.5) / m**h
@@ -196,17 +185,8 @@ def round_trees(network: Any) -> Points:
     return np.stack([radius * np.cos(angles), radius * np.sin(angles)], axis=2).reshape(-1, 2)
 
 
-def in_stages(network: Topology) -> Points:
-    """Place the stages of a multistage network from left to right, switches from top to bottom."""
-    return _stages(network, int(network.params[3]))
-
-
-def in_rows(network: Any) -> Points:
-    """Place the levels of a butterfly or Benes network from left to right, rows downwards."""
-    return _stages(network, network.size // network.rows)
-
-
 def _stages(network: Topology, stages: int) -> Points:
+    """Place stages or levels from left to right, their switches from top to bottom."""
     width = network.size // stages
     gap = max(1.0, 1.2 * width / max(1, stages))
     stage, switch = np.divmod(np.arange(network.size), width)
@@ -214,7 +194,7 @@ def _stages(network: Topology, stages: int) -> Points:
 
 
 def dragonfly(network: Any) -> Points:
-    """Place groups on a circle: their routers on small circles, the processors around them."""
+    """Place groups on a circle: their routers on small circles, surrounded by processors."""
     p, a = network.terminals, network.routers
     routers = circle(a) if a > 1 else np.zeros((1, 2))
     at = (np.arange(p * a) + 0.5) / (p * a) - 0.5 / a
@@ -224,7 +204,7 @@ def dragonfly(network: Any) -> Points:
 
 
 def megafly(network: Any) -> Points:
-    """Place groups on a circle: processors outside, leaves and spines further inside."""
+    """Place groups on a circle: processors outside, leaf and spine switches further inside."""
     p, s = network.terminals, network.routers
     width = max(p * s, 2)
     switches = (np.arange(s) + 0.5) * (width / s)
@@ -235,7 +215,7 @@ def megafly(network: Any) -> Points:
 
 
 def _groups(network: Topology, inside: Points) -> Points:
-    """Place groups of one shape, whose processors come first, as in the network."""
+    """Place groups of equal shape on a circle; `inside` is the layout of one group."""
     groups = network.size // len(inside)
     hosts = network.hosts // groups
     points = nested(circle(groups), inside, turned=True).reshape(groups, len(inside), 2)
@@ -243,10 +223,11 @@ def _groups(network: Topology, inside: Points) -> Points:
 
 
 def slim_fly(network: Any) -> Points:
-    """Place two columns of q blocks: processors with one first coordinate on a small circle.
+    """Place two columns of q blocks: processors with equal first coordinate on a small circle.
 
-    The halves of a graph of McKay, Miller and Siran: links within them stay within blocks, and a
-    block of the left half has one link to every processor of a block of the right one.
+    The columns are the halves of a graph of McKay, Miller and Siran. Links within a half stay
+    within a block. A block of the left half has one link to every processor of a block of the right
+    half.
     """
     q = network.q
     left = nested(grid([q, 1]), circle(q))
@@ -254,14 +235,14 @@ def slim_fly(network: Any) -> Points:
 
 
 def polar_fly(network: Any) -> Points:
-    """Place the last point, its neighbours around it, and around these the neighbours of each."""
+    """Place the last point in the centre, its neighbours around it, the others outside."""
     points = np.zeros((network.size, 2))
     ports = np.arange(network.ports)
     root = network.size - 1
     inner = network.neighbor(root, ports)
     points[inner] = 0.45 * circle(len(inner))
     outer = [network.neighbor(int(node), ports) for node in inner]
-    # Two points have one common neighbour, which is the root here: each outer node belongs to one
+    # Two points have exactly one common neighbour, here the root. So each outer node belongs to one
     # inner node.
     free = [[v for v in shape if v >= 0 and v != root and v not in inner] for shape in outer]
     for at, nodes in enumerate(free):
@@ -272,28 +253,22 @@ def polar_fly(network: Any) -> Points:
 
 
 def complete_grid(network: Any) -> Points:
-    """Place a grid; bend the rows of one of two sides, as all their processors are joined."""
+    """Place a grid; rows of a two-sided grid are bent, as all their processors are linked."""
     sides = network.sides
     if len(sides) == 1:
         return circle(network.size)
     points = grid(sides)
     if len(sides) > 2:
         return points
-    numbers = np.arange(network.size)
-    down, right = np.divmod(numbers, sides[1])
-    points[:, 0] -= BOW * _bow(down, sides[0])
-    points[:, 1] += BOW * _bow(right, sides[1])
+    # An arc over a side has height 0 at its ends, 1 in the middle.
+    down, right = np.divmod(np.arange(network.size), sides[1])
+    points[:, 0] -= BOW * (1.0 - (2 * down / (sides[0] - 1) - 1) ** 2)
+    points[:, 1] += BOW * (1.0 - (2 * right / (sides[1] - 1) - 1) ** 2)
     return points
 
 
-def _bow(place: Ints, side: int) -> Points:
-    """Heights of an arc over a side: 0 at its ends, 1 in the middle."""
-    arc: Points = 1.0 - (2 * place / (side - 1) - 1) ** 2
-    return arc
-
-
 def dual_net(network: Any) -> Points:
-    """Place clusters on a circle, level in level, around small products of the base's factors."""
+    """Place clusters on nested circles, a circle per level, around copies of the base."""
     points = _base(network.levels.base, network.levels.coordinates)
     for below, size in zip(network.levels.sizes, network.levels.sizes[1:], strict=False):
         points = nested(circle(size // below), points, turned=True)
@@ -301,7 +276,7 @@ def dual_net(network: Any) -> Points:
 
 
 def _base(factors: Any, digits: Any) -> Points:
-    """Place the base's product: two factors as rows and columns, circles of others within."""
+    """Place the base's product: two factors as rows and columns, others as circles."""
     order = sorted(range(len(digits)), key=lambda j: -digits[j][0])
     sides = [factors[j].size for j in order]
     if len(sides) == 1:
@@ -310,7 +285,7 @@ def _base(factors: Any, digits: Any) -> Points:
 
 
 def banyan(network: Any) -> Points:
-    """Place one cube per level, one above the other."""
+    """Place one cube per level, each above the previous one."""
     shape = cube(network.label_bits) * np.array([1.0, 0.4])
     levels = network.size >> network.label_bits
     step = np.array([0.0, np.ptp(shape[:, 0]) / levels + np.ptp(shape[:, 1])])
@@ -318,7 +293,7 @@ def banyan(network: Any) -> Points:
 
 
 def honeycomb(network: Topology) -> Points:
-    """Place hexagons: the three coordinates of a processor point in three directions."""
+    """Place hexagons: the three coordinates of a processor count along three directions."""
     from mpinet.networks.classic.hexcell import coordinates
 
     points: Points = np.array([coordinates(u) for u in range(network.size)]) @ circle(3)
@@ -326,13 +301,13 @@ def honeycomb(network: Topology) -> Points:
 
 
 def digit_polygons(network: Topology) -> Points:
-    """Place clusters of clusters, each on a polygon's corners (snowflake, star of busses)."""
+    """Place nested clusters, each on the corners of a polygon (snowflake, star of busses)."""
     p, n = int(network.params[2]), int(network.params[3])
     return polygons([p] * n)
 
 
 def lens_rows(network: Any) -> Points:
-    """Place the rows of a lens one after the other on a circle, with gaps between them."""
+    """Place the rows of a lens one after another on a circle, with gaps between rows."""
     rows = _rows_of_lens(network)
     counts = np.bincount(rows, minlength=network.level + 1)[1:]
     place = np.empty(network.size)
@@ -344,7 +319,7 @@ def lens_rows(network: Any) -> Points:
 
 
 def _rows_of_lens(network: Any) -> Ints:
-    """Row 1..n of every processor."""
+    """Return the row 1..n of every processor."""
     n = network.level
     if network.family == "plens":
         from mpinet.networks.lens.columns import row_and_column
@@ -356,19 +331,19 @@ def _rows_of_lens(network: Any) -> Ints:
 
 
 def permutations(network: Any) -> Points:
-    """Place networks of permutations: clusters of one last symbol on a circle, others within.
+    """Place networks of permutations: nodes with equal last symbol on a circle, recursively.
 
-    What is left at last is a hexagon, and a complete graph of the arrangement graph.
+    The innermost cluster is a hexagon, or a complete graph for the arrangement graph.
     """
     n, k = network.symbols, network.positions
-    words = np.array([_symbols(network, node) for node in range(network.size)])
+    words = np.array([network.address(node).split(",") for node in range(network.size)], int)
     lower = words[:, np.newaxis, :] < words[:, :, np.newaxis]
     digits = words - (lower & np.triu(np.ones((k, k), bool), 1)).sum(axis=2)
     radices = list(range(n, n - k, -1))
     columns = [digits[:, place] for place in reversed(range(k))]
     if network.family in HEXAGONS and n > 2:
-        # Networks of three symbols are rings of six, which a circle of three circles of two would
-        # not show.
+        # Networks of three symbols are rings of six nodes. A circle of three circles of two nodes
+        # would hide the ring.
         radices[-3:] = [6]
         columns[-3:] = [HEXAGONS[network.family][digits[:, 2], digits[:, 1]]]
     number = np.zeros(network.size, np.int64)
@@ -377,12 +352,8 @@ def permutations(network: Any) -> Points:
     return polygons(radices, turned=True)[number]
 
 
-def _symbols(network: Topology, node: int) -> list[int]:
-    return [int(symbol) for symbol in network.address(node).split(",")]
-
-
 def blocks(network: Any) -> Points:
-    """Place blocks of a block shift network on a circle, their processors within."""
+    """Place blocks of a block shift network on a circle, with the processors around them."""
     sizes = getattr(network, "m", None) or [1 << network.shift] * (network.size >> network.shift)
     middles = circle(len(sizes))
     radius = 0.4 * nearest(middles)
@@ -396,14 +367,14 @@ LAYOUTS: dict[str, Callable[[Any], Points]] = {
         (on_circle, "ring complete circulant rcirculant chordalring doubleloop gmn gmnany lst"),
         (on_grid, "path mesh torus"),
         (in_generations, "star tree"),
-        (lattice, "lattice"),
-        (on_cube, "hypercube foldedcube tq cq hkv exchangedcube"),
+        (lambda net: grid([net.size // net.columns, net.columns]), "lattice"),
+        (lambda net: cube(len(bin(net.size)) - 3), "hypercube foldedcube tq cq hkv exchangedcube"),
         (at_corners, "ccc hhc"),
         (petersen, "petersen hp fp fpq"),
-        (in_levels, "fattree karytree"),
+        (lambda net: _tree(int(net.params[2]), int(net.params[3])), "fattree karytree"),
         (round_trees, "roadrunner"),
-        (in_stages, "multistage"),
-        (in_rows, "butterfly benes"),
+        (lambda net: _stages(net, int(net.params[3])), "multistage"),
+        (lambda net: _stages(net, net.size // net.rows), "butterfly benes"),
         (dual_net, "hdn rdn dualcube"),
         (banyan, "bh"),
         (dragonfly, "dragonfly"),
@@ -419,4 +390,4 @@ LAYOUTS: dict[str, Callable[[Any], Points]] = {
     )
     for family in families.split()
 }
-"""Layouts by family; networks of other families are laid out by distances."""
+"""Layout functions by family; other families are laid out by distances."""

@@ -1,4 +1,4 @@
-"""Origin of a document: place, time and versions, beside the digest, which does not cover them."""
+"""Origin of a document: host, time and versions, which the digest does not cover."""
 
 from __future__ import annotations
 
@@ -13,17 +13,17 @@ from mpinet.base.version import PACKAGE, installed
 from mpinet.machine.transport import library
 
 PACKAGES = ("numpy", "numba", "networkx", "mpi4py", "greenlet")
-"""Packages that mpinet computes with; their versions are named."""
+"""Packages that mpinet computes with and whose versions are recorded."""
 
 
 def made() -> dict[str, Any]:
-    """Return UTC date, host, versions, and the commit of the checkout (None for a package)."""
+    """Return UTC date, host, versions, and the checkout's commit (None if installed)."""
     return {"date": datetime.now(UTC).isoformat(timespec="seconds"), **_here()}
 
 
 @cache
 def _here() -> dict[str, Any]:
-    """Return the facts that do not change within a process."""
+    """Return the facts that are constant within a process."""
     return {
         "host": platform.node(),
         "system": f"{platform.system()} {platform.machine()}",
@@ -35,10 +35,10 @@ def _here() -> dict[str, Any]:
 
 
 def commit(checkout: Path) -> str | None:
-    """Return the commit of a checkout, from git's own files; None without them."""
+    """Return the commit of a checkout from git's files; None if there are none."""
     with suppress(OSError, ValueError):
         folder = checkout / ".git"
-        if folder.is_file():  # a work tree beside the repository
+        if folder.is_file():  # a work tree outside of the repository
             folder = checkout / folder.read_text().strip().removeprefix("gitdir: ")
         head = (folder / "HEAD").read_text().strip()
         if not head.startswith("ref: "):

@@ -1,6 +1,6 @@
-"""Columns that describe a row's network: its family, size and parameters, read from its name.
+"""Columns that describe a row's network: family, size and parameters, derived from its name.
 
-No network is made of a file or of somebody's code for this: rows may come from others.
+Files and user classes are never opened, because rows may come from other people.
 """
 
 from __future__ import annotations
@@ -14,18 +14,18 @@ from mpinet.networks.arguments import read_declared
 from mpinet.networks.catalogue import FAMILIES, family_class, open_topology
 
 KEPT = 4096
-"""Networks whose columns are remembered."""
+"""Number of networks whose columns are cached."""
 
 
 @lru_cache(KEPT)
 def network_columns(name: str) -> dict[str, Any]:
-    """Return ``family``, ``size`` (nodes) and ``parameter`` by name, as far as they are known.
+    """Return ``family``, ``size`` (nodes) and ``parameter`` of a network, as far as known.
 
     Parameters
     ----------
     name : str
-        A topology string. Of a product, families are joined by ``*``, and its parameters are left
-        out; of a file or a class of somebody, the size is not known.
+        A topology string. The families of a product are joined by ``*``, and its parameters are
+        left out. The size of a file or of a user's class is left out.
 
     Examples
     --------
@@ -41,12 +41,12 @@ def network_columns(name: str) -> dict[str, Any]:
                for family, _, rest in factors]  # fmt: skip
         return {"family": "*".join(own)}
     found: dict[str, Any] = {"family": "*".join(families)}
-    # The name of a file that another person's row holds is never opened here.
+    # A file named in another person's row is never opened here.
     if "graph" in families:
         return found
     parameters: dict[str, Any] = {}
     if len(factors) == 1:
-        with suppress(MpinetError):  # more than a family's own, such as hosts=2
+        with suppress(MpinetError):  # more than the family's own parameters, such as hosts=2
             parameters = _parameters(*factors[0][::2])
     with suppress(MpinetError):
         size = parameters.get("N")
@@ -55,13 +55,13 @@ def network_columns(name: str) -> dict[str, Any]:
 
 
 def _parameters(family: str, text: str) -> dict[str, Any]:
-    """Return a family's parameters by name; lists of numbers as text."""
+    """Return a family's parameters by name; a list of numbers becomes text."""
     values = read_declared(family, family_class(family).parameters, text)
     return {name: _cell(value) for name, value in values.items()}
 
 
 def _cell(value: Any) -> Any:
-    """Return a value as a cell has it: 8x8, and of lists in a list 0.1/1.2."""
+    """Return a value as the text of a cell: 8x8 for a list, 0.1/1.2 for a list of lists."""
     if not isinstance(value, list | tuple):
         return value
     if any(isinstance(item, list | tuple) for item in value):

@@ -1,4 +1,4 @@
-"""Standard output of a command, kept even if a program closes it: written whole, or an error."""
+"""Standard output of a command, which stays usable if a program closes it."""
 
 from __future__ import annotations
 
@@ -10,14 +10,14 @@ from mpinet.errors import OutputError
 
 
 class Output:
-    """A standard stream as it was when the command began.
+    """A standard stream as it was at the start of the command.
 
     Parameters
     ----------
     stream : text file or None
-        ``sys.stdout`` or ``sys.stderr``; None where the process began without one.
+        ``sys.stdout`` or ``sys.stderr``; None if the process started without the stream.
     name : str
-        What an error calls it.
+        Name of the stream in error messages.
     """
 
     def __init__(self, stream: TextIO | None, name: str):
@@ -25,26 +25,26 @@ class Output:
         self._name = name
         self._file: int | None = None
         if stream is not None:
-            with suppress(OSError, ValueError):  # of the kind that has no descriptor
+            with suppress(OSError, ValueError):  # a stream without a descriptor
                 self._file = os.dup(stream.fileno())
 
     def write(self, text: str) -> None:
-        """Write a text whole; characters that its encoding lacks are escaped.
+        """Write a whole text; characters missing in the stream's encoding are escaped.
 
         Raises
         ------
         OutputError
-            It could not be written.
+            The text could not be written.
         BrokenPipeError
-            Nobody reads it any more.
+            The reader has closed the pipe.
         """
         if self._stream is None:
             return
         try:
-            with suppress(ValueError):  # a program has closed it
-                self._stream.flush()  # what programs have printed comes first
+            with suppress(ValueError):  # fails if a program has closed the stream
+                self._stream.flush()  # output of programs comes first
             self._put(self._stream, text)
-        # Python would print a second error when it flushes the closed pipe at exit.
+        # Without this, Python prints a second error when flushing the closed pipe at exit.
         except BrokenPipeError:
             drop(self._stream)
             raise
@@ -53,7 +53,7 @@ class Output:
             raise OutputError(f"Cannot write to {self._name}: {error.strerror}.") from None
 
     def _put(self, stream: TextIO, text: str) -> None:
-        """Write to the file, or to a stream without one."""
+        """Write to the stream's descriptor, or to the stream if it has none."""
         encoding = stream.encoding or "utf-8"
         data = text.encode(encoding, errors="backslashreplace")
         if self._file is None:
@@ -66,7 +66,7 @@ class Output:
 
 
 def drop(stream: TextIO | None) -> None:
-    """Discard a stream's buffered output, so that closing it at exit cannot fail again."""
+    """Discard a stream's buffered output to prevent another failure when it is closed at exit."""
     with suppress(OSError, ValueError, AttributeError):
         nowhere = os.open(os.devnull, os.O_WRONLY)
         os.dup2(nowhere, stream.fileno())  # type: ignore[union-attr]

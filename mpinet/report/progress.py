@@ -14,21 +14,21 @@ from typing import Any
 from mpinet.report.cell import BLINK, NotebookCell
 
 PATIENCE = 2.0
-"""Seconds before anything is shown, and between plain lines (which come less and less often)."""
+"""Seconds before the first display, and the initial time between plain lines, which grows."""
 
 
 class Progress:
-    """Shows how far long work has come; a context manager whose `update` is cheap to call.
+    """Progress display of long work: a context manager with an inexpensive method `update`.
 
     Parameters
     ----------
     what : str
-        What is counted: ``"steps"``.
+        Counted unit, such as ``"steps"``.
     wanted : bool, None, "json" or "notebook"
-        Whether to show it; None = in a terminal or under a launcher; "json" = an object a line, for
-        programs; "notebook" = below the notebook's cell that runs.
+        Whether to show progress. None: in a terminal or under a launcher; "json": one JSON object
+        per line, for programs; "notebook": below the running cell of a notebook.
     launched : bool
-        Whether a launcher started the process: then its standard error is no terminal.
+        True if a launcher started the process, so standard error is no terminal.
     """
 
     def __init__(self, what: str, wanted: bool | str | None, launched: bool):
@@ -48,9 +48,9 @@ class Progress:
         self._began = self._said = time.monotonic()
         self._pause = PATIENCE
 
-    # What a program reads: names are promises (docs/contract.md, 2).
+    # Programs read these names, which docs/contract.md, 2, promises to keep.
     def _object(self, done: int, total: int | None, now: float) -> dict[str, Any]:
-        """State of the work as a JSON object; seconds are rounded to hundredths."""
+        """Return the progress as a JSON object; seconds are rounded to hundredths."""
         seconds = now - self._began
         left = seconds * (total - done) / done if total is not None and done else None
         return {
@@ -82,31 +82,32 @@ class Progress:
             self._bar.stop()
         if self._json and self._last is not None:
             _print(json.dumps(self._object(*self._last)))
-        if self._cell is not None and self._cell.is_used and self._last and kind is None:
-            done, _, now = self._last
-            self._cell.show(f"{self._what} {done} after {now - self._began:.0f} s")
+        # A finished notebook is published as it is: its pages would show seconds of one machine.
+        if self._cell is not None and self._cell.is_used and kind is None:
+            self._cell.show("")
 
     @contextmanager
     def waiting(self) -> Iterator[None]:
-        """Wait for the compiler in this context: the time counts as no step's."""
+        """Exclude the compiler, which runs in this context, from the time of steps."""
         began = time.monotonic()
         try:
             yield
         finally:
             seconds = time.monotonic() - began
-            # Compiling would otherwise count as slow steps, and the time left be far too long.
+            # Otherwise compilation counts as slow steps, and the estimated remaining time is far
+            # too long.
             self._began += seconds
             self._said += seconds
 
     def tell_wait(self, text: str) -> None:
-        """Show a line about the compiler, also where no other progress is shown."""
+        """Show a line about the compiler, even if no other progress is shown."""
         if self._shown:
             self.say(text)
         elif self._wanted is not False:
             _print(f"mpinet: {text}")
 
     def say(self, text: str) -> None:
-        """Show a line that stays."""
+        """Show a permanent line."""
         if self._bar is not None:
             self._bar.console.print(text, markup=False, highlight=False)
         elif self._cell is not None:
@@ -119,9 +120,9 @@ class Progress:
     def update(
         self, done: int, total: int | None = None, step: int | None = None, doing: str = ""
     ) -> None:
-        """Show that `done` of `total`, if known, are done.
+        """Show that `done` of `total` units are done; `total` is None if unknown.
 
-        The next one is at a step, if that is given; `doing` names it.
+        `step` is the current step within the next unit, and `doing` is the name of that unit.
         """
         if not self._shown:
             return
@@ -133,7 +134,6 @@ class Progress:
             return
         now = time.monotonic()
         if self._cell is not None:
-            self._last = done, total, now
             if now - self._began >= PATIENCE and now - self._said >= BLINK:
                 self._said = now
                 self._cell.show(self._line(done, total, now), done / total if total else None)
@@ -149,17 +149,17 @@ class Progress:
             _print(self._line(done, total, now))
 
     def _line(self, done: int, total: int | None, now: float) -> str:
-        """Describe the state of the work for people."""
+        """Return the progress as a readable line."""
         state = self._state(done, total, now - self._began)
         return "; ".join([f"{self._what} {state}", *self._more()])
 
     def _say_slow(self) -> None:
-        """Name the ranks that the others wait for, if there are any."""
+        """Show the slow ranks that other ranks wait for, if there are any."""
         if sentence := self.slow():
             self.say(sentence)
 
     def _more(self) -> list[str]:
-        """Further facts for people."""
+        """Return facts for the readable line: step, moving messages, age of the checkpoint."""
         facts = self.facts()
         moving, checkpoint = facts.get("moving"), facts.get("checkpoint")
         told = [] if self._step is None else [f"at step {self._step} of the next"]
@@ -171,7 +171,7 @@ class Progress:
 
     @staticmethod
     def _state(done: int, total: int | None, seconds: float) -> str:
-        """State of the work, and the seconds that the rest will take at this pace."""
+        """Return the progress and the estimated remaining seconds."""
         if total is None:
             return f"{done} after {seconds:.0f} s"
         if not done:
@@ -181,13 +181,13 @@ class Progress:
 
 
 def _print(line: str) -> None:
-    """Print a line if it is wanted and possible: a run does not fail for want of its progress."""
+    """Print a line and ignore errors: missing output of progress must not stop a run."""
     with suppress(OSError, ValueError):
         print(line, file=sys.stderr, flush=True)
 
 
 def _is_terminal() -> bool:
-    """Return whether standard error is a terminal that a person sees (some launchers fake one)."""
+    """Return whether standard error is a real terminal (some launchers simulate one)."""
     try:
         return bool(sys.stderr) and sys.stderr.isatty() and os.get_terminal_size(2).columns > 0
     except OSError:
@@ -195,7 +195,7 @@ def _is_terminal() -> bool:
 
 
 def _rich_bar(what: str) -> Any:
-    """Make a bar of the library rich; None if it is not installed."""
+    """Make a progress bar of the library rich; None if rich is not installed."""
     try:
         from rich.console import Console
         from rich.progress import BarColumn, Progress, TimeElapsedColumn, TimeRemainingColumn

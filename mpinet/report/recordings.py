@@ -1,4 +1,4 @@
-"""Recording files: the movements of each step, written in bounded memory, read with every check."""
+"""Recording files: movements per step, written in bounded memory, checked on reading."""
 
 from __future__ import annotations
 
@@ -29,10 +29,10 @@ ENDINGS = (".npz", ".csv")
 """Endings of recording files."""
 
 MOVES = ("step", "sender", "port", "receiver", "message")
-"""Columns of the movements, in the order of a line of CSV."""
+"""Columns of the movements, in the order of a CSV line."""
 
 TIMES = ("begin", "free")
-"""Columns beside those of the movements of a run in time."""
+"""Additional columns of the movements of a run in simulated time."""
 
 CALLS = {
     "call_end": "end",
@@ -40,22 +40,22 @@ CALLS = {
     "call_begin": "begin",
     "call_site": "site",
 }
-"""Columns of the calls, and the fields of `CALL` that they hold."""
+"""Columns of the calls, with the corresponding fields of `CALL`."""
 
 FIXED = (1980, 1, 1, 0, 0, 0)
-"""Time stamp of all parts of an archive: equal recordings are equal files."""
+"""Time stamp of all parts of an archive, constant so that equal recordings give equal files."""
 
 UNITS = get_args(Unit)
-"""Units of time of a run in time."""
+"""Units of simulated time."""
 
 MOST_SLOTS = 1000
-"""Most steps in which a run in time is shown."""
+"""Largest number of steps into which a run in simulated time is divided for display."""
 
 AT_ONCE = 1 << 16
-"""Rows that are written at a time."""
+"""Number of rows written at a time."""
 
 MOST_HEADER = 1 << 26
-"""Most characters of a header."""
+"""Largest number of characters of a header."""
 
 
 @dataclass(frozen=True)
@@ -66,24 +66,24 @@ class Recording:
     """Origin of the recording: command, topology, nodes, hosts, ports, model, seed, steps,
     sites."""
     moves: dict[str, Ints]
-    """The columns `MOVES`, by step, sender, port, message; of a run in time `TIMES`, too."""
+    """Columns `MOVES`, sorted by step, sender, port, message; with `TIMES` for a run in time."""
     calls: dict[str, Ints]
-    """The columns `CALLS`, by end, processor."""
+    """Columns `CALLS`, sorted by end, then processor."""
 
 
 def write_recording(transport: Local, trace: Trace, path: Path, header: Mapping[str, Any]) -> None:
-    """Write what all ranks have recorded to one file (collective).
+    """Write the recorded movements and calls of all ranks to one file (collective).
 
     Parameters
     ----------
     transport : Local
         The ranks; rank 0 writes.
     trace : Trace
-        What this rank has recorded.
+        Recorded movements and calls of this rank.
     path : Path
-        The file, ``.npz`` or ``.csv``; it is whole, or it is not there.
+        The file, ``.npz`` or ``.csv``. A failed write leaves no file.
     header : mapping
-        What is known of the run.
+        Description of the run.
     """
     sites, calls, called = trace.calls.merged(transport)
     count, moved = merged(transport, trace.moves)
@@ -92,8 +92,7 @@ def write_recording(transport: Local, trace: Trace, path: Path, header: Mapping[
     told |= {"calls": 0, "sites": []} if table else {"calls": calls, "sites": sites}
     if transport.rank:
         for blocks in (moved,) if table else (moved, called):
-            # Merging is collective: ranks that write nothing still have to take their part in every
-            # block.
+            # Merging is collective: ranks that write nothing still take part in every block.
             for _ in blocks:
                 pass
         return
@@ -113,12 +112,12 @@ def _write_table(file: BinaryIO, header: Mapping[str, Any], moved: Iterator[Reco
 
 
 def _moves(header: Mapping[str, Any]) -> tuple[str, ...]:
-    """Return the columns of the movements."""
+    """Return the names of the movements' columns."""
     return MOVES + TIMES if is_timed(header) else MOVES
 
 
 def is_timed(header: Mapping[str, Any]) -> bool:
-    """Return whether a recording is of a run in time, whose steps are units of time."""
+    """Return whether a recording is of a run in simulated time, whose steps are units of time."""
     return header.get("unit") is not None
 
 
@@ -128,7 +127,7 @@ def _write_archive(
     tables: tuple[Iterator[Records], Iterator[Records]],
     moves: np.dtype[Any],
 ) -> None:
-    """Write a zip archive of arrays: rows are kept aside, since columns come one after another."""
+    """Write a zip archive with one array per column; rows are buffered in a temporary file."""
     with zipfile.ZipFile(file, "w", zipfile.ZIP_DEFLATED, compresslevel=1) as archive:
         with _part(archive, "header") as part:
             np.lib.format.write_array(part, np.array(json.dumps(header)), allow_pickle=False)
@@ -136,8 +135,8 @@ def _write_archive(
             (tables[0], moves, header["moves"], {name: name for name in _moves(header)}),
             (tables[1], CALL, header["calls"], CALLS),
         ):
-            # An archive takes one column after the other, while rows arrive mixed: they cannot all
-            # be held in memory.
+            # An archive is written column by column, but the data come row by row. All rows do not
+            # fit into memory.
             with TemporaryFile(prefix="mpinet-recording-") as aside:
                 _keep_aside(aside, rows)
                 for name, field in names.items():
@@ -150,7 +149,7 @@ def _keep_aside(aside: IO[bytes], blocks: Iterator[Records]) -> None:
         for rows in blocks:
             aside.write(rows.tobytes())
     except OSError as error:
-        raise OutputError(f"The recording cannot be kept: {error.strerror}.") from None
+        raise OutputError(f"The recording cannot be written: {error.strerror}.") from None
 
 
 def _part(archive: zipfile.ZipFile, name: str) -> IO[bytes]:
@@ -158,7 +157,7 @@ def _part(archive: zipfile.ZipFile, name: str) -> IO[bytes]:
     told = zipfile.ZipInfo(f"{name}.npy", FIXED)
     told.compress_type = zipfile.ZIP_DEFLATED
     told._compresslevel = 1  # type: ignore[attr-defined]
-    # Without it some programs extract the parts as unreadable files.
+    # Without these attributes some programs extract the parts as unreadable files.
     told.external_attr = 0o600 << 16
     return archive.open(told, "w", force_zip64=True)
 
@@ -174,17 +173,17 @@ def _write_column(
 
 
 def read_recording(path: Path) -> Recording:
-    """Read a recording; check that it is one, and complete.
+    """Read a recording and check that it is valid and complete.
 
     Parameters
     ----------
     path : Path
-        An ``.npz`` or ``.csv`` file that ``--record`` has written.
+        An ``.npz`` or ``.csv`` file written by ``--record``.
 
     Raises
     ------
     FileError
-        It is none, of another version, damaged, or cannot be read.
+        The file is no recording, is of another version, is damaged, or cannot be read.
     """
     if path.suffix.lower() not in ENDINGS:
         raise FileError(f"{path}: a recording's name ends in {' or '.join(ENDINGS)}.")
@@ -195,7 +194,7 @@ def read_recording(path: Path) -> Recording:
     except DAMAGED as error:
         if isinstance(error, MpinetError):
             raise
-        _refuse(path, "it is damaged, cut off, or something else")
+        _refuse(path, "the file is damaged, incomplete, or of another kind")
     recording = Recording(
         header,
         {name: columns[name] for name in _moves(header)},
@@ -206,17 +205,17 @@ def read_recording(path: Path) -> Recording:
 
 
 def _refuse(path: Path, why: str) -> NoReturn:
-    raise FileError(f"{path} is no whole recording of mpinet: {why}.")
+    raise FileError(f"{path} is not a complete recording of mpinet: {why}.")
 
 
 def _read_header(path: Path, text: str) -> dict[str, Any]:
-    """Read a header; check that it is of this version."""
+    """Read a header and check its version and its fields."""
     header = json.loads(text)
     if not isinstance(header, dict) or header.get("format") != FORMAT:
-        _refuse(path, "its header is not that of one")
+        _refuse(path, "its header has another format")
     if header.get("version") != VERSION:
         raise FileError(
-            f"{path} is a recording of version {header.get('version')!r}, and this mpinet reads "
+            f"{path} is a recording of version {header.get('version')!r}, but this mpinet reads "
             f"version {VERSION}: record the run again."
         )
     numbers = ("nodes", "hosts", "ports", "steps", "moves", "calls")
@@ -225,7 +224,7 @@ def _read_header(path: Path, text: str) -> dict[str, Any]:
     texts = ("command", "topology")
     if any(type(header.get(name)) is not str for name in texts):
         _refuse(path, "its header lacks names")
-    # A header may promise any number of rows: refused before NumPy asks for the memory.
+    # A header can announce any number of rows, so the memory is checked before NumPy allocates it.
     require_memory(40 * (header["moves"] + header["calls"]), f"The recording {path}")
     steps = 0 if is_timed(header) else header["steps"]
     require_memory(16 * (header["nodes"] + steps), f"The recording {path}")
@@ -246,10 +245,10 @@ def _read_archive(path: Path) -> tuple[dict[str, Any], dict[str, Ints]]:
                     _refuse(path, f"its column {name} is too long")
                 with archive.open(f"{name}.npy") as part:
                     column = np.lib.format.read_array(part, allow_pickle=False)
-                    if part.read(1):  # the end is where the checksum is compared
+                    if part.read(1):  # zipfile compares the checksum at the end
                         _refuse(path, f"its column {name} is too long")
                 if column.dtype != np.int64 or column.shape != (count,):
-                    _refuse(path, f"its column {name} does not have {count} whole numbers")
+                    _refuse(path, f"its column {name} does not have {count} integers")
                 columns[name] = column
     return header, columns
 
@@ -258,23 +257,23 @@ def _read_table(path: Path) -> tuple[dict[str, Any], dict[str, Ints]]:
     with seekable(path) as file:
         first, second = file.readline(MOST_HEADER).decode(), file.readline(1024).decode()
         if not first.startswith("# "):
-            _refuse(path, "its first lines are not those of one")
+            _refuse(path, "its first lines have another format")
         header = _read_header(path, first[2:])
         names = _moves(header)
         if second.strip() != ",".join(names):
-            _refuse(path, "its first lines are not those of one")
+            _refuse(path, "its first lines have another format")
         rows = np.empty((0, len(names)), np.int64)
         if header["moves"]:
             rows = np.loadtxt(file, np.int64, delimiter=",", ndmin=2)
     if rows.shape != (header["moves"], len(names)):
-        _refuse(path, f"it has {len(rows)} movements, and should have {header['moves']}")
+        _refuse(path, f"the file has {len(rows)} movements instead of {header['moves']}")
     columns = {name: np.ascontiguousarray(rows[:, k]) for k, name in enumerate(names)}
     none = np.empty(0, np.int64)
     return header | {"calls": 0, "sites": []}, columns | dict.fromkeys(CALLS, none)
 
 
 def _check(path: Path, recording: Recording) -> None:
-    """Refuse impossible numbers."""
+    """Raise an error for numbers that no run can have."""
     header, moves, calls = recording.header, recording.moves, recording.calls
     nodes, steps = header["nodes"], header["steps"]
     sites = header.get("sites")
@@ -283,7 +282,7 @@ def _check(path: Path, recording: Recording) -> None:
         for site in sites
     )
     if not named:
-        _refuse(path, "its header does not say where calls are made")
+        _refuse(path, "its header has no call sites")
     ranges = [
         (moves["step"], 1, steps),
         (moves["sender"], 0, nodes - 1),
@@ -305,23 +304,23 @@ def _check(path: Path, recording: Recording) -> None:
         ranges += [(moves["free"] - moves["begin"], 0, steps)]
     for numbers, least, most in ranges:
         if len(numbers) and not least <= int(numbers.min()) <= int(numbers.max()) <= most:
-            _refuse(path, "it has numbers that no run has")
+            _refuse(path, "the file has impossible numbers")
     for numbers in (moves["step"], calls["call_end"]):
         if (np.diff(numbers) < 0).any():
             _refuse(path, "its steps do not ascend")
 
 
 def in_steps(recording: Recording) -> Recording:
-    """Return a recording of steps; of a run in time with steps as long as is said in its header.
+    """Return a recording in steps; a run in time is divided, and its header gets the step length.
 
-    They are as long as the shortest movement, or longer where there were too many: then messages
-    may go over several links in one, and have no numbers. A movement is in the step in which its
-    last byte comes.
+    The length of a step is that of the shortest movement, or longer if there would be too many
+    steps. In longer steps, messages may cross several links in one step and have no numbers. A
+    movement belongs to the step in which its last byte arrives.
     """
     header, moves, calls = recording.header, recording.moves, recording.calls
     if not is_timed(header):
         return recording
-    # A step as long as the shortest movement keeps the hops of a message in different steps.
+    # Steps as long as the shortest movement keep the hops of a message in different steps.
     shortest = int((moves["step"] - moves["begin"]).min(initial=1 << 62))
     fewest = max(1, -(-header["steps"] // MOST_SLOTS))
     width = fewest if shortest > header["steps"] else max(fewest, shortest)

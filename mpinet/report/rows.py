@@ -1,4 +1,4 @@
-"""Rows of CSV files, of plain cells: the columns that identify a run, then its results."""
+"""Rows of CSV files: the columns that identify a run, followed by its results."""
 
 from __future__ import annotations
 
@@ -11,30 +11,30 @@ OF_FILES = (
     *("json", "out", "record", "record_steps", "record_nodes", "schedule_out", "paths_out"),
     *("draw", "play", "trace"),
 )
-"""Options that choose further output files."""
+"""Options that name further output files."""
 
 ELSEWHERE = (
     *("command", "topology", "seed", "progress", "watchdog", "checkpoint", "every"),
     *("memory_limit", "force", *OF_FILES),
 )
-"""Options that have columns of their own, or do not bear on the results."""
+"""Options without an ``option.`` column: they have their own columns or do not affect results."""
 
 
 def identified(
     document: Mapping[str, Any], options: Mapping[str, Any], rows: list[Row]
 ) -> list[Row]:
-    """Extend rows so that they can be combined with those of other runs.
+    """Add the columns that identify the run, so rows of several runs can be combined.
 
-    Each also gets the family, the size and the parameters of its network.
+    Each row also gets the family, size and parameters of its network.
 
     Parameters
     ----------
     document : mapping
-        The run's document; the model becomes ``model.ports`` and so on.
+        Document of the run. Its model becomes the columns ``model.ports`` and so on.
     options : mapping
-        What was asked for by name, as ``option.pairs`` and so on.
+        Options of the run, which become the columns ``option.pairs`` and so on.
     rows : list of dict
-        What was found. A column of theirs goes before the run's of the same name.
+        Results. A row's column replaces the run's column of the same name.
     """
     model = document["model"]
     option = {k: v for k, v in options.items() if k not in (*ELSEWHERE, *model)}
@@ -53,7 +53,7 @@ def identified(
 
 
 def _described(network: Any) -> Row:
-    """Return the columns that describe a row's network, if it has one."""
+    """Return the columns that describe a row's network; empty if the row has no network."""
     if not isinstance(network, str):
         return {}
     from mpinet.report.networkcolumns import network_columns
@@ -62,19 +62,19 @@ def _described(network: Any) -> Row:
 
 
 def phase_rows(phases: Iterable[tuple[str, int]]) -> list[Row]:
-    """Index objects by the fields that identify them, so that each gets columns of its own."""
+    """Return a row for each phase, with its name and its number of steps."""
     return [{"name": name, "steps": steps} for name, steps in phases]
 
 
 def by_name(objects: list[Row], *names: str) -> dict[str, Row]:
-    """Index objects by their identifying fields, so that each has columns of its own.
+    """Return objects by their identifying fields, which gives each object its own columns.
 
     Parameters
     ----------
     objects : list of dict
-        A run's phases, say.
+        The objects, such as the phases of a run.
     names : str
-        The fields that tell one from another.
+        Fields that identify an object.
     """
     named: dict[str, Row] = {}
     for row in objects:
@@ -86,7 +86,7 @@ def by_name(objects: list[Row], *names: str) -> dict[str, Row]:
 
 
 def _cells(row: Mapping[str, Any], prefix: str = "") -> Iterator[tuple[str, Any]]:
-    """Cells of a row; fields of objects in it get dotted names."""
+    """Yield the cells of a row; fields of nested objects get dotted names."""
     for key, value in row.items():
         if isinstance(value, Mapping):
             yield from _cells(value, f"{prefix}{key}.")
@@ -95,7 +95,7 @@ def _cells(row: Mapping[str, Any], prefix: str = "") -> Iterator[tuple[str, Any]
 
 
 def _list_text(value: Any, separator: str) -> Any:
-    """Join a list's items in one cell: ``1;2;3``, with lists and objects in it as ``1:2;3:4``."""
+    """Join a list's items in one cell: ``1;2;3``; nested lists and objects become ``1:2;3:4``."""
     if isinstance(value, Mapping):
         value = list(value.values())
     if not isinstance(value, list | tuple):

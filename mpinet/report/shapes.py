@@ -1,4 +1,4 @@
-"""Shapes in the plane that layouts are composed of: circles, grids, cubes, copies in one another.
+"""Shapes in the plane for layouts: circles, grids, cubes, and copies of shapes in shapes.
 
 A shape is an array of points, shape (count, 2), x to the right and y upwards.
 """
@@ -14,23 +14,23 @@ from numpy.typing import NDArray
 from mpinet.base.arrays import Ints
 
 Points = NDArray[np.float64]
-"""Places in the plane, shape (count, 2)."""
+"""Points in the plane, shape (count, 2)."""
 
 ROOM = 0.37
-"""Radius of a copy of a shape, in distances to the next copy."""
+"""Radius of a copy of a shape, as a multiple of the distance to the next copy."""
 
 SLANT = (0.36, 0.3)
-"""Offset from a layer of a grid of three sides to the one behind."""
+"""Offset between two layers of a grid with three sides."""
 
 TILT = 0.16
-"""Angle of a copy's turn, in radians."""
+"""Rotation of a copy, in radians."""
 
 WINDOW = 1 << 22
-"""Most distances between points that are computed at a time."""
+"""Largest number of distances between points computed at a time."""
 
 
 def circle(count: int) -> Points:
-    """Place points on the circle of radius 1, clockwise, the first one at the top."""
+    """Place points on the circle of radius 1, clockwise, with the first point at the top."""
     angles = pi / 2 - 2 * pi * np.arange(count) / max(count, 1)
     return np.stack([np.cos(angles), np.sin(angles)], axis=1)
 
@@ -43,8 +43,8 @@ def row(count: int) -> Points:
 def grid(sides: Sequence[int]) -> Points:
     """Place a grid's points in row-major order: the last side to the right, the one before down.
 
-    A third side goes backwards, aslant. Of four sides the first two make a grid of grids, and so
-    do further ones.
+    A third side points backwards at an angle. With four sides, the first two form a grid whose
+    points are grids of the last two. With more sides, the inner grids have the last three.
     """
     if len(sides) > 3:
         inside = grid(sides[-2:] if len(sides) == 4 else sides[-3:])
@@ -57,10 +57,10 @@ def grid(sides: Sequence[int]) -> Points:
 
 
 def cube(dimensions: int) -> Points:
-    """Place a hypercube's corners by number: three dimensions aslant, the others side by side.
+    """Place a hypercube's corners by number: three dimensions in projection, others side by side.
 
-    Every further pair of dimensions puts copies beside and above one another, a little shifted, so
-    that no link runs over a third processor.
+    Each further pair of dimensions adds copies to the right and above, with a small shift that
+    keeps links away from third processors.
     """
     points = np.zeros((1, 2))
     for dimension in range(dimensions):
@@ -69,18 +69,19 @@ def cube(dimensions: int) -> Points:
 
 
 CUBE = ((1.0, 0.0), (0.0, 1.0), (0.44, 0.36), (1.9, 0.75), (-0.4, 2.0), (3.8, 0.5), (-0.3, 4.1))
-"""Offsets from a processor to its neighbours in the first dimensions of a hypercube, found by a
-search for those that keep links away from third processors."""
+"""Offsets from a processor to its neighbours in the first dimensions of a hypercube. A search has
+chosen offsets that keep links away from third processors.
+"""
 
 
 def _cube_step(dimension: int) -> Points:
-    """Offset from a processor to its neighbour in a dimension."""
+    """Return the offset from a processor to its neighbour in a dimension."""
     doublings = max(0, (dimension - len(CUBE)) // 2 + 1)
     return 2.15**doublings * np.array(CUBE[dimension - 2 * doublings])
 
 
 def polygons(digits: Sequence[int], turned: bool = False) -> Points:
-    """Place circles on circles, for numbers whose digits have these radices, the slowest first."""
+    """Place numbers on nested circles, a level per digit; the first digit is outermost."""
     points = np.zeros((1, 2))
     for radix in reversed(digits):
         points = nested(circle(radix), points, turned)
@@ -88,7 +89,7 @@ def polygons(digits: Sequence[int], turned: bool = False) -> Points:
 
 
 def tiled(outer: Points, inner: Points) -> Points:
-    """Place copies of one shape in the cells of another, whose points are 1 apart both ways."""
+    """Place copies of a shape in the cells of another, whose points are 1 apart."""
     copy = centred(inner)
     cell = 1.3 * (np.ptp(inner, axis=0) + 1)
     points: Points = (outer[:, np.newaxis] * cell + copy).reshape(-1, 2)
@@ -96,21 +97,21 @@ def tiled(outer: Points, inner: Points) -> Points:
 
 
 def tilted(points: Points) -> Points:
-    """Turn the shape to the left, so that like points of its copies are in line with no others."""
+    """Rotate the shape to the left, so matching points of copies are not collinear."""
     cosine, sine = np.cos(TILT), np.sin(TILT)
     turned: Points = centred(points) @ np.array([[cosine, sine], [-sine, cosine]])
     return turned
 
 
 def nested(outer: Points, inner: Points, turned: bool = False) -> Points:
-    """Place a small copy of one shape at every point of another; the copies one after the other.
+    """Place a small copy of one shape at every point of another, copy after copy.
 
     Parameters
     ----------
     outer, inner : ndarray of float64, shape (m, 2) and (k, 2)
-        Places of the copies, and the shape that is copied.
+        Positions of the copies, and the copied shape.
     turned : bool
-        Whether a copy's top points away from the middle.
+        True if a copy's top points away from the centre.
 
     Returns
     -------
@@ -132,15 +133,15 @@ def nested(outer: Points, inner: Points, turned: bool = False) -> Points:
 
 
 def nearest(points: Points) -> float:
-    """Least distance between two points; 1 for a single one."""
+    """Return the smallest distance between two points; 1 for a single point."""
     if len(points) < 2:
         return 1.0
-    along = points @ np.array([np.cos(0.7), np.sin(0.7)])  # in line with no row of a grid
+    along = points @ np.array([np.cos(0.7), np.sin(0.7)])  # not parallel to a row of any grid
     order = np.argsort(along, kind="stable")
     along, ordered = along[order], points[order]
     least, ahead = np.inf, 1
-    # Points in one direction's order: once gaps along it exceed the least distance no closer pair
-    # can follow.
+    # Points are sorted along one direction. When the gaps in this direction exceed the smallest
+    # distance, no closer pair can follow.
     while ahead < len(points) and (along[ahead:] - along[:-ahead]).min() < least:
         least = min(least, float(np.hypot(*(ordered[ahead:] - ordered[:-ahead]).T).min()))
         ahead += 1
@@ -148,21 +149,21 @@ def nearest(points: Points) -> float:
 
 
 def centred(points: Points) -> Points:
-    """Move the shape so that the middle of its box is the origin."""
+    """Move the shape to put the centre of its bounding box at the origin."""
     middle: Points = (points.min(axis=0) + points.max(axis=0)) / 2
     return points - middle
 
 
 def fitted(points: Points) -> Points:
-    """Scale the shape to the square -1..1; round, so that files are the same."""
+    """Scale the shape to the square -1..1 and round it, so files are equal on all machines."""
     points = centred(points)
     reach = np.abs(points).max()
-    # Adding 0.0 turns -0.0 into 0.0, which would be printed with a sign.
+    # Adding 0.0 turns -0.0, which would be printed with a sign, into 0.0.
     return np.round(points / reach, 9) + 0.0 if reach > 0 else points
 
 
 def apart(points: Points) -> Points:
-    """Move points at the same place onto a small circle around it."""
+    """Move points with equal position onto a small circle around this position."""
     places, group, counts = np.unique(
         np.round(points, 7), axis=0, return_inverse=True, return_counts=True
     )

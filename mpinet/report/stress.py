@@ -1,10 +1,10 @@
-"""Layout of any network: drawn distances as near to hops as the plane allows.
+"""Layout of any network with distances in the plane close to distances in hops.
 
-The weighted sum of squared differences between distances in the plane and hops is made smaller by
-majorization (Gansner, Koren, North: Graph drawing by stress majorization, 2004): a node's place is
-the weighted mean of where the others would have it, one node after the other. Large networks
-consider the distances to some landmarks and to the neighbours only. Nothing here is random: it
-begins on a spiral in an order of the network's own.
+Majorization reduces the weighted sum of squared differences between the two distances (Gansner,
+Koren, North: Graph drawing by stress majorization, 2004). In each step a node moves to the weighted
+mean of the positions that other nodes prefer for it. In large networks only the distances to some
+landmarks and to the neighbours count. No randomness is used: the start is a spiral in an order
+given by the network.
 """
 
 from __future__ import annotations
@@ -20,16 +20,16 @@ from mpinet.networks.adjacency import measure_distances
 from mpinet.report.shapes import Points
 
 EXACT = 1200
-"""Most nodes of a network of which all distances are considered."""
+"""Largest number of nodes for which all distances are used."""
 
 LANDMARKS = 100
-"""Nodes of a larger one whose distances to all others are considered."""
+"""Number of landmarks of a larger network: nodes whose distances to all others are used."""
 
 SWEEPS = 150
-"""Most moves of every node."""
+"""Largest number of moves of each node."""
 
 ROUNDS = 40
-"""Rounds of the power iteration that finds the start."""
+"""Number of rounds of the power iteration that finds the start."""
 
 UNREACHED = -1
 
@@ -37,7 +37,7 @@ Floats = NDArray[np.float64]
 
 
 def stress_layout(size: int, edges: Ints) -> Points:
-    """Compute the places of the nodes 0..size-1 of a graph.
+    """Return positions of the nodes 0..size-1 of a graph.
 
     Parameters
     ----------
@@ -49,13 +49,13 @@ def stress_layout(size: int, edges: Ints) -> Points:
     Returns
     -------
     ndarray of float64, shape (size, 2)
-        The same in every run.
+        Positions, equal in every run.
     """
     offsets, tails = _adjacency(size, edges)
     sources = _landmarks(offsets, tails) if size > EXACT else np.arange(size)
     hops = np.stack([_hops(offsets, tails, int(source)) for source in sources])
     far = 2 + hops.max(initial=0)
-    hops[hops == UNREACHED] = far  # pieces stand side by side
+    hops[hops == UNREACHED] = far  # components are placed side by side
     distances = hops.astype(np.float64)
     points = _start(distances)
     majorize(points, sources, distances, offsets, tails, SWEEPS)
@@ -70,7 +70,7 @@ def _adjacency(size: int, edges: Ints) -> tuple[Ints, Ints]:
 
 
 def _landmarks(offsets: Ints, tails: Ints) -> Ints:
-    """Choose nodes far from one another, each the farthest one from those before."""
+    """Choose distant nodes: each landmark is the node farthest from the earlier landmarks."""
     chosen = [0]
     least = _hops(offsets, tails, 0)
     for _ in range(LANDMARKS - 1):
@@ -82,16 +82,16 @@ def _landmarks(offsets: Ints, tails: Ints) -> Ints:
 
 
 def _hops(offsets: Ints, tails: Ints, source: int) -> Ints:
-    """Hops from a node to all others; -1 for unreachable ones."""
+    """Return the hops from a node to all others; -1 for unreachable nodes."""
     hops = np.full(offsets.size - 1, UNREACHED, np.int32)
     measure_distances(offsets, tails.astype(np.int32), source, hops)
     return hops.astype(np.int64)
 
 
 def _start(hops: Floats) -> Points:
-    """Start at the distances' two principal directions, with a small spiral that separates nodes.
+    """Return initial positions: two principal directions of the distances, plus a small spiral.
 
-    Compiled sums, one after the other, instead of a library's: the same on every machine.
+    The sums are compiled in a fixed order and therefore equal on every machine, unlike a library's.
     """
     size = hops.shape[1]
     squares = hops**2
@@ -110,10 +110,10 @@ def _start(hops: Floats) -> Points:
 
 
 def _principal(matrix: Floats, others: list[Array]) -> tuple[Array, Array]:
-    """Compute the principal direction at right angles to others, and the projections on it."""
+    """Return the principal direction orthogonal to the given ones, and the projections on it."""
     sources, size = matrix.shape
-    # A start without randomness that has a part in every direction, and another one for the second
-    # axis.
+    # A deterministic start with a component in every direction, and a different start for the
+    # second axis.
     direction = 1.0 + np.arange(sources) * (7 + 4 * len(others)) % 11
     before, image = direction, np.zeros(size)
     for _ in range(ROUNDS):
@@ -131,16 +131,16 @@ def _principal(matrix: Floats, others: list[Array]) -> tuple[Array, Array]:
 
 @kernel
 def combine_both_ways(matrix: RealRows, direction: Reals, image: Reals, back: Reals) -> None:
-    """Write the rows combined by `direction`, and the direction that they give: a power iteration.
+    """Combine the rows with weights `direction`, then compute new weights: a power iteration step.
 
     Parameters
     ----------
     matrix : ndarray of float64, shape (rows, columns)
         The rows.
     direction : ndarray of float64, shape (rows,)
-        Their weights.
+        Weights of the rows.
     image, back : ndarray of float64, shapes (columns,) and (rows,)
-        The combined rows, and the direction; both are written.
+        The combined rows and the new weights; both are written.
     """
     rows, columns = matrix.shape
     image[:] = 0
@@ -157,7 +157,7 @@ def combine_both_ways(matrix: RealRows, direction: Reals, image: Reals, back: Re
 def majorize(
     points: RealRows, sources: Ints, hops: RealRows, offsets: Ints, tails: Ints, sweeps: int
 ) -> None:
-    """Move every node to where the others would have it, until nothing moves."""
+    """Move every node to the weighted mean preferred by other nodes, until no node moves."""
     size = points.shape[0]
     everything = sources.size == size
     for _ in range(sweeps):
@@ -170,7 +170,7 @@ def majorize(
                     continue
                 across, up = points[node, 0] - points[other, 0], points[node, 1] - points[other, 1]
                 stretch = wanted / max(1e-9, np.sqrt(across * across + up * up))
-                # The weight of the paper (alpha = 2): errors count by their share of the distance.
+                # The weight of the paper (alpha = 2): errors count relative to the distance.
                 weight = 1 / (wanted * wanted)
                 x += weight * (points[other, 0] + stretch * across)
                 y += weight * (points[other, 1] + stretch * up)

@@ -1,4 +1,4 @@
-"""Plain text tables for people; the same in a terminal, in a pipe and in a log file."""
+"""Plain text tables, equal in a terminal, in a pipe and in a log file."""
 
 from __future__ import annotations
 
@@ -17,10 +17,10 @@ GAP = "  "
 
 @dataclass(frozen=True)
 class Table:
-    """Cells of a table as texts."""
+    """Cells of a table as text."""
 
     heading: list[str]
-    """The columns' names; empty if they have none."""
+    """Names of the columns; empty if the columns have no names."""
     rows: list[list[str]]
     """The cells."""
     right: list[bool]
@@ -30,14 +30,14 @@ class Table:
 _kept: ContextVar[list[Table] | None] = ContextVar("tables", default=None)
 
 TIME_UNIT = re.compile(" (s|ms|us|ns|ps|fs)$")
-"""Pattern of a time's unit behind its number."""
+"""Pattern of the unit after the number of a time."""
 
 MARK = re.compile("\x02([0-9]+)\x03")
-"""Pattern of the mark that stands for a table in a text that is laid out by others."""
+"""Pattern of the placeholder of a table in a text."""
 
 
 def laid_out(show: Callable[[], str]) -> list[str | Table]:
-    """Return the text that a function composes, in parts: its tables are not formatted.
+    """Return the parts of a composed text: strings, and tables that are not yet formatted.
 
     Parameters
     ----------
@@ -54,24 +54,24 @@ def laid_out(show: Callable[[], str]) -> list[str | Table]:
 
 
 def room() -> int:
-    """Return how many characters a line may have; a page has room for any."""
+    """Return the maximum number of characters of a line; a large number if output is a page."""
     return 1 << 30 if _kept.get() is not None else get_terminal_size((80, 24)).columns
 
 
 def table(
     rows: Iterable[Sequence[Any]], heading: Sequence[str] = (), width: int | None = None
 ) -> str:
-    """Align columns, numbers to the right.
+    """Return a table with aligned columns; columns of numbers are right-aligned.
 
     Parameters
     ----------
     rows : iterable of sequences
         The cells.
     heading : sequence of str, optional
-        The columns' names, underlined.
+        Names of the columns, underlined.
     width : int, optional
-        Characters that a line may have: the widest columns are wrapped until it fits, words
-        permitting. Default: a line is as long as it is.
+        Maximum number of characters of a line. The widest columns are wrapped between words to
+        reach this width. Default: lines are not limited.
     """
     cells = [[cell_text(cell) for cell in row] for row in rows]
     every = [list(heading), *cells] if heading else cells
@@ -79,7 +79,7 @@ def table(
         return ""
     right = [bool(cells) and all(map(_is_number, column)) for column in zip(*cells, strict=True)]
     kept = _kept.get()
-    # A notebook lays the table out itself: the text only gets a mark in its place.
+    # A notebook formats the table itself, so the text contains only a placeholder.
     if kept is not None:
         kept.append(Table([*heading], cells, right))
         return f"\x02{len(kept) - 1}\x03"
@@ -94,14 +94,14 @@ def table(
 
 
 def fields(values: Mapping[str, Any], width: int | None = None) -> str:
-    """Format a field per line: its name, then its value; `width` as in `table`."""
+    """Format one field per line: its name, then its value; `width` is as in `table`."""
     return table([(name.replace("_", " "), value) for name, value in values.items()], width=width)
 
 
 def with_phases(
     heading: str, result: Mapping[str, Any], preparation: Mapping[str, int] | None = None
 ) -> str:
-    """Compose a heading, a result's fields, preparations, and the phases as a table."""
+    """Return a heading, the fields of a result, the preparation, and a table of the phases."""
     others = {name: value for name, value in result.items() if name != "phases"}
     if preparation and any(preparation.values()):
         others["preparation"] = ", ".join(f"{cell_text(n)} {of}" for of, n in preparation.items())
@@ -110,7 +110,7 @@ def with_phases(
 
 
 def cell_text(value: Any) -> str:
-    """Format a value for people."""
+    """Format a value as readable text."""
     if value is None:
         return "-"
     if isinstance(value, bool):
@@ -127,17 +127,17 @@ def cell_text(value: Any) -> str:
 
 
 def _is_number(cell: str) -> bool:
-    """Return whether a cell is a number, a time, or a missing one."""
+    """Return whether a cell is a number, a time, or missing."""
     cell = TIME_UNIT.sub("", cell)
     return cell == "-" or cell.replace(",", "").replace(".", "", 1).removeprefix("-").isdigit()
 
 
 def _narrowed(widths: Sequence[int], words: Sequence[int], room: int) -> list[int]:
-    """Narrow the columns, the widest ones first, until all have room.
+    """Narrow the columns, widest first, until the line fits.
 
     No column becomes narrower than its longest word.
     """
-    # The widest column gives way first, because a long sentence wraps well and a number does not.
+    # The widest column is narrowed first, because a long sentence wraps well and a number does not.
     for cut in range(max(widths), 0, -1):
         widths = [max(min(width, cut), word) for width, word in zip(widths, words, strict=True)]
         if sum(widths) <= room:
@@ -150,7 +150,7 @@ def _longest_word(cell: str) -> int:
 
 
 def _lines(cells: Sequence[str], widths: Sequence[int], right: Sequence[bool]) -> list[str]:
-    """Lines of a row: more than one if a cell is wider than its column."""
+    """Return the lines of a row: several if a cell is wider than its column."""
     wrapped = [
         [cell] if len(cell) <= width else wrap(cell, width, break_on_hyphens=False)
         for cell, width in zip(cells, widths, strict=True)

@@ -1,4 +1,4 @@
-"""Recordings of runs in time for Perfetto: CPUs and NICs of processors, and links, as tracks."""
+"""Recordings in simulated time for Perfetto: processors' CPUs and NICs, and links, as tracks."""
 
 from __future__ import annotations
 
@@ -17,14 +17,14 @@ PROCESSORS, LINKS = 1, 2
 
 
 def clock(unit: str, time: int) -> str:
-    """Return a time in microseconds, as the format has it.
+    """Return a time in microseconds, as text in the form of the trace format.
 
     Examples
     --------
     >>> clock("ps", 1234567), clock("ms", 3)
     ('1.234567', '3000')
     """
-    # Perfetto counts in microseconds, and digits behind the point keep the picoseconds.
+    # Perfetto counts in microseconds; decimals preserve the picoseconds.
     power = 3 * (UNITS.index("us") - UNITS.index(unit))
     if power >= 0:
         return str(time * 10**power)
@@ -35,7 +35,7 @@ def clock(unit: str, time: int) -> str:
 def moment(header: Mapping[str, Any], time: int) -> tuple[str, int]:
     """Return a time of a recording as a whole number of a unit, and the unit.
 
-    Times that are counted in shorter ticks are rounded to the femtosecond.
+    A time counted in ticks shorter than its unit is rounded to the femtosecond.
     """
     unit, ticks = header["unit"], header.get("ticks", 1)
     if ticks == 1:
@@ -44,7 +44,7 @@ def moment(header: Mapping[str, Any], time: int) -> tuple[str, int]:
 
 
 def track_of(call: str) -> str:
-    """Return the track of a call at its processor, '' for its first CPU.
+    """Return the track of a call at its processor, '' for the processor's first CPU.
 
     Examples
     --------
@@ -57,7 +57,7 @@ def track_of(call: str) -> str:
 
 
 def timed_events(recording: Recording) -> Iterator[str]:
-    """Yield the events of a run in time: names of tracks, then slices."""
+    """Yield the events of a run in simulated time: names of tracks, then slices."""
     header, moves, calls = recording.header, recording.moves, recording.calls
     for group, name in ((PROCESSORS, "processors"), (LINKS, "links")):
         yield meta(group, 0, "process_name", "name", name)
@@ -115,7 +115,7 @@ def _slice(
 def event_slice(
     group: int, track: int, begin: int | str, length: int | str, kind: str, name: str, told: str
 ) -> str:
-    """Return a slice on a track; `told` is what it shows on request, empty for nothing."""
+    """Return a slice on a track; `told` is the text of its details, empty for none."""
     more = f',"args":{{{told}}}' if told else ""
     return (
         f',\n{{"ph":"X","pid":{group},"tid":{track},"ts":{begin},"dur":{length},'
@@ -124,7 +124,7 @@ def event_slice(
 
 
 def meta(group: int, track: int, what: str, field: str, value: object) -> str:
-    """Return the event that names or places a track."""
+    """Return the event that sets the name or position of a track."""
     return (
         f',\n{{"ph":"M","pid":{group},"tid":{track},"name":"{what}",'
         f'"args":{{"{field}":{json.dumps(value)}}}}}'
@@ -132,7 +132,7 @@ def meta(group: int, track: int, what: str, field: str, value: object) -> str:
 
 
 def arrow(group: int, track: int, time: int | str, phase: str, number: int) -> str:
-    """Return one end of an arrow between two tracks of a message's way."""
+    """Return one end of an arrow between two tracks on a message's route."""
     binding = ',"bp":"e"' if phase == "f" else ""
     return (
         f',\n{{"ph":"{phase}","id":{number},"cat":"message","name":"hop","pid":{group},'

@@ -1,7 +1,7 @@
-"""Recordings as other programs' trace files: Perfetto and Chrome, Paje, a table of intervals.
+"""Conversion of recordings to trace files: Perfetto and Chrome, Paje, and a table of intervals.
 
-A step is a millisecond of these programs' time. A movement of step s takes from s - 1 to s, at its
-sender.
+A step is a millisecond of trace time. A movement in step s lasts from s - 1 to s and is shown at
+its sender.
 """
 
 from __future__ import annotations
@@ -19,21 +19,21 @@ from mpinet.report.recordings import MOVES, Recording, is_timed
 from mpinet.report.timedtraces import LINKS, arrow, clock, event_slice, meta, moment, timed_events
 
 STEP = 1000
-"""Microseconds of a trace that stand for a step."""
+"""Microseconds of trace time per step."""
 
 AT_ONCE = 1 << 14
-"""Events that are formatted at a time."""
+"""Number of events formatted at a time."""
 
 
 class TraceFormat(NamedTuple):
-    """A kind of trace file: its endings, and its writer."""
+    """Format of trace files: its endings and its writer."""
 
     endings: tuple[str, ...]
     lines: Callable[[Recording], Iterator[str]]
 
 
 def write_trace(recording: Recording, kind: str, path: Path) -> None:
-    """Write a recording as a trace of a kind in `KINDS`."""
+    """Write a recording as a trace file; `kind` is a key of `KINDS`."""
     with whole_file(path) as file:
         waiting: list[str] = []
         for line in KINDS[kind].lines(recording):
@@ -47,8 +47,8 @@ def write_trace(recording: Recording, kind: str, path: Path) -> None:
 def perfetto(recording: Recording) -> Iterator[str]:
     """Yield the Trace Event Format: a thread per processor, a slice per movement or call, arrows.
 
-    Arrows lead along the hops of a message; where messages have no numbers, from a movement to the
-    receiver's next one.
+    Arrows follow the hops of a message. If messages have no numbers, an arrow leads from a movement
+    to the receiver's next movement.
     """
     header, moves = recording.header, recording.moves
     metadata = json.dumps({key: value for key, value in header.items() if key != "sites"})
@@ -78,18 +78,18 @@ def _step_events(recording: Recording) -> Iterator[str]:
 
 
 def _nodes(recording: Recording) -> list[int]:
-    """Nodes that a recording names."""
+    """Return the nodes that occur in a recording."""
     columns = [recording.moves["sender"], recording.moves["receiver"]]
     named = np.concatenate([*columns, recording.calls["call_processor"]])
     return [int(node) for node in np.unique(named)]
 
 
 def _in_time(recording: Recording) -> Iterator[str]:
-    """Yield slices by their beginnings; of equal ones calls come first, the longest first."""
+    """Yield slices ordered by start; at equal start calls come first, longest first."""
     calls, moves, sites = recording.calls, recording.moves, recording.header["sites"]
     begins, ends = calls["call_begin"], calls["call_end"]
-    # A call that takes no time comes before one that begins then: a viewer would nest it in that
-    # call.
+    # A call of zero duration comes before a call that starts at the same time, because a viewer
+    # would nest it in that call.
     order = np.lexsort((np.arange(len(begins)), ends > begins, begins))
     early = iter(order.tolist())
     call = next(early, None)
@@ -115,7 +115,7 @@ def _call_slice(calls: dict[str, Ints], sites: list[list[Any]], place: int) -> s
 
 
 def _arrows(moves: dict[str, Ints]) -> Iterator[tuple[int, int]]:
-    """Pair movements that follow one another: hops of a message, or a receiver's next send."""
+    """Yield pairs of consecutive movements: hops of a message, or a movement and the next send."""
     places = np.arange(len(moves["step"]))
     numbered = places[moves["message"] >= 0]
     order = numbered[np.lexsort((moves["step"][numbered], moves["message"][numbered]))]
@@ -126,7 +126,7 @@ def _arrows(moves: dict[str, Ints]) -> Iterator[tuple[int, int]]:
     if len(plain) == 0:
         return
     width = int(moves["step"].max()) + 2
-    # One key for node and step, so that a single search finds each receiver's next send.
+    # A combined key of node and step finds each receiver's next send by a single search.
     keys = moves["sender"][plain] * width + moves["step"][plain]
     sorted_places = plain[np.argsort(keys, kind="stable")]
     keys = np.sort(keys, kind="stable")
@@ -148,7 +148,7 @@ PAJE_EVENTS = (
     ("StartLink", "Time Type Container Value StartContainer Key"),
     ("EndLink", "Time Type Container Value EndContainer Key"),
 )
-"""Events of the format with their fields; an event's number is its place."""
+"""Events of the format with their fields; the index of an event is its number."""
 
 PAJE_TYPES = """\
 0 M 0 "machine"
@@ -156,11 +156,11 @@ PAJE_TYPES = """\
 1 C P "call"
 2 L M P P "message"
 """
-"""Types of the trace's contents."""
+"""Container, state and link types of the trace."""
 
 
 def _paje_header() -> Iterator[str]:
-    """Yield the definitions of the events, then the types."""
+    """Yield the definitions of the events, then of the types."""
     for number, (event, fields) in enumerate(PAJE_EVENTS):
         yield f"%EventDef Paje{event} {number}\n"
         for field in fields.split():
@@ -190,16 +190,16 @@ ENDS, POPS, PUSHES, STARTS = range(4)
 
 
 def _begins(moves: dict[str, Ints]) -> Ints:
-    """Return when movements begin: a step before they end, in time when they do."""
+    """Return the start times of movements: one step before the end, or the recorded start times."""
     found: Ints = moves["begin"] if "begin" in moves else moves["step"] - 1
     return found
 
 
 def _paje_order(moves: dict[str, Ints], calls: dict[str, Ints]) -> Iterator[tuple[int, int]]:
-    """Yield events in time: their kind, and the movement or call."""
+    """Yield events in order of time: the kind of event, and the index of the movement or call."""
     begins, ends = calls["call_begin"], calls["call_end"]
     instant, called, moved = begins == ends, np.arange(len(begins)), np.arange(len(moves["step"]))
-    # A call that takes no time is pushed and popped together, before those that begin then.
+    # A call of zero duration is pushed and popped before calls that start at the same time.
     parts = [
         (ENDS, moved, moves["step"], np.full_like(moved, ENDS), moved),
         (POPS, called, ends, np.full_like(called, POPS), np.where(instant, 2 * called + 1, -1)),
@@ -253,4 +253,4 @@ KINDS = {
     "paje": TraceFormat((".trace", ".paje"), paje),
     "csv": TraceFormat((".csv",), table),
 }
-"""Kinds of trace files that a recording can be written as."""
+"""Formats of trace files, by name."""

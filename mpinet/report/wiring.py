@@ -1,4 +1,4 @@
-"""Measures of a bus network's wiring; each rank reads a share of the processors."""
+"""Measures of a bus network's wiring; each rank reads a part of the processors."""
 
 from __future__ import annotations
 
@@ -10,6 +10,6 @@ from mpinet.report.hashes import dealt_lines, hash_of, incidence_lines
 
 
 def bus_measures(topology: Topology, transport: Local) -> dict[str, Any]:
-    """Return the number of busses and the sha256 of the lines ``processor bus`` (collective)."""
+    """Return the number of busses and the SHA-256 of the lines ``processor bus`` (collective)."""
     lines = dealt_lines(transport, topology.size, incidence_lines(topology))
     return {"busses": topology.busses, "incidence_sha256": hash_of(lines)}

@@ -1,1 +1,1 @@
-"""Pictures of networks: what is shown (scene), by matplotlib (figure), in a browser (page)."""
+"""Pictures of networks: contents (scene), matplotlib output (figure), browser output (page)."""

@@ -1,4 +1,4 @@
-"""Picture files, by their endings."""
+"""Picture files: the ending selects the format."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ ENDINGS = (".svg", ".pdf", ".png", ".html")
 
 
 def require_picture_file(path: Path) -> None:
-    """Raise `UsageError` unless a picture can be written to this file."""
+    """Raise `UsageError` unless the file's ending is a picture format and its folder exists."""
     require_file(path, ENDINGS, "a picture's file")
     if path.suffix.lower() != ".html":
         from mpinet.report.drawing.figure import library
@@ -34,9 +34,9 @@ def write_picture(
     shown : Scene
         The picture.
     width : float
-        In inches; a page is as wide as its window.
+        Width in inches. An HTML page is as wide as its window.
     made : callable, optional
-        Makes another figure of matplotlib, for what is no page.
+        Makes another matplotlib figure to save instead, except for an HTML page.
     """
     kind = path.suffix.lower().removeprefix(".")
     if kind == "html":
@@ -46,6 +46,6 @@ def write_picture(
     else:
         from mpinet.report.drawing.figure import figure, saved
 
-        text = saved(made or (lambda: figure(shown, width)), kind)
+        text = saved(made or (lambda: figure(shown, width)), kind, dpi=160)
     with whole_file(path) as file:
         file.write(text)

@@ -1,4 +1,4 @@
-"""Picture of a run: the loads of its links, and beside them who sent when."""
+"""Picture of a run: link loads or steps, and a space-time diagram of the messages."""
 
 from __future__ import annotations
 
@@ -10,19 +10,21 @@ import numpy as np
 
 from mpinet.base.arrays import Ints
 from mpinet.networks.topology import Topology
-from mpinet.report.drawing.figure import MOST_VECTORS, NODE, height_of, library, paint
+from mpinet.report.drawing.axes import COLOURS
+from mpinet.report.drawing.figure import MOST_VECTORS, height_of, library, paint, step_colour
 from mpinet.report.drawing.files import write_picture
 from mpinet.report.drawing.scene import Scene, scene, with_moves
+from mpinet.report.player.scene import informed_at
 from mpinet.report.recordings import Recording, in_steps
 
 WIDTH = 6.0
-"""Width of the network in inches; the diagram beside it takes as much again."""
+"""Width of the network in inches; the diagram on its right has the same width."""
 
 HEIGHT = 3.5
-"""Least height of the picture, in inches."""
+"""Minimum height of the picture, in inches."""
 
 MOST_LINES = 20_000
-"""Most movements of a run whose space-time diagram is drawn."""
+"""Largest number of movements for which a space-time diagram is drawn."""
 
 
 def write_run(path: Path, recording: Recording, network: Topology) -> None:
@@ -31,15 +33,15 @@ def write_run(path: Path, recording: Recording, network: Topology) -> None:
     Parameters
     ----------
     path : Path
-        The file; a page (``.html``) has the link loads alone.
+        The file. An HTML page (``.html``) shows the network alone.
     recording : Recording
-        What moved.
+        The recording of the run.
     network : Topology
-        On which network.
+        The network of the run.
     """
     recording = in_steps(recording)
     moves, header = recording.moves, recording.header
-    shown = with_moves(scene(network), network, moves)
+    shown = with_moves(scene(network), network, moves, informed_at(recording))
     if len(moves["step"]) > MOST_LINES:
         write_picture(path, shown, WIDTH)
         return
@@ -57,14 +59,19 @@ def _figure(shown: Scene, moves: Mapping[str, Ints], header: Mapping[str, Any]) 
     ends = np.stack([moves["step"], moves["receiver"]], axis=1)
     thick = float(np.clip(20 / np.sqrt(len(begins) + 1), 0.2, 1.5))
     lines = library("matplotlib.collections").LineCollection
-    style: dict[str, Any] = {"colors": NODE, "linewidths": thick}
-    style["rasterized"] = len(begins) > MOST_VECTORS
-    axes.add_collection(lines(np.stack([begins, ends], axis=1), **style))
+    colours = [COLOURS[max(number, 0) % len(COLOURS)] for number in moves["message"]]
+    if shown.informed is not None:
+        colours = [step_colour(shown, step) for step in moves["step"]]
+        since, ends_at = [step_colour(shown, step) for step in shown.informed], header["steps"]
+        known = np.minimum(shown.informed, ends_at)
+        axes.hlines(range(shown.nodes), known, ends_at, since, linewidths=0.6, alpha=0.5)
+    style = {"linewidths": thick, "rasterized": len(begins) > MOST_VECTORS}
+    axes.add_collection(lines(np.stack([begins, ends], axis=1), colors=colours, **style))
     axes.set_xlim(0, max(1, header["steps"]))
     axes.set_ylim(-0.5, shown.nodes - 0.5)
     whole = library("matplotlib.ticker").MaxNLocator
     axes.xaxis.set_major_locator(whole(integer=True))
     axes.yaxis.set_major_locator(whole(integer=True))
     axes.set_xlabel(f"step of {header['step']}" if "step" in header else "step")
-    axes.set_ylabel("processor")
+    axes.set_ylabel("processor" if shown.nodes == shown.hosts else "node")
     return made

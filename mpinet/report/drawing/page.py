@@ -1,4 +1,4 @@
-"""A picture for a browser: one page with the network as SVG, to move, zoom and ask."""
+"""Picture for a browser: one HTML page with the network as SVG, with zoom and tooltips."""
 
 from __future__ import annotations
 
@@ -8,20 +8,20 @@ from itertools import pairwise
 import numpy as np
 
 from mpinet.report import html
-from mpinet.report.drawing.figure import HEAT, KINDS, ROUTES
+from mpinet.report.drawing.figure import HEAT, KINDS, ROUTES, shade, step_colour
 from mpinet.report.drawing.scene import Scene, pulled
 from mpinet.report.html import part
 from mpinet.report.shapes import Points, nearest
 
 SIDE = 1000
-"""Length of the drawing's longer side, in its own units."""
+"""Length of the drawing's longer side, in SVG units."""
 
 DOWN = np.array([1.0, -1.0])
-"""Turns ways in the plane to those of a drawing, whose y points downwards."""
+"""Factor that converts directions in the plane to SVG, whose y axis points downwards."""
 
 
 def page(shown: Scene) -> str:
-    """Return a picture as a page that needs no other file."""
+    """Return a picture as a self-contained HTML page."""
     title = escape(shown.name)
     body = f"""<header><h1>{title}</h1>
 <p>{_caption(shown)}</p>
@@ -34,19 +34,20 @@ def page(shown: Scene) -> str:
 
 
 def drawing(shown: Scene, width: int | None = None) -> str:
-    """Return a picture as SVG without scripts, coloured by its page or by itself.
+    """Return a picture as SVG without scripts.
 
     Parameters
     ----------
     shown : Scene
         The picture.
     width : int, optional
-        In pixels; default: as wide as the page. A drawing with a width has its own colours.
+        Width in pixels. A drawing with a width contains its own colours. Default: as wide as the
+        page, with the page's colours.
     """
     low, high = shown.points.min(axis=0) - shown.aside, shown.points.max(axis=0) + shown.aside
     scale = SIDE / max(float((high - low).max()), 1e-9)
     points = (shown.points - low) * scale
-    # SVG counts y downwards, and layouts count it upwards.
+    # The y axis of SVG points downwards, the y axis of layouts upwards.
     points[:, 1] = (high[1] - low[1]) * scale - points[:, 1]
     box = (high - low) * scale
     radius = float(np.clip(0.22 * nearest(points[: shown.nodes]), 1.2, 14))
@@ -55,15 +56,15 @@ def drawing(shown: Scene, width: int | None = None) -> str:
     size = f' width="{width}"' if width is not None else ""
     style = f"<style>{OWN}</style>" if width is not None else ""
     thick = float(np.clip(60 / np.sqrt(max(1, len(shown.links))), 0.4, 2.5))
-    kind = "links" if shown.loads is None else "links heat"
+    heat, known = ("" if one is None else " heat" for one in (shown.loads, shown.informed))
     parts = [
         f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="{view}"{size} role="img" '
         f'aria-label="{escape(shown.name)}">{style}',
-        f'<g class="{kind}" fill="none" stroke-width="{thick:.2f}">',
+        f'<g class="links{heat}" fill="none" stroke-width="{thick:.2f}">',
         *_lines(shown, points, scale),
         '</g><g class="routes" fill="none">',
         *(_route(shown, points, scale, route, number) for number, route in enumerate(shown.routes)),
-        '</g><g class="nodes">',
+        f'</g><g class="nodes{known}">',
         *_nodes(shown, points, radius),
         "</g></svg>",
     ]
@@ -72,19 +73,25 @@ def drawing(shown: Scene, width: int | None = None) -> str:
 
 OWN = (
     ".links{stroke:#8796a8}.nodes{fill:#1c5d99}.switch{fill:#c8662b}.bus{fill:#5b6b7a}"
-    "text{font:12px sans-serif;fill:#445;paint-order:stroke;stroke:#fff;stroke-width:3px}"
+    "text{font:12px 'DejaVu Sans',sans-serif;fill:#445;paint-order:stroke;stroke:#fff;"
+    "stroke-width:3px}"
 )
 """Colours of a drawing outside a page, for light and dark backgrounds."""
 
 
 def _caption(shown: Scene) -> str:
-    """Describe the picture in a line."""
+    """Return a one-line caption of the picture."""
     parts = [f"{shown.hosts:,} processors"]
     if shown.hosts < shown.nodes:
         parts.append(f"{shown.nodes - shown.hosts:,} switches")
     parts.append(f"{shown.busses:,} busses" if shown.busses else f"{len(shown.links):,} links")
     if shown.loads is not None:
         parts.append(f"at most {int(shown.loads.max(initial=0)):,} messages over one")
+    if shown.steps is not None:
+        few = range(0, shown.last + 1, -(-(shown.last + 1) // 9))
+        marks = (f'<b style="color:{step_colour(shown, n)}">\u25cf</b>&nbsp;{n}' for n in few)
+        told = "step in which a link is first used and a node first informed"
+        parts.append(f'{told}: <span class="steps">{" ".join(marks)}</span>')
     return ", ".join(parts)
 
 
@@ -95,8 +102,8 @@ def _lines(shown: Scene, points: Points, scale: float) -> list[str]:
     cut = [bool(stub.any()) for stub in shown.stubs]
     most = int(shown.loads.max(initial=0)) if shown.loads is not None else 0
     lines = []
-    # Links of special kinds come last, so that they are painted over the plain ones.
-    for at in np.argsort(shown.kinds, kind="stable").tolist():
+    # Links of special kinds come last, so they are painted over the plain links; faded ones first.
+    for at in np.argsort(np.where(shown.kinds == 3, -1, shown.kinds), kind="stable").tolist():
         (u, v), (start, end) = shown.links[at].tolist(), ends[at]
         way = f"M{_at(start)}L{_at(end)}"
         if shown.bends[at]:
@@ -104,9 +111,13 @@ def _lines(shown: Scene, points: Points, scale: float) -> list[str]:
         elif cut[at]:
             way = f"M{_at(start)}L{_at(start + out[at])}M{_at(end)}L{_at(end - out[at])}"
         heat = f' stroke="{KINDS[shown.kinds[at]]}"' if shown.kinds[at] else ""
+        if shown.kinds[at] == 3:  # the ground of a page is light or dark
+            heat = ' stroke-opacity="0.15"'
         if shown.loads is not None and most:
             load = int(shown.loads[at])
-            heat = f' stroke="{_shade(load / most)}" data-load="{load}"'
+            steps = shown.steps
+            colour = shade(load / most, HEAT) if steps is None else step_colour(shown, steps[at])
+            heat = f' stroke="{colour}" data-load="{load}"'
         lines.append(f'<path d="{way}" data-u="{u}" data-v="{v}"{heat}/>')
     return lines
 
@@ -131,22 +142,21 @@ def _nodes(shown: Scene, points: Points, radius: float) -> list[str]:
     for node, (x, y) in enumerate(points.tolist()):
         if node >= shown.nodes:
             bus = f"<title>bus {node - shown.nodes}</title>"
-            size = 0.5 * radius
-            marks.append(
-                f'<circle class="bus" data-n="{node}" cx="{x:.1f}" cy="{y:.1f}" '
-                f'r="{size:.1f}">{bus}</circle>'
-            )
+            place = f'cx="{x:.1f}" cy="{y:.1f}" r="{0.5 * radius:.1f}"'
+            marks.append(f'<circle class="bus" data-n="{node}" {place}>{bus}</circle>')
             continue
-        title = f"<title>{node}: {escape(shown.addresses[node])}</title>"
+        title, fill = f"<title>{node}: {escape(shown.addresses[node])}</title>", ""
+        if shown.informed is not None:
+            fill = f' fill="{step_colour(shown, shown.informed[node])}"'
         if node < shown.hosts:
             place = f'cx="{x:.1f}" cy="{y:.1f}" r="{radius:.1f}"'
-            marks.append(f'<circle data-n="{node}" {place}>{title}</circle>')
+            marks.append(f'<circle data-n="{node}" {place}{fill}>{title}</circle>')
         else:
             side = 1.8 * radius
             place = f'x="{x - side / 2:.1f}" y="{y - side / 2:.1f}" width="{side:.1f}"'
-            marks.append(
-                f'<rect class="switch" data-n="{node}" {place} height="{side:.1f}">{title}</rect>'
-            )
+            kind = fill or ' class="switch"'  # the style of a class would hide its own colour
+            place += f' height="{side:.1f}"{kind}'
+            marks.append(f'<rect data-n="{node}" {place}>{title}</rect>')
     for text, (x, y) in zip(shown.labels, points.tolist(), strict=False):
         marks.append(
             f'<text x="{x:.1f}" y="{y - radius - 2:.1f}" text-anchor="middle">{escape(text)}</text>'
@@ -156,12 +166,3 @@ def _nodes(shown: Scene, points: Points, radius: float) -> list[str]:
 
 def _at(point: Points) -> str:
     return f"{point[0]:.1f} {point[1]:.1f}"
-
-
-def _shade(part: float) -> str:
-    """Colour of a load between 0 and 1."""
-    stops = np.array([[int(colour[at : at + 2], 16) for at in (1, 3, 5)] for colour in HEAT])
-    place = part * (len(stops) - 1)
-    below = min(int(place), len(stops) - 2)
-    mixed = stops[below] + (place - below) * (stops[below + 1] - stops[below])
-    return "#" + "".join(f"{round(value):02x}" for value in mixed)

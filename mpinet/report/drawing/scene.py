@@ -1,4 +1,4 @@
-"""Contents of a picture of a network, before it is drawn: places, links, busses, routes, loads."""
+"""Contents of a network's picture before drawing: positions, links, busses, routes and loads."""
 
 from __future__ import annotations
 
@@ -23,10 +23,10 @@ from mpinet.report.lines import bends, kinds_of_links, stubs
 from mpinet.report.shapes import Points, nearest
 
 MOST_LINKS = 100_000
-"""Most links, or processors on busses, of a picture."""
+"""Largest number of links, or of connections between processors and busses, in a picture."""
 
 MOST_ROUTES = 200
-"""Most routes of a picture."""
+"""Largest number of routes in a picture."""
 
 
 Floats = NDArray[np.float64]
@@ -34,18 +34,18 @@ Floats = NDArray[np.float64]
 
 @dataclass(frozen=True, eq=False)
 class Scene:
-    """A picture, before it is drawn."""
+    """Contents of a picture before drawing."""
 
     name: str
-    """The network's topology string."""
+    """Topology string of the network."""
     points: Points
-    """Places of the nodes, and behind them of the busses, if there are any. Shape (N, 2)."""
+    """Positions of the nodes, followed by the positions of the busses. Shape (N, 2)."""
     hosts: int
     """Number of processors; the first points are processors."""
     nodes: int
-    """Number of processors and switches; switches follow the processors, then come busses."""
+    """Number of processors and switches; the points are ordered: processors, switches, busses."""
     links: Ints
-    """Lines: links, or a processor and a bus it is on. Shape (L, 2)."""
+    """Two ends of each line: a link, or a processor and its bus. Shape (L, 2)."""
     bends: Floats
     """Curvature of each link, see `mpinet.report.lines.bends`. Shape (L,)."""
     stubs: Points
@@ -53,11 +53,19 @@ class Scene:
     kinds: Ints
     """Kind of each link, see `mpinet.report.lines.kinds_of_links`. Shape (L,)."""
     loads: Ints | None = None
-    """Messages over each link: the more loaded direction; over each bus. Shape (L,)."""
+    """Number of messages over each link in its more loaded direction, or over its bus. Shape
+    (L,).
+    """
+    steps: Ints | None = None
+    """Step in which each link is used first; after the last step for an unused link. Shape (L,)."""
+    informed: Ints | None = None
+    """Step in which each node receives first; 0 for the node that begins. Shape (nodes,)."""
+    last: int = 0
+    """Last step of the run; a node that receives nothing has a later one."""
     routes: list[list[int]] = field(default_factory=list)
-    """Points that each route passes, in order."""
+    """Points of each route, in order."""
     labels: list[str] = field(default_factory=list)
-    """Labels of the nodes; empty if none are shown."""
+    """Labels of the nodes; empty if no labels are shown."""
     addresses: list[str] = field(default_factory=list)
     """Addresses of the nodes."""
 
@@ -68,12 +76,13 @@ class Scene:
 
     @property
     def aside(self) -> float:
-        """Reach of links beyond the nodes at most, in units of the picture."""
+        """Largest distance that curved links reach beyond the nodes, in units of the picture."""
         return max(float(self.bends.max(initial=0)), float(np.abs(self.stubs).max(initial=0)))
 
     def way(self, u: int, v: int) -> tuple[float, Points]:
-        """Swerve of the link to the left on the way from u to v, and its stub at u (or zeros)."""
-        # A link is stored once, and its swerve is to the left: on the way back it is on the right.
+        """Return the curvature to the left of the link from u to v, and the link's stub at u."""
+        # A link is stored once, with the curvature to the left. In the opposite direction the same
+        # curve is on the right.
         for sign, ends in ((1, (u, v)), (-1, (v, u))):
             for at in np.flatnonzero((self.links == ends).all(axis=1)):
                 return sign * float(self.bends[at]), sign * self.stubs[at]
@@ -81,7 +90,7 @@ class Scene:
 
 
 def pulled(ends: Points, bends: Floats) -> Points:
-    """Control points of swerving links: shape (L, 2), from ends of shape (L, 2, 2)."""
+    """Return control points of curved links: shape (L, 2), from ends of shape (L, 2, 2)."""
     way = ends[:, 1] - ends[:, 0]
     aside = np.stack([-way[:, 1], way[:, 0]], axis=1)
     aside /= np.maximum(np.hypot(*aside.T), 1e-12)[:, np.newaxis]
@@ -99,37 +108,37 @@ def scene(
     label: str = "none",
     seed: int = 0,
 ) -> Scene:
-    """Compose a picture (collective: the machine meters the loads).
+    """Compose a picture (collective: the machine measures the loads).
 
     Parameters
     ----------
     topology : Topology or str
         The network.
     paths : sequence of (int, int)
-        Sources and targets of routes to show.
+        Sources and targets of the routes to show.
     routes, load : str, optional
-        Traffic patterns whose routes to show, and under which to colour the links.
+        Traffic patterns: `routes` are shown as routes, `load` colours the links by load.
     routing : str, optional
-        The routing of the routes. Default: the network's first.
+        Routing of the routes. Default: the network's first routing.
     label : str
-        What stands at the nodes: none, number or address.
+        Labels of the nodes: none, number or address.
     seed : int
-        For whatever is drawn at random.
+        Seed of random patterns and routings.
 
     Raises
     ------
     UsageError
-        There is too much to show.
+        The picture would have too many links or routes.
     """
     network = open_topology(topology)
-    # Refused before the layout, which takes the longest of all parts of a picture.
+    # Checked before the layout, which is the slowest part of a picture.
     require_scene(network, routes, label, seed)
     points, lines, aside, ring_ends, kinds = _wiring(network)
     found: Loads | None = None
     if load is not None:
-        found = loads(network, _routing(network, routing, seed), load, seed)
+        found = loads(network, network.routing(routing, seed), load, seed)
     ends = [*paths, *_ends(network, routes, seed)]
-    way = _routing(network, routing, seed) if ends else None
+    way = network.routing(routing, seed) if ends else None
     addresses = [network.address(node) for node in range(network.size)]
     labels = {"none": [], "address": addresses, "number": list(map(str, range(network.size)))}
     return Scene(
@@ -149,12 +158,12 @@ def scene(
 
 
 def require_scene(network: Topology, routes: str | None, label: str, seed: int = 0) -> None:
-    """Raise `UsageError` if a picture would show too much, before anything is laid out."""
+    """Raise `UsageError` if a picture would have too many nodes, links or routes."""
     require_drawable(network)
     if network.size * network.ports > 20 * MOST_LINKS:
         raise UsageError(
             f"{network.name} has {network.size:,} nodes of {network.ports:,} ports: a picture "
-            f"shows {MOST_LINKS:,} links at most."
+            f"shows at most {MOST_LINKS:,} links."
         )
     if label not in get_args(Label):
         raise UsageError(f"Labels are {', '.join(get_args(Label))}, not {label!r}.")
@@ -162,12 +171,12 @@ def require_scene(network: Topology, routes: str | None, label: str, seed: int =
     if total > MOST_ROUTES:
         raise UsageError(
             f"The pattern {routes} has {total:,} routes on {network.name}: a picture shows "
-            f"{MOST_ROUTES} at most; loads show what more come to."
+            f"at most {MOST_ROUTES}. Use --loads for patterns with more routes."
         )
 
 
 def _wiring(network: Topology) -> tuple[Points, Ints, Floats, Points, Ints]:
-    """Places, lines, their swerves, their stubs, and their kinds."""
+    """Return positions, lines, and the curvatures, stubs and kinds of the lines."""
     points = layout(network)
     if network.links:
         lines = edges(network)
@@ -188,7 +197,7 @@ def _wiring(network: Topology) -> tuple[Points, Ints, Floats, Points, Ints]:
 
 
 def _bus_places(points: Points, pairs: Ints) -> Points:
-    """Middles of the busses' members; busses with equal members stand side by side."""
+    """Return the centre of each bus's members; equal centres are spread out."""
     busses = int(pairs[:, 1].max()) + 1
     counts = np.bincount(pairs[:, 1], minlength=busses)[:, np.newaxis]
     middles = np.zeros((busses, 2))
@@ -199,18 +208,15 @@ def _bus_places(points: Points, pairs: Ints) -> Points:
     for bus, middle in enumerate(np.round(middles, 6).tolist()):
         before = taken.get(tuple(middle), 0)
         taken[tuple(middle)] = before + 1
-        # About the golden angle: dots of any number of equal busses come to lie apart.
+        # The turn is about the golden angle, which separates the dots of any number of equal
+        # busses.
         turn = 2.4 * before
         middles[bus] += room * np.sqrt(before) * np.array([np.cos(turn), np.sin(turn)])
     return middles
 
 
-def _routing(network: Topology, name: str | None, seed: int) -> Routing:
-    return network.routing(name, seed)
-
-
 def _ends(network: Topology, routes: str | None, seed: int) -> list[tuple[int, int]]:
-    """Sources and targets of a pattern."""
+    """Return the sources and targets of a pattern as pairs."""
     if routes is None:
         return []
     pattern = traffic(network, routes, seed)
@@ -220,7 +226,7 @@ def _ends(network: Topology, routes: str | None, seed: int) -> list[tuple[int, i
 
 
 def _stops(network: Topology, routing: Routing, source: int, target: int) -> list[int]:
-    """Points of a route: its nodes, and the busses between them."""
+    """Return the points of a route: its nodes and the busses between them."""
     nodes, ports = path(network, routing, source, target)
     if network.links:
         return nodes
@@ -231,7 +237,7 @@ def _stops(network: Topology, routing: Routing, source: int, target: int) -> lis
 
 
 def _line_loads(network: Topology, lines: Ints, found: Loads) -> Ints:
-    """Loads of the lines: a link's more loaded direction, or a line's bus."""
+    """Return the load of each line: of the link's more loaded direction, or of the bus."""
     if not network.links:
         by_bus: Ints = found.channels[lines[:, 1] - network.size]
         return by_bus
@@ -246,33 +252,50 @@ def _line_loads(network: Topology, lines: Ints, found: Loads) -> Ints:
     return on_links
 
 
-def with_moves(shown: Scene, network: Topology, moves: Mapping[str, Ints]) -> Scene:
-    """Colour a picture's links by a recording's movements.
+def with_moves(
+    shown: Scene, network: Topology, moves: Mapping[str, Ints], informed: Ints | None = None
+) -> Scene:
+    """Return a picture whose links are coloured by the movements of a recording.
 
     Parameters
     ----------
     shown : Scene
-        The network's picture.
+        Picture of the network.
     network : Topology
         The network.
     moves : mapping of str to ndarray of int64
-        The columns ``sender`` and ``port`` of a recording.
+        Columns ``sender``, ``receiver``, ``port`` and ``step`` of the recording.
+    informed : ndarray of int64, optional
+        Step in which each node receives first: links and nodes are coloured by steps, not by loads.
     """
-    nodes, ports = (axis.ravel() for axis in np.indices((network.size, network.ports)))
-    count = np.bincount(moves["sender"] * network.ports + moves["port"], minlength=len(nodes))
-    wired = network.neighbor(nodes, ports) >= 0
-    nodes, ports, count = nodes[wired], ports[wired], count[wired]
-    if network.links:
-        channels, ends = count, np.stack([nodes, ports], axis=1)
-    else:
-        channels, ends = np.zeros(shown.busses, np.int64), np.empty((0, 2), np.int64)
-        np.add.at(channels, network.channel(nodes, ports), count)
-    found = Loads(int(count.sum()), int(count.sum()), np.zeros(0, np.int64), channels, ends)
-    return replace(shown, loads=_line_loads(network, shown.links, found))
+    once = np.ones(len(moves["step"]), np.int64)
+    shown = replace(shown, loads=_by_line(shown, network, moves, once, np.add))
+    if informed is None:
+        return shown
+    never = int(moves["step"].max(initial=1)) + 1
+    first = never - _by_line(shown, network, moves, never - moves["step"], np.maximum)
+    return replace(shown, steps=first, informed=informed, last=never - 1)
+
+
+def _by_line(
+    shown: Scene, network: Topology, moves: Mapping[str, Ints], each: Ints, joined: np.ufunc
+) -> Ints:
+    """Return the largest value of each line's directions; `joined` combines values of movements."""
+    if not network.links:
+        values = np.zeros(shown.busses, np.int64)
+        joined.at(values, network.channel(moves["sender"], moves["port"]), each)
+        return values[shown.links[:, 1] - network.size]
+    ends = np.sort([moves["sender"], moves["receiver"]], axis=0)
+    number = np.array([network.size, 1])
+    line = np.searchsorted(shown.links @ number, number @ ends)  # links are in ascending order
+    values = np.zeros((2, len(shown.links)), np.int64)  # by direction
+    joined.at(values, ((moves["sender"] > moves["receiver"]).astype(np.int64), line), each)
+    most: Ints = values.max(axis=0)
+    return most
 
 
 def summary(shown: Scene) -> dict[str, Any]:
-    """Numbers that summarize a picture."""
+    """Return the counts of a picture: nodes, links, routes and loads."""
     described: dict[str, Any] = {
         "nodes": shown.nodes,
         "links": 0 if shown.busses else len(shown.links),

@@ -1,1 +1,1 @@
-"""The ledger as people read it: in a terminal, and as a page for a browser."""
+"""The ledger of claims as text for a terminal and as a page for a browser."""

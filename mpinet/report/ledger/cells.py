@@ -1,4 +1,4 @@
-"""Cells of the papers' tables: what is printed beside what was measured, each of a claim."""
+"""Cells of the papers' tables: printed and measured value of a claim."""
 
 from __future__ import annotations
 
@@ -11,45 +11,45 @@ from mpinet.claims.relation import FACTS
 from mpinet.report.tables import cell_text
 
 LedgerRows = Mapping[str, Mapping[str, Any]]
-"""Verdicts as JSON knows them, by their ids."""
+"""Verdicts as JSON objects, by claim id."""
 
 SIGNS = {"<=": "≤ ", ">=": "≥ ", "<": "< ", ">": "> ", "~": "~ "}
-"""Signs of relations in front of printed values."""
+"""Signs of relations, placed before printed values."""
 
 
 @dataclass(frozen=True)
 class PublishedCell:
-    """A cell of a table, or a point of a figure's series."""
+    """Cell of a table, or point of a figure's series."""
 
     row: str | float
-    """Label of the cell's row; for a point of a figure the place on the horizontal axis."""
+    """Label of the cell's row; for a point of a figure, the position on the horizontal axis."""
     column: str
-    """Label of the cell's column; for a point of a figure the name of the series."""
+    """Label of the cell's column; for a point of a figure, the name of the series."""
     claim: str
-    """The id of its claim."""
+    """Id of the cell's claim."""
     relation: str
-    """The relation that has to hold between the two values."""
+    """Relation between measured and printed value that the claim states."""
     printed: Any
-    """Value that the paper prints."""
+    """Value printed in the paper."""
     measured: Any
-    """Value that was measured."""
+    """Measured value."""
     agrees: bool
     """True if the relation holds."""
 
     @property
     def sign(self) -> str:
-        """Sign of the relation in front of the printed value; empty for equality."""
+        """Sign of the relation, placed before the printed value; empty for equality."""
         return SIGNS.get(self.relation, "") if self.relation not in FACTS else ""
 
     def rounded(self, value: Any, digits: int) -> str:
-        """Format a value; one of a cell with decimals has as many as its column."""
+        """Format a value; a cell with decimals gets as many decimals as its column."""
         if isinstance(value, float) and isinstance(self.printed, float):
             return f"{value:.{digits}f}"
         return cell_text(value)
 
 
 def digits_of(cells: Iterable[PublishedCell]) -> dict[str, int]:
-    """Return the most decimals that are printed in each column."""
+    """Return the largest number of decimals printed in each column."""
     found: dict[str, int] = {}
     for cell in cells:
         if isinstance(cell.printed, float):
@@ -62,7 +62,7 @@ def _decimals(printed: float) -> int:
 
 
 def cells_of(table: PaperTable | MeasuredTable, rows: LedgerRows) -> list[PublishedCell]:
-    """Return the cells of a table whose claims are judged, row by row."""
+    """Return the cells of a table row by row, for claims with a verdict."""
     if isinstance(table, MeasuredTable):
         return [cell for column in table.columns for cell in _column(column, rows)]
     return [
@@ -75,17 +75,16 @@ def cells_of(table: PaperTable | MeasuredTable, rows: LedgerRows) -> list[Publis
 
 
 def _row(label: str, row: Mapping[str, Any]) -> Iterator[PublishedCell]:
-    """Yield the cells of a claim whose values are objects with a field a cell."""
+    """Yield the cells of a claim whose values are objects with one field per cell."""
     claimed, measured = row["claimed"], row["measured"]
     if isinstance(claimed, Mapping) and isinstance(measured, Mapping):
-        # A verdict keeps the failing fields with its witness alone; a row without one agrees in all
-        # cells.
+        # A verdict stores the failing fields in its witness. Without a witness, all cells agree.
         wrong = row["witness"]["where"].get("fields", ()) if row["witness"] else ()
         yield from _fields(label, "", row, claimed, measured, wrong)
 
 
 def _column(column: ClaimColumn, rows: LedgerRows) -> Iterator[PublishedCell]:
-    """Yield the cells of a column, from the points of its claim."""
+    """Yield the cells of a column, one for each point of its claim."""
     row = rows.get(column.claim)
     values = {value["point"]: value for value in row["values"] or ()} if row else {}
     for label, point in column.points.items():
@@ -109,7 +108,7 @@ def _fields(
     measured: Mapping[str, Any],
     wrong: Iterable[str],
 ) -> Iterator[PublishedCell]:
-    """Yield a cell for each field; its column is the field's name behind `front`."""
+    """Yield a cell for each field; its column is `front` followed by the field's name."""
     for name, printed in claimed.items():
         found, agrees = measured.get(name), name not in wrong
         yield PublishedCell(label, front + name, row["id"], row["relation"], printed, found, agrees)

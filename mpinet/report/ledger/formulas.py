@@ -1,7 +1,7 @@
-"""Formulas in sentences as HTML: letters in italics, scripts raised and lowered, signs as printed.
+"""Formulas in sentences as HTML: italic letters, superscripts and subscripts, mathematical signs.
 
 Statements are written for a terminal (``2^k D(B) - floor(n/2)``). A page shows the same letters and
-digits; a name of a network is code.
+digits. Names of networks are set as code.
 """
 
 from __future__ import annotations
@@ -11,10 +11,10 @@ from collections.abc import Callable
 from html import escape
 
 ADDRESS = re.compile(r"((?<!\S)[(]?[a-z]+:\S+)")
-"""A word that names a network, ``hdn:2x2,super=-/0``, which no formula is."""
+"""Pattern of a network's name, such as ``hdn:2x2,super=-/0``, which is never a formula."""
 
 INNER = r"(?:[^()]|\((?:[^()]|\((?:[^()]|\([^()]*\))*\))*\))*"
-"""Pattern of what is between a bracket and the one that closes it."""
+"""Pattern of the text between a bracket and its closing bracket."""
 
 SCRIPT = rf"(\{{[^{{}}]*\}}|\({INNER}\)|-?\d+|(?:floor|ceil)\({INNER}\)|-?[A-Za-z]\d*)"
 LOWERED = re.compile(rf"\b(log|[A-Z]{{1,3}}|[A-Za-z]'*)_{SCRIPT}")
@@ -36,7 +36,7 @@ SIGNS = {
 PRIMES = re.compile(r"(?<=\b[A-Za-z])'+(?![A-Za-z])")
 
 LETTER = re.compile(r"<[^>]*>|&\w+;|(?<![A-Za-z'])((?!x\d)[b-zB-HJ-Z]|a(?=[,)|/]|<su))(?![A-Za-z])")
-"""A tag or entity, or a letter by itself, unless it is an article or the x of ``2x3``."""
+"""Pattern of a tag, an entity, or a single letter other than an article or the x of ``2x3``."""
 
 
 def typeset(text: str) -> str:
@@ -48,7 +48,7 @@ def typeset(text: str) -> str:
 
 
 def _printed(text: str) -> str:
-    """Return escaped text without names of networks as HTML."""
+    """Return escaped text as HTML; the text contains no names of networks."""
     text = _replaced(LOWERED, lambda found: f"{found[1]}<sub>{_script(found[2])}</sub>", text)
     text = _replaced(RAISED, lambda found: f"<sup>{_script(found[1])}</sup>", text)
     text = _replaced(ENCLOSED, lambda found: ENCLOSING[found[1]].format(found[2]), text)
@@ -59,14 +59,14 @@ def _printed(text: str) -> str:
 
 
 def _replaced(pattern: re.Pattern[str], by: Callable[[re.Match[str]], str], text: str) -> str:
-    """Replace what a pattern finds, and then what it finds within that."""
+    """Replace all matches of a pattern, including matches within replaced text."""
     found = 1
-    # Scripts stand within scripts, as in 2^(2^k), and one pass only finds the outer ones.
+    # Superscripts can be nested, as in 2^(2^k). One pass replaces only the outer ones.
     while found:
         text, found = pattern.subn(by, text)
     return text
 
 
 def _script(text: str) -> str:
-    """Return a script without its brackets, with signs in place of hyphens."""
+    """Return a script without its brackets, with minus signs instead of hyphens."""
     return re.sub(rf"^(?:\{{(.*)\}}|\(({INNER})\))$", r"\1\2", text).replace("-", "−")

@@ -1,4 +1,4 @@
-"""The page's head: what was run, what came out, the main findings, and how to read the rest."""
+"""Head of the ledger's page: the run, its verdicts, the main findings, and reading instructions."""
 
 from __future__ import annotations
 
@@ -21,25 +21,25 @@ STATED = {
     "open": "open",
     "error": "failed",
 }
-"""Counts of a paper's own rows, with their headings."""
+"""Headings of the counts of a paper's own claims."""
 
 ADDED = {
-    "claims": "rows of ours",
+    "claims": "added rows",
     "holds": "hold",
     "refuted": "refuted",
     "beaten": "stated steps beaten",
     "open": "open",
     "error": "failed",
 }
-"""Counts of the rows that no paper has, with their headings."""
+"""Headings of the counts of rows that mpinet adds to a paper."""
 
 
 USED = ("python", "numpy", "numba", "networkx", "mpi4py", "mpi")
-"""Packages whose versions are named."""
+"""Packages whose versions are listed."""
 
 
 def head(document: Mapping[str, Any]) -> str:
-    """Return title, date, versions, and the commands that run it again."""
+    """Return title, date, versions, and the commands to repeat the run."""
     made = document.get("made") or {}
     command = join(document["command"])
     commit = made.get("commit")
@@ -61,29 +61,28 @@ def head(document: Mapping[str, Any]) -> str:
     )
     return f"""<header>
 <h1>The ledger</h1>
-<p class="lead">What papers on interconnection networks claim, and what comes out when each claim is
-measured on an emulator.</p>
+<p class="lead">Claims of papers on interconnection networks, each measured on an emulator.</p>
 <dl>
 {listed}
 </dl>
-<h2 id="rerun">To run it again</h2>
+<h2 id="rerun">Repeat the run</h2>
 <pre><code class="command">{unbroken(_rerun(command, commit))}</code></pre>
-<p>The digest is the same for any number of ranks, and the same again if nothing has changed:
-{command_html("mpinet verify --from ledger.json --html page.html")} makes this page of the result
-file, without measuring.</p>
+<p>The digest is the same for any number of ranks and in every repetition.
+{command_html("mpinet verify --from ledger.json --html page.html")} makes this page from the result
+file without measuring.</p>
 <p class="quiet">mpinet {escape(__version__)}, MIT License, © 2026 mpinet developers.
-The networks are defined in the documentation, a page for each paper
-(<code>docs/papers/</code>), with readings and corrections.</p>
+The documentation (<code>docs/papers/</code>) defines the networks, with readings and corrections,
+on a page for each paper.</p>
 </header>"""
 
 
 CODE = ("commit", "digest", "command")
-"""Fields that are set as code."""
+"""Fields set as code."""
 
 
 def _rerun(command: str, commit: str | None) -> str:
-    """Return the commands from a fresh checkout to this result."""
-    # A plus marks a changed checkout: only the commit below it can be checked out.
+    """Return the commands that repeat this result from a fresh checkout."""
+    # A plus marks a changed checkout. Only its commit without the plus can be checked out.
     at = commit.rstrip("+") if commit else "COMMIT"
     words = command if "--out" in command.split() else f"{command} --out ledger.json"
     return (
@@ -93,7 +92,7 @@ def _rerun(command: str, commit: str | None) -> str:
 
 
 def counts(summary: Mapping[str, Any], papers: Sequence[Paper]) -> str:
-    """Return the verdicts by paper."""
+    """Return the table of verdicts by paper."""
     names = [f'<a href="#paper-{escape(found.room)}">{escape(found.room)}</a>' for found in papers]
     heading = "".join(f'<th scope="col">{name}</th>' for name in ["", *names, "all"])
     columns = [*summary["papers"], summary["all"]]
@@ -105,16 +104,16 @@ def counts(summary: Mapping[str, Any], papers: Sequence[Paper]) -> str:
     bodies = "\n".join(f"<tbody>\n{_lines(*block)}\n</tbody>" for block in blocks)
     return f"""<h2 id="counts">Verdicts</h2>
 <div class="wide"><table class="counts">
-<caption>What the papers state, by verdict; the errors that refute it, by grade (claims that fail
-for one reason share an error); and the rows that we have added: corrected statements, further
-facts, and optima beside stated steps</caption>
+<caption>Statements of the papers by verdict; errors of refuted statements by grade (claims that
+fail for the same reason share an error); and added rows: corrected statements, further facts, and
+optima to compare with stated steps</caption>
 <thead><tr>{heading}</tr></thead>
 {bodies}
 </table></div>"""
 
 
 def _lines(headings: Mapping[str, str], columns: Sequence[Mapping[str, int]]) -> str:
-    """Return the lines of a block of counts that has any."""
+    """Return the table rows of a block of counts; empty if all counts are zero."""
     return "\n".join(
         _line(text, [column[name] for column in columns])
         for name, text in headings.items()
@@ -128,7 +127,7 @@ def _line(text: str, counted: Sequence[int]) -> str:
 
 
 def findings(papers: Sequence[Paper], rows: Sequence[Mapping[str, Any]]) -> str:
-    """Return the main findings that have a judged claim."""
+    """Return the main findings that have a claim with a verdict."""
     known = {row["id"] for row in rows}
     every = sorted(
         (finding for found in papers for finding in found.findings if set(finding.claims) & known),
@@ -154,17 +153,16 @@ def _finding(finding: MainFinding, known: set[str]) -> str:
 
 
 def reading() -> str:
-    """Explain the words and signs of the tables."""
+    """Return the explanation of the words and signs in the tables."""
     return """<h2 id="reading">How to read the tables</h2>
-<p>A claim that <b>holds</b> does so on the points that were tested, where <i>measured</i> and
-<i>claimed</i> are those of the last point. A <b>refuted</b> one fails at the witness, the first
-point of its range that does, and the command beside it measures that again; below stands at how
-many points it fails. Steps that are stated are <b>beaten</b> where fewer are
-enough: this refutes nobody. An <b>open</b> claim could not be tested. What is <i>claimed</i> is the
-paper's formula or printed number; a note says where printed text was corrected, which reading was
-taken, or what stands in for a network that does not exist. Before it stands the relation that has
-to hold:
-= &lt; &lt;= &gt; &gt;= as usual, ~ within a tolerance, <i>in</i> a range of values; <i>all</i>,
-<i>exists</i>, <i>iso</i> (isomorphic), <i>iff</i>, <i>superset</i> and =&gt; state a fact, which is
-so (yes) or not (no). In the papers' tables a cell shows what was measured, behind the printed value
-where that is wrong, and leads to its claim.</p>"""
+<p>A claim <b>holds</b> if the measurement agrees at every tested point. The columns <i>measured</i>
+and <i>claimed</i> show the last point. A <b>refuted</b> claim fails at the witness, the first
+failing point of its range. The command next to the witness repeats the measurement, and the line
+below counts the failing points. A stated number of steps is <b>beaten</b> if fewer steps are
+possible, which is no refutation. An <b>open</b> claim could not be tested. The <i>claimed</i> value
+is the paper's formula or printed number. A note names corrections of the printed text, the chosen
+reading, or a substitute for a network without existence. The sign before the claimed value is the
+claimed relation: = &lt; &lt;= &gt; &gt;= as usual, ~ within a tolerance, <i>in</i> a range of
+values. The words <i>all</i>, <i>exists</i>, <i>iso</i> (isomorphic), <i>iff</i>, <i>superset</i>
+and =&gt; state a fact, which is true (yes) or false (no). In the papers' tables a cell shows the
+measured value, after the printed value if that is wrong, and links to its claim.</p>"""

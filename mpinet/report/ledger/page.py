@@ -1,4 +1,4 @@
-"""The ledger as a page for a browser: one file that needs no other."""
+"""The ledger as one self-contained HTML page."""
 
 from __future__ import annotations
 
@@ -23,10 +23,10 @@ from mpinet.report.ledger.remade import PagePlace, command_html, link, places, r
 from mpinet.report.ledger.terminal import extent_text, quotation_text
 
 LedgerRow = Mapping[str, Any]
-"""A verdict as JSON knows it."""
+"""A verdict as a JSON object."""
 
 LABELS = ("verdict", "claim", "statement", "measured", "claimed", "where")
-"""Columns of a paper's claims."""
+"""Columns of the table of a paper's claims."""
 
 
 def write_page(path: Path, document: Mapping[str, Any]) -> None:
@@ -37,7 +37,7 @@ def write_page(path: Path, document: Mapping[str, Any]) -> None:
     path : Path
         The file.
     document : mapping
-        The document of ``mpinet verify``.
+        Document of ``mpinet verify``.
     """
     with whole_file(path) as file:
         file.write(page(document).encode())
@@ -61,20 +61,20 @@ def page(document: Mapping[str, Any]) -> str:
 {parts}
 <script>
 {part("ledger", "page.js")}</script>"""
-    return html_page("The ledger: what papers on interconnection networks claim, measured", body)
+    return html_page("The ledger: claims of papers on interconnection networks, measured", body)
 
 
 def html_page(title: str, body: str) -> str:
-    """Return a page in the ledger's style, which needs no other file."""
+    """Return a self-contained page in the ledger's style."""
     return html.page(title, part("ledger", "page.css"), body)
 
 
 def _paper(name: str) -> Paper:
-    return paper(name) if name in ROOMS else Paper(name, "claims of one's own", ())
+    return paper(name) if name in ROOMS else Paper(name, "user-defined claims", ())
 
 
 def _choice(name: str, values: Iterable[str]) -> str:
-    """Boxes to tick, all of them ticked."""
+    """Return checkboxes for some values, all of them ticked."""
     boxes = "\n".join(
         f'<label><input type="checkbox" name="{name}" value="{escape(value)}" checked>'
         f" {escape(value)}</label>"
@@ -84,7 +84,7 @@ def _choice(name: str, values: Iterable[str]) -> str:
 
 
 def _section(found: Paper, rows: Sequence[LedgerRow]) -> str:
-    """Section of a paper: its errors, claims, tables made again, and plots."""
+    """Return the section of a paper: errors, claims, reproduced tables, and plots."""
     by_id = {str(row["id"]): row for row in rows}
     plots = "\n".join(drawn(plot, by_id) for plot in found.plots)
     cited = f'<p class="citation">{escape(found.citation)} {doi_link(found)}</p>'
@@ -100,7 +100,7 @@ def _section(found: Paper, rows: Sequence[LedgerRow]) -> str:
 
 
 def claims_table(found: Paper, rows: Sequence[LedgerRow], by_id: LedgerRows) -> str:
-    """Return the table of a paper's claims; `by_id` has those that its tables lead to."""
+    """Return the table of a paper's claims; `by_id` has the claims that its tables link to."""
     heading = "".join(f'<th scope="col">{label}</th>' for label in LABELS)
     at = places(found, by_id)
     entries = "\n".join(_row(found, row, at.get(row["id"], [])) for row in rows)
@@ -114,14 +114,14 @@ def claims_table(found: Paper, rows: Sequence[LedgerRow], by_id: LedgerRows) -> 
 
 
 def doi_link(found: Paper) -> str:
-    """Return a link to the paper's digital object identifier; empty if it is not known."""
+    """Return a link to the paper's DOI; empty if the DOI is unknown."""
     if not found.doi:
         return ""
     return f'<a href="https://doi.org/{escape(found.doi)}">doi:{escape(found.doi)}</a>'
 
 
 def errors_list(found: Paper, rows: Sequence[LedgerRow]) -> str:
-    """Return the list of the distinct errors, each with the claims that it refutes."""
+    """Return the list of a paper's distinct errors, each with the claims that it refutes."""
     refuted = [row for row in rows if row["verdict"] == "refuted"]
     known = {row["cause"] for row in refuted}
     shown = {name: cause for name, cause in found.causes.items() if name in known}
@@ -144,7 +144,7 @@ def _links(refuted: Sequence[LedgerRow], cause: str) -> str:
 
 
 def _row(found: Paper, row: LedgerRow, at: Sequence[PagePlace]) -> str:
-    """Row of a claim: the statement beside the measurement."""
+    """Return the table row of a claim: statement, verdict and measurement."""
     measured, claimed = "", ""
     if row["points"]:
         measured, claimed = value_html(row["measured"]), value_html(row["claimed"])
@@ -168,12 +168,12 @@ def _row(found: Paper, row: LedgerRow, at: Sequence[PagePlace]) -> str:
 
 
 def _cell(label: str, content: str) -> str:
-    """Cell that names its column where there is no room for a heading."""
+    """Return a cell with its column's name, which narrow screens show in place of a heading."""
     return f'<td data-label="{label}">' + (f"<div>{content}</div>" if content else "") + "</td>"
 
 
 def _remarks(found: Paper, row: LedgerRow) -> str:
-    """Remarks on a row, below its statement."""
+    """Return the remarks below a claim's statement."""
     remarks = []
     if row["quotation"]:
         remarks.append(f'<span class="note">{escape(quotation_text(row))}</span>')
@@ -182,7 +182,7 @@ def _remarks(found: Paper, row: LedgerRow) -> str:
     if row["note"]:
         remarks.append(f'<span class="note">Note: {typeset(row["note"])}</span>')
     if row["corrects"]:
-        remarks.append(f"A corrected statement of ours, in place of {link(row['corrects'])}.")
+        remarks.append(f"Our corrected statement, in place of {link(row['corrects'])}.")
     if not row["measures"]:
         remarks.append("By formula: no network is measured.")
     if row["verdict"] == "refuted" and row["cause"] in found.causes:
@@ -194,7 +194,7 @@ def _remarks(found: Paper, row: LedgerRow) -> str:
 
 
 def _where(row: LedgerRow) -> str:
-    """Tested range of a claim, or its witness and command, or the reason."""
+    """Return the tested range of a claim, or its witness and command, or the reason."""
     if row["witness"] is not None:
         return _witness(row, row["replay"] or "") + _extent(row)
     remarks = [f"tested: {row['tested']}"] if row["points"] else []
@@ -202,13 +202,13 @@ def _where(row: LedgerRow) -> str:
 
 
 def _witness(row: LedgerRow, replay: str) -> str:
-    """Smallest witness, with the command that measures it again."""
+    """Return the smallest witness with the command that repeats its measurement."""
     witness = value_html({**row["witness"]["point"], **row["witness"]["where"]})
     return f"{witness}{'<br>' * bool(witness)}{command_html(replay)}"
 
 
 def _extent(row: LedgerRow) -> str:
-    """Number of points at which a claim fails, and a non-degenerate witness if it differs."""
+    """Return the number of failing points, and a non-degenerate witness if it differs."""
     remarks = []
     if text := extent_text(row):
         remarks.append(typeset(text))

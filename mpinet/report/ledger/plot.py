@@ -1,4 +1,4 @@
-"""Plots of the ledger as SVG within the page: claimed beside measured values."""
+"""Plots of claimed and measured values as SVG within the ledger's page."""
 
 from __future__ import annotations
 
@@ -15,26 +15,26 @@ WIDTH, HEIGHT = 560, 320
 LEFT, RIGHT, TOP, BOTTOM = 58, 14, 12, 44
 
 LOG = 30.0
-"""Least ratio of largest to smallest value for which an axis is logarithmic."""
+"""Smallest ratio of largest to smallest value for a logarithmic axis."""
 
 Points = list[tuple[float, float]]
 
 
 def drawn(plot: Plot, rows: Mapping[str, Mapping[str, Any]]) -> str:
-    """Draw a plot as a figure in HTML; a sentence if fewer than two points were measured.
+    """Return a plot as an HTML figure; a sentence if fewer than two points were measured.
 
-    It is empty if none of its claims was judged.
+    The text is empty if no claim of the plot has a verdict.
 
     Parameters
     ----------
     plot : Plot
-        What to draw.
+        The plot.
     rows : mapping
-        Verdicts as JSON knows them, by their ids.
+        Verdicts as JSON objects, by claim id.
     """
     curves = [(curve, points_of(curve, plot.against, rows)) for curve in plot.curves]
     curves = [(curve, points) for curve, points in curves if points]
-    # One point has no axis to scale, and quick runs often leave a curve with no more.
+    # An axis cannot be scaled by one point, and quick runs often measure only one point of a curve.
     if max((len(points) for _, points in curves), default=0) < 2:
         if not any(claim in rows for curve in plot.curves for claim in curve.claims()):
             return ""
@@ -71,7 +71,7 @@ def drawn(plot: Plot, rows: Mapping[str, Mapping[str, Any]]) -> str:
 
 
 def points_of(curve: ClaimCurve, against: str, rows: Mapping[str, Mapping[str, Any]]) -> Points:
-    """Points of a curve, from left to right."""
+    """Return the points of a curve, from left to right."""
     return sorted(
         {
             (x, y)
@@ -84,7 +84,7 @@ def points_of(curve: ClaimCurve, against: str, rows: Mapping[str, Mapping[str, A
 def places_of(
     curve: ClaimCurve, against: str, rows: Mapping[str, Mapping[str, Any]]
 ) -> Iterable[tuple[str, Any, Mapping[str, Any]]]:
-    """Yield a curve's points: the claim, the place on the horizontal axis, and what was found."""
+    """Yield a curve's points: claim, position on the horizontal axis, and values."""
     for claim in curve.claims():
         for value in (rows[claim]["values"] or []) if claim in rows else []:
             arguments = dict(word.partition("=")[::2] for word in value["point"].split())
@@ -93,18 +93,18 @@ def places_of(
 
 
 def value_of(curve: ClaimCurve, value: Mapping[str, Any], which: str) -> Any:
-    """Return what was ``measured`` or ``claimed`` at a point of a curve."""
+    """Return the value ``measured`` or ``claimed`` at a point of a curve."""
     found = value[which]
     return found.get(curve.key) if curve.key and isinstance(found, Mapping) else found
 
 
 def is_number(value: Any) -> bool:
-    """Return whether a value has a place on an axis."""
+    """Return whether a value can be placed on an axis."""
     return isinstance(value, int | float) and value > 0
 
 
 def _place(arguments: Mapping[str, str], value: Mapping[str, Any], against: str) -> Any:
-    """Value of a point on the horizontal axis."""
+    """Return a point's value on the horizontal axis."""
     if against == "claimed":
         return value["claimed"]
     if against == "size":
@@ -113,12 +113,12 @@ def _place(arguments: Mapping[str, str], value: Mapping[str, Any], against: str)
 
 
 def along(plot: Plot) -> str:
-    """Return what stands at a plot's horizontal axis."""
+    """Return the label of a plot's horizontal axis."""
     return "processors N" if plot.against == "size" else plot.against
 
 
 class _Axis:
-    """Axis: maps values to places."""
+    """Axis that maps values to positions."""
 
     def __init__(self, values: Sequence[float], begin: float, end: float):
         least, most = min(values), max(values)
@@ -133,12 +133,12 @@ class _Axis:
         return log2(value) if self._log else value
 
     def at(self, value: float) -> float:
-        """Place of a value on the axis."""
+        """Return the position of a value on the axis."""
         share = (self._of(value) - self._low) / ((self._high - self._low) or 1.0)
         return round(self._begin + share * (self._end - self._begin), 1)
 
     def ticks(self) -> Iterable[tuple[float, str]]:
-        """Values of the ticks, with their labels."""
+        """Return the positions of the ticks with their labels."""
         if self._log:
             every = max(1, ceil((self._high - self._low) / 8))
             exponents = range(int(self._low), int(self._high) + 1, every)
@@ -148,12 +148,12 @@ class _Axis:
 
 
 def is_wide(values: Sequence[float]) -> bool:
-    """Return whether an axis of these values is logarithmic."""
+    """Return whether an axis for these values is logarithmic."""
     return max(values) > LOG * min(values)
 
 
 def _round_step(step: float) -> float:
-    """Round up to the next of 1, 2, 5, 10, .."""
+    """Round up to the next of 1, 2, 5, 10, 20, 50, ..."""
     power = 10.0 ** floor(log2(step) / log2(10))
     return next(power * factor for factor in (1, 2, 5, 10) if power * factor >= step)
 
@@ -184,8 +184,8 @@ def _labels(plot: Plot) -> Iterable[str]:
 
 
 def _diagonal(across: _Axis, up: _Axis) -> str:
-    """Draw the line on which measured equals claimed."""
-    # The line ends where both axes do, or it would leave the frame.
+    """Draw the line of equal measured and claimed values."""
+    # The line ends where the shorter axis ends, so it stays within the frame.
     most = min(max(v for v, _ in across.ticks()), max(v for v, _ in up.ticks()))
     least = max(min(v for v, _ in across.ticks()), min(v for v, _ in up.ticks()))
     ends = f'x1="{across.at(least)}" y1="{up.at(least)}" x2="{across.at(most)}" y2="{up.at(most)}"'
@@ -195,7 +195,7 @@ def _diagonal(across: _Axis, up: _Axis) -> str:
 def _curve(
     curve: ClaimCurve, points: Points, number: int, across: _Axis, up: _Axis, scattered: bool
 ) -> Iterable[str]:
-    """Draw a line through the points, and the points."""
+    """Draw a curve's points and the line through them."""
     at = [(across.at(x), up.at(y)) for x, y in points]
     name = f"curve{number} {curve.value}"
     if not scattered:
@@ -211,6 +211,6 @@ def _curve(
 
 
 def _sample(curve: ClaimCurve) -> str:
-    """Draw a piece of the curve's line for the legend."""
+    """Draw a sample of the curve's line for the legend."""
     line = f'<line class="{curve.value}" x1="0" x2="26" y1="6" y2="6"/>'
     return f'<svg class="sample" viewBox="0 0 26 12" aria-hidden="true">{line}</svg>'

@@ -1,4 +1,4 @@
-"""Read a result file of ``mpinet verify`` again; what is damaged is refused in one sentence."""
+"""Reading of result files of ``mpinet verify``; a damaged file raises a one-sentence error."""
 
 from __future__ import annotations
 
@@ -25,11 +25,11 @@ DOCUMENT = {
     "result": (list,),
     "seconds": OBJECT,
 }
-"""Fields of a document that are read, and their kinds."""
+"""Fields that are read from a document, with their types."""
 
 
 def _kinds_of(declared: Any) -> tuple[type, ...]:
-    """Kinds that a field's values may have in JSON, where records are objects."""
+    """Return the JSON types of a field's values; records are objects in JSON."""
     if declared is Any:
         return ANY
     kinds = get_args(declared) or (declared,)
@@ -39,9 +39,9 @@ def _kinds_of(declared: Any) -> tuple[type, ...]:
     return tuple(get_origin(kind) or (dict if is_dataclass(kind) else kind) for kind in kinds)
 
 
-# Rows that are kept for later have no seconds, so that measuring again writes the same file.
+# Rows stored for later have no seconds, so a new measurement writes the same file.
 ROW = {name: _kinds_of(kind) for name, kind in get_type_hints(Verdict).items()} | {"seconds": ANY}
-"""Fields of a row and their kinds."""
+"""Fields of a row, with their types."""
 
 
 WITNESS = {"point": OBJECT, "where": OBJECT}
@@ -57,46 +57,49 @@ def read_document(path: Path) -> dict[str, Any]:
     Raises
     ------
     UsageError
-        The file cannot be read, or is not what ``mpinet verify --out`` has written.
+        The file cannot be read, or was not written by ``mpinet verify --out``.
     """
     try:
         document = json.loads(read_text(path))
     except OSError as error:
         raise FileError(f"--from {path}: {error.strerror}.") from None
     except (ValueError, RecursionError):
-        raise UsageError(f"--from {path}: this is no whole JSON document.") from None
+        raise UsageError(f"--from {path}: the file is not a complete JSON document.") from None
     if not _has(document, DOCUMENT) or not all(isinstance(w, str) for w in document["command"]):
-        raise UsageError(f"--from {path}: this is no result of mpinet verify --out FILE.json.")
+        raise UsageError(
+            f"--from {path}: the file is not a result of mpinet verify --out FILE.json."
+        )
     if not _has_origin(document):
-        raise UsageError(f"--from {path}: this is no result of mpinet verify --out FILE.json.")
+        raise UsageError(
+            f"--from {path}: the file is not a result of mpinet verify --out FILE.json."
+        )
     rows = document["result"]
     try:
-        # The digest is computed again: a page must not show numbers that somebody has edited by
-        # hand.
+        # The digest is recomputed, because a page must not show numbers edited by hand.
         own = digest([lasting(row) for row in rows])
     except (AttributeError, TypeError, ValueError, RecursionError):
         own = ""
     if own != document["digest"]:
         raise UsageError(
-            f"--from {path}: the digest in it is not that of its result, so it is damaged or has "
-            "been changed; measure again (mpinet verify --out FILE.json)."
+            f"--from {path}: the digest does not match the result, so the file is damaged or "
+            "edited; measure again (mpinet verify --out FILE.json)."
         )
     if not rows or not all(map(_is_row, rows)):
         raise UsageError(
-            f"--from {path}: its rows are not those of mpinet verify of this version; measure "
+            f"--from {path}: the rows do not have the format of this version of mpinet; measure "
             "again (mpinet verify --out FILE.json)."
         )
     return dict(document)
 
 
 def _has_origin(document: Mapping[str, Any]) -> bool:
-    """Tell if a document's origin, if it has one, is given in texts."""
+    """Return whether a document has no origin, or an origin made of strings."""
     made = document.get("made", {})
     return isinstance(made, dict) and all(isinstance(said, MAYBE_TEXT) for said in made.values())
 
 
 def _is_row(row: Any) -> bool:
-    """Tell if a value is a verdict in JSON."""
+    """Return whether a value is a verdict as a JSON object."""
     if not _has(row, ROW):
         return False
     parts = (
@@ -115,7 +118,7 @@ def _is_row(row: Any) -> bool:
 
 
 def _has(found: Any, kinds: Mapping[str, tuple[type, ...]]) -> bool:
-    """Tell if a value is an object with fields of these kinds."""
+    """Return whether a value is an object with fields of the given types."""
     return isinstance(found, dict) and all(
         name in found and isinstance(found[name], kind) for name, kind in kinds.items()
     )

@@ -1,4 +1,4 @@
-"""The papers' tables, computed again cell by cell: every cell leads to its claim."""
+"""Tables of the papers, recomputed cell by cell; each cell links to its claim."""
 
 from __future__ import annotations
 
@@ -12,12 +12,12 @@ from mpinet.report.ledger.cells import LedgerRows, PublishedCell, cells_of, digi
 from mpinet.report.tables import cell_text
 
 UNBROKEN = 36
-"""Most characters of a word that stays on one line; a phone shows 44."""
+"""Largest number of characters of a word kept on one line; a phone shows 44."""
 
 
 @dataclass(frozen=True)
 class PagePlace:
-    """Place on the page at which a claim is shown again."""
+    """Position on the page at which a table repeats a claim."""
 
     anchor: str
     """Anchor of the table on the page."""
@@ -36,11 +36,11 @@ def command_html(command: str) -> str:
 
 
 def unbroken(commands: str) -> str:
-    """Set commands so that no line breaks at their hyphens, except in long words."""
+    """Return commands as HTML without line breaks at hyphens, except in long words."""
     return "\n".join(
         " ".join(
-            # Browsers break lines at hyphens, which would tear an option such as --at apart on a
-            # phone.
+            # Browsers break lines at hyphens. On a phone, a break would split an option such as
+            # --at.
             f"<span>{escape(word)}</span>" if len(word) <= UNBROKEN else escape(word)
             for word in line.split(" ")
         )
@@ -56,7 +56,7 @@ def value_html(value: Any) -> str:
 
 
 def places(paper: Paper, rows: LedgerRows) -> dict[str, list[PagePlace]]:
-    """Tables in which a paper's claims stand."""
+    """Return the tables that contain each claim of a paper."""
     found: dict[str, list[PagePlace]] = {}
     for number, table in enumerate(paper.tables):
         place = PagePlace(_anchor(paper, number), _short(table.title))
@@ -71,14 +71,14 @@ def _anchor(paper: Paper, number: int) -> str:
 
 
 def _short(title: str) -> str:
-    """Number of a table in the paper."""
+    """Return the number of a table in the paper."""
     return title.partition(":")[0].partition(".")[0].partition(",")[0]
 
 
 def remade(
     paper: Paper, rows: LedgerRows, only: Sequence[PaperTable | MeasuredTable] | None = None
 ) -> str:
-    """Return a paper's tables that have judged claims; of all, or of some that are named."""
+    """Return the tables of a paper that have claims with verdicts: all, or only those in `only`."""
     return "\n".join(
         _table(table, rows, _anchor(paper, number))
         for number, table in enumerate(paper.tables)
@@ -87,7 +87,7 @@ def remade(
 
 
 def _table(table: PaperTable | MeasuredTable, rows: LedgerRows, anchor: str) -> str:
-    """Return a table of measured values; where they differ, the printed ones stand beside them."""
+    """Return a table of measured values, with the printed value next to each value that differs."""
     cells = cells_of(table, rows)
     columns, digits = list(dict.fromkeys(cell.column for cell in cells)), digits_of(cells)
     lines: dict[str | float, dict[str, PublishedCell]] = {}
@@ -113,7 +113,7 @@ def _table(table: PaperTable | MeasuredTable, rows: LedgerRows, anchor: str) -> 
 
 
 def _cell(cell: PublishedCell, digits: int) -> str:
-    """Return a cell that leads to its claim."""
+    """Return a cell that links to its claim."""
     kind = "holds" if cell.agrees else "refuted"
     shown, printed = (_value(cell, value, digits) for value in (cell.measured, cell.printed))
     was = "" if cell.agrees else f"<del>{escape(cell.sign)}{printed}</del>"

@@ -1,4 +1,4 @@
-"""Tables and figures of the papers, made again: as rows, as text, as pictures and as a report."""
+"""Reproduced tables and figures of the papers as rows, text, pictures and a report."""
 
 from __future__ import annotations
 
@@ -28,24 +28,24 @@ from mpinet.report.tables import cell_text, table
 
 @dataclass(frozen=True)
 class Item:
-    """A table or a figure of a paper."""
+    """Table or figure of a paper."""
 
     paper: Paper
     """The paper."""
     name: str
     """Name of the item on the command line: ``table-5``, ``figure-3``."""
     tables: tuple[PaperTable | MeasuredTable, ...]
-    """Tables of the item: by the paper's formulas, and as measured."""
+    """Tables of the item, with formulas and with measurements."""
     plots: tuple[Plot, ...]
-    """Pictures of the item."""
+    """Plots of the item."""
 
     @property
     def title(self) -> str:
-        """Title of its first part."""
+        """Title of the item's first table or plot."""
         return (*self.tables, *self.plots)[0].title
 
     def claims(self) -> Iterator[str]:
-        """The claims that it is made of."""
+        """Return the ids of the claims in the item."""
         for part in self.tables:
             yield from part.claims()
         for plot in self.plots:
@@ -53,7 +53,7 @@ class Item:
                 yield from curve.claims()
 
     def parts(self, rows: LedgerRows) -> Iterator[tuple[str, list[PublishedCell]]]:
-        """Title and cells of each of its tables and pictures, of the claims that are judged."""
+        """Yield the title and cells of each table and plot, for claims with a verdict."""
         for part in self.tables:
             yield part.title, cells_of(part, rows)
         for plot in self.plots:
@@ -61,7 +61,7 @@ class Item:
 
 
 def items_of(paper: Paper) -> list[Item]:
-    """Return a paper's tables and figures, in the order in which it lists them."""
+    """Return a paper's tables and figures, in the paper's order."""
     names = dict.fromkeys(item_name(part.title) for part in (*paper.tables, *paper.plots))
     return [
         Item(
@@ -75,10 +75,10 @@ def items_of(paper: Paper) -> list[Item]:
 
 
 def _points(plot: Plot, rows: LedgerRows) -> list[PublishedCell]:
-    """Points of a plot's series: of what is measured, then of what is only printed."""
+    """Return the points of a plot: first the measured series, then series that are only printed."""
     series: dict[tuple[Any, ...], ClaimCurve] = {}
-    # Measured series come first: a printed one is only shown by itself where nothing was measured
-    # beside it.
+    # Measured series come first, because a printed series is shown only if no measured series
+    # exists.
     for curve in sorted(plot.curves, key=lambda curve: curve.value == "claimed"):
         series.setdefault((curve.claims(), curve.key, curve.of and curve.name), curve)
     measured = {key[:2] for key, curve in series.items() if curve.value == "measured"}
@@ -94,7 +94,7 @@ def _points(plot: Plot, rows: LedgerRows) -> list[PublishedCell]:
 def _point(
     curve: ClaimCurve, row: Mapping[str, Any], x: Any, value: Mapping[str, Any]
 ) -> PublishedCell:
-    """A point of a series."""
+    """Return a point of a series."""
     agrees = value["holds"] if not curve.key else curve.key not in value["fields"]
     printed, found = (value_of(curve, value, which) for which in ("claimed", "measured"))
     return PublishedCell(x, curve.name, row["id"], row["relation"], printed, found, agrees)
@@ -111,7 +111,7 @@ def rows_of(item: Item, rows: LedgerRows) -> list[Row]:
 
 
 def text_of(rows: Sequence[Row]) -> str:
-    """Format the rows of an item as tables: what is printed stands in brackets where it differs."""
+    """Format the rows of an item as tables, with a differing printed value in brackets."""
     parts = []
     for title in dict.fromkeys(row["title"] for row in rows):
         cells = [_cell(row) for row in rows if row["title"] == title]
@@ -119,8 +119,8 @@ def text_of(rows: Sequence[Row]) -> str:
         lines: dict[str | float, dict[str, str]] = {}
         for cell in cells:
             lines.setdefault(cell.row, {})[cell.column] = _both(cell, digits.get(cell.column, 0))
-        # Points of several claims come claim by claim; only numbers can be brought into the order
-        # of the axis.
+        # Points of several claims are grouped by claim. Only numeric labels can be sorted along the
+        # axis.
         numbers = all(is_number(label) for label in lines)
         shown = [
             [cell_text(label), *(lines[label].get(column, "") for column in columns)]
@@ -135,7 +135,7 @@ def _cell(row: Row) -> PublishedCell:
 
 
 def _both(cell: PublishedCell, digits: int) -> str:
-    """Measured value; in brackets what is printed, where that is another value or a bound."""
+    """Return the measured value, with a different or inexact printed value in brackets."""
     found = cell.rounded(cell.measured, digits)
     if cell.agrees and not cell.sign:
         return found
@@ -143,7 +143,7 @@ def _both(cell: PublishedCell, digits: int) -> str:
 
 
 def counted(rows: Sequence[Row]) -> str:
-    """Count the cells and points of each item, and those that differ from what is printed."""
+    """Count the cells and points of each item, and the number of differences from the paper."""
     items: dict[tuple[str, str], list[Row]] = {}
     for row in rows:
         items.setdefault((row["paper"], row["item"]), []).append(row)
@@ -155,18 +155,18 @@ def counted(rows: Sequence[Row]) -> str:
 
 
 def picture_of(plot: Plot, rows: LedgerRows, kind: str, width: float = 5.0) -> bytes | None:
-    """Draw a plot as papers print it; None if fewer than two points were measured.
+    """Draw a plot in the style of papers; None if fewer than two points were measured.
 
     Parameters
     ----------
     plot : Plot
-        What to draw.
+        The plot.
     rows : mapping
-        Verdicts by their ids.
+        Verdicts by claim id.
     kind : str
         svg, pdf or png.
     width : float
-        In inches, without the legend.
+        Width in inches, without the legend.
     """
     from mpinet.report.curves import Curve as Line
     from mpinet.report.curves import Dot
@@ -185,18 +185,18 @@ def picture_of(plot: Plot, rows: LedgerRows, kind: str, width: float = 5.0) -> b
 
 
 def report(paper: Paper, items: Sequence[Item], rows: LedgerRows, command: str) -> str:
-    """Return a page of a paper's tables and figures that stands alone, with the claims behind it.
+    """Return a self-contained page of a paper's tables and figures, with their claims.
 
     Parameters
     ----------
     paper : Paper
         The paper.
     items : sequence of Item
-        Its tables and figures.
+        Tables and figures of the paper.
     rows : mapping
-        Verdicts on their claims, by ids.
+        Verdicts by claim id.
     command : str
-        The command that makes it again.
+        Command that makes the page again.
     """
     used = [rows[claim] for claim in dict.fromkeys(c for i in items for c in i.claims())]
     tables = tuple(part for item in items for part in item.tables)

@@ -1,4 +1,4 @@
-"""The ledger in a terminal: verdicts by paper, with what refutes a claim."""
+"""The ledger in a terminal: verdicts by paper, with the witnesses of refuted claims."""
 
 from __future__ import annotations
 
@@ -16,21 +16,21 @@ COLOURS = {"holds": "32", "refuted": "31", "beaten": "36", "open": "33", "error"
 """ANSI colours of the verdicts."""
 
 WIDTH = 100
-"""Characters of a line."""
+"""Number of characters of a line."""
 
 VALUE, WITNESS = 60, 240
-"""Most characters of a value, and of a witness; longer ones end in dots."""
+"""Largest number of characters of a value and of a witness; longer texts end in dots."""
 
 
 def ledger(rows: Sequence[Mapping[str, Any]], coloured: bool = False) -> str:
-    """List all verdicts, paper by paper, and their counts.
+    """Return all verdicts, paper by paper, and their counts.
 
     Parameters
     ----------
     rows : sequence of mappings
-        Verdicts as JSON knows them.
+        Verdicts as JSON objects.
     coloured : bool
-        Whether the terminal shows colours.
+        True if the terminal shows colours.
     """
     parts = []
     for name, group in groupby(rows, key=lambda row: row["paper"]):
@@ -44,7 +44,7 @@ def ledger(rows: Sequence[Mapping[str, Any]], coloured: bool = False) -> str:
 
 
 def _entry(row: Mapping[str, Any], width: int, coloured: bool) -> list[str]:
-    """Lines of one claim."""
+    """Return the lines of a claim."""
     verdict = row["verdict"].ljust(len("refuted"))
     if coloured:
         verdict = f"\x1b[{COLOURS[row['verdict']]}m{verdict}\x1b[0m"
@@ -61,7 +61,7 @@ def _entry(row: Mapping[str, Any], width: int, coloured: bool) -> list[str]:
 
 
 def _fair(row: Mapping[str, Any], room: int) -> list[str]:
-    """Lines of the non-degenerate witness, if the smallest is degenerate."""
+    """Return lines on the non-degenerate witness, if the smallest witness is degenerate."""
     fair = row["nondegenerate"]
     if fair is None or fair["replay"] == row["replay"]:
         return []
@@ -70,7 +70,7 @@ def _fair(row: Mapping[str, Any], room: int) -> list[str]:
 
 
 def _remarks(row: Mapping[str, Any]) -> list[str]:
-    """Remarks on a row."""
+    """Return the remarks on a claim."""
     remarks = [extent_text(row)]
     if row["verdict"] == "refuted" and (cause := cause_of(row)):
         grade = f" ({row['grade']})" if row["grade"] else ""
@@ -89,13 +89,13 @@ def _remarks(row: Mapping[str, Any]) -> list[str]:
 
 
 def quotation_text(row: Mapping[str, Any]) -> str:
-    """Format the words of the paper, with page and line; empty without any."""
+    """Return the quotation from the paper with page and line; empty if there is none."""
     said = row["quotation"]
     return f'the paper: "{said["text"]}" ({place_text(said["page"], said["line"])})' if said else ""
 
 
 def extent_text(row: Mapping[str, Any]) -> str:
-    """Number of points at which a claim fails, and what they have in common; empty if it holds."""
+    """Return the number of failing points and their common property; empty if the claim holds."""
     failing, points = row["failing"], row["points"]
     if not failing:
         return ""
@@ -104,7 +104,7 @@ def extent_text(row: Mapping[str, Any]) -> str:
 
 def _how_often(row: Mapping[str, Any], failing: int, points: int) -> str:
     if points == 1:
-        text = "fails at the only point that was measured" + _in_values(row)
+        text = "fails at the only measured point" + _in_values(row)
     elif row["everywhere"]:
         text = f"fails at every measured point ({points})"
     else:
@@ -115,7 +115,7 @@ def _how_often(row: Mapping[str, Any], failing: int, points: int) -> str:
 
 
 def _in_values(row: Mapping[str, Any]) -> str:
-    """Number of values in which it fails, if the claim is a table of several."""
+    """Return the number of failing values, if the claim is a table of several values."""
     claimed, witness = row["claimed"], row["witness"] or {"where": {}}
     wrong = witness["where"].get("fields")
     if not isinstance(claimed, Mapping) or len(claimed) == 1 or not isinstance(wrong, list):
@@ -124,9 +124,9 @@ def _in_values(row: Mapping[str, Any]) -> str:
 
 
 def _in_common(row: Mapping[str, Any], failing: int, others: int) -> str:
-    """Common property of the failing points, if other points do not fail."""
+    """Return the common property of the failing points, if the claim holds at other points."""
     common = row["common"]
-    # Where every point fails there is nothing to tell apart by a property.
+    # If every point fails, no property distinguishes failing points from others.
     if not others:
         return ""
     if common is None:
@@ -134,19 +134,19 @@ def _in_common(row: Mapping[str, Any], failing: int, others: int) -> str:
     if common["exact"]:
         return f": just those where {common['text']}"
     return (
-        f": where {common['text']} ({common['failing']} of the {failing}, "
-        f"and {common['holding']} of the {others} others)"
+        f": where {common['text']} ({common['failing']} of {failing} failures, "
+        f"and {common['holding']} of {others} other points)"
     )
 
 
 def cause_of(row: Mapping[str, Any]) -> str:
-    """Sentence on the error that refutes a claim, or its name; empty without one."""
+    """Return the sentence on the error that refutes a claim, or its name, or ""."""
     causes = paper(row["paper"]).causes if row["paper"] in ROOMS else {}
     return causes[row["cause"]].sentence if row["cause"] in causes else str(row["cause"])
 
 
 def _found(row: Mapping[str, Any]) -> str:
-    """Summarize a finding: the tested range if the claim holds, the witness, or the reason."""
+    """Return the tested range if the claim holds, the witness if it fails, otherwise the reason."""
     if row["verdict"] == "holds":
         return "; ".join(filter(None, [f"tested: {row['tested']}", row["reason"]]))
     if row["witness"] is None:
@@ -155,7 +155,7 @@ def _found(row: Mapping[str, Any]) -> str:
 
 
 def _failure(row: Mapping[str, Any], at_point: Mapping[str, Any]) -> str:
-    """Measured and claimed values at a witness."""
+    """Return measured and claimed values at a witness."""
     witness = {**at_point["point"], **at_point["where"]}
     at = f" at {shortened(fields_text(witness), WITNESS)}" if witness else ""
     if row["claimed"] is True:
@@ -165,7 +165,7 @@ def _failure(row: Mapping[str, Any], at_point: Mapping[str, Any]) -> str:
 
 
 def fields_text(values: Mapping[str, Any]) -> str:
-    """Names and values in a line."""
+    """Return names and values in one line."""
     return " ".join(f"{key}={cell_text(part)}" for key, part in values.items())
 
 

@@ -1,4 +1,4 @@
-"""The player's page: the scene, its style and its script in one file."""
+"""Page of the player: scene, style and script in one file."""
 
 from __future__ import annotations
 
@@ -23,13 +23,13 @@ KEYS = (
     ("L", "link loads"),
     ("Q", "queues"),
 )
-"""The keys that the page obeys; a button that has the focus keeps those that press it."""
+"""Keys that control the page. A focused button handles its own keys."""
 
 
 def write_page(
     path: Path, recording: Recording, title: str | None = None, pauses: Sequence[int] = ()
 ) -> None:
-    """Write the page of a recording to a file; the arguments are those of `page`."""
+    """Write the page of a recording to a file; the other parameters are those of `page`."""
     with whole_file(path) as file:
         file.write(page(recording, title, pauses).encode())
 
@@ -40,11 +40,11 @@ def page(recording: Recording, title: str | None = None, pauses: Sequence[int] =
     Parameters
     ----------
     recording : Recording
-        What moved.
+        The recording.
     title : str, optional
-        Heading of the page; default: the command and its network.
+        Heading of the page. Default: the command and its network.
     pauses : sequence of int
-        Steps after which playing pauses.
+        Steps after which playback pauses.
     """
     shown = scene(recording, pauses)
     heading, run = escape(title or shown["title"]), escape(shown["title"])
@@ -84,7 +84,7 @@ def page(recording: Recording, title: str | None = None, pauses: Sequence[int] =
 <b class="moving">move</b> and that <b class="waiting">wait</b> in each step; click to go
 there.</figcaption></figure>
 </main>
-<p class="keys quiet">{keys}. The page's address is that of the step: <code>#step=7</code>.</p>
+<p class="keys quiet">{keys}. A copied address of this page opens the step that is shown.</p>
 <script type="application/json" id="scene">{text}</script>
 <script>
 {part("player", "player.js")}</script>"""
@@ -92,7 +92,7 @@ there.</figcaption></figure>
 
 
 def _counts(shown: dict[str, Any]) -> str:
-    """Count nodes, steps and movements in a line."""
+    """Return a line with the numbers of nodes, steps and movements."""
     nodes = shown["nodes"]
     as_what = f"{shown['shown']} groups of {nodes} nodes" if shown["group"] else f"{nodes} nodes"
     moved = ", ".join(
@@ -104,11 +104,13 @@ def _counts(shown: dict[str, Any]) -> str:
 
 
 def _legend(shown: dict[str, Any]) -> str:
-    """Explain the colours that the page has."""
-    marks = [("message", "message")]
-    if shown["informs"]:
-        marks = [("known", "informed"), ("unknown", "not yet"), *marks]
-    marks.append(("load", "busiest links"))
+    """Return the legend of the page's colours."""
+    known = (("known", "informed"), ("unknown", "not informed")) if shown["informs"] else ()
+    marks = [f'<i class="{kind}"></i>{what}' for kind, what in known]
+    # The script fills in the colours, and hides the marks of what no link shows at a step.
+    marks.append('<span id="colours"></span>messages')
+    marks.append('<span id="used"><i class="idle"></i>used links</span>')
+    marks.append('<span id="busy"><i class="load"></i>busiest links</span>')
     if shown["numbered"]:
-        marks.append(("queue", "waiting messages"))
-    return " ".join(f'<i class="{kind}"></i>{what}' for kind, what in marks)
+        marks.append('<i class="queue"></i>waiting messages')
+    return " ".join(marks)

@@ -1,7 +1,7 @@
-"""The places of nodes on a player's page: each at its own, or coarse, many nodes as one.
+"""Positions of nodes on a player's page: one per node, or one per group of nodes.
 
-A grid or a hypercube too large to be seen becomes a smaller one of the same family. Other networks
-are shown by their own clusters, else by what stands near one another in their layout.
+A large grid or hypercube is shown as a smaller network of the same family. Other large networks are
+shown by their own clusters, or by groups of nodes that are close in the layout.
 """
 
 from __future__ import annotations
@@ -20,44 +20,44 @@ from mpinet.report.shapes import Points, circle
 from mpinet.report.stress import stress_layout
 
 SINGLE = 5000
-"""Most nodes of a machine whose nodes are all shown."""
+"""Largest number of nodes for which every node is shown."""
 
 GROUPS = 1024
-"""Most groups of nodes of a larger one."""
+"""Largest number of groups of a larger network."""
 
 MOST_CLUSTERS = 512
-"""Most clusters of a network that are taken as they are."""
+"""Largest number of a network's own clusters that are used as groups."""
 
 
 @dataclass(frozen=True)
 class Places:
-    """Nodes of a page, and where they stand."""
+    """Groups of nodes on a page, with their positions."""
 
     groups: Ints
-    """Group that each node is shown in, 0..G-1. Shape (N,)."""
+    """Group of each node, 0..G-1. Shape (N,)."""
     points: Points
     """Position of each group. Shape (G, 2)."""
     grid: Topology | None = None
-    """The network of these places, if links that close its rings are shown as stubs."""
+    """Network of the groups, if its wraparound links are shown as stubs."""
 
     def stubs(self, links: Ints) -> Points:
-        """Return where links end beside what they lead from, as `mpinet.report.lines.stubs`."""
+        """Return the stub vectors of links between groups, as `mpinet.report.lines.stubs`."""
         if self.grid is None:
             return np.zeros((len(links), 2))
         return stubs(self.grid, self.points, links)
 
 
 def places_of(network: Topology | None, nodes: int, moved: Ints) -> Places:
-    """Find places for the nodes of a recording.
+    """Find positions for the nodes of a recording.
 
     Parameters
     ----------
     network : Topology, optional
-        The network, if it is known.
+        The network, if mpinet knows it.
     nodes : int
-        Number of its nodes.
+        Number of nodes.
     moved : ndarray of int64, shape (k, 2)
-        Pairs of nodes between which anything moved: all that is known of other networks.
+        Pairs of nodes with a movement between them, used as links of an unknown network.
     """
     each = np.arange(nodes)
     if nodes > SINGLE:
@@ -65,7 +65,8 @@ def places_of(network: Topology | None, nodes: int, moved: Ints) -> Places:
     if network is not None:
         return Places(each, layout(network), network)
     links = np.unique(np.sort(moved, axis=1), axis=0)
-    # Too few links for one piece: a layout by distances would only show the pieces side by side.
+    # Too few links for a connected network. A layout by distances would only show the components
+    # side by side.
     if len(links) < nodes - 1:
         return Places(each, circle(nodes))
     points = stress_layout(nodes, links)
@@ -96,10 +97,10 @@ def _coarse(network: Topology | None, nodes: int) -> Places:
 
 
 def _coarse_grid(network: Topology, family: str) -> Places:
-    """Show blocks of a torus or mesh as the nodes of a smaller one."""
+    """Show each block of a torus or mesh as a node of a smaller network."""
     sides: list[int] = list(getattr(network, "sides", ()))
     block = 1
-    # Blocks of equal sides keep the shape of the grid: a torus of blocks is a torus again.
+    # Blocks with equal sides keep the shape of the grid: a torus of blocks is a torus.
     while prod(-(-side // block) for side in sides) > GROUPS:
         block += 1
     fewer = [-(-side // block) for side in sides]
@@ -111,7 +112,7 @@ def _coarse_grid(network: Topology, family: str) -> Places:
 
 
 def _cluster_width(network: Topology, nodes: int) -> int | None:
-    """Nodes per cluster of the network's own, if there are few enough clusters."""
+    """Return a width of the network's clusters that gives a suitable number of groups, or None."""
     if type(network).cluster_order is not None or network.hosts < nodes:
         return None
     widths = [len(run) for run in network.clusters(0)]
@@ -120,12 +121,12 @@ def _cluster_width(network: Topology, nodes: int) -> int | None:
 
 
 def _runs(nodes: int, width: int) -> Places:
-    """Show nodes of consecutive numbers as one, on a circle."""
+    """Group nodes with consecutive numbers and place the groups on a circle."""
     return Places(np.arange(nodes) // width, circle(-(-nodes // width)))
 
 
 def _gathered(groups: Ints, points: Points) -> Places:
-    """Place groups in the middle of their nodes."""
+    """Place each group at the mean position of its nodes."""
     counts = np.bincount(groups)
     sums = [np.bincount(groups, weights=axis) for axis in points.T]
     return Places(groups, np.stack(sums, axis=1) / counts[:, np.newaxis])

@@ -4,6 +4,7 @@ const scene = JSON.parse(document.getElementById("scene").textContent);
 const KINDS = { u1: Uint8Array, u2: Uint16Array, u4: Uint32Array, f4: Float32Array, f8: Float64Array };
 const COLOURS = ["#2f81f7", "#d1572a", "#2da44e", "#a475f9", "#c4990f", "#1fa3b8", "#d6449b", "#7d8590"];
 const SHOWN_DOTS = 1500, SHOWN_TRAILS = 500, SHOWN_LINES = 3000, STEP_WIDTH = 11, LABELS = 400;
+const FONT = '"DejaVu Sans", system-ui, sans-serif';  // of all pictures
 const ADDRESS_EVERY = 300;  // milliseconds: browsers refuse more frequent changes of the address
 
 function unpack([kind, text]) {
@@ -68,18 +69,19 @@ function measureAll() {
   }
   const margin = 18 * net.dense, half = Math.min(net.width, net.height) / 2 - margin;
   const gap = shown > 1 ? scene.gap * half : 99;
-  const radius = Math.max(1.2 * net.dense, Math.min(11 * net.dense, Math.max(.32 * gap, .1 * half / Math.sqrt(shown))));
+  const part = shown > LABELS ? .17 : .32;  // among many nodes, messages have to be seen
+  const radius = Math.max(1.2 * net.dense, Math.min(11 * net.dense, Math.max(part * gap, .1 * half / Math.sqrt(shown))));
   const px = new Float32Array(shown), py = new Float32Array(shown);
   for (let i = 0; i < shown; i++) {
     px[i] = net.width / 2 + x[i] * half;
     py[i] = net.height / 2 - y[i] * half;
   }
-  const dot = Math.max(1.8 * net.dense, radius * .5);
+  const dot = Math.max(1.8 * net.dense, radius * (shown > LABELS ? .9 : .5));
   view = { radius, half, gap, px, py, dot, dots: [...COLOURS, ink.accent].map(one => sprite(dot, 1, one)),
            node: sprite(radius, 2, ink.paper, ink.quiet), known: sprite(radius, 2, ink.known, ink.quiet), wait: sprite(16, 0, ink.wait), step: -1 };
 }
 
-function mix(heat) { return `color-mix(in srgb, ${ink.hot} ${Math.round(100 * heat)}%, ${ink.line})`; }
+function mix(heat) { return `color-mix(in srgb, ${ink.hot} ${Math.round(100 * heat)}%, ${ink.quiet})`; }
 
 function drawStill(step) {
   const pen = still.getContext("2d"), { px, py, radius } = view, dense = net.dense;
@@ -91,13 +93,20 @@ function drawStill(step) {
   pen.globalAlpha = Math.max(.12, Math.min(1, 10 * shown / links.length));
   pen.stroke();
   pen.globalAlpha = 1;
-  let most = 0, busiest = -1, longest = -1, total = 0;
-  for (let c = 0; c < load.length; c++) if (load[c] > most && from[c] !== to[c]) { most = load[c]; busiest = c; }
+  let most = 0, least = Infinity, busiest = -1, longest = -1, total = 0;
+  for (let c = 0; c < load.length; c++) {
+    if (!load[c] || from[c] === to[c]) continue;
+    least = Math.min(least, load[c]);
+    if (load[c] > most) { most = load[c]; busiest = c; }
+  }
   for (let i = 0; i < shown; i++) {
     total += waiting[i];
     if (waiting[i] > 0 && (longest < 0 || waiting[i] > waiting[longest])) longest = i;
   }
-  if (element("loads").checked && most) drawLoads(pen, most);
+  const loads = element("loads").checked && most > 0;
+  if (loads) drawLoads(pen, least, most);
+  element("used").hidden = !loads;
+  element("busy").hidden = !loads || least === most;
   const queues = element("queues").checked, high = longest < 0 ? 1 : waiting[longest];
   for (let i = 0; i < shown; i++) {
     const part = informed[i] / members[i], at = [px[i] - radius - 2, py[i] - radius - 2];
@@ -131,7 +140,7 @@ function drawLabels(pen) {
   const { px, py, radius } = view, dense = net.dense, within = radius >= 7 * dense && shown <= 1000;
   pen.textAlign = "center";
   pen.textBaseline = within ? "middle" : "alphabetic";
-  pen.font = `${Math.round((within ? Math.min(11, .85 * radius / dense) : 10) * dense)}px system-ui, sans-serif`;
+  pen.font = `${Math.round((within ? Math.min(11, .85 * radius / dense) : 10) * dense)}px ${FONT}`;
   pen.lineWidth = 3 * dense;
   pen.strokeStyle = ink.soft;
   pen.fillStyle = ink.ink;
@@ -157,13 +166,13 @@ function sprite(radius, margin, fill, rim) {
   }
   return canvas;
 }
-function drawLoads(pen, most) {
-  const bands = 8;
-  for (let band = 1; band <= bands; band++) {
+function drawLoads(pen, least, most) {
+  const bands = 8, of = c => Math.ceil(bands * (load[c] - least) / (most - least || 1));
+  for (let band = 0; band <= bands; band++) {
     pen.strokeStyle = mix(band / bands);
     pen.lineWidth = net.dense * (.8 + 2.4 * band / bands) * (shown > 200 ? .6 : 1);
     for (let c = 0; c < load.length; c++) {
-      if (!load[c] || Math.ceil(bands * load[c] / most) !== band) continue;
+      if (!load[c] || of(c) !== band) continue;
       pen.beginPath();
       trace(pen, from[c], to[c], ways[2 * c], ways[2 * c + 1]);
       pen.stroke();
@@ -177,13 +186,16 @@ function drawMoving(step, part) {
   if (step < 1) return;
   const begin = first[step], end = first[step + 1];
   const stride = Math.max(1, Math.ceil((end - begin) / SHOWN_DOTS));
-  const at = .08 + .84 * part, back = Math.max(0, at - .3);
   const trails = (end - begin) / stride <= SHOWN_TRAILS;
   pen.lineWidth = view.dot * .5;
   for (let m = begin; m < end; m += stride) {
     const c = channel[m], u = from[c], v = to[c], out = [ways[2 * c] * half, -ways[2 * c + 1] * half];
     // Over a ring's end it goes out by one stub, and comes in again by the other.
-    const cut = out[0] || out[1], gone = cut && at < .5;
+    const cut = out[0] || out[1];
+    // A message stays beside the circles of its ends, whose numbers it would hide.
+    const long = cut ? 2 * Math.hypot(...out) : Math.hypot(px[v] - px[u], py[v] - py[u]);
+    const edge = Math.min(.4, (view.radius + view.dot) / (long || 1));
+    const at = edge + (1 - 2 * edge) * part, back = Math.max(0, at - .3), gone = cut && at < .5;
     const ax = cut && !gone ? px[v] - 2 * out[0] : px[u], ay = cut && !gone ? py[v] - 2 * out[1] : py[u];
     const wide = cut ? 2 * out[0] : px[v] - px[u], high = cut ? 2 * out[1] : py[v] - py[u];
     const least = cut && !gone ? .5 : 0;
@@ -216,7 +228,7 @@ function drawLines(step) {
   const high = diagram.height - 26 * dense - top;
   const row = i => top + (shown > 1 ? i / (shown - 1) * high : high / 2);
   pen.clearRect(0, 0, diagram.width, diagram.height);
-  pen.font = `${Math.round(10 * dense)}px system-ui, sans-serif`;
+  pen.font = `${Math.round(10 * dense)}px ${FONT}`;
   pen.fillStyle = ink.quiet;
   pen.strokeStyle = ink.line;
   pen.lineWidth = dense * .6;
@@ -297,7 +309,7 @@ function drawCourse() {
   pen.globalAlpha = 1;
   pen.fillStyle = ink.quiet;
   pen.textAlign = "right";
-  pen.font = `${Math.round(10 * course.dense)}px system-ui, sans-serif`;
+  pen.font = `${Math.round(10 * course.dense)}px ${FONT}`;
   pen.fillText(most, at(begin) - 5 * course.dense, 12 * course.dense);
   pen.fillText(0, at(begin) - 5 * course.dense, height);
   pen.fillStyle = ink.hot;
@@ -418,5 +430,7 @@ addEventListener("resize", redraw);
 addEventListener("hashchange", fromAddress);
 matchMedia("(prefers-color-scheme: dark)").addEventListener("change", redraw);
 calm.addEventListener("change", redraw);
+const used = [...new Set(colour)].sort((a, b) => a - b);
+element("colours").innerHTML = used.map(one => `<i style="background:${COLOURS[one] || "var(--accent)"}"></i>`).join("");
 measureAll();
 fromAddress();

@@ -1,6 +1,6 @@
-"""Contents of a player's page, as few and small arrays: places, channels, moves, queues.
+"""Contents of a player's page as compact arrays: positions, channels, movements and queues.
 
-Where a network is too large, groups of nodes are shown (`mpinet.report.player.places`).
+Large networks are shown as groups of nodes (`mpinet.report.player.places`).
 """
 
 from __future__ import annotations
@@ -21,22 +21,22 @@ from mpinet.report.recordings import Recording, in_steps
 from mpinet.report.shapes import nearest
 
 MOST_LINKS = 60_000
-"""Most links that are drawn although nothing moves on them."""
+"""Largest number of drawn links without movements."""
 
 MOST_CALLS = 200_000
-"""Most calls that are shown, the first ones."""
+"""Largest number of shown calls; the first calls are shown."""
 
 COLOURS = 8
-"""Number of messages' colours; `PLAIN` stands for messages without numbers."""
+"""Number of colours of messages; `PLAIN` is the colour of messages without numbers."""
 
 PLAIN = 255
 
 INFORMING = ("broadcast", "flood", "run", "exec")
-"""Commands of whose runs is shown who is informed, if all begins at one node."""
+"""Commands for which informed nodes are marked, if the run starts at one node."""
 
 
 def scene(recording: Recording, pauses: Sequence[int] = ()) -> dict[str, Any]:
-    """Return all data for the page's script, which stops playing at the steps `pauses`."""
+    """Return all data for the page's script; playback stops at the steps in `pauses`."""
     recording = in_steps(recording)
     header, moves = recording.header, recording.moves
     network = known(header["topology"], header["nodes"])
@@ -56,12 +56,14 @@ def scene(recording: Recording, pauses: Sequence[int] = ()) -> dict[str, Any]:
     drawn = _evenly(links, MOST_LINKS)
     ways = np.stack([channels // max(shown, 1), channels % max(shown, 1)], axis=1)
     informed = informed_at(recording)
-    # Nodes in the order of learning: the page draws any step by a prefix of this list.
+    # Nodes in the order in which they are informed. The page draws any step from a prefix of this
+    # list.
     learnt = np.argsort(informed, kind="stable") if informed is not None else np.zeros(0, int)
     learnt = learnt[informed[learnt] <= steps] if informed is not None else learnt
+    pattern = [str(header["pattern"])] if header.get("pattern") else []
     calls = {name: column[:MOST_CALLS] for name, column in recording.calls.items()}
     return {
-        "title": f"{header['command']} on {header['topology']}",
+        "title": " ".join([header["command"], *pattern, "on", header["topology"]]),
         "nodes": header["nodes"],
         "shown": shown,
         "steps": steps,
@@ -100,7 +102,7 @@ def scene(recording: Recording, pauses: Sequence[int] = ()) -> dict[str, Any]:
 
 
 def known(name: str, nodes: int) -> Topology | None:
-    """Open the recording's network, if mpinet has it; no file that a recording names is opened."""
+    """Open the recording's network if mpinet has its family, but never a file."""
     families = [factor.strip().partition(":")[0] for factor in name.split("*")]
     if any(family not in FAMILIES or family == "graph" for family in families):
         return None
@@ -112,7 +114,7 @@ def known(name: str, nodes: int) -> Topology | None:
 
 
 def _links(network: Topology | None, groups: Ints, channels: Ints, shown: int) -> Ints:
-    """Links between groups, shape (k, 2): the network's, or those on which anything moves."""
+    """Return links between groups, shape (k, 2): the network's, or channels with movements."""
     ends = np.stack([channels // max(shown, 1), channels % max(shown, 1)], axis=1)
     if network is not None and network.size * network.ports <= 1 << 22:
         from mpinet.measure.wiring import edges
@@ -124,26 +126,26 @@ def _links(network: Topology | None, groups: Ints, channels: Ints, shown: int) -
 
 
 def _evenly(links: Ints, most: int) -> Ints:
-    """All links, or as many of them at equal distances in their list."""
+    """Return all links, or at most `most` of them at equal distances in the list."""
     if len(links) <= most:
         return links
     return links[np.linspace(0, len(links) - 1, most).astype(np.int64)]
 
 
 def informed_at(recording: Recording) -> Ints | None:
-    """Return the step in which each node was first told anything, 0 where all began.
+    """Return the step in which each node is first informed; 0 for the node that starts.
 
-    A node that never was has a step after the last one. None if the run does not inform from one
-    node, or is recorded in part.
+    A node that is never informed gets a step after the last step. The result is None if the run
+    does not inform from one node, or is recorded in part.
 
     Parameters
     ----------
     recording : Recording
-        What moved.
+        The recording.
     """
     header, moves = recording.header, recording.moves
     limits = header.get("recorded") or {}
-    # In a run that is recorded in part the first message seen may not be the first one that came.
+    # In a partial recording, the first recorded message of a node may not be the first that it got.
     if header["command"] not in INFORMING or any(limits.values()) or not len(moves["step"]):
         return None
     never = header["steps"] + 1
@@ -158,20 +160,20 @@ def informed_at(recording: Recording) -> Ints | None:
 
 
 def _upto(informed: Ints | None, learnt: Ints, steps: int) -> Array:
-    """Count the nodes that are informed after each step 0..steps."""
+    """Return the number of informed nodes after each step 0..steps."""
     if informed is None:
         return np.zeros(steps + 1, "<u4")
     return np.searchsorted(informed[learnt], np.arange(1, steps + 2)).astype("<u4")
 
 
 def waits(recording: Recording) -> tuple[Ints, Ints, Ints]:
-    """Waits of numbered messages between hops: the node, and the steps begin..end-1.
+    """Return waits of numbered messages between hops: the node, and the steps begin..end-1.
 
-    Messages of a routed pattern are there before the first step, and wait at their sources, too.
+    Messages of a routed pattern exist before the first step, so they also wait at their sources.
     """
     moves = recording.moves
     numbered = np.flatnonzero(moves["message"] >= 0)
-    # Sorted by message, then step: the wait before a hop is the gap to the row above.
+    # Sorted by message, then step: the wait before a hop is the gap to the previous row.
     order = numbered[np.lexsort((moves["step"][numbered], moves["message"][numbered]))]
     message, step = moves["message"][order], moves["step"][order]
     node, fresh = moves["sender"][order], np.ones(len(order), bool)
@@ -184,7 +186,7 @@ def waits(recording: Recording) -> tuple[Ints, Ints, Ints]:
 
 
 def _queue_events(groups: Ints, begin: Ints, end: Ints) -> tuple[Ints, Ints]:
-    """Steps at which queues change, ascending, and events: 2 * group, plus 1 if one leaves."""
+    """Return the steps at which queues change, and events: 2 * group, plus 1 for leaving."""
     at = np.concatenate([begin, end])
     event = np.concatenate([2 * groups, 2 * groups + 1])
     order = np.argsort(at, kind="stable")
@@ -192,8 +194,8 @@ def _queue_events(groups: Ints, begin: Ints, end: Ints) -> tuple[Ints, Ints]:
 
 
 def small(numbers: Ints) -> Array:
-    """Pack whole numbers >= 0 into as few bytes each as hold them all."""
-    # Recordings have millions of entries, and most of them fit into one or two bytes.
+    """Convert non-negative integers to the smallest type that holds all of them."""
+    # Recordings have millions of entries, most of which fit into one or two bytes.
     most = int(numbers.max(initial=0))
     kinds: list[tuple[int, str]] = [(1 << 8, "u1"), (1 << 16, "<u2"), (1 << 32, "<u4")]
     return numbers.astype(next((kind for limit, kind in kinds if most < limit), "<f8"))
