@@ -1,1 +1,1 @@
-"""Experiments: networks side by side, a search for the best one, and many runs of one kind."""
+"""Experiments: comparison of networks, search for the best network, and sweeps of many runs."""

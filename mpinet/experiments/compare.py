@@ -1,7 +1,8 @@
-"""Networks side by side: sizes, distances, cuts, costs, and the steps of collectives.
+"""Comparison of networks: sizes, distances, cuts, costs, and the steps of collectives.
 
-Everything is measured. What would take too long is left out, with the reason: no clock decides
-that, but work counted in advance, so that every machine and any ranks leave out the same.
+All values are measured. Measurements that would take too long are left out, with the reason. No
+clock decides this: the work is counted in advance, so all machines and all numbers of ranks leave
+out the same columns.
 """
 
 from __future__ import annotations
@@ -30,35 +31,37 @@ from mpinet.programs.exchange import exchange
 from mpinet.programs.gossip import gossip
 
 EFFORT = 0.1
-"""Seconds of search for an exact bisection, as `measure.bisection_width` counts them."""
+"""Default effort: seconds of search for an exact bisection, as in `measure.bisection_width`."""
 
 MOST_EFFORT = 3600
-"""Seconds of the largest effort."""
+"""Largest effort, in seconds."""
 
 WORK = 30
-"""Seconds of work, counted in advance, that a column may take per second of effort."""
+"""Seconds of work, counted in advance, permitted for a column per second of effort."""
 
 LOOKS = 50_000_000
-"""Looks at waiting messages per second of work: of 30 (beyond caches) to 110 million measured."""
+"""Reads of waiting messages per second of work; measured: 30 (beyond caches) to 110 million."""
 
 FLOW_STEPS = 10_000_000
-"""Nodes and arcs per second of work in the flows of a connectivity: of 5 to 12 million measured."""
+"""Nodes and arcs per second of work in the flows of a connectivity; measured: 5 to 12 million."""
 
 LINKS = 35_000
-"""Links per second of work in a search for symmetries: of 20,000 measured where every permutation
-is one, and more elsewhere."""
+"""Links per second of work in a search for symmetries; measured: 20,000 if every permutation is a
+symmetry, otherwise more.
+"""
 
 SPLITS = 40_000_000
-"""Links per second of work, once per node, before the search for a bisection: of 24 to 60 million
-measured in complete graphs."""
+"""Links per second of work, once per node, before the search for a bisection; measured: 24 to 60
+million in complete graphs.
+"""
 
 
 AT_ONCE = 1 << 16
-"""Routers whose ports are counted at a time."""
+"""Number of routers whose ports are counted at a time."""
 
 
 class Subject:
-    """A network that is compared; what several columns need is measured once."""
+    """A compared network; values needed by several columns are measured once."""
 
     def __init__(self, network: Topology, effort: float):
         self.network = network
@@ -66,29 +69,30 @@ class Subject:
 
     @property
     def one_port(self) -> Machine:
-        """A fresh one-port machine, which has counted no step yet."""
+        """A new one-port machine with a step count of 0."""
         return Machine(self.network, "one")
 
     @cached_property
     def degrees(self) -> dict[int, int]:
-        """Number of nodes of each degree."""
+        """Number of nodes by degree."""
         return measure.degrees(self.network)
 
     @property
     def degree(self) -> int:
-        """The largest degree."""
+        """Largest degree of any node."""
         return max(self.degrees)
 
     @property
     def links(self) -> int:
-        """Pairs of neighbours."""
+        """Number of pairs of neighbours."""
         return sum(degree * nodes for degree, nodes in self.degrees.items()) // 2
 
     @cached_property
     def cost(self) -> tuple[int, int, int]:
-        """Routers, their wired ports, and cables between them (a bus is one).
+        """Numbers of routers, their wired ports, and cables between them (a bus is one cable).
 
-        Routers are the switches, or all nodes where processors forward messages themselves.
+        Routers are the switches. In a network without switches, all nodes are routers, because
+        processors forward messages themselves.
         """
         network = self.network
         first = network.hosts if network.hosts < network.size else 0
@@ -97,7 +101,7 @@ class Subject:
             routers = np.arange(begin, min(begin + AT_ONCE, network.size))[:, np.newaxis]
             others = network.neighbor(routers, np.arange(network.ports))
             ports += int((others >= 0).sum())
-            # Each cable is seen from both of its ends; links to processors are no cables between
+            # Each cable is counted at both ends; links to processors are not cables between
             # routers.
             between += int((others >= first).sum())
         cables = between // 2 if network.busses is None else network.busses
@@ -105,9 +109,9 @@ class Subject:
 
     @cached_property
     def distances(self) -> HostDistances:
-        """Distances between processors, in hops, by floods."""
-        # One flood shows that distances are missing, before a flood from every processor is paid
-        # for.
+        """Distances between processors in hops, measured by floods."""
+        # One flood shows that the network is disconnected, before the cost of a flood from every
+        # processor.
         if not measure.is_connected(self.network):
             raise disconnected(self.network)
         return host_distances(Machine(self.network, "all"))
@@ -121,25 +125,27 @@ class Subject:
 
 @dataclass(frozen=True)
 class Column:
-    """A column of the comparison."""
+    """A measured value in a comparison of networks: a column of the table."""
 
     label: str
     """Heading of the column in a table."""
     measured: Callable[[Subject], Any]
-    """Finds it (collective)."""
+    """Function that measures the column's value (collective)."""
     most: int = 1 << 22
-    """Nodes of the largest network of which it is tried."""
+    """Largest number of nodes of a network for which the column is measured."""
     named: bool = False
     """True if the column is shown only on request, because it takes seconds or answers a special
-    question."""
+    question.
+    """
     work: Callable[[Subject], Fraction] | None = None
-    """Counts how long it will take (collective), in seconds, from the network alone: rough, but the
-    same everywhere. An effort of 1 is enough for `WORK`. Default: it is quick, or its search is
-    itself limited by the effort."""
+    """Function that estimates the duration in seconds (collective) from the network alone: rough,
+    but the same on all machines. An effort of 1 allows `WORK` seconds. Default: the column is
+    quick, or the effort limits its search directly.
+    """
 
 
 def moore_bound(processors: int, degree: int) -> int:
-    """Least diameter, in hops, of any network with this number of nodes and degree.
+    """Return the least diameter, in hops, of any network with this number of nodes and degree.
 
     Examples
     --------
@@ -161,13 +167,15 @@ def _bounds(found: Any) -> dict[str, int]:
 
 
 def _exchange_work(subject: Subject) -> Fraction:
-    """Seconds of a total exchange: a router looks at each waiting message in each step.
+    """Return the seconds of work of a total exchange.
 
-    The bound's steps are those that it takes at least, and half of the messages wait on average.
+    A router reads each waiting message in each step. The number of steps is taken from the lower
+    bound, and on average half of the messages wait.
     """
     hosts = subject.network.hosts
     steps = exchange_bound(subject.one_port, subject.distances)
-    # Exact fractions: whether a column is left out must not depend on the rounding of a machine.
+    # Exact fractions: the decision to leave out a column must not depend on the rounding of a
+    # machine.
     return Fraction(hosts * (hosts - 1) * steps, 2 * LOOKS)
 
 
@@ -252,20 +260,20 @@ COLUMNS = {
     ),
     "saturation": Column("saturation, uniform", _saturation, 1024, named=True),
 }
-"""Columns that a comparison can have, in the order of a table."""
+"""All columns of a comparison, in the order of the table."""
 
 
 TIMED = "optimum"
-"""Column whose bounds a longer search could bring closer."""
+"""Column whose bounds a longer search could tighten."""
 
 
 def columns_of(only: str | None) -> list[str]:
-    """Return the columns named, in the order given; None selects all that are quick.
+    """Return the named columns, in the given order; None selects all quick columns.
 
     Raises
     ------
     UsageError
-        A name that is no column.
+        A name is not a column.
     """
     if only is None:
         return [name for name, column in COLUMNS.items() if not column.named]
@@ -294,14 +302,14 @@ def row_of(
     columns : iterable of str
         Names in `COLUMNS`.
     effort : float
-        As `EFFORT`; a column whose work is counted may take `WORK` times as long.
+        As `EFFORT`; a column with an estimate may take `WORK` times as long.
     begins : callable
-        Called before each column with what is measured, as in ``"gossip of ring:8"``.
+        Called before each column with a description such as ``"gossip of ring:8"``.
 
     Returns
     -------
     dict
-        ``topology``, the columns, and ``left_out``: the reasons why columns are None.
+        ``topology``, the columns, and ``left_out``: the reasons for columns without a value (None).
     """
     network = open_topology(topology)
     subject = Subject(network, effort)
@@ -310,8 +318,7 @@ def row_of(
     for name in columns:
         begins(f"{name} of {network.name}")
         try:
-            # A column that is left out stands in the row with its reason, so no table has a silent
-            # gap.
+            # A left-out column appears in the row with its reason, so no table has a silent gap.
             _require_little(name, subject)
             row[name] = COLUMNS[name].measured(subject)
         except MpinetError as error:
@@ -320,12 +327,12 @@ def row_of(
 
 
 def _require_little(name: str, subject: Subject) -> None:
-    """Refuse a column that would take too long (collective).
+    """Raise an error for a column that would take too long (collective).
 
     Raises
     ------
     TooLarge
-        The network has too many nodes for it, or it is more work than the effort allows.
+        The network has too many nodes for the column, or the work exceeds the effort.
     """
     column, network = COLUMNS[name], subject.network
     if network.size > column.most:
@@ -336,7 +343,7 @@ def _require_little(name: str, subject: Subject) -> None:
     if column.work is None:
         return
     work = column.work(subject)
-    enough = floor(100 * work / WORK) / 100  # the number that its decimals are read as
+    enough = floor(100 * work / WORK) / 100  # exactly the number printed below
     if enough > subject.effort:
         could = f"--effort {enough:g} is" if enough <= MOST_EFFORT else "no --effort would be"
         raise TooLarge(

@@ -1,8 +1,8 @@
-"""Dealing out work: a piece of it is one rank's alone, or of all ranks together.
+"""Distribution of work to ranks: each piece runs on one rank alone, or on all ranks together.
 
-What is found is written down at once, so that work that was stopped goes on where it was. It does
-not depend on who does what, only the time does. Sweeps, verifications and curves of traffic are
-dealt out here.
+Results are recorded immediately, so stopped work can be resumed. The assignment of pieces to ranks
+affects only the time, not the results. Sweeps, verifications and traffic curves are distributed
+here.
 """
 
 from __future__ import annotations
@@ -19,16 +19,16 @@ from mpinet.machine.transport import STOP, Local, alone
 
 @dataclass(frozen=True)
 class Dealt:
-    """Results of dealt work, on rank 0."""
+    """Results of distributed work, on rank 0."""
 
     found: dict[str, Any]
-    """Results of the pieces by key, of this run and earlier ones; values are of JSON's kinds."""
+    """Results of the pieces by key, of this run and earlier runs; values have JSON types."""
     computed: int
-    """Number of pieces that this run had to compute."""
+    """Number of pieces computed by this run."""
     damaged: int
-    """Lines of the journal that could not be believed; their pieces were done again."""
+    """Number of damaged lines in the journal; their pieces were computed again."""
     failed: dict[str, str]
-    """The sentences on the pieces that failed, by their keys."""
+    """Error messages of the failed pieces, by key."""
 
 
 def deal(
@@ -41,51 +41,50 @@ def deal(
     lasts: Callable[[Any], bool] = lambda found: True,
     strict: bool = False,
 ) -> Dealt:
-    """Do the pieces of work that the journal does not hold (collective).
+    """Compute all pieces of work without a result in the journal (collective).
 
     Parameters
     ----------
     hands : sequence of sequence of str
-        The keys of the work; those of a hand go to one rank, one after the other.
+        Groups of keys; all pieces of a group run on the same rank, one after the other.
     work : callable
-        ``work(key, ranks)`` does a piece; what it gives is whole on rank 0 of these ranks.
+        ``work(key, ranks)`` computes a piece; its result is complete on rank 0 of these ranks.
     transport : Local
         The ranks.
     journal : Journal, optional
-        Knows what was found before, and takes what is found now. A piece that fails is not written
-        down, so that it is tried again.
+        Holds earlier results, and receives the new results. A failed piece is not recorded, so a
+        later run tries it again.
     together : bool
-        Whether all ranks do each piece together.
+        True if all ranks compute each piece together.
     watch : callable
-        Called with the number of pieces that this rank has done, and how many it will do where
-        that is known.
+        Called with the number of pieces done by this rank, and their total number, if known.
     lasts : callable
-        Whether what was found is written down.
+        Function that returns True for results to be recorded.
     strict : bool
-        Whether an error ends all, when the ranks have done what is left; otherwise it is told with
-        what was found.
+        True if an error ends the run, after the ranks have finished the remaining pieces. Otherwise
+        errors are returned with the results.
 
     Raises
     ------
     MpinetError
-        On all ranks: a piece failed, and this is strict.
+        A piece failed, and `strict` is true; raised on all ranks.
     Suspended
-        The run was asked to end, and what it needs to go on is written down.
+        The run was asked to end, and everything needed to resume it is recorded.
     """
-    # Rank 0 alone reads the journal: on network file systems other hosts may see different lines at
+    # Only rank 0 reads the journal: on network file systems other hosts may see different lines at
     # the same moment.
     known, damaged = journal.known() if journal and transport.rank == 0 else ({}, 0)
     passed = set(json.loads(transport.share(json.dumps([*known]).encode())))
     left = _left(hands, passed)
     count = sum(map(len, left))
-    # A rank that draws pieces from the common pool cannot know how many of them will be its own.
+    # A rank that draws pieces from the common pool cannot know how many pieces it will get.
     total = count if together or transport.size == 1 else None
     found, failed = dict[str, Any](), dict[str, str]()
     errors: list[MpinetError] = []
     for number in range(len(left)) if together else transport.dealt(len(left)):
         for key in left[number]:
             if not together and transport.wish == STOP:
-                break  # all ranks stop together at the end of the dealing
+                break  # all ranks stop together at the end
             try:
                 if together:
                     value = work(key, transport)
@@ -95,7 +94,7 @@ def deal(
             except Suspended:
                 if together:
                     raise
-                continue  # the other ranks stop, too, at the end of the dealing
+                continue  # all other ranks also stop at the end
             except MpinetError as error:
                 if strict and together:
                     raise
@@ -103,7 +102,7 @@ def deal(
                 errors.append(error)
             else:
                 found[key] = value
-                # Of a piece that all ranks do together only rank 0 holds the whole result.
+                # If all ranks compute a piece together, only rank 0 has the complete result.
                 if journal is not None and lasts(value) and (transport.rank == 0 or not together):
                     journal.write(key, value)
             watch(len(found) + len(failed), total)
@@ -114,7 +113,7 @@ def deal(
     if strict and errors:
         transport.fail(errors[0])
     if together and transport.rank != 0:
-        found = {}  # a part of a result on another rank is no result
+        found = {}  # partial results on other ranks are discarded
     for text in transport.gather(json.dumps([found, failed]).encode()):
         some_found, some_failed = json.loads(text)
         known |= some_found
@@ -123,11 +122,12 @@ def deal(
 
 
 def _left(hands: Sequence[Sequence[str]], passed: set[str]) -> list[list[str]]:
-    """Return the hands without pieces that are known or in an earlier hand, and no empty hand."""
+    """Return the groups without known or repeated pieces, and without empty groups."""
     left, passed = [], set(passed)
     for hand in hands:
         keys = [key for key in dict.fromkeys(hand) if key not in passed]
-        # Two ranks would compute a key that stands in two hands, perhaps at the same time.
+        # Without this, two ranks would compute a key that is in two groups, perhaps at the same
+        # time.
         passed.update(keys)
         if keys:
             left.append(keys)

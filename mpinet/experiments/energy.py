@@ -1,4 +1,4 @@
-"""Energy of traffic: what flits spend in routers and on links, by the user's numbers."""
+"""Energy of traffic: the energy spent by flits in routers and on links, from the user's numbers."""
 
 from __future__ import annotations
 
@@ -8,25 +8,25 @@ from typing import Any
 
 @dataclass(frozen=True)
 class Energy:
-    """Energies of a bit, in any unit."""
+    """Energy per bit, in any unit."""
 
     link: float = 0.0
-    """Energy of a bit over a link or a bus."""
+    """Energy per bit over a link or a bus."""
     router: float = 0.0
-    """Energy of a bit through a router."""
+    """Energy per bit through a router."""
     bits: int = 1
-    """Bits of a flit."""
+    """Number of bits per flit."""
 
     def of(self, point: dict[str, Any]) -> dict[str, float | None]:
-        """Return the energy spent in the window, and that for each bit that was accepted.
+        """Return the energy spent in the window, and the energy per accepted bit.
 
-        A flit over a channel has left a router and crossed a link; a flit that a processor accepts
-        has gone through one router more.
+        A flit that crosses a channel has left one router and crossed one link. A flit accepted by a
+        processor has also passed the last router.
 
         Parameters
         ----------
         point : dict
-            A run's results.
+            Results of a run.
         """
         crossed, accepted = point["loads_sum"], point["accepted_flits"]
         energy = self.bits * (self.link * crossed + self.router * (crossed + accepted))

@@ -1,8 +1,8 @@
-"""The best networks of the whole catalogue for a number of processors and a degree.
+"""Search the whole catalogue for the best networks with a number of processors and a degree.
 
-The members of every family are listed, and measured: nothing is taken from a formula. Distances
-take most of the time; a network whose distances from one processor are too large already is not
-measured any further.
+The members of every family are listed and measured; no value is taken from a formula. Distances
+take most of the time. A network with too large distances from one processor is not measured
+further.
 """
 
 from __future__ import annotations
@@ -20,13 +20,13 @@ from mpinet.experiments.members import listed_families, members
 from mpinet.networks.topology import Topology
 
 MOST_CANDIDATES = 20_000
-"""Most networks that a search looks at."""
+"""Largest number of networks in a search."""
 
 MOST_OF_A_FAMILY = 32
-"""Most networks of a family that a list of families looks at."""
+"""Largest number of networks per family in a list of families."""
 
 MOST_PROCESSORS = 1 << 14
-"""Processors of the largest network that a search measures."""
+"""Number of processors of the largest network measured by a search."""
 
 MEASURES: dict[str, Callable[[Subject], Any]] = {
     "diameter": lambda s: s.distances.diameter,
@@ -40,7 +40,7 @@ MEASURES: dict[str, Callable[[Subject], Any]] = {
 
 
 def range_of(text: str) -> tuple[int, int]:
-    """Read ``A..B`` or ``A``."""
+    """Parse a number of processors ``A``, or a range ``A..B``."""
     match = re.fullmatch(r"(\d{1,9})(?:\.\.(\d{1,9}))?", text)
     if match is None:
         raise UsageError(f"Processors are a number or a range 500..520, not {quoted(text)}.")
@@ -51,25 +51,25 @@ def range_of(text: str) -> tuple[int, int]:
 
 
 def most_degree(text: str) -> int:
-    """Read ``..K`` or ``K``."""
+    """Parse a largest degree, ``..K`` or ``K``."""
     match = re.fullmatch(r"(?:\.\.)?(\d{1,9})", text)
     if match is None:
-        raise UsageError(f"A degree is a largest one, ..4 or 4, not {quoted(text)}.")
+        raise UsageError(f"A degree is a largest degree, ..4 or 4, not {quoted(text)}.")
     return int(match[1])
 
 
 def measures_of(text: str) -> list[str]:
-    """Read the names of measures to minimise, the most important one first.
+    """Parse the names of measures to minimise, in descending order of importance.
 
     Raises
     ------
     UsageError
-        A name that is none of `MEASURES`.
+        A name is not in `MEASURES`.
     """
     names = [name.strip() for name in text.split(",")]
     for name in names:
         if name not in MEASURES:
-            raise UsageError(f"{name!r} cannot be minimised; there are {', '.join(MEASURES)}.")
+            raise UsageError(f"{name!r} cannot be minimised; possible are {', '.join(MEASURES)}.")
     return list(dict.fromkeys(names))
 
 
@@ -78,8 +78,8 @@ def candidates(low: int, high: int, families: Iterable[str] | None = None) -> li
 
     Raises
     ------
-    UsageError
-        There are too many, or they are too large to be measured.
+    TooLarge
+        The networks are too many, or too large to measure.
     """
     if high > MOST_PROCESSORS:
         raise TooLarge(
@@ -90,14 +90,14 @@ def candidates(low: int, high: int, families: Iterable[str] | None = None) -> li
     found = list(islice(every, MOST_CANDIDATES + 1))
     if len(found) > MOST_CANDIDATES:
         raise TooLarge(
-            f"There are more than {MOST_CANDIDATES:,} networks with {low}..{high} processors: ask "
-            "for a narrower range, or for some families."
+            f"There are more than {MOST_CANDIDATES:,} networks with {low}..{high} processors. "
+            "Give a narrower range, or name families."
         )
     return found
 
 
 def spread(found: Sequence[Topology], most: int = MOST_OF_A_FAMILY) -> list[Topology]:
-    """Choose at most `most` of a family's networks, evenly spread over all of them."""
+    """Choose at most `most` networks of a family, evenly spread."""
     step = max(1, -(-len(found) // most))
     return list(found[::step])
 
@@ -116,26 +116,27 @@ def best(
     found : sequence of Topology
         The networks.
     minimise : sequence of str
-        Names in `MEASURES`: the next one decides where those before are equal. Last decides the
-        catalogue's order.
+        Names in `MEASURES`. Each further name breaks the ties of the names before; the catalogue's
+        order breaks the remaining ties.
     degree : int, optional
-        The largest degree allowed.
+        The largest permitted degree.
     most : int
-        How many to return.
+        Largest number of networks to return.
     watch : callable
-        Called with the looks and measurements done, and how many there are at most.
+        Called with the number of completed inspections and measurements, and their largest possible
+        number.
 
     Returns
     -------
     list of dict
-        The best ones first: topology, processors, switches, links, degree, diameter, moore,
+        The best networks first: topology, processors, switches, links, degree, diameter, moore,
         average_distance, cost.
     """
     looks = []
     for at, network in enumerate(found):
         watch(at, 2 * len(found))
-        # A look costs one flood, the full distances cost a flood from every processor: most
-        # candidates never need these.
+        # An inspection costs one flood, the full distances cost a flood from every processor. Most
+        # candidates need only the inspection.
         looks.append(_Look(network))
     wanted = [
         at
@@ -146,12 +147,12 @@ def best(
     kept: list[tuple[tuple[Any, ...], dict[str, Any]]] = []
     for done, at in enumerate(wanted):
         watch(len(found) + done, 2 * len(found))
-        # Candidates come in the order of their lower bounds, so none of the later ones can beat
-        # what is kept.
+        # Candidates come in the order of their lower bounds, so no later candidate can be better.
         if len(kept) == most and looks[at].least(minimise[0]) > kept[-1][0][0]:
             break
         subject = Subject(found[at], 0.0)
-        # The place in the catalogue breaks ties: equal networks come in one order on every machine.
+        # The position in the catalogue breaks ties: equal networks come in the same order on every
+        # machine.
         key = (*(MEASURES[name](subject) for name in minimise), at)
         if len(kept) < most or key < kept[-1][0]:
             kept = sorted([*kept, (key, row_of(subject))], key=lambda pair: pair[0])[:most]
@@ -159,13 +160,13 @@ def best(
 
 
 def row_of(subject: Subject) -> dict[str, Any]:
-    """Return what is told of a network, measured (collective)."""
+    """Return the measured row of a network (collective)."""
     columns = {name: COLUMNS[name].measured(subject) for name in TOLD}
     return {"topology": subject.network.name} | columns | {"cost": MEASURES["cost"](subject)}
 
 
 TOLD = "processors switches links degree diameter moore average_distance".split()
-"""Columns of a comparison that a row of a search has."""
+"""Columns of a comparison that are part of a search's row."""
 
 
 class _Look:
@@ -180,11 +181,11 @@ class _Look:
 
     @property
     def degree(self) -> int:
-        """The largest number of different neighbours."""
+        """Largest number of different neighbours of a node."""
         return self._known.degree
 
     def least(self, measure: str) -> float:
-        """Return a lower bound of a measure."""
+        """Return a lower bound on a measure."""
         known = {
             "diameter": self._farthest,
             "degree": self.degree,
@@ -192,6 +193,5 @@ class _Look:
             "cost": self.degree * self._farthest,
             "processors": self._known.network.hosts,
         }
-        # A measure without a bound gets 0: the search then only takes longer, and no candidate is
-        # lost.
+        # A measure without a bound gets 0: the search then takes longer, but no candidate is lost.
         return known.get(measure, 0)

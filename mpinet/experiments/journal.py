@@ -1,7 +1,7 @@
-"""Journals: results of long work, written as they come, so that stopped work can go on.
+"""Journals: results of long work, recorded immediately, so stopped work can be resumed.
 
-A folder with a file for each that wrote, a JSON line for each finding. A line bears a checksum: a
-stopped run may leave a part of one, an editor anything.
+A journal is a folder with one file per writer, and one JSON line per result. Each line has a
+checksum, because a stopped run may leave an incomplete line, and an editor may change lines.
 """
 
 from __future__ import annotations
@@ -21,42 +21,41 @@ from mpinet.errors import FileError, OutputError
 
 
 def version_of(files: Sequence[str] = ()) -> str:
-    """A fingerprint of mpinet's sources and of these files.
+    """Return a fingerprint of mpinet's sources and of these files.
 
     Parameters
     ----------
     files : sequence of str
-        A user's files that findings depend on.
+        Files of a user on which the results depend.
     """
     fingerprint = sha256(__version__.encode())
-    # Any source may bear on a result. A list of the relevant modules would be wrong sooner or
-    # later.
+    # Any source may affect a result. A list of the relevant modules would be wrong sooner or later.
     for path in [*sorted(PACKAGE.rglob("*.py")), *map(Path, files)]:
         fingerprint.update(path.read_bytes())
     return fingerprint.hexdigest()
 
 
 class Journal:
-    """The lines of a folder, and the file of this rank that new lines are appended to.
+    """The lines of a folder, and this rank's file, to which new lines are appended.
 
     Parameters
     ----------
     folder : Path
-        Is made if it is not there; all ranks' hosts have to see it.
+        The folder, created if needed; the hosts of all ranks must have access.
     name : str
-        What one's own file is called, without its ending. Where a batch system starts a job again
-        the file is another one: a host that is cut off may keep the first one locked.
+        Name of this rank's file, without the ending. If a batch system starts a job again, the file
+        gets a different name, because an unreachable host may keep the first file locked.
     version : str
-        See `version_of`: what other sources have found is passed over.
+        Fingerprint from `version_of`; lines with other fingerprints are ignored.
     option : str
-        What an error calls the folder.
+        Name of the folder's option in error messages.
     alone : bool
-        Whether nobody else may write one's own file at the same time.
+        True if no other process may write this file at the same time.
 
     Raises
     ------
     FileError
-        The folder cannot be made or written, or somebody else writes the file.
+        The folder cannot be created or written, or another process writes the file.
     """
 
     def __init__(self, folder: Path, name: str, version: str, option: str, alone: bool = True):
@@ -68,7 +67,7 @@ class Journal:
         try:
             folder.mkdir(parents=True, exist_ok=True)
             if self._path.exists() and not self._path.is_file():
-                raise FileError(f"{option} {self._path}: this is no file.")
+                raise FileError(f"{option} {self._path}: this is not a file.")
             self._file: IO[str] = self._path.open("a")
             if alone:
                 self._lock()
@@ -78,27 +77,27 @@ class Journal:
             raise FileError(f"{option} {folder}: {error.strerror}.") from None
 
     def _lock(self) -> None:
-        """Lock the file against other writers as long as this process runs."""
+        """Lock the file against other writers for the lifetime of this process."""
         try:
             lock(self._file)
         except BlockingIOError:
             raise FileError(f"{self._option} {self._path}: another run is writing it.") from None
 
     def write(self, key: str, found: Any) -> None:
-        """Write a result at once; refuse values that JSON cannot express, such as NaN."""
+        """Write a result at once; skip values that JSON cannot express, such as NaN."""
         try:
             text = json.dumps([self._version, key, found], allow_nan=False)
         except ValueError:
             return
         try:
             self._file.write(json.dumps([_checksum(text), text]) + "\n")
-            # A job that is killed would otherwise lose the findings that its buffer still holds.
+            # Without a flush, a killed job would lose the results in its buffer.
             self._file.flush()
         except OSError as error:
             raise OutputError(f"Cannot write {self._path}: {error.strerror}.") from None
 
     def known(self) -> tuple[dict[str, Any], int]:
-        """Return the results of this version by their keys, and the number of damaged lines."""
+        """Return the results of this version by key, and the number of damaged lines."""
         found, damaged = {}, 0
         for line in filter(None, self._lines()):
             try:
@@ -109,17 +108,17 @@ class Journal:
             except (ValueError, TypeError, AttributeError, RecursionError):
                 damaged += 1
                 continue
-            # Lines of other versions stay in the file: the user may check that version out again.
+            # Lines of other versions stay in the file: the user may check out that version again.
             if version == self._version:
                 found[key] = value
         return found, damaged
 
     def _lines(self) -> list[str]:
-        """Return all lines of all files, remains of torn lines included."""
+        """Return all lines of all files, including incomplete lines."""
         lines: list[str] = []
         for path in sorted(self._folder.glob("*rank-*.jsonl")):
             if not path.is_file():
-                raise FileError(f"{self._option} {path}: this is no file.")
+                raise FileError(f"{self._option} {path}: this is not a file.")
             try:
                 lines += path.read_text(errors="replace").splitlines()
             except OSError as error:
@@ -127,13 +126,13 @@ class Journal:
         return lines
 
     def close(self) -> None:
-        """Close the file; later writes do nothing."""
-        with suppress(OSError):  # of a line that could not be written before
+        """Close the file; errors are ignored."""
+        with suppress(OSError):  # an earlier line could not be written
             self._file.close()
 
 
 def _is_torn(path: Path) -> bool:
-    """Tell if a file's last line is unfinished: a line appended to it would be lost with it."""
+    """Return whether a file's last line is incomplete; a line appended to it would be lost."""
     with path.open("rb") as file:
         if file.seek(0, SEEK_END) == 0:
             return False

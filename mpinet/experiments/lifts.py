@@ -1,9 +1,9 @@
 """Networks with a group of symmetries: a few base nodes, lifted by a group.
 
-A lift has a node (b, h) for every base node b and every element h of the group. A link of the base
-from b to c with the voltage s joins (b, h) to (c, hs) for all h: the group takes the network to
-itself, and one node of each b shows the distances of all. With one base node it is a Cayley graph
-(of a cyclic group: a circulant), with the group of one element any graph.
+A lift has a node (b, h) for every base node b and every element h of the group. A base link from b
+to c with voltage s joins (b, h) to (c, hs) for all h. The group maps the network to itself, so the
+distances from one node per base node determine all distances. With one base node the lift is a
+Cayley graph (for a cyclic group: a circulant). With the trivial group it is an arbitrary graph.
 """
 
 from __future__ import annotations
@@ -20,15 +20,15 @@ from mpinet.base.arrays import Ints
 from mpinet.programs.waves import SOURCES_PER_WORD, take_new_of_one_word
 
 MOST_GROUPS = 4
-"""Most groups that are neither cyclic nor dihedral, of an order."""
+"""Largest number of groups per order that are neither cyclic nor dihedral."""
 
 
 @dataclass(frozen=True)
 class SemidirectProduct:
     """The semidirect product of Z_m and Z_n: (i, a)(j, b) = (i + k^a j, a + b).
 
-    It is direct with k = 1, cyclic with n = 1, and dihedral with n = 2, k = m - 1. The element
-    (i, a) has the number a m + i; 0 is the neutral one.
+    The product is direct for k = 1, cyclic for n = 1, and dihedral for n = 2, k = m - 1. The
+    element (i, a) has the number a m + i; 0 is the neutral element.
     """
 
     m: int
@@ -36,7 +36,7 @@ class SemidirectProduct:
     n: int = 1
     """Order of the second factor."""
     k: int = 1
-    """Number by which the second factor multiplies the first; k^n = 1 modulo m."""
+    """Factor by which the second group multiplies the first; k^n = 1 modulo m."""
 
     def __str__(self) -> str:
         if self.n == 1:
@@ -55,7 +55,7 @@ class SemidirectProduct:
         return np.array([pow(self.k, a, self.m) for a in range(self.n)], np.int64)
 
     def times(self, element: int) -> Ints:
-        """All elements times this one, shape (order,)."""
+        """Return the products of all elements with `element` on the right, shape (order,)."""
         along, turn = element % self.m, element // self.m
         turns, alongs = np.divmod(np.arange(self.order), self.m)
         behind = (alongs + self._powers[turns] * along) % self.m
@@ -63,7 +63,7 @@ class SemidirectProduct:
         return found
 
     def inverse(self, element: int) -> int:
-        """The element that takes this one back."""
+        """Return the inverse of an element."""
         along, turn = element % self.m, element // self.m
         back = -turn % self.n
         return int(-self._powers[back] * along % self.m) + self.m * back
@@ -75,7 +75,7 @@ class SemidirectProduct:
 
 
 def groups_of(order: int) -> Iterator[SemidirectProduct]:
-    """Groups of this order: cyclic, dihedral, and some more products of two cyclic ones."""
+    """Yield groups of this order: cyclic, dihedral, and some other semidirect products."""
     yield SemidirectProduct(order)
     if order % 2 == 0 and order > 4:
         yield SemidirectProduct(order // 2, 2, order // 2 - 1)
@@ -84,10 +84,10 @@ def groups_of(order: int) -> Iterator[SemidirectProduct]:
         m = order // n
         if order % n or m < 3 or found == MOST_GROUPS:
             continue
-        # With n = 2 and k = m - 1 the product is the dihedral group, which has been yielded before.
+        # With n = 2 and k = m - 1 the product is the dihedral group, already yielded above.
         turning = [k for k in range(2, m) if pow(k, n, m) == 1 and (n, k) != (2, m - 1)]
-        # Where a smaller power of k is 1 a part of the second factor commutes, and the group is
-        # closer to an abelian one.
+        # If a smaller power of k is 1, a part of the second factor commutes, and the group is
+        # closer to an abelian group.
         faithful = [k for k in turning if all(pow(k, e, m) != 1 for e in range(1, n))]
         for k in (faithful or turning)[:1]:
             found += 1
@@ -95,19 +95,19 @@ def groups_of(order: int) -> Iterator[SemidirectProduct]:
 
 
 class Lift:
-    """A lift that changes by moves; its cost is that of floods from a node of each base node.
+    """A lift that can be changed by moves; its cost is computed by one flood per base node.
 
     Parameters
     ----------
     base : int
-        Base nodes, up to 64.
+        Number of base nodes, up to 64.
     group : SemidirectProduct
         The group.
     degree : int
-        Links of each node: darts of a base node, whose numbers are b degree + j.
+        Number of links of each node. Dart j of base node b has the number b degree + j.
     mates, voltages : sequence of int, optional
-        Of every dart, the other end of its link (itself: a loop by an involution), and the voltage
-        towards there. Default: `draw` makes them.
+        For every dart: the dart at the other end of its link (itself for a loop by an involution),
+        and the voltage in this direction. Default: `draw` creates both.
     """
 
     def __init__(
@@ -125,7 +125,7 @@ class Lift:
             self._write(dart)
 
     def draw(self, dice: Dice) -> None:
-        """Join all darts in pairs at random; one is joined to itself where their number is odd."""
+        """Join all darts in random pairs; if their number is odd, one dart becomes a loop."""
         darts = list(range(self.base * self.degree))
         self.mates, self.voltages = [0] * len(darts), [0] * len(darts)
         if len(darts) % 2:
@@ -134,11 +134,11 @@ class Lift:
             self._join(darts.pop(), darts.pop(dice(len(darts))), dice)
 
     def cost(self) -> tuple[int, int, int]:
-        """Pairs that are not joined, diameter, sum of distances from the base nodes."""
+        """Return the unconnected pairs, the diameter, and the sum of distances from base nodes."""
         shape = self.size, 1, 1
         fresh, following = np.zeros(shape, np.uint64), np.zeros(shape, np.uint64)
-        # A bit of one word for each base node: by the group's symmetry these floods stand for those
-        # from all nodes.
+        # One bit of a word per base node: by symmetry these floods represent the floods from all
+        # nodes.
         fresh[:: self.group.order, 0, 0] = np.uint64(1) << np.arange(self.base, dtype=np.uint64)
         seen = fresh.copy()
         origins = self._origins.reshape(-1)
@@ -154,17 +154,17 @@ class Lift:
         return missing, hops, total
 
     def move(self, dice: Dice) -> list[tuple[int, int, int]]:
-        """Change a link or two; rows (dart, mate, voltage) of before, for `undo`.
+        """Change one or two links; return the old (dart, mate, voltage) rows for `undo`.
 
-        Two links exchange ends, or one gets another voltage, or an involution at each end, or two
-        such become one link.
+        There are four kinds of moves. Two links exchange ends. A link gets a new voltage. A link is
+        replaced by a loop (an involution) at each end. Two loops are replaced by a link.
         """
         one = dice(len(self.mates))
         other = self.mates[one]
         two = dice(len(self.mates))
         darts = {one, other, two, self.mates[two]}
         before = [(dart, self.mates[dart], self.voltages[dart]) for dart in sorted(darts)]
-        # Fewer than four different darts are a loop, or one link drawn twice: no ends can be
+        # Fewer than four different darts are a loop, or the same link drawn twice: no ends can be
         # exchanged.
         if len(darts) == 4 and dice(2):
             end = self.mates[two]
@@ -182,13 +182,13 @@ class Lift:
         return before
 
     def undo(self, before: list[tuple[int, int, int]]) -> None:
-        """Take a move back."""
+        """Restore the links changed by a move."""
         for dart, mate, voltage in before:
             self.mates[dart], self.voltages[dart] = mate, voltage
             self._write(dart)
 
     def links(self) -> Ints:
-        """Pairs of neighbours u < v, each once, shape (k, 2)."""
+        """Return the pairs of neighbours u < v without repetition, shape (k, 2)."""
         ends = self._origins.reshape(self.size, -1).astype(np.int64)
         pairs = np.stack([np.repeat(np.arange(self.size), self.degree), ends.ravel()], axis=1)
         found: Ints = np.unique(pairs[pairs[:, 0] < pairs[:, 1]], axis=0)
@@ -196,13 +196,13 @@ class Lift:
 
     @property
     def jumps(self) -> list[int] | None:
-        """The jumps of a circulant; None where it is none."""
+        """The jumps of a circulant; None if the lift is not a circulant."""
         if self.base > 1 or self.group.n > 1:
             return None
         return sorted({min(s, self.size - s) for s in self.voltages if s})
 
     def _join(self, dart: int, mate: int, dice: Dice) -> None:
-        """Make a link with a voltage that is drawn."""
+        """Join two darts by a link with a random voltage."""
         order = self.group.order
         inside = dart // self.degree == mate // self.degree
         # Within a base node the neutral voltage would join every node to itself.
@@ -213,13 +213,13 @@ class Lift:
         self._write(mate)
 
     def _loop(self, dart: int, dice: Dice) -> None:
-        """Join a dart to itself, by an involution."""
+        """Join a dart to itself with a random involution."""
         involutions = self.group.involutions
         self.mates[dart], self.voltages[dart] = dart, involutions[dice(len(involutions))]
         self._write(dart)
 
     def _write(self, dart: int) -> None:
-        """Write where a dart leads from every node of its base node."""
+        """Update the neighbours behind a dart, for every node of its base node."""
         node, place = divmod(dart, self.degree)
         behind = self.mates[dart] // self.degree
         ends = self.group.times(self.voltages[dart])
@@ -227,11 +227,11 @@ class Lift:
 
 
 class Dice:
-    """Whole numbers drawn by a key, the same on every machine."""
+    """Random whole numbers determined by a key, the same on every machine."""
 
     def __init__(self, key: str):
         # A keyed counter generator draws the same numbers with every version of NumPy, which
-        # `default_rng` does not promise.
+        # `default_rng` does not guarantee.
         self._philox = np.random.Philox(
             key=int.from_bytes(sha256(key.encode()).digest()[:16], "big")
         )
@@ -241,13 +241,13 @@ class Dice:
         """Draw a number 0..count-1."""
         if not self._words:
             self._words = self._philox.random_raw(1024).tolist()
-        # The high word of the product is uniform up to 2^-64, and every draw takes exactly one
-        # word: rejection would not.
+        # The high word of the product is uniform up to 2^-64. Every draw takes exactly one word,
+        # unlike rejection sampling.
         return self._words.pop() * count >> 64
 
 
 def shapes(size: int, degree: int) -> list[tuple[int, SemidirectProduct]]:
-    """Numbers of base nodes, and groups, whose lifts have so many nodes of this degree."""
+    """Return all pairs (number of base nodes, group) whose lifts have this size and degree."""
     return [
         (base, group)
         for base in range(1, min(SOURCES_PER_WORD, size) + 1)

@@ -1,4 +1,4 @@
-"""Latency-throughput curves: a sweep of open-loop traffic, a run for every seed and rate."""
+"""Latency-throughput curves: a sweep of open-loop traffic, with a run for every seed and rate."""
 
 from __future__ import annotations
 
@@ -40,79 +40,82 @@ from mpinet.networks.topology import Topology
 from mpinet.programs.patterns import Pattern
 
 FREE = ("hops", "ordered")
-"""Class rules without a cycle of dependencies for any routing."""
+"""Class rules without a dependency cycle for any routing."""
 
 MOST_TRIED = 2**16
-"""Most pairs whose routes are followed to see whether a default class rule has no cycle."""
+"""Largest number of pairs whose routes are followed to check a default class rule for cycles."""
 
 SMALL = 2**18
-"""Most ports of a machine whose runs are dealt out, each to one rank."""
+"""Largest number of ports of a machine whose runs are distributed, each to a single rank."""
 
 HINTED = 2**20
-"""Most pairs for which the bounds of a network's other routings are computed for a hint."""
+"""Largest number of pairs for which bounds of alternative routings are computed for a hint."""
 
 
 UNBOUNDED = (0.01, 0.02, 0.05, 0.1, 0.2, 0.3, 0.4, 0.5, 0.7, 1.0)
-"""Default rates, in parts of overload, of a network without a known bound: large networks saturate
-at the first of them."""
+"""Default rates, as fractions of overload, for a network without a known bound. Large networks
+saturate at the first of these rates.
+"""
 
 
 @dataclass(frozen=True, eq=False)
 class TrafficSetting:
-    """Traffic on one network, which is run at several rates and for several seeds."""
+    """Traffic on one network, run at several rates and with several seeds."""
 
     topology: Topology
     """The network."""
     routing: Routing
     """Routing of the messages."""
     classes: str | None
-    """The class rule's name; None: the network's own (see `counted_classes`)."""
+    """Name of the class rule; None: the network's own rule (see `counted_classes`)."""
     pattern: Pattern
     """Pattern of the messages' targets."""
     generation: Generation
-    """Lengths and bursts; the rate is put in."""
+    """Lengths and bursts of the messages; the rate is added for each run."""
     buffering: Buffering
-    """Flow control and buffers of links and nodes."""
+    """Flow control, and buffers of links and nodes."""
     window: Window
-    """Steps of the warm-up, the measured window and the wait after it."""
+    """Steps of the warm-up, the measured window and the subsequent wait."""
     seeds: Sequence[int]
-    """Seeds of the draws, a curve for each. The first one stands for all if loads are bounded."""
+    """Seeds of the random numbers, with one curve per seed. Load bounds are computed for the first
+    seed.
+    """
     faults: Faults
     """Dead processors and links."""
     vcs_named: bool = True
-    """True if there are exactly as many virtual channels as `buffering` states. Otherwise there are
-    at least as many, and a multiple of the classes."""
+    """True if the number of virtual channels is exactly as stated in `buffering`. Otherwise the
+    number is rounded up to a multiple of the classes.
+    """
     steady: Steady = NAMED
-    """Searches for values that the user did not name: the warm-up, a window that is long enough,
-    the rate of saturation."""
+    """Searches for unnamed values: the warm-up, a sufficiently long window, the saturation rate."""
 
     @cached_property
     def _way(self) -> Routing:
-        """The routing, around dead nodes and links where it can."""
+        """The routing, around dead nodes and links if possible."""
         return self._settled.around(self.faults.dead, self.faults.cut)
 
     @cached_property
     def _settled(self) -> Routing:
-        """The routing, with classes that had to be counted (collective)."""
+        """The routing, with counted classes if necessary (collective)."""
         return settled(self.topology, self.routing)
 
     @cached_property
     def _own_classes(self) -> ChannelClasses:
-        """The class rule that was named, or the network's own, with its count (collective)."""
+        """The named class rule, or the network's own rule, with its count (collective)."""
         return counted_classes(self.topology, self._way, self.classes)
 
     @cached_property
     def channel_classes(self) -> ChannelClasses:
         """The class rule, with its count (collective).
 
-        ``none`` where nobody has named the network's own and the virtual channels that were named
-        cannot be shared out among them.
+        The rule is ``none`` if no rule was named, and the named number of virtual channels cannot
+        be divided among the classes of the network's own rule.
         """
         if self.buffering.buffers == 0:
             return no_classes(self.topology.params)
         own = self._own_classes
-        # Virtual channels that do not divide among the classes would leave one of them with less
-        # room than its rule needs.
+        # If the virtual channels do not divide evenly among the classes, one class has less space
+        # than its rule needs.
         unfit = self.vcs_named and self.buffering.vcs % (own.count * self.ranks_of_messages)
         if unfit and self.classes is None and own.name in FREE:
             return no_classes(self.topology.params)
@@ -120,12 +123,12 @@ class TrafficSetting:
 
     @property
     def ranks_of_messages(self) -> int:
-        """Number of ranks that messages have, each with virtual channels of its own."""
+        """Number of priorities of messages, each with its own virtual channels."""
         return self.generation.priorities
 
     @cached_property
     def router(self) -> Buffering:
-        """Buffers and switches, with the number of virtual channels that the classes need."""
+        """Buffers and switches, with the number of virtual channels required by the classes."""
         count = self.channel_classes.count * self.ranks_of_messages
         if self.vcs_named or self.buffering.buffers == 0:
             return self.buffering
@@ -133,13 +136,13 @@ class TrafficSetting:
 
     @cached_property
     def caution(self) -> str:
-        """Warning of a possible deadlock, as far as a quick look tells, or empty (collective)."""
+        """Warning of a possible deadlock from a quick check; empty if none (collective)."""
         used, way = self.channel_classes, self._way
         if used.name == BUBBLE and self._can_stop(way, used, MOST_COUNTED):
             raise UsageError(
-                f"{self.topology.name}, routing {way.name}: messages turn back to rings that they "
-                "have left, and --classes bubble keeps room in rings alone: it goes with dimension "
-                "order."
+                f"{self.topology.name}, routing {way.name}: messages return to rings after "
+                "leaving, but --classes bubble keeps space only within rings. Use it with "
+                "dimension order."
             )
         if self.buffering.buffers == 0 or way.adaptive or used.name in FREE:
             return ""
@@ -147,28 +150,28 @@ class TrafficSetting:
         own, named = self._own_classes, self.classes is not None
         if used is not own:
             return (
-                f"{who}: channels of one class can come to a deadlock. The {own.count} classes "
-                f"{own.name} cannot: give a multiple of {own.count} as --vcs, or leave it out."
+                f"{who}: channels of one class can deadlock. The {own.count} classes {own.name} "
+                f"cannot deadlock: give a multiple of {own.count} as --vcs, or omit --vcs."
             )
         if not (named or own.name == "own" or is_counted(self.topology, way)):
             if self.topology.default_classes not in FREE:
                 return ""
             return (
-                f"{who}: ways are too many, or not known, to find the classes that they need, and "
-                "messages may come to a deadlock. --classes hops cannot, with a virtual channel "
-                "for every hop of the longest way."
+                f"{who}: the routes are unknown or too many to find the necessary classes, and "
+                "messages may deadlock. --classes hops cannot deadlock; it needs a virtual channel "
+                "for every hop of the longest route."
             )
         tried = MOST_COUNTED if named else MOST_TRIED
         if not self._can_stop(way, used, tried):
             return ""
         return (
-            f"{who}, classes {used.name}: channels wait for one another in a circle, and messages "
-            "can come to a deadlock. Without --classes and --vcs load takes classes that cannot."
+            f"{who}, classes {used.name}: channels wait for each other in a cycle, and messages "
+            "can deadlock. Without --classes and --vcs, load uses classes that cannot deadlock."
         )
 
     @property
     def unused(self) -> str:
-        """Warning of delays for classes of links that the network does not have, or empty."""
+        """Warning of delays for link classes that the network lacks; empty if none."""
         topology, delays = self.topology, self.buffering.link_delay
         if isinstance(delays, int) or topology.size > MOST_TRIED:
             return ""
@@ -179,12 +182,12 @@ class TrafficSetting:
         if len(delays) <= known:
             return ""
         return (
-            f"{topology.name} has links of {known} class{'es' if known > 1 else ''}, and the last "
-            f"{len(delays) - known} of the {len(delays)} delays of --link-delay are for none."
+            f"{topology.name} has links of {known} class{'es' if known > 1 else ''}; the last "
+            f"{len(delays) - known} of the {len(delays)} delays of --link-delay have no effect."
         )
 
     def _can_stop(self, way: Routing, classes: ChannelClasses, tried: int) -> bool:
-        """Tell if channels wait in a circle; no, if more pairs than `tried` were to be followed."""
+        """Return whether channels wait in a cycle; False if there are more than `tried` pairs."""
         known = self.topology.hosts**2 <= tried and is_followed(self.topology, way.base or way)
         return known and has_dependency_cycle(self.topology, way, classes)
 
@@ -197,16 +200,16 @@ class TrafficSetting:
 
     @property
     def overload(self) -> float:
-        """Rate of a flit per processor and step; with bursts a little less than their own."""
+        """Message rate for one flit per processor and step; at most 0.95 of a burst's rate."""
         most = 1 / self.mean_flits
         return min(most, 0.95 * self.generation.burst_rate) if self.generation.burst else most
 
     def at(self, rate: float) -> Generation:
-        """Return the generated messages at a rate; refuse an impossible rate."""
+        """Return the generation of messages at this rate; raise an error for an impossible rate."""
         return replace(self.generation, rate=rate)
 
     def run(self, machine: Machine, seed: int, rate: float | None) -> dict[str, Any]:
-        """Run the traffic for one seed at one rate; None: search for saturation (collective)."""
+        """Run the traffic with one seed at one rate; None: search for saturation (collective)."""
         if rate is None:
             tried = partial(self.run, machine, seed)
             return bisected(machine, self.steady.resolution, self.overload, tried)
@@ -232,10 +235,10 @@ class TrafficSetting:
         return found | {"saturated": found["saturated"] or self._is_too_much(found, window)}
 
     def _is_too_much(self, point: dict[str, Any], window: Window) -> bool:
-        """Tell if a point is in overload, be it at some sources or channels alone."""
+        """Return whether a run is in overload, even at only some sources or channels."""
         if point["deadlock"]:
             return True
-        # A trace or a batch has an end: its backlog grows and falls, which is no sign of
+        # A trace or a batch has an end: its backlog grows and falls, which does not indicate
         # saturation.
         if self.pattern.rows is not None or self.generation.batch:
             return False
@@ -244,16 +247,17 @@ class TrafficSetting:
         # look.
         if bound is not None and point["rate"] * self.mean_flits > bound * (1 + 1e-9):
             return True
-        # A channel that was never idle, and at the sources more than chance would leave there.
+        # A channel that was never idle, and a growing backlog at the sources beyond random
+        # fluctuations.
         growth = point["backlog_after"] - point["backlog_before"]
         chance = 2 * sqrt(window.steps * self.generation.longest)
         return bool(point["loads_max"] >= window.steps and growth > chance)
 
     @cached_property
     def bound(self) -> float | None:
-        """Flits per processor and step by the busiest channel, if nothing is dead (collective).
+        """Bound from the busiest channel, in flits per processor and step (collective).
 
-        With replies or phases it says nothing: None.
+        None for traffic with faults, replies or phases.
         """
         is_open = not self.faults and not self.generation.is_closed
         return self._open_bound if is_open else None
@@ -265,10 +269,10 @@ class TrafficSetting:
 
     @property
     def default_rates(self) -> list[float]:
-        """Tenths of the bound, as rates with three digits, and one rate above it (collective).
+        """Default rates: tenths of the bound with three digits, up to 11 tenths (collective).
 
-        The rate of overload takes the place of a higher bound, and no rate is above it. Without a
-        bound, the rates are parts of overload from `UNBOUNDED`.
+        All rates are limited to the rate of overload. Without a bound, the rates are fractions of
+        overload from `UNBOUNDED`.
         """
         if self.pattern.rows is not None:
             return [0.0]
@@ -282,7 +286,7 @@ class TrafficSetting:
 
     @cached_property
     def better_routing(self) -> str | None:
-        """Name of the routing with the highest bound, if that is above this one's (collective)."""
+        """Routing with the highest bound, if higher than this routing's bound (collective)."""
         own = bound_of(self, self.routing, HINTED)
         if own is None or bool(self.faults) or self.generation.is_closed:
             return None
@@ -297,13 +301,14 @@ class TrafficSetting:
 
 
 def is_small(settings: Sequence[TrafficSetting]) -> bool:
-    """Tell if all machines are small enough that one rank makes each run alone."""
+    """Return whether all machines are small enough to run on a single rank each."""
     return all(each.topology.size * each.topology.ports <= SMALL for each in settings)
 
 
 Run = tuple[int, int, float | None]
-"""A run of a sweep: the number of its setting, its seed and its rate; None: the search for the
-rate of saturation."""
+"""A run of a sweep: the index of its setting, its seed and its rate; None: the search for the
+saturation rate.
+"""
 
 
 def curves(
@@ -316,34 +321,37 @@ def curves(
     warn: Callable[[str], None] = lambda text: None,
     folder: Path | None = None,
 ) -> list[dict[str, Any]]:
-    """Make a curve for each setting and seed (collective).
+    """Compute a curve for each setting and seed (collective).
 
-    Runs on small machines are shared out among the ranks, each on one alone; large machines are
-    hosted by all ranks. The results are the same.
+    Runs on small machines are distributed among the ranks, each to a single rank. Large machines
+    are hosted by all ranks. The results are the same.
 
     Parameters
     ----------
     settings : sequence of TrafficSetting
-        One per network and pattern.
+        One setting per network and pattern.
     rates : sequence of float, optional
-        Messages per processor and step, ascending. For several of them the network is also run in
-        overload, for its saturation throughput. Of a trace, whose messages have their steps, there
-        is one run. Default: `TrafficSetting.default_rates`.
+        Messages per processor and step, ascending. With several rates the network also runs in
+        overload, to measure its saturation throughput. A trace, whose messages have fixed steps,
+        runs once. Default: `TrafficSetting.default_rates`.
     key : callable
-        Name of a run in journals and checkpoints; runs of one name are made once.
+        Returns the name of a run in journals and checkpoints; runs with the same name are computed
+        once.
     machine_of : callable
-        The machine of a network, hosted by all ranks, and whom it tells the steps that it has made.
+        Returns the machine of a network, hosted by all ranks; its second argument is called with
+        the number of completed steps.
     transport : Local
         The ranks.
     watch : callable
-        Called with the number of runs done, of how many, and with the steps of the one under way.
+        Called with the number of completed runs, the number of all runs, and the completed steps of
+        the current run.
     warn : callable
-        Called before the first run with a sentence for each setting that can come to a deadlock.
+        Called before the first run with a sentence for each setting that may deadlock.
     folder : Path, optional
-        Keeps each run as it comes, named as ``--out``. Default: the checkpoint's journal, if the
-        ranks keep one.
+        Folder, from ``--out``, that stores each completed run. Default: the checkpoint's journal,
+        if the ranks keep one.
     """
-    # Measures of the networks use the same ranks as the runs: those of `transport`.
+    # Measures of the networks use the same ranks as the runs: the ranks of `transport`.
     with hosted_by(transport):
         for sentence in cautions(settings):
             warn(sentence)
@@ -352,14 +360,14 @@ def curves(
 
 
 def cautions(settings: Sequence[TrafficSetting]) -> list[str]:
-    """Return the warnings of settings, each once (collective).
+    """Return the warnings of all settings without repetition (collective).
 
-    They are of deadlocks that are possible, and of delays of links that there are none of.
+    The warnings concern possible deadlocks, and delays for missing classes of links.
 
     Raises
     ------
     UsageError
-        There are no such classes, or they cannot do what they are for.
+        The class rule does not exist, or cannot prevent deadlocks here.
     """
     texts = [text for each in settings for text in (each.caution, each.unused)]
     return [text for text in dict.fromkeys(texts) if text]
@@ -370,14 +378,14 @@ def _rates_of_each(
 ) -> list[Sequence[float]]:
     """Return the rates of each setting (collective).
 
-    Settings of the same traffic differ in their seeds: they have the default rates of the first.
+    Settings with the same traffic and different seeds use the default rates of the first setting.
     """
     if rates is not None:
         return [_rates_of(each, rates) for each in settings]
     found: dict[int, Sequence[float]] = {}
     for each in settings:
-        # Settings of one command share this object, so the default rates are searched once for all
-        # of its seeds.
+        # Settings of the same command share this object, so the default rates are computed once for
+        # all seeds.
         shared = id(each.generation)
         if shared not in found:
             found[shared] = _rates_of(each, each.default_rates)
@@ -393,7 +401,7 @@ def _curves(
     watch: Callable[..., None],
     folder: Path | None,
 ) -> list[dict[str, Any]]:
-    """Make the curves, as `curves` says, each at its rates, after all warnings."""
+    """Compute the curves of `curves` after the warnings, each at its own rates."""
     for setting in settings:
         setting.router, setting.bound  # noqa: B018 (may be collective, and may refuse)
     keys = {
@@ -404,8 +412,8 @@ def _curves(
     }
     runs = {name: run for run, name in keys.items()}
     numbers = {name: number for number, name in enumerate(runs)}
-    # On all ranks every step pays an exchange. Small machines are done sooner if each rank has runs
-    # of its own.
+    # On all ranks every step needs an exchange. Small machines finish sooner with separate runs on
+    # each rank.
     together = transport.size == 1 or len(runs) == 1 or not is_small(settings)
 
     def run(name: str, ranks: Local) -> dict[str, Any]:
@@ -424,8 +432,8 @@ def _curves(
     dealt = deal([[name] for name in runs], run, transport, journal, together, done, strict=True)
     if not together:
         watch(len(runs), len(runs))
-    # Putting a curve together is collective, because the bounds of other routings are, so all ranks
-    # need the points.
+    # Assembling a curve is collective, because the bounds of other routings are. All ranks
+    # therefore need the points.
     whole = json.loads(transport.share(json.dumps(dealt.found).encode()))
     return [
         _curve(
@@ -442,7 +450,7 @@ def _curves(
 
 
 def _journal(transport: Local, folder: Path | None) -> Journal | None:
-    """Open this rank's journal in the folder that keeps runs, or in that of the checkpoints."""
+    """Open this rank's journal in the folder for runs, or in the folder of the checkpoints."""
     option = "--out"
     if folder is None and transport.keeper is not None:
         folder, option = transport.keeper.journal, "--checkpoint"
@@ -453,7 +461,7 @@ def _journal(transport: Local, folder: Path | None) -> Journal | None:
 
 @contextmanager
 def _kept(name: str, keeper: Checkpointing | None, ranks: Local) -> Iterator[None]:
-    """Keep checkpoints of a run of these ranks under its name; drop them at its end."""
+    """Keep checkpoints of these ranks' run under its name; delete them at the end."""
     if keeper is None:
         yield
         return
@@ -464,31 +472,31 @@ def _kept(name: str, keeper: Checkpointing | None, ranks: Local) -> Iterator[Non
 
 
 def _rates_of(setting: TrafficSetting, rates: Sequence[float]) -> Sequence[float]:
-    """The rates of a curve: of a trace, which has steps of its own, one; of a program none."""
+    """Return the rates of a curve: one rate for a trace, a rate of 0 for a program."""
     if setting.generation.program is not None:
         return [0.0]
     return rates if setting.pattern.rows is None else rates[:1]
 
 
 def _wanted(setting: TrafficSetting, rates: Sequence[float]) -> list[float]:
-    """The rates to run; if there are several, with the one of overload."""
+    """Return the rates to run; several rates also include the rate of overload."""
     return sorted({*rates, *([setting.overload] if _has_curve(setting, rates) else [])})
 
 
 def _has_curve(setting: TrafficSetting, rates: Sequence[float]) -> bool:
-    """Tell if latency over these rates comes to saturation; messages in phases come to an end."""
+    """Return whether latency over these rates can saturate; phased messages always finish."""
     return len(rates) > 1 and not setting.generation.batch
 
 
 def _searched(setting: TrafficSetting) -> list[None]:
-    """The search for the rate of saturation, in the place of a rate, if it was asked for."""
+    """Return [None], the search for the saturation rate, if requested; otherwise an empty list."""
     return [None] if setting.steady.resolution else []
 
 
 def _curve(
     setting: TrafficSetting, rates: Sequence[float], found: Mapping[float | None, dict[str, Any]]
 ) -> dict[str, Any]:
-    """Put together a curve: its points, bound and saturation throughput (collective)."""
+    """Assemble a curve: its points, bound and saturation throughput (collective)."""
     points = [found[rate] for rate in sorted(rates)]
     stable = [point["rate"] for point in points if not point["saturated"]]
     several = _has_curve(setting, rates)
@@ -509,7 +517,7 @@ def _curve(
 
 
 def bound_of(setting: TrafficSetting, routing: Routing, most: int | None = None) -> float | None:
-    """Throughput bound by channel loads, in flits per processor and step (collective)."""
+    """Return the throughput bound by channel loads, in flits per processor and step."""
     ejects_one = setting.buffering.eject == "one" and setting.buffering.buffers > 0
     limits = {} if most is None else {"most": most}
     return saturation_bound(

@@ -1,8 +1,9 @@
-"""The members of every family that have a given number of processors.
+"""List the members of every family with a given number of processors.
 
-Most families take whole numbers with which they grow: these are counted up. The rest is said how:
-grids by their sides, rings with chords by the chords, dual nets by their bases. Where a family has
-endless variants (blocks of a GBSN, jumps of a circulant) the regular ones are listed.
+Most families have whole-number parameters and grow with them: these are enumerated. The other
+families have explicit rules: grids by their sides, rings with chords by the chords, dual nets by
+their bases. For families with endless variants (blocks of a GBSN, jumps of a circulant) the regular
+variants are listed.
 """
 
 from __future__ import annotations
@@ -17,21 +18,21 @@ from mpinet.networks.parameters import Parameter, integer
 from mpinet.networks.topology import Topology
 
 MOST_FACTORS = 4
-"""Most sides of a grid, and most factors of a dual net's base."""
+"""Largest number of sides of a grid, and of factors of a dual net's base."""
 
 MOST_RANDOM = 8
-"""Largest degree of a random regular network: such networks are drawn as a whole."""
+"""Largest degree of a random regular network, which is drawn as a whole."""
 
 
 def members(family: str, low: int, high: int) -> Iterator[Topology]:
-    """List the networks of a family with `low` to `high` processors.
+    """Yield the networks of a family with `low` to `high` processors.
 
     Parameters
     ----------
     family : str
-        A name of the catalogue.
+        A name in the catalogue.
     low, high : int
-        Fewest and most processors.
+        Smallest and largest number of processors.
     """
     known: set[str] = set()
     found: Iterator[Topology] = iter(())
@@ -56,7 +57,7 @@ def _opened(name: str) -> Topology | None:
 def _counted_up(
     family: str, parameters: tuple[Parameter, ...], high: int, given: tuple[int, ...] = ()
 ) -> Iterator[Topology]:
-    """Yield the networks whose parameters begin with those given, counting the others up."""
+    """Yield the networks whose first parameters are given, enumerating the rest."""
     if len(given) == len(parameters):
         network = _opened(f"{family}:{','.join(map(str, given))}" if given else family)
         if network is not None:
@@ -64,7 +65,7 @@ def _counted_up(
         return
     last = parameters[len(given)].least or 0
     value = last
-    while value <= min(2 * last + 2, high):  # gaps: odd numbers, powers of two
+    while value <= min(2 * last + 2, high):  # allows gaps: odd numbers, powers of two
         smallest = inf
         for network in _counted_up(family, parameters, high, (*given, value)):
             smallest = min(smallest, network.hosts)
@@ -73,7 +74,7 @@ def _counted_up(
             yield network
         if smallest < inf:
             last = value
-        # Families grow with each parameter: where the smallest member is too large, all later ones
+        # Families grow with each parameter: if the smallest member is too large, all later members
         # are.
         if inf > smallest > high:
             return
@@ -87,7 +88,7 @@ def _sizes(low: int, high: int) -> Iterator[str]:
 def _by_size(
     others: Callable[[int], Iterable[int]], least: int = 0, text: str = "{size},{other}"
 ) -> Callable[[int, int], Iterator[str]]:
-    """List the networks that are given by their size, `least` or more, and another number."""
+    """Return a lister of networks given by a size of at least `least` and a second number."""
 
     def listed(low: int, high: int) -> Iterator[str]:
         for size in range(max(low, least), high + 1):
@@ -97,13 +98,13 @@ def _by_size(
 
 
 def _loops(low: int, high: int) -> Iterator[str]:
-    """Yield networks G(m,N)."""
+    """Yield the parameters of networks G(m,N)."""
     for m in range(3, 21):
         yield from (f"{m},{size}" for size in range(-(-low // (2 * m)) * 2 * m, high + 1, 2 * m))
 
 
 def _factors(number: int, most: int, least: int = 2) -> Iterator[tuple[int, ...]]:
-    """Yield the products of ascending factors that equal a number."""
+    """Yield the factorizations of a number into ascending factors."""
     if number >= least:
         yield (number,)
     if most == 1:
@@ -119,7 +120,7 @@ def _sides(low: int, high: int) -> Iterator[str]:
 
 
 def _twisted(low: int, high: int) -> Iterator[str]:
-    """Yield twisted tori of two and three sides, the longest first."""
+    """Yield the sides of twisted tori with two and three sides, the longest side first."""
     for k in range(2, high + 1):
         if 2 * k * k > high:
             return
@@ -129,21 +130,21 @@ def _twisted(low: int, high: int) -> Iterator[str]:
 
 
 def _rails(low: int, high: int) -> Iterator[str]:
-    """Yield rails without a spine and with one: more of them, or of NVLinks, are no other size."""
+    """Yield parameters of rails without and with one spine (more spines keep the same size)."""
     for boxes in range(2, high + 1):
         for gpus in range(max(1, -(-low // boxes)), high // boxes + 1):
             yield from (f"{boxes},{gpus}", f"{boxes},{gpus},1")
 
 
 def _shifts(low: int, high: int) -> Iterator[str]:
-    """Yield block shift networks a,b,n."""
+    """Yield the parameters a,b,n of block shift networks."""
     for n in range(1, high.bit_length()):
         for b in range(1, n + 1):
             yield from (f"{a},{b},{n}" for a in range(1, b + 1) if b % a == 0)
 
 
 def _equal_blocks(low: int, high: int) -> Iterator[str]:
-    """Yield generalized block shift networks of equal blocks."""
+    """Yield the parameters of generalized block shift networks with equal blocks."""
     for size in range(max(low, 4), high + 1):
         for block in (m for m in range(2, size) if size % m == 0):
             width = (block - 1).bit_length()
@@ -153,7 +154,7 @@ def _equal_blocks(low: int, high: int) -> Iterator[str]:
 
 
 def _dual_nets(low: int, high: int) -> Iterator[str]:
-    """Yield hierarchical dual nets of one and two levels over rings and complete graphs."""
+    """Yield parameters of hierarchical dual nets of 1 or 2 levels over rings, complete graphs."""
     for base in range(2, high):
         if 2 * base > high:
             return
@@ -170,7 +171,7 @@ def _kinds(sides: tuple[int, ...]) -> Iterator[str]:
 
 
 def _levels(base: str, sides: tuple[int, ...], high: int) -> Iterator[str]:
-    """Yield the super-nodes of one and two levels that keep a dual net within `high`."""
+    """Yield dual nets with one and two levels of super-nodes and at most `high` processors."""
     subsets = _super_nodes(sides)
     size = prod(sides)
     for first, of in subsets.items():
@@ -192,13 +193,13 @@ def _super_nodes(sides: tuple[int, ...]) -> dict[str, int]:
 
 
 def _recursive(low: int, high: int) -> Iterator[str]:
-    """Yield recursive dual nets over a ring or a complete graph."""
+    """Yield the parameters of recursive dual nets over a ring or a complete graph."""
     for base in range(2, isqrt(high) + 1):
         yield from (f"{kind}{base},{k}" for kind in ("C", "K") for k in (1, 2))
 
 
 def _lenses(low: int, high: int) -> Iterator[str]:
-    """Yield lenses p,q,n of two rows or more: one row is a bus."""
+    """Yield the parameters p,q,n of lenses with two or more rows; one row would be a bus."""
     for n in range(2, high.bit_length() + 1):
         for p in range(2, high + 2):
             if (p - 1) ** n > high:
@@ -228,7 +229,7 @@ def _odd_primes(low: int, high: int) -> Iterator[str]:
 
 
 def _degrees(size: int) -> Iterator[int]:
-    """Yield the degrees of random regular networks of a size."""
+    """Yield the degrees of random regular networks with `size` nodes."""
     # The degrees of a graph add up to twice its links, so odd sums have no graph.
     return (d for d in range(2, min(MOST_RANDOM, size - 1) + 1) if size * d % 2 == 0)
 
@@ -241,7 +242,7 @@ LISTED: dict[str, Callable[[int, int], Iterator[str]]] = {
     "gmnany": _sizes,
     "chordalring": _by_size(lambda size: range(3, size // 2 + 1, 2) if size % 2 == 0 else ()),
     "doubleloop": _by_size(lambda size: range(2, (size - 1) // 2 + 1)),
-    # Recursive circulants of two jumps are double loops already.
+    # Recursive circulants with two jumps are already listed as double loops.
     "rcirculant": _by_size(lambda size: range(2, isqrt(size) + 1)),
     "gmn": _loops,
     "mesh": _sides,
@@ -250,7 +251,7 @@ LISTED: dict[str, Callable[[int, int], Iterator[str]]] = {
     "twistedtorus": _twisted,
     "rail": _rails,
     "slimfly": _odd_primes,
-    # Other seeds give networks of the same kind, so one seed each is enough.
+    # Different seeds give networks of the same kind, so one seed each is enough.
     "randomregular": _by_size(_degrees, 4),
     "bsn": _shifts,
     "gbsn": _equal_blocks,
@@ -261,11 +262,11 @@ LISTED: dict[str, Callable[[int, int], Iterator[str]]] = {
     "multistage": _stages,
     "sth": _scalable,
 }
-"""Functions that list the parameters of families which are not simply counted up."""
+"""Functions that list the parameters of families without simple enumeration."""
 
 
 def listed_families() -> list[str]:
-    """The families whose members are searched."""
+    """Return the families whose members can be searched."""
     return [
         family
         for family in FAMILIES

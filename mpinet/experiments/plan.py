@@ -1,9 +1,9 @@
-"""The plan of a sweep: a command, and the values that its options take, as a TOML file has them.
+"""The plan of a sweep: a command, and the values of its options, from a TOML file.
 
-Every option is given one value, a list of them or a range; the points are all combinations, in the
-order of the file, the last option changing fastest. Tables ``[[part]]`` are plans of their own
-that share what stands above them. The table ``[plot]`` says how the results are drawn, and makes
-no points.
+Every option has one value, a list of values, or a range. The points are all combinations, in the
+order of the file, with the last option changing fastest. Tables ``[[part]]`` are separate plans
+that share the entries above them. The table ``[plot]`` describes the picture of the results, and
+produces no points.
 """
 
 from __future__ import annotations
@@ -24,10 +24,10 @@ from mpinet.base.numerals import quoted
 from mpinet.errors import FileError, UsageError
 
 MOST_POINTS = 10**6
-"""Most points of a sweep: their rows have to fit into the memory of a rank."""
+"""Largest number of points of a sweep, because all rows must fit into the memory of a rank."""
 
 DIGITS = 12
-"""Decimal digits that the values of a range are rounded to: 3 * 0.1 is 0.3."""
+"""Decimal digits to which the values of a range are rounded: 3 * 0.1 is 0.3."""
 
 Options = dict[str, Any]
 
@@ -39,14 +39,14 @@ class Point:
     command: str
     """Name of the command."""
     options: Options
-    """Options of the command that the plan sets, by name."""
+    """Command options set by the plan, by name."""
 
     def __str__(self) -> str:
         return f"{self.command} {' '.join(f'{k}={v}' for k, v in self.options.items())}"
 
 
 MOST_PLAN = 2**24
-"""Bytes of a plan's file."""
+"""Largest size of a plan's file, in bytes."""
 
 
 def read_plan(path: Path) -> Options:
@@ -55,36 +55,36 @@ def read_plan(path: Path) -> Options:
     Raises
     ------
     FileError
-        It cannot be read, or it is of neither format.
+        The file cannot be read, or has neither format.
     """
     try:
         text = read_text(path, MOST_PLAN)
     except (OSError, UnicodeDecodeError) as error:
-        reason = getattr(error, "strerror", None) or "it is no text"
+        reason = getattr(error, "strerror", None) or "it is not a text file"
         raise FileError(f"The sweep's file {path} cannot be read: {reason}.") from None
     try:
         plan = json.loads(text) if path.suffix == ".json" else tomllib.loads(text)
     except (ValueError, RecursionError) as error:
-        raise FileError(f"The sweep's file {path} is not as it should be: {error}.") from None
+        raise FileError(f"The sweep's file {path} is invalid: {error}.") from None
     if not isinstance(plan, dict):
         raise FileError(f"The sweep's file {path} names no command: it holds no table.")
     return plan
 
 
 def points_of(plan: Mapping[str, Any]) -> list[Point]:
-    """All points of a plan, in its order.
+    """Return all points of a plan, in its order.
 
     Raises
     ------
     UsageError
-        It names no command, or a value is no value, list or range.
+        The plan names no command, or an entry is not a value, list or range.
     """
     shared = {name: value for name, value in plan.items() if name not in ("part", "plot")}
     parts = plan.get("part", [{}])
     if not (isinstance(parts, list) and parts and all(isinstance(item, dict) for item in parts)):
         raise UsageError("part: the parts of a sweep are tables, written as [[part]].")
     if any("plot" in part for part in parts):
-        raise UsageError("plot: a sweep has one table [plot], which stands above its parts.")
+        raise UsageError("plot: a sweep has one table [plot], placed above its parts.")
     points: list[Point] = []
     for part in parts:
         points += _points({**shared, **part})
@@ -107,7 +107,7 @@ def _points(plan: Options) -> Iterator[Point]:
 
 
 def _values(name: str, given: Any) -> list[Any]:
-    """Return the values that an option takes."""
+    """Return the values of an option."""
     if isinstance(given, list):
         if not given:
             raise UsageError(f"{name}: the list of its values is empty.")
@@ -121,7 +121,8 @@ def _values(name: str, given: Any) -> list[Any]:
                 pass
     if isinstance(given, dict) and not any(isinstance(item, list) for item in given.values()):
         raise UsageError(
-            f"[{name}] is no table of a sweep: there are [plot], for the picture, and [[part]]."
+            f"[{name}] is not a table of a sweep: possible are [plot], for the picture, and "
+            "[[part]]."
         )
     if isinstance(given, dict):
         raise UsageError(
@@ -130,7 +131,7 @@ def _values(name: str, given: Any) -> list[Any]:
             f"{given}."
         )
     if not isinstance(given, str | int | float | bool):
-        raise UsageError(f"{name}: {quoted(str(given))} is no value of an option.")
+        raise UsageError(f"{name}: {quoted(str(given))} is not a value of an option.")
     return [given]
 
 
@@ -142,20 +143,21 @@ def _are_numbers(given: Any) -> bool:
 
 
 def _stepwise(first: float, end: float, step: float = 1) -> list[float]:
-    """Numbers from `first` in steps of `step`, without `end`."""
-    # In binary, 1.1 / 0.1 is a little more than 11: unrounded, such a range would include its end.
+    """Return the numbers from `first` in steps of `step`, without `end`."""
+    # In binary, 1.1 / 0.1 is slightly more than 11: without rounding, the range would include its
+    # end.
     count = math.ceil(round((end - first) / step, DIGITS))
     return _require([_rounded(first + i * step) for i in range(min(count, MOST_POINTS + 1))])
 
 
 def _linear(first: float, last: float, count: int) -> list[float]:
-    """Return `count` numbers at equal distances, both ends included."""
+    """Return `count` equally spaced numbers, both ends included."""
     gaps = max(1, _few(count) - 1)
     return _require([_rounded(first + (last - first) * i / gaps) for i in range(count)])
 
 
 def _geometric(first: float, last: float, count: int) -> list[float]:
-    """Return `count` numbers at equal ratios, both ends included."""
+    """Return `count` numbers with equal ratios, both ends included."""
     gaps = max(1, _few(count) - 1)
     return _require([_rounded(first * (last / first) ** (i / gaps)) for i in range(count)])
 
@@ -168,7 +170,7 @@ RANGES: dict[str, Callable[..., list[Any]]] = {
 
 
 def _few(count: int) -> int:
-    """Return a range's count; refuse one that a sweep cannot have."""
+    """Return a range's count; raise `ValueError` if it exceeds the limit of a sweep."""
     if count > MOST_POINTS:
         raise ValueError("too many")
     return count
@@ -190,7 +192,7 @@ FILE = re.compile(r"[^:,=\s]+\.[A-Za-z]\w*")
 
 
 def files_named(values: Iterable[Any]) -> dict[str, str]:
-    """Return the sha256 of the files that options' values name, by file name."""
+    """Return the SHA-256 digests of the files named in options' values, by file name."""
     texts = [
         str(text)
         for value in values
@@ -206,17 +208,17 @@ def files_named(values: Iterable[Any]) -> dict[str, str]:
 
 
 def key_of(command: str, options: Mapping[str, Any]) -> str:
-    """Hash a point: its command, all its options, and the files that they name.
+    """Return a hash of a point: its command, all its options, and the files named in options.
 
     Parameters
     ----------
     command : str
-        What is run.
+        Name of the command.
     options : mapping
-        All options, also those that are as by default.
+        All options, including options with default values.
     """
-    # A file with other contents makes another point: a resumed sweep must not take the old result
-    # for it.
+    # A file with changed contents makes a different point: a resumed sweep must not reuse the old
+    # result.
     files = files_named(options.values())
     identity = {"command": command, "options": options, "files": files}
     text = json.dumps(identity, sort_keys=True, separators=(",", ":"), default=str)

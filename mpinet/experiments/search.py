@@ -1,9 +1,9 @@
 """Search for networks with small distances among lifts (the order/degree problem).
 
-Chains begin with lifts that are drawn, one for each number of base nodes and group, and change them
-by moves. A move stays if the sum of distances is not above that of some moves ago (late acceptance:
-Burke and Bykov, 2017). In each of four rounds the better half of the chains goes on. Chains are
-dealt out to ranks; what they find depends on the seed alone.
+Chains start with random lifts, one chain per shape (number of base nodes and group), and change
+them by moves. A move is kept if the sum of distances does not exceed the sum some moves ago (late
+acceptance: Burke and Bykov, 2017). After each of four rounds the better half of the chains
+continues. Chains are distributed to ranks; their results depend only on the seed.
 """
 
 from __future__ import annotations
@@ -27,33 +27,34 @@ from mpinet.networks.graph import from_networkx
 from mpinet.networks.topology import Topology
 
 ROUNDS = 4
-"""Rounds of a search; an equal share of the moves is made in each."""
+"""Number of rounds of a search, with equal shares of the moves."""
 
 FEWEST = 4
-"""Chains of the last round."""
+"""Number of chains in the last round."""
 
 MOST_CHAINS = 32
-"""Chains of the first round."""
+"""Largest number of chains in the first round."""
 
 HISTORY = 40
-"""A chain compares with what it had this part of its moves ago."""
+"""Divisor: a chain compares with its state a 40th of its moves ago."""
 
 
 MOST_ENDS = 2**20
-"""Ends of links of the largest network that is searched for."""
+"""Number of link ends of the largest network in a search."""
 
 MOST_MOVES = 10**9
 
 
 def require_search(size: int, degree: int, moves: int) -> None:
-    """Raise `UsageError` unless networks of this size and degree can be searched for."""
+    """Raise an error unless a search supports this size, degree and number of moves."""
     if not 2 <= degree < size or size * degree % 2:
         raise UsageError(
-            f"--search needs a degree of 2 to N - 1, and N degree even; {size}, {degree} is not so."
+            f"--search needs a degree of 2 to N - 1 and N * degree even, not N = "
+            f"{size}, degree {degree}."
         )
     if size * degree > MOST_ENDS:
         raise TooLarge(
-            f"--search makes networks with up to {MOST_ENDS:,} ends of links, and "
+            f"--search makes networks with up to {MOST_ENDS:,} ends of links, but "
             f"{size} nodes of degree {degree} have {size * degree:,}."
         )
     if not 1 <= moves <= MOST_MOVES:
@@ -74,23 +75,23 @@ def search(
     Parameters
     ----------
     size, degree : int
-        Nodes, and links of each node at most.
+        Number of nodes, and largest number of links per node.
     moves : int
-        Networks to try in all: each is a flood.
+        Total number of networks to try; each costs one flood per base node.
     seed : int
         Seed of all chains.
     transport : Local
-        The ranks that chains are dealt out to.
+        The ranks that run the chains.
     journal : Journal, optional
-        Keeps what chains have found.
+        Stores the results of chains.
     watch : callable
-        Called with the moves made on this rank, and all that there are.
+        Called with the number of moves made, and the total number.
 
     Returns
     -------
     list of dict
-        The best network of each chain that has found one in one piece, the best chain first: base,
-        m, n, k, mates, voltages, missing (pairs that are not joined: 0), diameter, total.
+        The best connected network of each chain, the best chain first: base, m, n, k, mates,
+        voltages, missing (unconnected pairs: 0), diameter, total.
 
     Raises
     ------
@@ -100,21 +101,21 @@ def search(
     every = shapes(size, degree)
     if not every:
         raise UsageError(f"There is no network of {size} nodes with {degree} links each.")
-    # A stride keeps shapes of one base node and of many. The first ones alone would all be Cayley
-    # graphs.
+    # A stride keeps shapes with one base node and shapes with many. The first shapes alone would
+    # all be Cayley graphs.
     chains = every[:: -(-len(every) // MOST_CHAINS)]
     found: dict[int, dict[str, Any]] = {}
     alive = [*range(len(chains))]
 
     def place_of(chain: int) -> tuple[int, int, float, int]:
-        """Return the key that chains are sorted by: unjoined pairs, diameter, mean distance."""
+        """Return the sort key of chains: unconnected pairs, diameter, mean distance."""
         each = found[chain]
         return each["missing"], each["diameter"], each["total"] / each["base"], chain
 
     for turn in range(ROUNDS):
         each = max(1, moves // ROUNDS // len(alive))
-        # The name is also the key of the draws: it states all that a chain depends on, and no rank
-        # is in it.
+        # The name is also the key of the random numbers. It states all inputs of a chain, and no
+        # rank is among them.
         names = {f"{size} {degree} {seed} {moves} {turn} {chain}": chain for chain in alive}
         work = partial(_worked, chains, degree, each, names, found)
         dealt = deal([[name] for name in names], work, transport, journal, strict=True)
@@ -136,7 +137,7 @@ def _worked(
     key: str,
     ranks: Local,
 ) -> dict[str, Any]:
-    """Go on with the chain that has this key."""
+    """Continue the chain of moves with this key, and return its best lift."""
     chain = names[key]
     return improved(*chains[chain], degree, moves, key, found.get(chain))
 
@@ -149,7 +150,7 @@ def improved(
     key: str,
     start: dict[str, Any] | None,
 ) -> dict[str, Any]:
-    """Change a lift by moves, and return the best one that there was."""
+    """Change a lift by moves, and return the best lift found."""
     dice = Dice(key)
     lift = Lift(base, group, degree, *((start["mates"], start["voltages"]) if start else ()))
     if start is None:
@@ -161,16 +162,16 @@ def improved(
         before = lift.move(dice)
         cost = lift.cost()
         energy, place = _energy(cost, lift.size), turn % len(history)
-        # Late acceptance leaves local optima without a temperature, which would have to be tuned
-        # for each size.
+        # Late acceptance leaves local optima without a temperature, which would need tuning for
+        # each size.
         if energy <= max(history[place], _energy(now, lift.size)):
             now = cost
             if cost < best:
                 best, kept = cost, ([*lift.mates], [*lift.voltages])
         else:
             lift.undo(before)
-        # Only improvements enter the history: a long climb would otherwise raise the threshold for
-        # good.
+        # Only improvements enter the history: a long climb would otherwise raise the threshold
+        # permanently.
         history[place] = min(history[place], _energy(now, lift.size))
     missing, diameter, total = best
     return {
@@ -187,18 +188,18 @@ def improved(
 
 
 def lift_of(found: dict[str, Any], degree: int) -> Lift:
-    """The lift that a chain has found."""
+    """Rebuild the lift from a chain's result."""
     group = SemidirectProduct(found["m"], found["n"], found["k"])
     return Lift(found["base"], group, degree, found["mates"], found["voltages"])
 
 
 def measured(found: dict[str, Any], degree: int) -> tuple[Topology, dict[str, Any]]:
-    """The network that a chain has found, and its row, by floods from all nodes.
+    """Return the network of a chain's result, and its row, measured by floods from all nodes.
 
     Raises
     ------
     WiringError
-        They find other distances than the floods of the search, from a node of each base node.
+        The floods from all nodes contradict the distances from the search.
     """
     lift = lift_of(found, degree)
     graph = networkx.Graph()
@@ -210,12 +211,12 @@ def measured(found: dict[str, Any], degree: int) -> tuple[Topology, dict[str, An
         network = from_networkx(graph)
         row = row_of(Subject(network, 0.0))
     average = found["total"] / found["base"] / (lift.size - 1)
-    # The search floods from one node of each class. Floods from all nodes prove that the symmetry
-    # was applied correctly.
+    # The search floods from one node of each class. Floods from all nodes verify the use of
+    # symmetry.
     if row["diameter"] != found["diameter"] or abs(row["average_distance"] - average) > 1e-9:
         raise WiringError(
-            f"A lift of {found['base']} nodes by {lift.group} was taken for one of diameter "
-            f"{found['diameter']} and mean distance {average:.6f}; floods from all of its nodes "
+            f"A lift of {found['base']} nodes by {lift.group} was expected to have diameter "
+            f"{found['diameter']} and mean distance {average:.6f}, but floods from all nodes "
             f"find {row['diameter']} and {row['average_distance']:.6f}."
         )
     least = least_sum(lift.size, degree) / (lift.size - 1)
@@ -224,6 +225,6 @@ def measured(found: dict[str, Any], degree: int) -> tuple[Topology, dict[str, An
 
 
 def _energy(cost: tuple[int, int, int], size: int) -> int:
-    """Sum of distances, in which a pair that is not joined is as far apart as can be."""
+    """Return the sum of distances; an unconnected pair counts with distance `size`."""
     missing, _, total = cost
     return total + missing * size

@@ -1,8 +1,8 @@
-"""Searches for the length of a run of open-loop traffic, and for the rate of saturation.
+"""Searches for the length of a run of open-loop traffic, and for the saturation rate.
 
-A search makes runs like those that a command makes that names their warm-up, window or rate, and
-its last one is the result: it is the same as that command's. With checkpoints the results of its
-runs are kept, and only the one under way is resumed.
+A search consists of ordinary runs, with varying warm-up, window or rate. The last run is the
+result. It equals the result of a command with the same values given explicitly. With checkpoints,
+the results of finished runs are kept, and only the current run is resumed.
 """
 
 from __future__ import annotations
@@ -17,17 +17,18 @@ from mpinet.machine.state import Frame
 from mpinet.machine.traffic.parameters import Window
 
 BATCH = 5
-"""Steps of a batch of births, whose mean latency is an observation (the 5 of MSER-5)."""
+"""Length in steps of a batch of births; its mean latency is one observation (the 5 of MSER-5)."""
 
 LEFT = 5
-"""Batches that a truncation leaves at least."""
+"""Least number of batches left after truncation."""
 
 DOUBLINGS = 6
-"""Most doublings of a pilot, or of a window."""
+"""Largest number of doublings of a pilot run, or of a window."""
 
 VAIN = 2
-"""Saturated runs in turn after which none of twice the length is made: a short one may be saturated
-by chance."""
+"""Number of consecutive saturated runs after which the length is no longer doubled: a single short
+run may be saturated by chance.
+"""
 
 Point = dict[str, Any]
 """Results of a run."""
@@ -35,41 +36,41 @@ Point = dict[str, Any]
 
 @dataclass(frozen=True)
 class Steady:
-    """Searches for what is not named."""
+    """Searches for values that the user did not name."""
 
     auto: bool = False
-    """True if a pilot run finds the warm-up."""
+    """True if a pilot run determines the warm-up."""
     until: float = 0.0
-    """Half the width of the mean latency's confidence interval, as a part of the mean, at which the
-    window is long enough; 0: the window is as long as was said."""
+    """Target for the window's length: half the width of the mean latency's confidence interval, as
+    a fraction of the mean. 0: the window has the given length.
+    """
     resolution: float = 0.0
-    """Rates, in messages per processor and step, between which saturation is told apart; 0: no
-    search for it."""
+    """Accuracy of the saturation rate, in messages per processor and step; 0: no search."""
 
     def __bool__(self) -> bool:
         return self.auto or self.until > 0
 
 
 NAMED = Steady()
-"""Nothing is searched for."""
+"""No search: all values are named."""
 
 
 def truncation(means: Sequence[float]) -> int:
-    """Return the number of observations to leave out at the begin (MSER: White 1997).
+    """Return the number of observations to leave out at the start (MSER: White 1997).
 
-    It is the d for which the standard error of what is left, as if that was independent, is least:
-    the sum of (y - mean)^2 over the n - d last ones, divided by (n - d)^2; the least d of equals.
-    At least `LEFT` observations are left.
+    The result is the d with the smallest standard error of the remaining observations, treated as
+    independent. The squared error is the sum of (y - mean)^2 over the last n - d observations,
+    divided by (n - d)^2. The smallest d breaks ties. At least `LEFT` observations remain.
 
     Parameters
     ----------
     means : sequence of float
-        Observations in their order; there are more than `LEFT`.
+        More than `LEFT` observations, in order.
     """
     best, found = float("inf"), 0
     mean = squares = 0.0
     for left, value in enumerate(reversed(means), 1):
-        # From the end on, one observation more each time (Welford's sums).
+        # From the end backwards, one more observation each time (Welford's sums).
         change = value - mean
         mean += change / left
         squares += change * (value - mean)
@@ -79,7 +80,7 @@ def truncation(means: Sequence[float]) -> int:
 
 
 def batch_means(window: Window, batches: Sequence[Sequence[int]]) -> list[tuple[int, float]]:
-    """Return, of the parts of a window in which messages were born, first step and mean latency."""
+    """Return the first step and mean latency of each window part with births of messages."""
     begins = [window.warmup + window.steps * i // window.parts for i in range(window.parts)]
     return [
         (begin, total / count)
@@ -91,29 +92,29 @@ def batch_means(window: Window, batches: Sequence[Sequence[int]]) -> list[tuple[
 def steady_run(
     machine: Machine, window: Window, steady: Steady, run: Callable[[Window], Point]
 ) -> Point:
-    """Make the runs of a search, and return the last one's results (collective).
+    """Make the runs of a search, and return the results of the last run (collective).
 
     Parameters
     ----------
     machine : Machine
-        What the runs are made on.
+        The machine for the runs.
     window : Window
-        The window to begin with.
+        The initial window.
     steady : Steady
-        What is searched for.
+        The values to search for.
     run : callable
-        Makes a run with a window (collective); its results are those of a point.
+        Makes a run with a window (collective) and returns its results.
 
     Returns
     -------
     dict
-        The last run's results; with `steady.auto` also ``warmup`` and ``warmup_found``, with
-        `steady.until` ``window`` and ``converged``.
+        Results of the last run; with `steady.auto` also ``warmup`` and ``warmup_found``, with
+        `steady.until` also ``window`` and ``converged``.
     """
     with Frame(machine.transport, "steady", dict, lambda found: None) as frame:
 
         def made(name: str, window: Window) -> Point:
-            """Make a run, or return what it gave before it was stopped and resumed."""
+            """Make a run, or return its stored results if the search was resumed."""
             found: Point = json.loads(frame.once(name, lambda: json.dumps(run(window))))
             return found
 
@@ -135,7 +136,7 @@ def steady_run(
 
 
 def _warmup(window: Window, made: Callable[[str, Window], Point]) -> tuple[int, bool]:
-    """Return the steps of the warm-up that a pilot shows, and whether it was long enough."""
+    """Return the warm-up in steps, from a pilot run, and whether the pilot was long enough."""
     vain = 0
     for doubled in range(DOUBLINGS + 1):
         parts = (window.steps << doubled) // BATCH
@@ -145,17 +146,17 @@ def _warmup(window: Window, made: Callable[[str, Window], Point]) -> tuple[int, 
         vain = vain + 1 if point["saturated"] else 0
         if not vain and len(seen) > LEFT:
             left_out = truncation([mean for _, mean in seen])
-            # Where the best cut is in the second half, the pilot has not seen the steady state.
+            # If the best cut is in the second half, the pilot has not reached the steady state.
             if 2 * left_out <= len(seen):
                 return seen[left_out][0] if left_out else 0, True
         if vain == VAIN:
             break
-    # The pilot never settled: half of its length is the most cautious warm-up that was seen.
+    # The pilot never settled: half of its length is the most cautious warm-up seen.
     return pilot.steps // 2, False
 
 
 def _is_narrow(point: Point, until: float) -> bool:
-    """Tell if the mean latency's interval is as narrow as was asked."""
+    """Return whether the mean latency's confidence interval is narrow enough."""
     reach = point["latency_ci95"]
     return reach is not None and not point["saturated"] and reach <= until * point["latency_mean"]
 
@@ -163,37 +164,38 @@ def _is_narrow(point: Point, until: float) -> bool:
 def bisected(
     machine: Machine, resolution: float, most: float, run: Callable[[float], Point]
 ) -> Point:
-    """Search for the rate at which a network saturates, among multiples of the resolution.
+    """Search for the saturation rate of a network, among multiples of the resolution.
 
-    It is taken for granted that a network which is saturated at a rate is so at all higher ones.
+    The search assumes: a network saturated at one rate is saturated at all higher rates.
 
     Parameters
     ----------
     machine : Machine
-        What the runs are made on.
+        The machine for the runs.
     resolution : float
         Rates are k * resolution.
     most : float
-        Rate of overload: the highest of these rates is not above it.
+        Rate of overload: upper limit of the rates.
     run : callable
         Makes a run at a rate (collective).
 
     Returns
     -------
     dict
-        ``stable``, the highest rate that was tried and found stable (None: the least one is not),
-        ``saturated``, the next higher one (None: the highest is stable), and ``runs`` made.
+        ``stable``, the highest rate found stable (None: even the lowest rate is saturated);
+        ``saturated``, the next higher rate (None: the highest rate is stable); and ``runs``, the
+        number of runs.
     """
     with Frame(machine.transport, "saturation", dict, lambda found: None) as frame:
 
         def saturates(k: int) -> bool:
-            """Tell if the network is saturated at a rate; asked once, also if resumed."""
+            """Return whether the network is saturated at a rate; each run is made once."""
             return bool(frame.once(f"rate {k}", lambda: int(run(rate_of(k))["saturated"])))
 
         def rate_of(k: int) -> float:
             return round(k * resolution, 12)
 
-        # The factor saves the highest rate where the division is rounded down, as 0.3 / 0.1 is.
+        # The factor keeps the highest rate if the division is rounded down, for example 0.3 / 0.1.
         stable, saturated = 0, int(most / resolution * (1 + 1e-9)) + 1
         runs = 0
         while saturated - stable > 1:
