@@ -1,8 +1,8 @@
-"""The checker of certificates: what it takes on trust is the network's rules, and nothing else.
+"""The checker of certificates; it trusts the network's rules, and nothing else.
 
-It makes the formula or the inequalities again by code of its own and then follows a proof, or adds
-up integers. It imports no solver and nothing of the search for optima (`pyproject.toml`, contract
-*checker*), and runs no code from a certificate.
+The checker rebuilds the formula or the inequalities with its own code. It then follows a proof or
+adds up integers. It imports no solver and no part of the search for optima (`pyproject.toml`,
+contract *checker*), and runs no code from a certificate.
 """
 
 from mpinet.base.rooms import called

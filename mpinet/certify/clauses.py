@@ -1,9 +1,9 @@
-"""The formula of a one-port broadcast in T steps, written down by the checker itself.
+"""The formula of a one-port broadcast in T steps, built by the checker itself.
 
-Where nobody can satisfy it, there is no such broadcast: a schedule would, with I(v, t) for "v has
-the item after step t" and X(a, t) for "arc a is used in step t", an arc being a sender with the
-nodes that receive it at once. Sends to a node that has the item, or receives it in that step
-anyway, are cut.
+A formula without a solution proves: no such broadcast exists. Every schedule is a solution, with
+I(v, t) for "v has the item after step t" and X(a, t) for "arc a is used in step t". An arc is a
+sender with the nodes that receive its message simultaneously. The formula excludes superfluous
+sends: to a node that already has the item, or receives it in the same step anyway.
 """
 
 from __future__ import annotations
@@ -18,19 +18,19 @@ TRUE, FALSE = "true", "false"
 
 
 Clauses = Generator[list[int], None, int]
-"""Generator of a formula's clauses, which returns the number of variables at its end."""
+"""Generator of a formula's clauses; its return value is the number of variables."""
 
 
 def formula(network: Network, root: int, steps: int) -> Clauses:
-    """Write the formula that a one-port broadcast from `root` takes at most `steps` steps."""
-    # No node has the item before its distance. The constants that follow make the formula much
-    # smaller, and every solution keeps them.
+    """Yield the clauses of the formula "a one-port broadcast from `root` takes at most T steps"."""
+    # No node has the item before its distance. These constants make the formula much smaller, and
+    # every solution satisfies them.
     distance = network.distances(root)
     arcs: list[tuple[int, tuple[int, ...]]]
     if network.links:
         arcs = [(u, (v,)) for u, others in enumerate(network.neighbors) for v in others]
     else:
-        # On a bus a transmission reaches all other members, so a sender and its bus are one arc.
+        # On a bus a transmission reaches all other members: a sender and its bus are one arc.
         arcs = sorted((u, tuple(v for v in bus if v != u)) for bus in network.busses for u in bus)
         arcs = [(u, receivers) for u, receivers in arcs if receivers]
     has: dict[tuple[int, int], int | str] = {}
@@ -39,8 +39,8 @@ def formula(network: Network, root: int, steps: int) -> Clauses:
         has[node, 0] = TRUE if node == root else FALSE
     for step in range(1, steps + 1):
         for node in range(network.size):
-            # After the last step every processor has the item. This is what the formula asks;
-            # switches need not have it.
+            # After the last step every processor has the item. This is the goal of a broadcast;
+            # switches need not have the item.
             if node == root or (step == steps and distance[node] <= step and node < network.hosts):
                 has[node, step] = TRUE
             elif step < distance[node]:
@@ -51,8 +51,8 @@ def formula(network: Network, root: int, steps: int) -> Clauses:
     used: dict[tuple[int, int], int] = {}
     for step in range(1, steps + 1):
         for arc, (sender, receivers) in enumerate(arcs):
-            # A send that informs no node can be cut from any schedule. Variables for such sends
-            # would only slow the solver down.
+            # A send that informs no node can be removed from any schedule. Variables for useless
+            # sends would only slow the solver down.
             useful = any(distance[v] <= step and v != root for v in receivers)
             if distance[sender] < step and useful:
                 numbers += 1
@@ -83,13 +83,12 @@ def formula(network: Network, root: int, steps: int) -> Clauses:
             for arc in into[node]:
                 if (arc, step) in used:
                     yield from clause([-used[arc, step], negated(has[node, step - 1])])
-    # A generator's return value needs no second pass: the number of variables is known only after
-    # the last clause.
+    # The number of variables is known only after the last clause. Returning it saves a second pass.
     return numbers
 
 
 def negated(literal: int | str) -> int | str:
-    """Return the opposite of a literal or constant."""
+    """Return the negation of a literal or constant."""
     if isinstance(literal, int):
         return -literal
     return FALSE if literal == TRUE else TRUE
@@ -104,7 +103,7 @@ def clause(literals: Iterable[int | str]) -> list[list[int]]:
 
 
 def sized(clauses: Clauses) -> tuple[int, int]:
-    """Count the variables and the clauses of a formula, without keeping them."""
+    """Return the numbers of variables and clauses of a formula, without keeping the clauses."""
     count = 0
     while True:
         try:
@@ -115,7 +114,7 @@ def sized(clauses: Clauses) -> tuple[int, int]:
 
 
 def formula_sha256(variables: int, clauses: Iterable[Iterable[int]], count: int) -> str:
-    """Hash of the formula as a DIMACS file: sha256, hexadecimal."""
+    """Return the SHA-256 digest, in hexadecimal, of a formula in DIMACS format."""
     text = sha256()
     for line in dimacs(variables, clauses, count):
         text.update(line)
@@ -123,7 +122,7 @@ def formula_sha256(variables: int, clauses: Iterable[Iterable[int]], count: int)
 
 
 def dimacs(variables: int, clauses: Iterable[Iterable[int]], count: int) -> Iterator[bytes]:
-    """Yield the lines of a formula as a DIMACS file."""
+    """Yield the lines of a formula in DIMACS format."""
     yield f"p cnf {variables} {count}\n".encode()
     for clause in clauses:
         yield ("".join(f"{literal} " for literal in clause) + "0\n").encode()

@@ -1,9 +1,10 @@
-"""Certificates as theorems for Coq: the network, the numbers, and one line that is computed.
+"""Export of certificates as Coq theorems: the network, the numbers, and a computed proof.
 
-The definitions of a machine, and the proofs that such numbers show a bound, are those of
-``tests/proofs``. A certificate by cuts says who belongs to a set from which step on, as what a
-scatter brings does backwards; one of distances is the cut that grows by a hop in each step.
-Reductions are spread on the network turned round; an exchange's items enter parts on their ways.
+``tests/proofs`` contains the definitions of a machine, and the proofs that such numbers imply a
+bound. A certificate by cuts gives, for each node, the step from which on it belongs to a set; a
+scatter is handled backwards. A certificate of distances becomes a cut that grows by one hop per
+step. Reductions become broadcasts on the reversed network. In an exchange, items enter parts on
+their paths.
 """
 
 from __future__ import annotations
@@ -22,21 +23,23 @@ from mpinet.certify.network import Network
 from mpinet.errors import CertificateError
 
 COPYING = ("broadcast", "gossip", "scatter", "gather")
-"""Collectives in which items are copied on their way, as `tests/proofs/Machine.v` defines them."""
+"""Collectives with copies of items on their way, as defined in `tests/proofs/Machine.v`."""
 
 COMBINING = {"reduce": "broadcast", "reducescatter": "gossip"}
-"""Collectives in which they are combined, and what these are backwards: `Reversal.v` shows it.
+"""Collectives that combine items, each with its reverse; proved in `Reversal.v`.
 
-There, too: an allreduce is a broadcast of what any one processor contributes.
+`Reversal.v` also proves: an allreduce includes a broadcast of the contribution of any processor.
 """
 
 
 @dataclass
 class ChargedCuts:
-    """Sets of nodes that items have to leave, and who charges for it."""
+    """Sets of nodes that items must leave, and the charges of nodes for messages."""
 
     sets: list[tuple[list[int], int]]
-    """Step after which each node belongs to the set, above all steps for never; and its weight."""
+    """For each set: the step after which each node belongs to it (beyond the last step: never), and
+    the set's weight.
+    """
     sends: dict[tuple[int, int], int] = field(default_factory=dict)
     """Charge of each (step, node) for sending a message; steps from 0."""
     accepts: dict[tuple[int, int], int] = field(default_factory=dict)
@@ -44,12 +47,12 @@ class ChargedCuts:
 
 
 def export(found: Verified, target: Path) -> None:
-    """Write a theorem for Coq that says what has been verified.
+    """Write a Coq theorem that states the verified claim.
 
     Raises
     ------
     CertificateError
-        It is of a collective or kind that ``tests/proofs`` has no theorem for.
+        ``tests/proofs`` has no theorem for this collective or kind.
     OutputError
         The file cannot be written.
     """
@@ -59,7 +62,9 @@ def export(found: Verified, target: Path) -> None:
 def _theorem(found: Verified) -> Iterator[str]:
     claim, network, kind = found.claim, found.network, found.kind
     if not isinstance(claim, BoundClaim):
-        raise CertificateError("it is of a bisection width, and theorems are of steps.")
+        raise CertificateError(
+            "the certificate is about a bisection width, but theorems are about steps."
+        )
     backwards, lead = claim.collective in COMBINING, ""
     on = "(reverse net)" if backwards else "net"
     if backwards:
@@ -98,7 +103,7 @@ def _cuts(cuts: ChargedCuts, claim: BoundClaim, network: Network) -> Iterator[st
 
 
 def _ways(parts: list[int], network: Network) -> Iterator[str]:
-    """Write how many parts are entered, at least, from each processor to each node."""
+    """Yield a Coq table: the least number of parts entered on a path between two nodes."""
     rows = (
         (source * network.size + node, many)
         for source in range(network.hosts)
@@ -108,23 +113,25 @@ def _ways(parts: list[int], network: Network) -> Iterator[str]:
 
 
 def cuts_of(document: dict[str, Any], claim: BoundClaim, network: Network) -> ChargedCuts:
-    """Return the cuts that a certificate rests on.
+    """Return the cuts and charges on which a certificate is based.
 
     Raises
     ------
     CertificateError
-        It rests on none, or on cuts over busses.
+        The certificate is not based on cuts, or its cuts are over busses.
     """
     writer = {"cut": _of_cut, "cuts": _of_weights, "distance": _of_distance}.get(document["kind"])
     cuts = writer(document, claim, network) if writer and network.links else None
     if cuts is None:
         kind = f"{document['kind']} of {document['claim']['collective']}"
-        raise CertificateError(f"its kind ({kind}) rests on no cuts over links to export.")
+        raise CertificateError(
+            f"the kind ({kind}) is not based on cuts over links, so there is nothing to export."
+        )
     return cuts
 
 
 def _proof(found: Verified, claim: BoundClaim) -> Iterator[str]:
-    """Write the distances and the proof's lines, which Coq follows on a formula of its own."""
+    """Yield Coq definitions of the distances and the proof's lines, for Coq's own formula."""
     assert claim.root is not None
     yield f"Definition away := table 0 {_rows(enumerate(found.network.distances(claim.root)))}."
     yield "Definition proof : list line := ["
@@ -142,7 +149,7 @@ def _line(words: list[str]) -> str:
 
 
 def _network(network: Network, backwards: bool) -> Iterator[str]:
-    """Write the network; so that turned round its channels are in the order of all others."""
+    """Yield the network in Coq; its reverse then has the channel order of all other networks."""
     if not network.links:
         heard = sorted(
             (node, [v for v in bus if v != node], place)
@@ -203,7 +210,7 @@ def _of_weights(document: dict[str, Any], claim: BoundClaim, network: Network) -
 def _constant(
     claim: BoundClaim, sets: list[tuple[list[int], int]], *charges: dict[int, int]
 ) -> ChargedCuts:
-    """Return cuts whose sets never grow (-1: never inside), with the same charges in all steps."""
+    """Return cuts with sets that never grow (-1: never inside), with equal charges in all steps."""
     steps, never = range(claim.more_than), claim.more_than + 1
     outside = [([at if at >= 0 else never for at in joins], weight) for joins, weight in sets]
     over = [{(step, node): e for node, e in each.items() for step in steps} for each in charges]

@@ -1,4 +1,4 @@
-"""Certificates for checkers of others: the formula in DIMACS, and the proof as LRAT beside it."""
+"""Export of certificates for foreign checkers: the formula in DIMACS, the proof in LRAT."""
 
 from __future__ import annotations
 
@@ -17,18 +17,18 @@ from mpinet.errors import CertificateError
 
 
 def export(found: Verified, target: Path) -> None:
-    """Write the formula of what was verified, and the proof beside it, which ends in ``.lrat``.
+    """Write a verified certificate's formula, and next to it the proof with the ending ``.lrat``.
 
     Raises
     ------
     CertificateError
-        It has no formula.
+        The certificate has no formula.
     OutputError
         A file cannot be written.
     """
     if found.kind != "lrat":
         raise CertificateError(
-            f"it is of kind {found.kind}, and proofs of the kind lrat alone have a formula to "
+            f"the certificate is of kind {found.kind}, but only the kind lrat has a formula to "
             "export."
         )
     network = found.network
@@ -48,6 +48,6 @@ def export(found: Verified, target: Path) -> None:
 
 
 def proof_of(found: Verified) -> BinaryIO:
-    """Open the proof beside a certificate that has been verified."""
+    """Open the proof file of a verified certificate."""
     proof = found.folder / found.document["proof"]
     return cast(BinaryIO, lzma.open(proof) if proof.suffix == ".xz" else proof.open("rb"))

@@ -1,9 +1,10 @@
-"""The formula of a cut into halves that parts at most so many channels, written by the checker.
+"""The formula of a bisection with at most W cut channels, built by the checker itself.
 
-Nobody can satisfy it if there is no such cut: a cut would, with S(v) for "v is inside", P(e) for
-"channel e is parted", B(i, j) for "of the first i processors, at least j are inside", and Q(i, j)
-for "of the first i channels, at least j are parted". First are the nodes in the certificate's
-order; channels come by the place of their last member, and then of the others, later ones first.
+A formula without a solution proves: no such bisection exists. Every bisection is a solution, with
+S(v) for "v is inside" and P(e) for "channel e is cut". Two kinds of variables count: B(i, j) for
+"of the first i processors, at least j are inside", and Q(i, j) for "of the first i channels, at
+least j are cut". Nodes are in the certificate's order. Channels are ordered by the position of
+their last member, then by the positions of the remaining members, from last to first.
 """
 
 from __future__ import annotations
@@ -16,11 +17,11 @@ from mpinet.certify.network import Network
 
 
 def half_formula(network: Network, most: int, order: list[int]) -> Clauses:
-    """Write the formula that a cut into halves parts at most `most` channels."""
+    """Yield the clauses of the formula "a bisection cuts at most `most` channels"."""
     place = {node: number for number, node in enumerate(order)}
     inside = {node: number for number, node in enumerate(order, start=1)}
     numbers = len(order)
-    yield [-inside[order[0]]]  # of a cut and its mirror image, one
+    yield [-inside[order[0]]]  # excludes the mirror image of each cut
     if network.links:
         channels = [[u, v] for u, others in enumerate(network.neighbors) for v in others if u < v]
     else:
@@ -33,7 +34,7 @@ def half_formula(network: Network, most: int, order: list[int]) -> Clauses:
     for members in channels:
         numbers += 1
         parted.append(numbers)
-        # A bus is parted exactly if two consecutive members differ. So a bus needs as many clauses
+        # A bus is cut exactly if two consecutive members differ. A bus then needs as many clauses
         # as members, not as pairs.
         for before, after in pairwise(members):
             yield [numbers, inside[before], -inside[after]]
@@ -45,15 +46,15 @@ def half_formula(network: Network, most: int, order: list[int]) -> Clauses:
 
 
 def _count(counted: list[int], fewest: int | None, most: int, numbers: int) -> Clauses:
-    """Write that of some variables so many are true; return the number of all variables.
+    """Yield clauses that limit the number of true variables; return the total of variables.
 
-    Where there is no fewest, nothing says that they are counted as true only if they are.
+    Without `fewest`, only the upper limit is enforced: counters may then be true too often.
     """
     # A sequential counter (Sinz 2005). It needs n times k variables, while clauses on subsets would
     # be exponential.
     before: dict[int, int | str] = {0: TRUE}
     for place, variable in enumerate(counted, start=1):
-        # So many must be true by now, for those that are left cannot be more than they are.
+        # Even if all later variables are true, `sure` variables must be true by now.
         sure = 0 if fewest is None else fewest - (len(counted) - place)
         now: dict[int, int | str] = {}
         for amount in range(min(place, most + 1) + 1):

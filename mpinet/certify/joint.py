@@ -1,8 +1,10 @@
-"""Certificates of several groups at once: what all of them bring into a set of nodes.
+"""Certificates for several simultaneous groups: their combined demand into a set of nodes.
 
-Each group does the same collective. What is outside the set and wanted inside enters it, one
-message a step by each link that leads in. With one port, nodes inside accept one message each, and
-nodes outside send one each, so that no more enter than the fewer of those that have such a link.
+Each group runs the same collective. Items that start outside the set and are needed inside must
+enter the set, with at most one message per incoming link and step. With one port, each node inside
+accepts a single message per step, and each node outside sends a single message. The capacity is
+therefore also limited by the number of nodes inside with an incoming link, and of nodes outside
+with a link into the set.
 """
 
 from __future__ import annotations
@@ -16,18 +18,20 @@ from mpinet.errors import CertificateError
 
 
 def require_joint_cut(claim: BoundClaim, network: Network, document: dict[str, Any]) -> None:
-    """Raise `CertificateError` unless the set shows that so many steps are not enough."""
+    """Raise `CertificateError` unless the set proves that the claimed steps are not enough."""
     if not network.links:
-        raise CertificateError("groups at once are looked at on links.")
+        raise CertificateError("several groups need a network of links.")
     groups, root = claim.groups or (), claim.root
     for group in groups:
         # A switch has no items. Counted as a member it would raise the demand without any message
         # behind it.
         if max(group) >= network.hosts or (root is not None and root >= len(group)):
-            raise CertificateError("a group has a member that is no processor, or no such root.")
+            raise CertificateError(
+                "a group has a member that is not a processor, or lacks the root."
+            )
     given = document.get("inside")
     if not are_integers(given, 0, network.size - 1):
-        raise CertificateError("its inside is no list of nodes.")
+        raise CertificateError("inside is not a list of nodes.")
     inside = set(given)
     entering = (_entering(claim.collective, root, group, inside) for group in groups)
     needed = claim.items * sum(entering)
@@ -40,18 +44,18 @@ def require_joint_cut(claim: BoundClaim, network: Network, document: dict[str, A
                 links += network.parallel.get((other, node), 1)
                 heads.add(node)
                 tails.add(other)
-    # Each of the three is an upper bound of the messages that enter in a step, so the least of them
+    # Each of the three is an upper bound on the messages into the set per step; the least bound
     # counts.
     room = min(links, len(heads), len(tails)) if claim.one_port else links
     if needed <= claim.more_than * room:
         raise CertificateError(
-            f"{needed} messages have to enter the set, and {room} can in a step: that takes no "
+            f"{needed} messages must enter the set, at {room} per step: this takes no "
             f"more than {claim.more_than} steps."
         )
 
 
 def _entering(collective: str, root: int | None, group: tuple[int, ...], inside: set[int]) -> int:
-    """Count the messages of one item that have to enter the set for a group, at least."""
+    """Return the least number of messages per item that must enter the set for a group."""
     within = sum(member in inside for member in group)
     outside = len(group) - within
     # A group on one side of the cut needs no message across it, for any collective.
@@ -59,8 +63,8 @@ def _entering(collective: str, root: int | None, group: tuple[int, ...], inside:
         return 0
     rooted = root is not None and group[root] in inside
     return {
-        # The demand of one item, as few messages as any algorithm can use: copying inside the set
-        # and adding before the cut are free.
+        # The demand of one item, with as few messages as any algorithm can use: copying inside the
+        # set and adding before the cut are free.
         "gossip": outside,
         "reducescatter": within,
         "exchange": within * outside,

@@ -1,9 +1,9 @@
-"""Class certificates as linear programs in whole numbers: how many processors can be told.
+"""Export of class certificates as integer linear programs for the number of informed processors.
 
-The rows are those of `mpinet.certify.counting`, named by their numbers, without those that hold
-anyway; each class is told no more often than it has members. What is to be as large as possible is
-the number of processors that are told. The optimum is below the number of all but the root: so no
-schedule tells them all, as whoever solves the program in fractions can see.
+The rows are the rows of `mpinet.certify.counting`, named by their numbers, without trivially
+satisfied rows. No class is informed more often than it has members. The objective is the number of
+informed processors, to be maximized. The optimum is below the number of processors without the
+root, so no schedule informs all of them. Any solver of the fractional program can confirm this.
 """
 
 from __future__ import annotations
@@ -21,18 +21,18 @@ from mpinet.errors import CertificateError
 
 
 def export(found: Verified, target: Path) -> None:
-    """Write the linear program of what was verified, in the LP format.
+    """Write the linear program of a verified certificate, in the LP format.
 
     Raises
     ------
     CertificateError
-        It is of no class program.
+        The certificate has no class program.
     OutputError
         The file cannot be written.
     """
     claim = found.claim
     if found.kind != "class-lp" or not isinstance(claim, BoundClaim) or claim.root is None:
-        raise CertificateError(f"it is of kind {found.kind}, and linear programs are of class-lp.")
+        raise CertificateError(f"the kind is {found.kind}, but only class-lp has a linear program.")
     steps = of_last(claim)
     classes = read_classes(found.network, claim.root, found.document["classes"])
     about = f"{claim.collective} of one item from {claim.root} on {found.name}, one port"
@@ -53,7 +53,7 @@ def _program(counted: CountedClasses) -> Iterator[str]:
 
 
 def _line(name: str, terms: list[tuple[Variable, int]], end: str) -> str:
-    """Write a sum, each variable once; lines stay short, as readers of the format have limits."""
+    """Format a sum with each variable once; lines are short, because readers have limits."""
     summed = Counter[Variable]()
     for variable, coefficient in terms:
         summed[variable] += coefficient

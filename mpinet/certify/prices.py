@@ -1,15 +1,16 @@
-"""Certificates of steps and rounds: lengths of links in time, and the prices that pay for them.
+"""Certificates of steps and rounds: link lengths over time, and link prices derived from them.
 
-In a step of r rounds each link carries r chunks, and what comes in a step goes on in the next one
-at the earliest. A certificate gives every pair of a source and a target a length of each link in
-each step. The price of a link in a step is what it takes to pay for the lengths of all pairs that
-share a message, of the dearest source: what a source sends to several targets can go over a link
-once. A chunk costs at least the sum of all pairs' shortest ways over time, and a round of step t no
-more than the prices of all links in step t, parallel links each. So rounds per chunk are at least
-the one divided by the other, for whatever number of chunks.
+In a step of r rounds each link carries r chunks. A chunk received in a step is forwarded in the
+next step at the earliest. For every pair of source and target, a certificate gives a length of each
+link in each step. Pairs in the same group share messages: for example, a chunk from a source to
+several targets can cross a link once. The price of a link in a step is the sum of the lengths of
+all pairs in a group, for the most expensive group. A chunk costs at least the sum of the shortest
+paths over time of all pairs. A round of step t costs at most the sum of the prices of all links in
+step t, with each parallel link counted. The quotient of these two sums is a lower bound on the
+rounds per chunk, for any number of chunks.
 
-Reductions are broadcasts backwards, and gathers are scatters. In an allreduce one message may carry
-what all have to all, so that all pairs share it.
+Reductions are broadcasts backwards, and gathers are scatters backwards. In an allreduce a single
+message may carry data from all to all, and all pairs share their messages.
 """
 
 from __future__ import annotations
@@ -23,11 +24,11 @@ from mpinet.certify.network import Network
 from mpinet.errors import CertificateError
 
 MOST_STEPS = 2**10
-"""Steps of a certificate by prices, at most."""
+"""Largest number of steps of a certificate by prices."""
 
 
 def pairs_of(hosts: int, collective: str, root: int | None) -> list[tuple[int, int, int]]:
-    """Return who needs what of whom: group, source and target; one group shares messages."""
+    """Return the demand as triples (group, source, target); pairs in one group share messages."""
     everybody = range(hosts)
     if root is not None:
         alone = collective in ("scatter", "gather")
@@ -39,33 +40,33 @@ def pairs_of(hosts: int, collective: str, root: int | None) -> list[tuple[int, i
 
 
 def require_prices(claim: BoundClaim, network: Network, document: dict[str, Any]) -> None:
-    """Raise `CertificateError` unless so many rounds are too few for so many chunks and steps."""
+    """Raise `CertificateError` unless the prices prove the claimed rounds to be too few."""
     if claim.one_port or claim.steps is None:
-        raise CertificateError("prices are for all ports.")
+        raise CertificateError("prices need the all-port model.")
     # Exact fractions: a floating-point quotient could round a bound up to the next whole round, and
-    # prove what is false.
+    # prove a false claim.
     least = fewest_rounds(network, claim.collective, claim.root, claim.steps, document)
     if claim.items * least <= claim.more_than:
         raise CertificateError(
             f"its prices show that {claim.items} chunks take {float(claim.items * least):g} "
-            f"rounds: that is no more than {claim.more_than}."
+            f"rounds, no more than the claimed {claim.more_than}."
         )
 
 
 def fewest_rounds(
     network: Network, collective: str, root: int | None, steps: int, document: dict[str, Any]
 ) -> Fraction:
-    """Compute the rounds per chunk that lengths show to be needed.
+    """Return the lower bound on rounds per chunk that the lengths imply.
 
     Raises
     ------
     CertificateError
-        They are no lengths of the network's links.
+        The lengths are invalid for the network's links.
     """
     pairs = pairs_of(network.hosts, collective, root)
     listed = document.get("lengths")
     if not network.links or not isinstance(listed, list) or len(listed) != len(pairs):
-        raise CertificateError(f"prices take lengths of links, for each of {len(pairs)} pairs.")
+        raise CertificateError(f"prices need lengths of links for each of {len(pairs)} pairs.")
     if not 1 <= steps <= MOST_STEPS:
         raise CertificateError(f"prices are for 1..{MOST_STEPS} steps, not {steps}.")
     # This is the dual of a flow over time (Ford and Fulkerson). Any lengths give a valid bound; the
@@ -76,34 +77,33 @@ def fewest_rounds(
         lengths = _lengths(network, steps, each)
         ways += _shortest(network, source, target, steps, lengths)
         # Targets of one group share a message on a link, so their lengths add up. Different groups
-        # never share, and the dearest one sets the price.
+        # never share, and the most expensive group sets the price.
         for link, length in lengths.items():
             paid[group][link] += length
             prices[link] = max(prices[link], paid[group][link])
-    # A round of a step lets each link carry one chunk. Its cost is the price of all links in that
-    # step, cables counted.
+    # A round of a step lets each link carry one chunk. Its cost is the price of all links in the
+    # step, parallel cables counted.
     costs = [0] * steps
     for (step, *ends), price in prices.items():
         costs[step - 1] += price * network.parallel.get((ends[0], ends[1]), 1)
-    # Zero lengths pay for nothing and show no bound. Below they would be a division by zero.
+    # Zero lengths show no bound, and would cause a division by zero below.
     if max(costs) == 0:
-        raise CertificateError("its lengths are all 0: they show nothing.")
+        raise CertificateError("all lengths are 0 and prove nothing.")
     return Fraction(ways, max(costs))
 
 
 def _lengths(network: Network, steps: int, listed: object) -> dict[tuple[int, int, int], int]:
-    """Read the lengths of a pair, by step and ends; others are 0."""
+    """Parse the lengths of a pair, by step and link ends; missing lengths are 0."""
     found: dict[tuple[int, int, int], int] = {}
     for row in listed if isinstance(listed, list) else [None]:
         if not isinstance(row, list) or [type(each) for each in row] != [int] * 4:
             raise CertificateError("a length is a step, the ends of a link, and a whole number.")
         step, tail, head, length = row
         if not (1 <= step <= steps and 0 <= tail < network.size):
-            raise CertificateError(f"step {step}, {tail} to {head}: there is no such step or node.")
+            raise CertificateError(f"step {step}, {tail} to {head}: no such step or node.")
         if head not in network.neighbors[tail] or length < 0 or (step, tail, head) in found:
             raise CertificateError(
-                f"step {step}, {tail} to {head}: there is no such link, its length is below 0, or "
-                "it has two."
+                f"step {step}, {tail} to {head}: no such link, a length below 0, or two lengths."
             )
         found[step, tail, head] = length
     return found
@@ -116,11 +116,11 @@ def _shortest(
     steps: int,
     lengths: dict[tuple[int, int, int], int],
 ) -> int:
-    """Find the length of the shortest way, one link a step at most; waiting costs nothing."""
+    """Return the length of the shortest path over time, with free waiting, one link per step."""
     away: dict[int, int] = {source: 0}
     for step in range(1, steps + 1):
-        # The copy keeps a chunk from crossing two links in one step. What arrives in a step goes on
-        # in a later one.
+        # The copy keeps a chunk from crossing two links in one step. A chunk is forwarded in a
+        # later step than its arrival.
         before = dict(away)
         for tail, length in before.items():
             for head in network.neighbors[tail]:
@@ -128,5 +128,5 @@ def _shortest(
                 if way < away.get(head, way + 1):
                     away[head] = way
     if target not in away:
-        raise CertificateError(f"{steps} steps do not lead from {source} to {target} at all.")
+        raise CertificateError(f"a path from {source} to {target} takes more steps than {steps}.")
     return away[target]

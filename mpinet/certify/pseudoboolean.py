@@ -1,9 +1,10 @@
-"""Cuts as pseudo-Boolean constraints, and the sum that refutes them as a proof for VeriPB.
+"""Export of cuts as pseudo-Boolean constraints, with their refutation as a proof for VeriPB.
 
-A variable says that an item goes over a channel in a step, one for each parallel link. Of each cut
-a constraint says how many items have to leave its set, and with one port another one that a node
-sends, or accepts, no more than one in a step. The proof is one line: weights times cuts, charges
-times ports, and what is left at each variable, come to a contradiction.
+A variable states that an item crosses a channel in a step; each parallel link has its own variable.
+For each cut, a constraint states the number of items that must leave its set. With one port,
+further constraints limit each node to one sent and one accepted item per step. The proof is one
+line: the sum of weights times cuts, charges times ports, and the remainder at each variable is a
+contradiction.
 """
 
 from __future__ import annotations
@@ -24,18 +25,18 @@ Terms = Iterable[tuple[int, int]]
 
 
 def export(found: Verified, target: Path) -> None:
-    """Write constraints (OPB), and beside them their refutation, whose file ends in ``.pbp``.
+    """Write the constraints (OPB), and next to them the refutation with the ending ``.pbp``.
 
     Raises
     ------
     CertificateError
-        It is of a collective or kind without cuts over links.
+        The collective or kind has no cuts over links.
     OutputError
         A file cannot be written.
     """
     claim, network = found.claim, found.network
     if not isinstance(claim, BoundClaim) or claim.collective not in COPYING:
-        raise CertificateError(f"constraints are of cuts, for {', '.join(COPYING)}.")
+        raise CertificateError(f"constraints are only for cuts of {', '.join(COPYING)}.")
     cuts = cuts_of(found.document, claim, network)
     moves = [
         (step, node, other)
@@ -48,7 +49,7 @@ def export(found: Verified, target: Path) -> None:
     lines, proof = list[str](), list[str]()
 
     def add(terms: Terms, least: int, times: int) -> None:
-        """Add a constraint, and so many times of it to the sum."""
+        """Add a constraint to the file, and `times` times the constraint to the sum."""
         kept = list(terms)
         lines.append(" ".join(f"{c:+d} x{x}" for c, x in kept) + f" >= {least} ;")
         for coefficient, variable in kept if times else ():
@@ -83,7 +84,7 @@ def export(found: Verified, target: Path) -> None:
 
 
 def _leaving(claim: BoundClaim, network: Network, joins: list[int]) -> int:
-    """Number of items that are in the set at the beginning, and are needed outside at the end."""
+    """Return the number of items in the set at the beginning and needed outside at the end."""
     inside = [at == 0 for at in joins[: network.hosts]]
     outside = sum(at > claim.more_than for at in joins[: network.hosts])
     if claim.root is None:

@@ -1,8 +1,8 @@
 """Estimate of a checker's work on a certificate, before anything is built.
 
-A few bytes can claim what takes hours to look at. So the work is estimated from the claim and from
-the size of the network, in looks: what Python does in an inner loop once, `LOOKS` a second. The
-same certificate takes the same number everywhere.
+A few bytes can claim a result whose check takes hours. The work is therefore estimated from the
+claim and from the size of the network. Its unit is a look: one iteration of an inner loop in
+Python, `LOOKS` per second. The same certificate takes the same number of looks on every computer.
 """
 
 from __future__ import annotations
@@ -20,29 +20,29 @@ if TYPE_CHECKING:
     from mpinet.networks.topology import Topology
 
 LOOKS = 2**22
-"""Looks that take about a second; a look is the unit of work."""
+"""Number of looks that take about a second; a look is the unit of work."""
 
 EFFORT = 30.0
-"""Seconds of work that are allowed by default."""
+"""Permitted work in seconds by default."""
 
-# Fixed numbers, not measured on this computer: a certificate must be refused or accepted alike
-# everywhere.
+# Fixed numbers, not measured on this computer: all computers must refuse or accept the same
+# certificates.
 A_PORT, BYTES_A_PORT = 16, 160
-"""Looks and bytes per port: to ask the rules for the neighbour, and to keep it."""
+"""Looks and bytes per port: to compute the neighbour, and to keep it."""
 
 A_COUNT, BYTES_A_COUNT = 30, 500
-"""Looks and bytes per variable or clause of a formula that relates two things."""
+"""Looks and bytes per variable or clause of a formula with pairs of indices."""
 
 CELLS = 64
 """Cells of a front's table that NumPy fills in the time of one look."""
 
 PRODUCTS = 256
-"""Products of a matrix that NumPy computes in the time of one look."""
+"""Multiplications of a matrix product that NumPy computes in the time of one look."""
 
 
 @dataclass(frozen=True)
 class NetworkSize:
-    """Size of a network, known before its neighbours are."""
+    """Size of a network, known without its neighbours."""
 
     size: int
     """Number of nodes."""
@@ -55,7 +55,7 @@ class NetworkSize:
 
     @classmethod
     def of(cls, topology: Topology) -> NetworkSize:
-        """Return the shape that a topology states."""
+        """Return the size stated by a topology."""
         return cls(topology.size, topology.hosts, topology.ports, topology.links)
 
     @property
@@ -66,22 +66,22 @@ class NetworkSize:
 
 @dataclass(frozen=True)
 class Budget:
-    """Work that is allowed, in seconds of `LOOKS` looks; `UNLIMITED` allows any."""
+    """Permitted work, in seconds of `LOOKS` looks; `UNLIMITED` allows any work."""
 
     effort: float
 
     @property
     def looks(self) -> float:
-        """Work that is allowed, in looks."""
+        """Permitted work, in looks."""
         return self.effort * LOOKS
 
     def require(self, what: str, looks: int, held: int = 0) -> None:
-        """Refuse work beyond the budget.
+        """Raise an error for work beyond the budget.
 
         Parameters
         ----------
         what : str
-            The sentence's subject, in the singular.
+            The subject of the error sentence, in the singular.
         looks : int
             The work.
         held : int
@@ -90,9 +90,9 @@ class Budget:
         Raises
         ------
         OutOfReach
-            It is too much work.
+            The work exceeds the budget.
         TooLarge
-            It is more memory than there is.
+            The memory exceeds the available memory.
         """
         if looks > self.looks:
             raise OutOfReach(
@@ -103,21 +103,21 @@ class Budget:
 
 
 UNLIMITED = Budget(inf)
-"""Budget of the search itself, which checks what it has just found."""
+"""Budget of the search itself, which checks its own certificates."""
 
 
 def require_network(budget: Budget, shape: NetworkSize, name: str) -> None:
-    """Refuse a network that takes too long to be asked for all neighbours."""
+    """Raise an error if reading all neighbours of a network takes too long."""
     looks, held = A_PORT * shape.arcs, BYTES_A_PORT * shape.arcs
-    budget.require(f"A look at every port of {name}", looks, held)
+    budget.require(f"Reading every port of {name}", looks, held)
 
 
 def require_claim(
     budget: Budget, shape: NetworkSize, kind: str, claim: BoundClaim, document: Mapping[str, Any]
 ) -> None:
-    """Refuse a claim about steps that takes too long to be checked, or is beyond all proof."""
-    # A claim of so many steps is false on any network. Its formula would be huge, so it is refused
-    # without being written.
+    """Raise an error if a claim about steps takes too long to check, or cannot be true."""
+    # A claim of too many steps is false on any network. Its formula would be huge, and is never
+    # written.
     if kind in ("class-lp", "lrat"):
         _require_provable(claim, shape)
     looks, held = _of_steps(kind, claim, shape, document)
@@ -127,7 +127,7 @@ def require_claim(
 def require_width(
     budget: Budget, shape: NetworkSize, kind: str, more_than: int, document: Mapping[str, Any]
 ) -> None:
-    """Refuse a claim about a bisection width whose check takes too long."""
+    """Raise an error if the check of a bisection width takes too long."""
     size, held = shape.size, 0
     looks = 0
     if kind == "eigenvalue":
@@ -143,21 +143,21 @@ def require_width(
 
 
 def _require_provable(claim: BoundClaim, shape: NetworkSize) -> None:
-    """Raise `CertificateError` for steps that are enough on any network of this size."""
+    """Raise `CertificateError` if the claimed steps suffice on any network of this size."""
     steps = claim.more_than - (claim.items - 1)
-    # A broadcast along any spanning tree informs one node a step at least. Nothing can show that
+    # A broadcast along any spanning tree informs at least one node per step. No proof can show that
     # this is not enough.
     if steps >= shape.size - 1 > 0:
         raise CertificateError(
-            f"its claim is false: a {claim.collective} along a tree informs somebody in each step, "
-            f"so that {shape.size} nodes take {shape.size - 1} steps at most."
+            f"its claim is false: a {claim.collective} along a tree informs a node in each step, "
+            f"so {shape.size} nodes take {shape.size - 1} steps at most."
         )
 
 
 def _of_steps(
     kind: str, claim: BoundClaim, shape: NetworkSize, document: Mapping[str, Any]
 ) -> tuple[int, int]:
-    """Looks and bytes that the check of a claim about steps takes at most."""
+    """Return upper bounds on the looks and bytes for the check of a claim about steps."""
     arcs, ports, steps = shape.arcs, shape.ports, claim.more_than
     roots = shape.hosts if claim.root is None else 1
     if kind == "distance":
@@ -168,8 +168,8 @@ def _of_steps(
         variables = min(arcs * steps, 2 * ports * steps * named)
         return steps * (arcs * (ports + 2) + 2 * ports * named), 150 * variables
     if kind == "lrat":
-        # Clauses that exclude two sends of one node are quadratic in its ports. They are most of
-        # the formula in dense networks.
+        # Clauses that exclude two sends of one node are quadratic in its ports. They dominate the
+        # formula in dense networks.
         counts = steps * (2 * shape.size + arcs * (2 + ports // 2))
         return A_COUNT * counts, BYTES_A_COUNT * counts
     if kind == "cut":
