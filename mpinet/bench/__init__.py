@@ -1,9 +1,8 @@
-"""Benchmarks: mpinet and its baselines, measured in turn in one run.
+"""Benchmarks that measure mpinet and its baselines alternately in one run.
 
-A file a family of benchmarks; `catalogue` knows them by name, `measurement` runs them,
-`mpinet.launching` starts them on several ranks. The baselines are minimal
-kernels of our own (`kernels`), NumPy, nodes as objects, and graph libraries where these are
-installed (`libraries`).
+Each module has a family of benchmarks. `catalogue` lists all benchmarks by name, `measurement` runs
+a benchmark, and `mpinet.launching` starts several ranks. The baselines are mpinet's own minimal
+kernels (`kernels`), NumPy, nodes as Python objects, and installed graph libraries (`libraries`).
 """
 
 from mpinet.base.rooms import called

@@ -1,6 +1,6 @@
-"""BookSim 2 as a baseline: its binary, built from its own source, on the same workload.
+"""BookSim 2 as a baseline: its binary, built from its own source, runs the same workload.
 
-Nothing of its code is here: the binary is given by `mpinet bench --booksim PATH`.
+mpinet contains no code of BookSim. `mpinet bench --booksim PATH` names the binary.
 """
 
 from __future__ import annotations
@@ -29,7 +29,8 @@ vc_allocator = islip; sw_allocator = islip; alloc_iters = 1;
 injection_process = bernoulli; sim_type = throughput; sim_count = 1;
 warmup_periods = 1; max_samples = 2; latency_thres = 1000000000.0;
 """
-"""BookSim's settings: routers of two cycles, links of one; two periods, then the network empties.
+"""BookSim's settings: routers of two cycles, links of one cycle, two measurement periods, then the
+network drains.
 """
 
 ROUTING = {"torus": "dim_order", "mesh": "dor"}
@@ -40,28 +41,28 @@ PERIOD = "sample_period"
 
 @dataclass(frozen=True)
 class Workload:
-    """Traffic on a network that both have."""
+    """Traffic on a network that both simulators have."""
 
     network: str
     """Topology string of the network in mpinet."""
     flits: int
-    """Flits of a message."""
+    """Number of flits of a message."""
     load: float
-    """Flits of a processor a step."""
+    """Offered load in flits per processor and step."""
     steps: int
-    """Steps, or cycles, in which messages are generated."""
+    """Number of steps, or cycles, in which messages are generated."""
     vcs: int = 2
-    """Virtual channels of a link."""
+    """Number of virtual channels of a link."""
     buffers: int = 8
-    """Flits that the buffer of each virtual channel holds."""
+    """Buffer size of each virtual channel, in flits."""
     pattern: str = "uniform"
     """Name of the traffic pattern in mpinet."""
     routing: str | None = None
     """Name of the routing in mpinet; None for the network's first routing."""
     peer: str = ""
-    """BookSim's network and routing; default: those of a mesh or torus with equal sides."""
+    """BookSim's network and routing. Default: a mesh or torus with equal sides."""
     more: str = ""
-    """Further settings of BookSim's, which go before the others."""
+    """Additional settings of BookSim, which override other settings."""
 
     def __str__(self) -> str:
         words = [self.network, f"{self.flits} flits", f"load {self.load:g}", f"{self.vcs} VCs"]
@@ -70,7 +71,7 @@ class Workload:
 
     @property
     def topology(self) -> Topology:
-        """The network."""
+        """Return the network."""
         return open_topology(self.network)
 
     def configuration(self, seed: int) -> str:
@@ -84,7 +85,7 @@ class Workload:
         )
 
     def _cube(self) -> str:
-        """Return BookSim's words for a mesh or torus with equal sides."""
+        """Return BookSim's network settings for a mesh or torus with equal sides."""
         family, _, sides = self.network.partition(":")
         lengths = sides.split("x")
         return (
@@ -93,17 +94,17 @@ class Workload:
         )
 
     def flit_hops(self, said: str) -> float:
-        """Number of flits times links crossed, from BookSim's output."""
+        """Return the number of link crossings of all flits, from BookSim's output."""
         topology = self.topology
         flits = topology.hosts * self.steps * number_after("Injected flit rate average", said)
-        # Its hops are the routers on the way, the source's and the target's among them; its links
-        # from and to processors are not counted, and are links of a network with switches.
+        # BookSim counts the routers on a route, including source and target. It does not count
+        # links between processors and routers, which are ordinary links of a network with switches.
         beside = 1 if topology.hosts < topology.size else -1
         return flits * (number_after("Hops average", said) + beside)
 
 
 def number_after(name: str, said: str) -> float:
-    """Return the last number that was printed under a name."""
+    """Return the last number printed after a name."""
     found = re.findall(rf"^{name} *=? *([0-9.e+-]+)", said, re.MULTILINE)
     if not found:
         raise MpinetError(f"BookSim did not print its {name.lower()!r}.")
@@ -111,20 +112,20 @@ def number_after(name: str, said: str) -> float:
 
 
 Ask = Callable[[Workload], tuple[str, float]]
-"""Function that returns what BookSim says to a workload, and the seconds it took."""
+"""Function that returns BookSim's output for a workload, and its seconds."""
 
 
 def by_booksim(setting: BenchSetting, measured: Callable[[Ask], float]) -> Round | Absent:
-    """Measure a figure by what BookSim says to workloads, if its binary is there.
+    """Measure a figure with BookSim, if its binary exists.
 
     Parameters
     ----------
     setting : BenchSetting
         Names the binary.
     measured : callable
-        Returns the figure; is given a function from a workload to BookSim's output and seconds.
-        By the wall these are of the run without its set-up; by the clock of the processor, which
-        BookSim does not print, of the whole process.
+        Returns the figure. Its argument is a function from a workload to BookSim's output and
+        seconds. Wall-clock seconds exclude BookSim's set-up. CPU seconds, which BookSim does not
+        print, cover the whole process.
     """
     if not setting.booksim:
         return Absent("give its binary, built from its source: --booksim PATH")
@@ -140,12 +141,11 @@ def by_booksim(setting: BenchSetting, measured: Callable[[Ask], float]) -> Round
 
 
 def timed_programs(setting: BenchSetting, work: Callable[[], T]) -> tuple[T, float]:
-    """Return what work returns, and the seconds of the programs that it starts and waits for.
+    """Return the result of some work, and the seconds of the programs that it starts.
 
-    They are by the wall, or of the processor, as the setting's clock is.
+    The seconds are wall-clock or CPU seconds, depending on the setting's clock.
     """
-    # The clock of this process does not count its children, so the system's account of them is
-    # read.
+    # The clock of this process excludes its children, so the system's account of children is read.
     before, began = getrusage(RUSAGE_CHILDREN), setting.wall()
     returned = work()
     if setting.clock is not CLOCKS["cpu"]:
@@ -158,16 +158,16 @@ def output_of(binary: str, configuration: str) -> str:
     """Return BookSim's output for a configuration."""
     from tempfile import TemporaryDirectory
 
-    # BookSim reads its settings from a file alone.
+    # BookSim reads its settings only from a file.
     with TemporaryDirectory() as folder:
         file = Path(folder) / "workload.cfg"
         file.write_text(configuration)
-        # It ends with -1 where all went well, too; what it has printed says whether it did.
+        # BookSim's exit status is -1 even after success, so the output is checked instead.
         return printed_by(binary, [str(file)], "Total run time", "BookSim")
 
 
 def printed_by(binary: str, words: list[str], sign: str, name: str) -> str:
-    """Return what a program prints, which includes a sign of success."""
+    """Return a program's output; raise an error if it lacks `sign`, the sign of success."""
     try:
         ended = subprocess.run(
             [str(Path(binary).resolve()), *words], capture_output=True, text=True, check=False

@@ -1,4 +1,4 @@
-"""All benchmarks by name, which of them run where, and the run itself."""
+"""All benchmarks by name, their selection by place and ranks, and their execution."""
 
 from __future__ import annotations
 
@@ -55,25 +55,25 @@ FAMILIES = (
 BENCHMARKS: dict[str, Benchmark] = {
     benchmark.name: benchmark for family in FAMILIES for benchmark in family.BENCHMARKS
 }
-"""Every benchmark, in the order of the result."""
+"""All benchmarks, in the order of the result."""
 
 PATIENCE = 60.0
-"""Seconds that a rank with an error waits for the others."""
+"""Seconds that a rank with an error waits for other ranks."""
 
 Watch = Callable[..., None]
 Tell = Callable[[Any], None]
-"""Function that is called with each row as it is finished."""
+"""Function called with each finished row."""
 
 
 def select(words: Iterable[str]) -> list[Benchmark]:
-    """Select benchmarks by name, families (``w1``) and patterns (``*-n20``) included.
+    """Select benchmarks by name, family (``w1``) or pattern (``*-n20``).
 
-    Without names, all but those that have to be named.
+    Without words, all benchmarks are selected, except benchmarks that run only by name.
 
     Raises
     ------
     UsageError
-        A word names none.
+        A word matches no benchmark.
     """
     wanted: set[str] = set()
     for word in words:
@@ -96,9 +96,10 @@ def _names(word: str, name: str) -> bool:
 def run_here(
     chosen: Sequence[Benchmark], setting: BenchSetting, watch: Watch, tell: Tell = lambda row: None
 ) -> list[Any]:
-    """Measure on the present ranks (collective).
+    """Measure benchmarks on the ranks of this job (collective).
 
-    Rows that cannot be measured are absent. A benchmark that fails gives rows with its error.
+    Rows that cannot be measured are marked as absent. A benchmark that fails gives rows with its
+    error.
     """
     rows: list[Any] = []
     for done, benchmark in enumerate(chosen, start=1):
@@ -123,7 +124,7 @@ def _measured(benchmark: Benchmark, setting: BenchSetting) -> list[Comparison]:
     except MpinetError as error:
         sentence = str(error)
         everybody = setting.transport.conclude(1, sentence, PATIENCE)
-        if not everybody:  # other ranks wait within the workload
+        if not everybody:  # other ranks are still within the workload
             raise
     else:
         everybody = setting.transport.conclude(0, "", None)
@@ -132,9 +133,9 @@ def _measured(benchmark: Benchmark, setting: BenchSetting) -> list[Comparison]:
 
 
 def _obstacle(benchmark: Benchmark, setting: BenchSetting) -> str:
-    """Return why a benchmark cannot be measured on these ranks; '' if it can."""
+    """Return the reason why a benchmark cannot be measured on these ranks; '' if it can."""
     if benchmark.starts and launched_ranks() > 1:
-        return "it starts processes itself: run it without a launcher"
+        return "the benchmark starts processes itself: run mpinet bench without a launcher"
     if benchmark.scripts:
         try:
             mpi()
@@ -142,7 +143,7 @@ def _obstacle(benchmark: Benchmark, setting: BenchSetting) -> str:
             return str(error)
     ranks = ranks_of(benchmark, setting)
     if not benchmark.runs_on(ranks):
-        return "it runs on one rank" if ranks > 1 else "it runs on several ranks: --ranks 1,2"
+        return "runs on one rank" if ranks > 1 else "runs on several ranks: use --ranks 1,2"
     return ""
 
 
@@ -153,19 +154,19 @@ def run_on(
     watch: Watch,
     tell: Tell = lambda row: None,
 ) -> list[Any]:
-    """Measure on these numbers of ranks, one after the other, under a launcher.
+    """Measure on each of these numbers of ranks, one after another, under a launcher.
 
     Raises
     ------
     UsageError
-        There is no launcher, or this process was started by one.
+        There is no launcher, or this process was itself started by a launcher.
     """
     if launched_ranks() > 1:
-        raise UsageError("--ranks starts the launcher itself: run it without one.")
+        raise UsageError("--ranks starts the launcher: run mpinet bench without a launcher.")
     if max(numbers) > 1:
         find_launcher()
     rows: list[Any] = []
-    # A job for each number of ranks: ranks that only waited would share cores with those that work.
+    # A job for each number of ranks: otherwise waiting ranks would share cores with working ranks.
     for ranks in numbers:
         fitting = [benchmark for benchmark in chosen if benchmark.runs_on(ranks)]
         # Benchmarks that start processes cannot do so under a launcher: most MPI libraries forbid

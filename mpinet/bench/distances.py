@@ -1,4 +1,4 @@
-"""W5: distances between all pairs of nodes; the hypercube stands for any graph."""
+"""W5: distances between all pairs of nodes, measured on hypercubes as examples of graphs."""
 
 from __future__ import annotations
 
@@ -29,10 +29,10 @@ from mpinet.programs.flood import distances
 KERNEL = "bit-parallel kernel"
 
 WORDS = 8
-"""Words of 64 sources that the kernel floods together."""
+"""Number of 64-bit words, a bit per source, that the kernel floods together."""
 
 KERNEL_PAIRS = 2**27
-"""Most pairs that the kernel measures in a round."""
+"""Largest number of pairs that the kernel measures in a round."""
 
 LIBRARIES: dict[str, tuple[Callable[..., libraries.Sum], int, int | None]] = {
     "igraph": (libraries.by_igraph, 2**21, 10),
@@ -40,12 +40,13 @@ LIBRARIES: dict[str, tuple[Callable[..., libraries.Sum], int, int | None]] = {
     "scipy": (libraries.by_scipy, 2**20, None),
     "networkx": (libraries.by_networkx, 2**19, 100),
 }
-"""The libraries: maker, most pairs that it measures in a round (rustworkx can only measure all),
-and the ratio that is the goal."""
+"""Libraries: function that makes the measurement, largest number of pairs per round (rustworkx can
+only measure all pairs), and the goal for the ratio.
+"""
 
 
 def all_pairs(setting: BenchSetting, n: int, libraries_too: tuple[str, ...]) -> Contenders:
-    """Compare mpinet on all pairs; the kernel and the libraries on some sources."""
+    """Compare mpinet on all pairs with the kernel and the libraries on some sources."""
     topology = open_topology(f"hypercube:{n}")
     links = edges(topology)
     contenders: dict[str, Round | Absent] = {
@@ -58,18 +59,18 @@ def all_pairs(setting: BenchSetting, n: int, libraries_too: tuple[str, ...]) -> 
 
 
 def by_flooding(topology: Topology) -> int:
-    """Sum the distances between all pairs, by mpinet on one rank."""
+    """Return the sum of distances between all pairs, by mpinet on one rank."""
     return distances(Machine(topology, "all", Local())).distance_sum
 
 
 def sources_of(name: str, size: int) -> int:
-    """Return how many sources a contender takes in a round."""
+    """Return the number of sources that a contender measures in a round."""
     pairs = KERNEL_PAIRS if name == KERNEL else LIBRARIES[name][1]
     return max(1, min(size, pairs // size))
 
 
 def kernel_sum(topology: Topology, sources: int) -> Callable[[], int]:
-    """Return a function that sums the distances from the first nodes, by the kernel."""
+    """Return a function that sums the distances from the first nodes with the kernel."""
     size = topology.size
     nodes, ports = np.arange(size)[:, np.newaxis], np.arange(topology.ports)
     neighbors = topology.neighbor(nodes, ports).astype(np.int32)
@@ -92,13 +93,13 @@ def _kernel(setting: BenchSetting, topology: Topology) -> Round:
 
 
 def _library(setting: BenchSetting, topology: Topology, links: np.ndarray, name: str) -> Round:
-    """Make a contender that builds its graph in its first round."""
+    """Make a contender that builds its library's graph in its first round."""
     make, _, _ = LIBRARIES[name]
     sources = sources_of(name, topology.size)
     made: list[libraries.Sum] = []
 
     def measured() -> float:
-        # Building the graph is no part of the measurement: the libraries would lose most of it to
+        # Building the graph is not measured, because libraries would spend most of that time on
         # Python lists.
         if not made:
             made.append(make(topology.size, links, sources))

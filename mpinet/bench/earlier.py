@@ -1,4 +1,4 @@
-"""Ratios of an earlier run: which rows fell by more than their spread."""
+"""Comparison with an earlier run's ratios: rows that fell by more than their spread."""
 
 from __future__ import annotations
 
@@ -16,12 +16,12 @@ from mpinet.errors import FileError, UsageError
 Row = Mapping[str, Any]
 
 LEAST_ROUNDS = 2
-"""Rounds of a row that has a spread."""
+"""Minimum number of rounds of a row with a spread."""
 
 
 @dataclass(frozen=True)
 class Ratio:
-    """Ratio of a row, and its range over the rounds."""
+    """Ratio of a row, with its range over the rounds."""
 
     ratio: float
     spread: tuple[float, float]
@@ -29,25 +29,25 @@ class Ratio:
 
 
 Ratios = Mapping[tuple[str, int], Ratio]
-"""Ratios by a row's name and ranks."""
+"""Ratios by name and number of ranks of a row."""
 
 
 def read_ratios(path: Path, chosen: Iterable[Benchmark], setting: BenchSetting) -> Ratios:
-    """Read an earlier run's ratios of these benchmarks, measured in the same setting.
+    """Read an earlier run's ratios of some benchmarks, measured with the same setting.
 
     Parameters
     ----------
     path : Path
         Result document of ``mpinet bench --json``.
     chosen : iterable of Benchmark
-        The benchmarks to compare.
+        Benchmarks to compare.
     setting : BenchSetting
         Size and clock of the rows to compare.
 
     Raises
     ------
     FileError
-        The file cannot be read, or is no such document.
+        The file cannot be read, or is not a result of ``mpinet bench --json``.
     UsageError
         No row of the file can be compared.
     """
@@ -56,18 +56,20 @@ def read_ratios(path: Path, chosen: Iterable[Benchmark], setting: BenchSetting) 
     except OSError as error:
         raise FileError(f"--against {path}: {error.strerror}.") from None
     except (ValueError, KeyError, TypeError, RecursionError):
-        raise FileError(f"--against {path}: this is no result of mpinet bench --json.") from None
+        raise FileError(
+            f"--against {path}: the file is not a result of mpinet bench --json."
+        ) from None
     pairs = {one.row_name(each): (one, each) for one in chosen for each in one.baselines}
     found = {
         (name, ranks): ratio
         for name, ranks, command, ratio in rows
         if ratio is not None
         and name in pairs
-        # The command states size, ranks and clock: rows of another setting must not be compared.
+        # The command contains size, ranks and clock. Rows of another setting must not be compared.
         and command == row_command(*pairs[name], replace(setting, ranks=ranks), ranks)
     }
     if not found:
-        said = f" It has rows of {rows[0][2]!r}." if rows else ""
+        said = f" The file has rows of {rows[0][2]!r}." if rows else ""
         raise UsageError(
             f"--against {path} has no ratio of these benchmarks at this size and clock.{said}"
         )
@@ -75,7 +77,7 @@ def read_ratios(path: Path, chosen: Iterable[Benchmark], setting: BenchSetting) 
 
 
 def _own_part(row: Row) -> tuple[str, int, str, Ratio | None]:
-    """Return a row's name, ranks, command and ratio; `ValueError` if it is no row."""
+    """Return a row's name, ranks, command and ratio; raise `ValueError` for an invalid row."""
     name, ranks, command, ratio = row["name"], row["ranks"], row["command"], row["ratio"]
     if not (isinstance(name, str) and isinstance(command, str) and isinstance(ranks, int)):
         raise ValueError("no row of a benchmark")
@@ -88,8 +90,8 @@ def _own_part(row: Row) -> tuple[str, int, str, Ratio | None]:
 def compared(row: Row, ratios: Ratios) -> dict[str, Any]:
     """Return a measured row with its earlier ratio, and whether the row fell.
 
-    A row fell if its ratio is worse by more than its range over the rounds, and by more than the
-    earlier range. A ratio of one round has no range, so its row is not judged.
+    A row fell if its ratio worsened by more than the wider of the two ranges over the rounds. A
+    ratio of a single round has no range, so its row is not judged.
     """
     before = ratios.get((row["name"], row["ranks"]))
     if before is None or row["ratio"] is None:
@@ -97,7 +99,7 @@ def compared(row: Row, ratios: Ratios) -> dict[str, Any]:
     earlier = {"ratio": before.ratio, "spread": list(before.spread)}
     if min(before.rounds, row["rounds"]) < LEAST_ROUNDS:
         return {**row, "earlier": earlier, "fell": None}
-    # Both runs are noisy. A fall counts only beyond the wider of the two ranges.
+    # Both runs are noisy. Only a fall beyond the wider range counts.
     widest = max(high - low for low, high in (before.spread, row["spread"]["ratio"]))
     fell = loss(row["unit"], before.ratio, row["ratio"]) > widest
     return {**row, "earlier": earlier, "fell": fell}

@@ -1,4 +1,4 @@
-"""A step without sends: the least that every step costs."""
+"""Benchmark of a step without sends: the fixed cost of every step."""
 
 from __future__ import annotations
 
@@ -22,10 +22,10 @@ STEPS = {"small": 5, "full": 2000}
 
 
 def idle_steps(setting: BenchSetting, steps: int) -> Contenders:
-    """Measure microseconds of an idle step, and of the exchange between the ranks alone."""
+    """Measure microseconds of an idle step, and of the bare exchange between ranks."""
     machine = Machine("hypercube:10", "all", setting.transport)
-    # No message at all: what is left is the fixed cost of a step, which long runs with few messages
-    # pay.
+    # Without any message, only the fixed cost of a step remains. Long runs with few messages pay
+    # mostly this cost.
     nobody = np.zeros(0, np.int64)
     counts = np.zeros(setting.transport.size, np.int64)
 
@@ -39,8 +39,8 @@ def idle_steps(setting: BenchSetting, steps: int) -> Contenders:
 
     return {
         MPINET: lambda: setting.seconds_together(step_idly) / steps * 1e6,
-        # The honest baseline is the bare exchange: every step has to ask the other ranks for their
-        # messages.
+        # The fair baseline is the bare exchange, because every step has to exchange messages
+        # between ranks.
         EXCHANGE: lambda: setting.seconds_together(exchange_idly) / steps * 1e6,
     }
 

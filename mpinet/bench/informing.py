@@ -1,4 +1,4 @@
-"""W3: the one-port broadcast on the hypercube, by the binomial tree."""
+"""W3: the one-port broadcast on the hypercube along the binomial tree."""
 
 from __future__ import annotations
 
@@ -24,13 +24,13 @@ KERNEL = "broadcast kernel"
 
 
 def seconds_of_both(setting: BenchSetting, n: int) -> dict[str, Round]:
-    """Measure seconds of mpinet, the machine's making included, and of the kernel."""
+    """Measure seconds of mpinet, including the creation of the machine, and of the kernel."""
     topology = open_topology(f"hypercube:{n}")
     informed, told = np.zeros(1 << n, np.uint8), np.zeros(1 << n, np.uint8)
 
     def by_kernel() -> float:
-        # The kernel is timed without new memory, while mpinet's figure includes the making of its
-        # machine.
+        # The kernel is timed without memory allocation. mpinet's figure includes the creation of
+        # its machine.
         informed[:] = 0
         informed[0] = 1
         return setting.seconds(lambda: kernels.inform(informed, told, n))
@@ -42,7 +42,7 @@ def seconds_of_both(setting: BenchSetting, n: int) -> dict[str, Round]:
 
 
 def speeds_of_both(setting: BenchSetting, n: int) -> dict[str, Round]:
-    """Measure millions of processors times steps per second."""
+    """Measure speeds in millions of processors times steps per second."""
     both = seconds_of_both(setting, n)
     return {name: _speed_of(row, n << n) for name, row in both.items()}
 

@@ -1,7 +1,7 @@
-"""Kernels of the baselines: each does its workload and nothing else, as fast as one core can.
+"""Kernels of the baselines: each executes only its workload, as fast as one core can.
 
-They know one network each, keep no message's number, meter nothing and check nothing. ``counts``
-takes up what was done: message-hops (or 1 for a fault), then steps.
+Each kernel supports one network, stores no message numbers, meters nothing and checks nothing.
+``counts`` receives the number of message-hops (1 after a fault) and the number of steps.
 """
 
 import numpy as np
@@ -12,14 +12,15 @@ from mpinet.bench.rules import next_uniform
 from mpinet.compiled import idiom, inlined, kernel
 
 HOPS, STEPS = 0, 1
-"""Places in ``counts``."""
+"""Indices into ``counts``."""
 
 
 @kernel
 def fix_bits(at: Counts, target: Counts, used: Counts, counts: Ints) -> None:
-    """Route messages on a hypercube, lowest bit first; `used` marks the ports taken in a step.
+    """Route messages on a hypercube, lowest bit first; `used` marks the ports used in a step.
 
-    The first message in the array takes the link. Arrays of (N,) are used up.
+    If several messages need a link, the first in the array gets it. The arrays, shape (N,), are
+    overwritten.
     """
     zero, live = np.uint32(0), 0
     for m in range(at.size):
@@ -34,11 +35,11 @@ def fix_bits(at: Counts, target: Counts, used: Counts, counts: Ints) -> None:
             u, t = at[m], target[m]
             difference = np.uint32(u ^ t)
             low = np.uint32(difference & np.uint32(zero - difference))
-            # The first message in the array has the link, as in the emulator, where the lowest
-            # number goes first.
+            # The first message in the array gets the link, as in the emulator, where the lowest
+            # number has priority.
             taken = used[u]
-            # Written without a branch: an unpredictable jump per message would cost more than the
-            # hop itself.
+            # Written without a branch, because an unpredictable jump per message would cost more
+            # than the hop itself.
             go = zero if (taken & low) else low
             used[u] = taken | low
             u = np.uint32(u ^ go)
@@ -59,9 +60,9 @@ def sweep(
     used: Counts,
     counts: Ints,
 ) -> None:
-    """Route messages by the rules of a network whose headers are targets; otherwise as `fix_bits`.
+    """Route messages whose header is the target, by a network's rules; otherwise as `fix_bits`.
 
-    Nodes decide in every step anew: that is faster than to keep the ports.
+    Nodes decide again in every step, which is faster than storing the chosen ports.
     """
     neighbor, decide = neighbor_rule.call, decide_rule.call
     header, live = np.empty(1, np.int64), at.size
@@ -98,7 +99,7 @@ def sweep_headers(
     used: Counts,
     counts: Ints,
 ) -> None:
-    """Route messages with any headers (`words`), as `sweep`: a node decides once per message."""
+    """Route messages with any headers (`words`), as `sweep`: each node decides once per message."""
     neighbor, decide = neighbor_rule.call, decide_rule.call
     width, live = words.shape[1], 0
     header = np.empty(width, np.int64)
@@ -138,7 +139,7 @@ def sweep_headers(
 
 @kernel
 def write_headers(start_rule: StartRule, params: Ints, targets: Ints, words: Table) -> None:
-    """Write the header of every message at its source, whose number is the message's row."""
+    """Write the header of every message at its source; row i belongs to the message from node i."""
     start = start_rule.call
     header = np.empty(words.shape[1], np.int64)
     for source in range(targets.size):
@@ -158,11 +159,12 @@ def saturate(
     steps: int,
     counts: Ints,
 ) -> None:
-    """Keep messages going on a torus: one that has reached its target draws another.
+    """Keep the messages of a torus in flight: an arrived message draws another target.
 
-    Nodes are coordinates of 8 bits, the lowest first; routes go dimension by dimension.
+    Nodes are coordinates of 8 bits each, the first in the lowest bits; routes go dimension by
+    dimension.
     """
-    # Nodes are packed coordinates, so that no division is needed to find the next hop.
+    # Nodes are packed coordinates, so the next hop is found without division.
     byte, one, last = np.uint32(255), np.uint32(1), np.uint32(side - 1)
     for _ in range(steps):
         counts[STEPS] += 1
@@ -177,8 +179,8 @@ def saturate(
             ahead = np.int64(b) - np.int64(a)
             if ahead < 0:
                 ahead += side
-            # Half way round both ways are equally long, and one of them has to be fixed for counts
-            # to repeat.
+            # Half-way round, both directions are equally long. One direction is fixed to make
+            # counts reproducible.
             plus = 2 * ahead <= side
             place = (u & byte) + side * ((u >> np.uint32(8)) & byte)
             place += side * side * ((u >> np.uint32(16)) & byte)
@@ -201,7 +203,7 @@ def saturate(
 
 @inlined
 def coordinates(word, side, dimensions):
-    """Draw a node of a torus, 8 bits per coordinate, from 32 random bits."""
+    """Return a torus node, 8 bits per coordinate, drawn from 32 random bits."""
     node = np.uint32(0)
     for i in range(dimensions):
         word *= side
@@ -212,14 +214,13 @@ def coordinates(word, side, dimensions):
 
 @kernel
 def inform(informed: Bytes, told: Bytes, dimensions: int) -> int:
-    """Broadcast one-port from node 0 of a hypercube, asking all nodes in each step; count sends."""
+    """Broadcast one-port from node 0 of a hypercube, visiting all nodes per step; count sends."""
     messages = 0
     for j in range(dimensions):
         for u in range(informed.size):
             told[u ^ (1 << j)] = informed[u]
         for u in range(informed.size):
-            # Bytes and masks in place of a queue of informed nodes: the whole step runs over memory
-            # in order.
+            # Bytes and masks replace a queue of informed nodes, so each step reads memory in order.
             new = told[u] & (informed[u] ^ np.uint8(1))
             messages += int(new)
             informed[u] |= new
@@ -228,7 +229,7 @@ def inform(informed: Bytes, told: Bytes, dimensions: int) -> int:
 
 @kernel
 def sort_pairs(keys: Ints, q: int) -> None:
-    """Sort 2^q keys by Batcher's bitonic sorter, all pairs of a dimension in one pass."""
+    """Sort 2^q keys with Batcher's bitonic sorter, all pairs of a dimension in one pass."""
     for s in range(1, q + 1):
         for j in range(s - 1, -1, -1):
             span = 1 << j
@@ -245,7 +246,7 @@ def sort_pairs(keys: Ints, q: int) -> None:
 
 @kernel
 def transform_pairs(x: Complexes, roots: Complexes, q: int) -> None:
-    """Discrete Fourier transform by decimation in frequency; the output is bit-reversed."""
+    """Compute a discrete Fourier transform by decimation in frequency, with bit-reversed output."""
     for j in range(q - 1, -1, -1):
         span, stride = 1 << j, 1 << (q - 1 - j)
         for begin in range(0, x.size, 2 * span):
@@ -257,7 +258,7 @@ def transform_pairs(x: Complexes, roots: Complexes, q: int) -> None:
 
 @idiom
 def ones(word):
-    """Number of one bits of an unsigned 64-bit word."""
+    """Return the number of one bits of an unsigned 64-bit word."""
     word -= (word >> np.uint64(1)) & np.uint64(0x5555555555555555)
     pairs = np.uint64(0x3333333333333333)
     word = (word & pairs) + ((word >> np.uint64(2)) & pairs)
@@ -274,9 +275,9 @@ def add_distances(
     fresh: WordRows,
     following: WordRows,
 ) -> int:
-    """Sum distances from nodes first.., one bit per source; each node reads its neighbours.
+    """Return the sum of distances from the sources `first`.., by flooding one bit per source.
 
-    At most 64 sources a word.
+    A word holds at most 64 sources.
     """
     words = seen.shape[1]
     gathered = np.zeros(words, np.uint64)

@@ -1,4 +1,4 @@
-"""All-pairs distances by graph libraries, each asked for as many sources as take a moment."""
+"""All-pairs distances by graph libraries, each for a number of sources that takes little time."""
 
 from __future__ import annotations
 
@@ -16,14 +16,14 @@ Sum = Callable[[], int]
 
 
 def if_installed(library: str, measured: Round) -> Round | Absent:
-    """Return the contender, unless the library that it needs is missing."""
+    """Return the contender, or `Absent` if its library is not installed."""
     if find_spec(library) is None:
         return Absent(f'{library} is not installed: pip install "mpinet[bench]"')
     return measured
 
 
 def by_igraph(size: int, edges: Edges, sources: int) -> Sum:
-    """Return a function that sums the distances from the first nodes, by igraph."""
+    """Return a function that sums the distances from the first nodes with igraph."""
     import igraph
 
     graph: Any = igraph.Graph(n=size, edges=edges.tolist())
@@ -31,7 +31,7 @@ def by_igraph(size: int, edges: Edges, sources: int) -> Sum:
 
 
 def by_networkx(size: int, edges: Edges, sources: int) -> Sum:
-    """Return a function that sums the distances from the first nodes, by networkx."""
+    """Return a function that sums the distances from the first nodes with networkx."""
     import networkx
 
     graph: Any = networkx.Graph(edges.tolist())
@@ -40,18 +40,18 @@ def by_networkx(size: int, edges: Edges, sources: int) -> Sum:
 
 
 def by_rustworkx(size: int, edges: Edges, sources: int) -> Sum:
-    """Return a function that sums all distances, by rustworkx on one core."""
+    """Return a function that sums all distances with rustworkx on one core."""
     import rustworkx
 
     graph: Any = rustworkx.PyGraph()
     graph.add_nodes_from(range(size))
     graph.add_edges_from_no_data([tuple(edge) for edge in edges.tolist()])
-    # The threshold keeps rustworkx on one core, since the emulator is measured on one.
+    # The threshold keeps rustworkx on one core, because the emulator is measured on one core.
     return lambda: int(rustworkx.distance_matrix(graph, parallel_threshold=10**9).sum())
 
 
 def by_scipy(size: int, edges: Edges, sources: int) -> Sum:
-    """Return a function that sums the distances from the first nodes, by scipy."""
+    """Return a function that sums the distances from the first nodes with scipy."""
     from scipy.sparse import coo_array
     from scipy.sparse.csgraph import shortest_path
 

@@ -1,6 +1,6 @@
-"""LogGOPSim as a baseline: its binary, built from its own source, on the same program of messages.
+"""LogGOPSim as a baseline: its binary, built from its own source, runs the same message program.
 
-Nothing of its code is here: the binary is given by `mpinet bench --loggopsim PATH`.
+mpinet contains no code of LogGOPSim. `mpinet bench --loggopsim PATH` names the binary.
 """
 
 from __future__ import annotations
@@ -25,32 +25,34 @@ LOGGOPSIM = "LogGOPSim"
 ALL_EAGER = 10**9
 
 ENDS = re.compile(r"^(?:Host|Maximum finishing time at host) (\d+): (\d+)\b", re.MULTILINE)
-"""Hosts and times: it prints those of all hosts of up to 16, else the last one's."""
+"""Pattern of hosts and end times in LogGOPSim's output, which has all hosts of up to 16, otherwise
+only the last host to finish.
+"""
 
 
 def by_loggopsim(
     setting: BenchSetting, program: Program, costs: Costs, ends: Sequence[int]
 ) -> Round | Absent:
-    """Time LogGOPSim's process on a program without a network, if its binary is there.
+    """Time LogGOPSim's process on a program without a network, if the binary exists.
 
     Parameters
     ----------
     setting : BenchSetting
         Names the binary.
     program : Program
-        The program; all its messages are eager.
+        The program. All its messages are eager.
     costs : Costs
-        Its parameters, in nanoseconds.
+        LogGOPS parameters, in nanoseconds.
     ends : sequence of int
-        When each host is done by mpinet, once it has played; a round raises `MpinetError` if
-        LogGOPSim prints another time.
+        End time of each host in mpinet's run, filled before the round. A round raises `MpinetError`
+        if LogGOPSim prints another time.
     """
     if not setting.loggopsim:
         return Absent("give its binary, built from its source: --loggopsim PATH")
     words = ["-L", costs.flat, "-o", costs.overhead, "-O", costs.overhead_byte]
     words += ["-g", costs.gap, "-G", costs.gap_byte, "-S", ALL_EAGER]
 
-    # The binary program is made once. Conversion is no part of either side's measured time.
+    # The binary program is made once. The conversion is not part of any measured time.
     @cache
     def data() -> bytes:
         return binary_of(program, str(Path(setting.loggopsim).with_name("txt2bin")))
@@ -64,7 +66,7 @@ def by_loggopsim(
                 setting,
                 lambda: printed_by(setting.loggopsim, options, "PERFORMANCE", LOGGOPSIM),
             )
-        # A time is compared only if both simulators agree on when every host is done.
+        # Times are compared only if both simulators agree on the end time of every host.
         require_equal(said, ends)
         return seconds
 
@@ -72,7 +74,7 @@ def by_loggopsim(
 
 
 def binary_of(program: Program, converter: str) -> bytes:
-    """Return a program as binary GOAL, by LogGOPSim's converter."""
+    """Return a program as binary GOAL, made by LogGOPSim's converter."""
     with TemporaryDirectory() as folder:
         text, binary = Path(folder) / "program.goal", Path(folder) / "program.bin"
         with text.open("wb") as file:
@@ -84,13 +86,13 @@ def binary_of(program: Program, converter: str) -> bytes:
 
 
 def require_equal(said: str, ends: Sequence[int]) -> None:
-    """Raise `MpinetError` unless LogGOPSim's times are mpinet's."""
+    """Raise `MpinetError` unless LogGOPSim's end times equal mpinet's."""
     found = [(int(host), int(time)) for host, time in ENDS.findall(said)]
     if not found:
-        raise MpinetError("LogGOPSim did not print when hosts are done.")
+        raise MpinetError("LogGOPSim did not print the end times of hosts.")
     last = max(time for _, time in found)
     for host, time in [*found, (int(np.argmax(ends)), last)]:
         if ends[host] != time:
             raise MpinetError(
-                f"LogGOPSim is done with host {host} at {time} ns, and mpinet at {ends[host]} ns."
+                f"Host {host} ends at {time} ns in LogGOPSim and at {ends[host]} ns in mpinet."
             )

@@ -1,4 +1,4 @@
-"""Measuring: contenders take turns, and their figures become rows."""
+"""Measurement: contenders run alternately, and their figures become rows."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from mpinet.bench.loggopsim import LOGGOPSIM
 
 @dataclass(frozen=True)
 class RoundSpread:
-    """Least and largest value over the rounds; None without a baseline."""
+    """Smallest and largest values over the rounds; None without a baseline."""
 
     figure: tuple[float, float]
     baseline: tuple[float, float] | None = None
@@ -30,22 +30,22 @@ class RoundSpread:
 
 @dataclass(frozen=True)
 class Comparison:
-    """Figure of mpinet against that of one baseline."""
+    """Comparison of mpinet's figure with the figure of one baseline."""
 
     name: str
-    """Name of the benchmark, with that of the baseline if there are several."""
+    """Name of the benchmark, followed by the name of the baseline if there are several."""
     workload: str
     """Description of the workload."""
     figure: float | None
-    """Median over the rounds."""
+    """mpinet's figure, the median over the rounds."""
     unit: str
     """Unit of the figure and of the baseline."""
     against: str
     """Name of the baseline."""
     baseline: float | None
-    """Median over the rounds."""
+    """Figure of the baseline, the median over the rounds."""
     ratio: float | None
-    """figure / baseline."""
+    """Ratio figure / baseline."""
     goal: str | None
     """Goal for the ratio, as text; only full sizes have goals."""
     attained: float | None
@@ -53,26 +53,26 @@ class Comparison:
     reached: bool | None
     """True if the goal is reached; None without a goal."""
     spread: RoundSpread | None
-    """Spread of the rounds."""
+    """Smallest and largest values over the rounds."""
     rounds: int
-    """Rounds of every contender."""
+    """Number of rounds of each contender."""
     ranks: int
-    """Ranks that mpinet ran on."""
+    """Number of ranks of mpinet."""
     command: str
     """Command that repeats the measurement."""
     absent: str | None = None
-    """Reason why a figure or a baseline is missing; None if both are there."""
+    """Reason why a figure or a baseline is missing; None if none is missing."""
     error: str | None = None
-    """Sentence of the error that ended the measurement; None if there was none."""
+    """Message of the error that ended the measurement; None if there was no error."""
 
 
 def measure(benchmark: Benchmark, setting: BenchSetting) -> list[Comparison]:
     """Measure a benchmark (collective).
 
-    Every contender first does the workload at the small size, so that everything is compiled,
-    unless it starts processes.
+    Each contender first runs the workload at the small size to compile its kernels, unless the
+    benchmark starts processes.
     """
-    # Kernels compile at the small size; commands in processes of their own have no kernels to warm
+    # Kernels compile at the small size. Commands in their own processes have no kernels to compile
     # here.
     if not benchmark.starts:
         small = replace(setting, size="small")
@@ -87,12 +87,12 @@ def measure(benchmark: Benchmark, setting: BenchSetting) -> list[Comparison]:
 
 
 def take_turns(contenders: Contenders, rounds: int) -> dict[str, list[float]]:
-    """Run the rounds of the contenders that are present in turn: A B C A B C .."""
+    """Run the rounds of all present contenders alternately: A B C A B C ..."""
     present: dict[str, Round] = {
         name: run for name, run in contenders.items() if not isinstance(run, Absent)
     }
     figures: dict[str, list[float]] = {name: [] for name in present}
-    # In turn and not one after the other: a machine that slows down then slows all contenders.
+    # Alternating rounds: if the machine slows down, the slowdown affects all contenders.
     for _ in range(rounds):
         for name, run in present.items():
             figures[name].append(run())
@@ -106,7 +106,7 @@ def compare(
     figures: dict[str, list[float]],
     contenders: Contenders,
 ) -> Comparison:
-    """Make the row of one baseline."""
+    """Make the row that compares mpinet with one baseline."""
     other = contenders[baseline.name]
     reason = other.reason if isinstance(other, Absent) else ""
     ours = figures[MPINET]
@@ -119,12 +119,12 @@ def compare(
     )
     if not reason:
         theirs = figures[baseline.name]
-        # Ratios of the same round: noise that lasts longer than a round cancels out.
+        # Ratios are taken within a round, so noise that lasts longer than a round cancels out.
         ratios = [a / b for a, b in zip(ours, theirs, strict=True)]
         row = replace(
             row,
             baseline=median(theirs),
-            # The ratio of medians, as a single slow round would shift a mean of ratios.
+            # Ratio of medians, because a single slow round would shift a mean of ratios.
             ratio=figure / median(theirs),
             spread=RoundSpread(_range(ours), _range(theirs), _range(ratios)),
         )
@@ -137,7 +137,7 @@ def compare(
 def without_figures(
     benchmark: Benchmark, baseline: Baseline, setting: BenchSetting, reason: str
 ) -> Comparison:
-    """Make the row of a comparison that is impossible here."""
+    """Make the row of a comparison that cannot be measured here."""
     ranks = ranks_of(benchmark, setting)
     return Comparison(
         name=benchmark.row_name(baseline),
@@ -177,7 +177,7 @@ def failed(benchmark: Benchmark, setting: BenchSetting, sentence: str) -> list[C
 
 
 def ranks_of(benchmark: Benchmark, setting: BenchSetting) -> int:
-    """Return how many ranks the benchmark is measured on."""
+    """Return the number of ranks on which the benchmark is measured."""
     return setting.ranks if benchmark.starts else max(setting.ranks, setting.transport.size)
 
 

@@ -1,7 +1,7 @@
-"""Memory: bytes per processor, bytes per message in flight, and whole machines of the largest size.
+"""Memory: bytes per processor and per message in flight, and whole machines of the largest size.
 
-The peaks of two runs that differ in one number, each in a process of its own, divided by the
-difference. The baselines are the arrays that the workload cannot do without.
+Bytes per item are the difference of two peaks divided by the difference of the two numbers of
+items, each measured in its own process. The baselines are the arrays that the workload requires.
 """
 
 from __future__ import annotations
@@ -34,39 +34,38 @@ BYTES_A_PROCESSOR, BYTES_A_MESSAGE = 4.0, 8.0
 """Bytes of the mask kernel: a word of marks per processor; a node and a target per message."""
 
 BYTES_AN_ELEMENT = 8.0
-"""Bytes that a pass or a broadcast keeps per processor."""
+"""Bytes that a pass or a broadcast stores per processor."""
 
 TALK = "'from mpi4py import MPI as m; c = m.COMM_WORLD; c.bcast(c.rank); c.allreduce(c.rank)'"
-"""Script that every processor runs, quoted."""
+"""Script of every processor, quoted for the shell."""
 
 GIB = 2.0**30
 
 MACHINE_GIB = 24
-"""Memory of the machine that the largest sizes are meant for, in GiB."""
+"""Memory of the machine for which the largest sizes are chosen, in GiB."""
 
 
 def peak_of(ranks: int, words: Sequence[str]) -> int:
-    """Measure the bytes that all ranks of an mpinet command need: the sum of their peaks."""
+    """Return the sum of the peak bytes of all ranks of an mpinet command."""
     program = own_python("-m", "mpinet.bench.footprint", *words)
     lines = launch(ranks, program).splitlines()
     return sum(int(line.split()[-1]) for line in lines if line.startswith(PEAK))
 
 
 def routing_peak(name: str, messages: int) -> int:
-    """Measure the peak bytes of routing `messages` messages with random ends on one rank."""
+    """Return the peak bytes of routing `messages` random messages on one rank."""
     return peak_of(1, ["route", name, "--pairs", f"random:{messages}", "--no-loads"])
 
 
 def a_processor(setting: BenchSetting, sizes: tuple[str, str]) -> Contenders:
     """Measure the bytes of one more processor, with the same messages in both networks.
 
-    These are many enough to visit every page of memory, and too few to make the peak.
+    The messages are enough to touch every page of memory, but too few to determine the peak.
     """
     few, many = (open_topology(name).size for name in sizes)
 
     def measured() -> float:
-        # The difference of two runs removes the interpreter and its libraries, which no processor
-        # needs.
+        # The difference of two runs cancels the memory of the interpreter and its libraries.
         more = routing_peak(sizes[1], few // 4) - routing_peak(sizes[0], few // 4)
         return more / (many - few)
 
@@ -74,7 +73,7 @@ def a_processor(setting: BenchSetting, sizes: tuple[str, str]) -> Contenders:
 
 
 def a_message(setting: BenchSetting, name: str) -> Contenders:
-    """Measure the bytes of one more message, if every processor has one in flight already."""
+    """Measure the bytes of one more message, if every processor already has one in flight."""
     one_each = open_topology(name).size
 
     def measured() -> float:
@@ -84,7 +83,7 @@ def a_message(setting: BenchSetting, name: str) -> Contenders:
 
 
 def a_script(setting: BenchSetting, sizes: tuple[str, str]) -> Contenders:
-    """Measure the bytes of one more processor that runs a script, and those of a bare thread."""
+    """Measure the bytes of one more processor that runs a script, and of a bare thread."""
     few, many = (open_topology(name).size for name in sizes)
 
     def peak(name: str) -> int:
@@ -98,7 +97,7 @@ def a_script(setting: BenchSetting, sizes: tuple[str, str]) -> Contenders:
 
 @dataclass(frozen=True)
 class Whole:
-    """Memory and time of a command on all its ranks, libraries included."""
+    """Memory and time of a command on all its ranks, including libraries."""
 
     peak: int
     seconds: float
@@ -106,14 +105,14 @@ class Whole:
 
 @cache
 def run_whole(ranks: int, words: str) -> Whole:
-    """Run a command once, for its memory and its time."""
+    """Run a command once and return its memory and time."""
     began = time.perf_counter()
     peak = peak_of(ranks, shlex.split(words))
     return Whole(peak, time.perf_counter() - began)
 
 
 def memory_of_whole(setting: BenchSetting, words: str) -> Contenders:
-    """Measure the GiB of a command on all its ranks."""
+    """Measure the memory of a command on all its ranks, in GiB."""
     command = words.split()
     network = command[command.index("--on") + 1 if "--on" in command else 1]
     each = BYTES_A_PROCESSOR + BYTES_A_MESSAGE if command[0] == "route" else BYTES_AN_ELEMENT
@@ -125,7 +124,7 @@ def memory_of_whole(setting: BenchSetting, words: str) -> Contenders:
 
 
 def time_of_whole(setting: BenchSetting, words: str) -> Contenders:
-    """Measure the seconds of the same run, and those of a command that does nothing."""
+    """Measure the seconds of the same run, and of ``mpinet --version``."""
     return {
         MPINET: lambda: run_whole(setting.ranks, words).seconds,
         START: lambda: run_whole(setting.ranks, "--version").seconds,
@@ -133,8 +132,8 @@ def time_of_whole(setting: BenchSetting, words: str) -> Contenders:
 
 
 def _whole(name: str, large: Large, ranks: str) -> tuple[Benchmark, Benchmark]:
-    """Make the row of a large workload's memory, and that of its time."""
-    # The limits are for all ranks together, and several ranks hold parts of one machine.
+    """Make the rows of a large workload's memory and time."""
+    # The limits hold for all ranks together, because several ranks hold parts of one machine.
     suffix, number = ("", 1) if ranks == ONE else ("-ranks", 2)
     limit = None if large.seconds is None else at_most(large.seconds, number)
     memory = Benchmark(
@@ -162,16 +161,16 @@ def _whole(name: str, large: Large, ranks: str) -> tuple[Benchmark, Benchmark]:
 
 @dataclass(frozen=True)
 class Large:
-    """A large workload."""
+    """Large workload with its goals."""
 
     small: str
     """Small command of the same kind."""
     full: str
     """Large command."""
     gib: float = MACHINE_GIB
-    """The goal for its memory."""
+    """Goal for the memory, in GiB."""
     seconds: float | None = None
-    """The goal for its time."""
+    """Goal for the time, in seconds; None if there is no goal."""
 
 
 LARGEST = {
@@ -199,7 +198,7 @@ LARGEST = {
         seconds=60,
     ),
 }
-"""The largest workloads by name."""
+"""Largest workloads by name."""
 
 _slope = partial(Benchmark, starts=True, most_rounds=3)
 

@@ -1,4 +1,4 @@
-"""W1's workload as people write it first: a Python object per node, or a process per link."""
+"""W1's workload in naive Python: an object per node, or a simpy process per link."""
 
 from __future__ import annotations
 
@@ -7,14 +7,14 @@ from typing import Any
 
 
 class QueueNode:
-    """Node of a hypercube with a queue per port."""
+    """Node of a hypercube with one queue per port."""
 
     def __init__(self, number: int, n: int):
         self.number = number
         self.queues: list[deque[int]] = [deque() for _ in range(n)]
 
     def accept(self, target: int) -> None:
-        """Queue a message at its next port, unless it has arrived."""
+        """Queue a message at its next port, unless the message has arrived."""
         if target != self.number:
             self.queues[lowest_difference(self.number, target)].append(target)
 
@@ -26,14 +26,14 @@ def lowest_difference(node: int, target: int) -> int:
 
 
 def route_by_objects(n: int, targets: list[int]) -> int:
-    """Route a message from every node of a hypercube; return the hops."""
+    """Route a message from every node of a hypercube; return the number of hops."""
     nodes = [QueueNode(number, n) for number in range(1 << n)]
     for node, target in zip(nodes, targets, strict=True):
         node.accept(target)
     hops = 0
     while True:
-        # All moves are taken before any message is accepted, or a message could hop twice in a
-        # step.
+        # All moves are taken before any message is accepted; otherwise a message could hop twice in
+        # a step.
         moves = [
             (node.number ^ (1 << port), queue.popleft())
             for node in nodes
@@ -48,7 +48,7 @@ def route_by_objects(n: int, targets: list[int]) -> int:
 
 
 def route_by_simpy(n: int, targets: list[int]) -> int:
-    """Route a message from every node of a hypercube by simpy's processes; return the hops."""
+    """Route a message from every node of a hypercube with simpy; return the number of hops."""
     import simpy
 
     world: Any = simpy.Environment()
@@ -63,8 +63,8 @@ def route_by_simpy(n: int, targets: list[int]) -> int:
         nonlocal hops
         while True:
             target = yield queues[node][port].get()
-            # A link is busy for a step after each message, which is the model's one message per
-            # link and step.
+            # A link is busy for one step after each message: the model allows one message per link
+            # and step.
             yield world.timeout(1)
             hops += 1
             accept(node ^ (1 << port), target)

@@ -1,4 +1,4 @@
-"""Open-loop traffic in a steady state: flits times links per second, against BookSim's."""
+"""Open-loop traffic in a steady state: flit-hops per second of mpinet and BookSim."""
 
 from __future__ import annotations
 
@@ -33,10 +33,10 @@ def make_run(
     buffering: Buffering | None = None,
     window: Window | None = None,
 ) -> OpenLoop:
-    """Make a run like BookSim's: all steps generate, then the network empties."""
+    """Make a run like BookSim's: traffic is generated in all steps, then the network drains."""
     topology = workload.topology
-    # BookSim's tori spread ties over both ways round and change classes at the wrap: the same is
-    # chosen here.
+    # BookSim's tori distribute ties over both directions and change classes at the wraparound link.
+    # The same routing is chosen here.
     parity = "parity" in topology.routings
     routing = settled(
         topology, topology.routing(workload.routing or ("parity" if parity else None))
@@ -55,9 +55,9 @@ def make_run(
 
 
 def flit_hops(run: OpenLoop) -> int:
-    """Number of flits times links crossed, in all (collective)."""
+    """Return the number of link crossings of all flits (collective)."""
     moves, done = int(run.ledger.moves), int(run.ledger.done)
-    # Where buffers are finite a flit's last move is the one to its processor.
+    # With finite buffers, the last move of a flit is the move to its processor.
     ejected = done * run.generation.flits if run.limited else 0
     return run.machine.sum(moves - ejected)[0]
 
@@ -65,7 +65,7 @@ def flit_hops(run: OpenLoop) -> int:
 def in_steady_state(
     setting: BenchSetting, workload: Workload, buffering: Buffering | None = None
 ) -> Contenders:
-    """Compare mpinet and BookSim."""
+    """Compare the speed of mpinet and BookSim."""
 
     def by_mpinet() -> float:
         run = make_run(workload, setting.seed, buffering=buffering)

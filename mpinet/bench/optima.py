@@ -1,9 +1,10 @@
-"""Broadcasts on large networks: steps above the bound that nothing beats, and seconds to find both.
+"""Broadcasts on large networks: steps above the lower bound, and seconds to find both.
 
-The networks are 24 families of links, and of each three networks: one of 256 to 1,000 processors,
-one of up to 7,000, and the largest of its sizes in use up to 20,480, none chosen for its result.
-Steps are those of the shortest broadcast of one port from processor 0, of the network's own and by
-passes; the bound is the largest by distance, growth, classes and, on the smaller ones, the solver.
+The networks belong to 24 families of links. The three networks of a family have 256 to 1,000
+processors, up to 7,000 processors, and the largest common size up to 20,480. None is chosen for its
+result. Steps are counted for the shortest one-port broadcast from processor 0, by the network's own
+schedule or by passes. The bound is the largest of several: by distance, growth, classes and, on
+smaller networks, the solver.
 """
 
 from __future__ import annotations
@@ -39,10 +40,10 @@ LARGE = (
 SMALL = "foldedcube:5 debruijn:5 gmn:4,32"
 
 NETWORKS = {3: SMALL, 72: LARGE}
-"""Names of the networks, by their number."""
+"""Names of the networks, by the number of networks."""
 
 LIMIT = 60.0
-"""Seconds that the search for a bound has on each network."""
+"""Time limit of the search for a bound, in seconds per network."""
 
 OWN = "own schedules"
 
@@ -52,24 +53,24 @@ class Sides:
     """Known bounds of a network's broadcast."""
 
     lower: int
-    """Lower bound of the steps of any broadcast."""
+    """Lower bound for the steps of any broadcast."""
     steps: int
-    """Steps of the shortest schedule that is found."""
+    """Number of steps of the shortest schedule found."""
     own: int
-    """Steps of the network's own schedule, or of the tree."""
+    """Number of steps of the network's own schedule, or of the tree."""
     seconds: float
-    """Seconds of the search for the bound and the shortest schedule."""
+    """Seconds to find the bound and the shortest schedule."""
     own_seconds: float
-    """Seconds of the network's own schedule, or of the tree."""
+    """Seconds to find the network's own schedule, or the tree."""
 
 
 @cache
 def sides_of(name: str) -> Sides:
-    """Search for both bounds, once: two rows share the result."""
+    """Search for both bounds; the result is cached, because two rows share it."""
     began = time.perf_counter()
     topology, model = open_topology(name), PortModel.named("one")
-    # The shortest known schedule is an upper bound, and the search then only has to prove that
-    # fewer steps fail.
+    # The shortest known schedule is an upper bound, so the search only has to prove that fewer
+    # steps are impossible.
     best = broadcast(Machine(topology, model, Local()), 0, BEST).steps
     search = Search(topology, "broadcast", 0, "one", best, BEST, LIMIT)
     search.run()
@@ -82,7 +83,7 @@ def sides_of(name: str) -> Sides:
 
 
 def gaps(setting: BenchSetting, number: int) -> Contenders:
-    """Number of steps above the bound, over all networks."""
+    """Count the steps above the lower bound over all networks."""
     names = NETWORKS[number].split()
     return {
         MPINET: lambda: float(sum(one.steps - one.lower for one in map(sides_of, names))),
@@ -91,7 +92,7 @@ def gaps(setting: BenchSetting, number: int) -> Contenders:
 
 
 def seconds(setting: BenchSetting, number: int) -> Contenders:
-    """Median seconds per network."""
+    """Measure the median seconds per network."""
     names = NETWORKS[number].split()
     return {
         MPINET: lambda: median(one.seconds for one in map(sides_of, names)),

@@ -32,22 +32,22 @@ SORTING_KERNEL, FOURIER_KERNEL, PLAIN_NUMPY = "pairs kernel", "butterfly kernel"
 
 
 class OwnSort(Operator):
-    """A bitonic sort as a user writes it: with NumPy, on the pairs that come."""
+    """Bitonic sort written in NumPy by a user, on arrays of pairs."""
 
     name = "own-sort"
     kinds = (DESCEND,)
 
     def passes(self, kind: str, q: int) -> Sequence[Pass]:
-        """Merge runs of 2, 4, .., 2^q keys."""
+        """Return the passes that merge runs of 2, 4, ..., 2^q keys."""
         return [Pass(kind, 0, s, partial(self._order, s)) for s in range(1, q + 1)]
 
     def expected(self, values: Array) -> Array:
-        """Sort by NumPy."""
+        """Return the values sorted by NumPy."""
         return np.sort(values)
 
     @staticmethod
     def _order(s: int, j: int, i: Ints, low: Array, high: Array) -> tuple[Array, Array]:
-        """Order each pair: ascending if bit s of its number is 0."""
+        """Order each pair: ascending if bit s of its number is 0, otherwise descending."""
         least, largest = np.minimum(low, high), np.maximum(low, high)
         first = i[:, :1] if i.ndim == 2 else i
         up = (first >> s) & 1 == 0
@@ -55,16 +55,16 @@ class OwnSort(Operator):
 
 
 class RepeatedProgram:
-    """Program of an operator on a hypercube, ready to be run again and again.
+    """Program of an operator on a hypercube that can be run repeatedly.
 
     Parameters
     ----------
     operator : Operator
-        With a descend form.
+        Operator with a descend form.
     q : int
-        Dimensions.
+        Number of dimensions.
     setting : BenchSetting
-        For the seed.
+        Provides the seed.
     transport : Local
         The ranks.
     """
@@ -78,22 +78,22 @@ class RepeatedProgram:
         self.element_steps = sum(len(sweep.dimensions) for sweep in self._passes) << q
 
     def run(self) -> Array:
-        """Run the program (collective); return this rank's states at the end."""
-        # A sort of sorted keys takes the same steps, but branches of a kernel would be predicted:
-        # each run starts anew.
+        """Run the program and return this rank's final states (collective)."""
+        # Each run starts from the original values. Sorting sorted keys takes the same steps, but
+        # the kernel's branches would be predicted.
         state = self._values.copy()
         self._schedule.carry_out(self._passes, state)
         return state
 
 
 def by_mpinet(setting: BenchSetting, operator: Operator, q: int) -> Callable[[], float]:
-    """Measure millions of elements times steps per second of mpinet."""
+    """Return a function that measures mpinet in millions of elements times steps per second."""
     program = RepeatedProgram(operator, q, setting, Local())
     return lambda: speed(program.element_steps, setting.seconds(program.run))
 
 
 def sorted_(setting: BenchSetting, q: int) -> Contenders:
-    """Compare mpinet's own sort and the pairs kernel."""
+    """Compare mpinet's own sort with the kernel on pairs."""
     return {
         MPINET: by_mpinet(setting, BitonicSort(), q),
         SORTING_KERNEL: _sorting(setting, q, kernels.sort_pairs),
@@ -101,7 +101,7 @@ def sorted_(setting: BenchSetting, q: int) -> Contenders:
 
 
 def sorted_by_user(setting: BenchSetting, q: int) -> Contenders:
-    """Compare a user's sort and the same operations on plain arrays."""
+    """Compare a user's sort with the same operations on plain arrays."""
     return {
         MPINET: by_mpinet(setting, OwnSort(), q),
         PLAIN_NUMPY: _sorting(setting, q, sort_with_numpy),
@@ -109,9 +109,9 @@ def sorted_by_user(setting: BenchSetting, q: int) -> Contenders:
 
 
 def transformed(setting: BenchSetting, q: int) -> Contenders:
-    """Compare mpinet's own FFT and the butterfly kernel."""
+    """Compare mpinet's own FFT with the butterfly kernel."""
     values = FourierTransform().draw(setting.seed, q, np.arange(1 << q))
-    # The table of roots is made outside of the measurement, as a library would keep it.
+    # The table of roots is made outside of the measurement, because libraries also cache it.
     roots = np.exp(-2j * np.pi * np.arange(1 << q >> 1) / (1 << q))
 
     def by_kernel() -> float:
@@ -134,7 +134,7 @@ def _sorting(setting: BenchSetting, q: int, sort: Callable[[Any, int], Any]) -> 
 
 
 def sort_with_numpy(keys: Array, q: int) -> None:
-    """Sort whole arrays in place by Batcher's bitonic sorter."""
+    """Sort whole arrays in place with Batcher's bitonic sorter."""
     for s in range(1, q + 1):
         for j in range(s - 1, -1, -1):
             pairs = keys.reshape(-1, 2, 1 << j)

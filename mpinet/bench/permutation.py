@@ -45,7 +45,7 @@ def make_router(
     mode: str = "queued",
     dead: tuple[int, ...] = (),
 ) -> tuple[Router, Callable[[], None]]:
-    """Make a router, and a function that routes traffic on it up to the last delivery.
+    """Make a router, and a function that routes traffic up to the last delivery.
 
     Dead processors neither send nor receive.
     """
@@ -57,7 +57,7 @@ def make_router(
         alive = (sources != node) & (targets != node)
         numbers, sources, targets = numbers[alive], sources[alive], targets[alive]
     router = Router(machine, routing, mode, faults=Faults(topology, dead))
-    # Memory is asked for before the clock starts: the kernel's arrays are there, too.
+    # Memory is reserved before the clock starts, because the kernel's arrays also exist already.
     router.reserve(len(numbers))
 
     def run() -> None:
@@ -68,7 +68,7 @@ def make_router(
 
 
 def routed(setting: BenchSetting, topology: Topology, routing: Routing) -> float:
-    """Measure millions of message-hops per second of mpinet, on one rank."""
+    """Return millions of message-hops per second of mpinet on one rank."""
     router, run = make_router(topology, routing, setting.seed)
     seconds = setting.seconds(run)
     return speed(router.machine.messages, seconds)
@@ -80,7 +80,7 @@ def targets_of(topology: Topology, seed: int) -> Ints:
 
 
 def by_mask_kernel(setting: BenchSetting, targets: Ints) -> float:
-    """Measure millions of message-hops per second of the mask kernel."""
+    """Return millions of message-hops per second of the mask kernel."""
     at, counts = np.arange(targets.size, dtype=np.uint32), np.zeros(2, np.int64)
     target, used = targets.astype(np.uint32), touched_zeros(targets.size, np.uint32)
     seconds = setting.seconds(lambda: kernels.fix_bits(at, target, used, counts))
@@ -88,9 +88,9 @@ def by_mask_kernel(setting: BenchSetting, targets: Ints) -> float:
 
 
 def by_sweep(setting: BenchSetting, topology: Topology, routing: Routing, targets: Ints) -> float:
-    """Measure millions of message-hops per second of the bare sweep with the network's own rules.
+    """Return millions of message-hops per second of the bare sweep with the network's own rules.
 
-    Sources write headers in the time that is measured, as they do in mpinet.
+    The measured time includes the writing of headers at the sources, as in mpinet.
     """
     rules = topology.neighbor.native, routing.decide.native, topology.params, routing.params
     used, counts = touched_zeros(topology.size, np.uint32), np.zeros(2, np.int64)
@@ -108,20 +108,20 @@ def by_sweep(setting: BenchSetting, topology: Topology, routing: Routing, target
 
 
 def touched_zeros(size: int, dtype: DTypeLike) -> Array:
-    """Return zeros in memory that is already mapped, so that no round waits for it."""
-    # `zeros` maps pages at first use, and that would be charged to the first round alone.
+    """Return zeros in mapped memory, so no round waits for page faults."""
+    # `zeros` maps pages at first use, which would slow down only the first round.
     return np.full(size, 0, dtype)
 
 
 def headers_of(routing: Routing, targets: Ints) -> Ints:
-    """Return the headers of a message from every node, shape (N, words)."""
+    """Return the header of a message from each node, shape (N, words)."""
     words = np.empty((len(targets), routing.words), np.int64)
     kernels.write_headers(routing.start.native, routing.params, targets, words)
     return words
 
 
 def on_hypercube(setting: BenchSetting, n: int) -> Contenders:
-    """Compare mpinet and the mask kernel."""
+    """Compare mpinet with the mask kernel."""
     topology = open_topology(f"hypercube:{n}")
     routing, targets = topology.routing(), targets_of(topology, setting.seed)
     return {
@@ -131,7 +131,7 @@ def on_hypercube(setting: BenchSetting, n: int) -> Contenders:
 
 
 def against_smaller(setting: BenchSetting, sizes: tuple[int, int]) -> Contenders:
-    """Compare mpinet on a large hypercube and on a small one."""
+    """Compare mpinet on a large hypercube with mpinet on a small one."""
     large, small = (open_topology(f"hypercube:{n}") for n in sizes)
     return {
         MPINET: lambda: routed(setting, large, large.routing()),
@@ -140,13 +140,13 @@ def against_smaller(setting: BenchSetting, sizes: tuple[int, int]) -> Contenders
 
 
 def on_any(setting: BenchSetting, name: str) -> Contenders:
-    """Compare mpinet and the bare sweep, both with the network's own rules."""
+    """Compare mpinet with the bare sweep, both with the network's own rules."""
     topology = open_topology(name)
     return _with_sweep(setting, topology, topology.routing())
 
 
 def on_de_bruijn(setting: BenchSetting, n: int) -> Contenders:
-    """Compare as `on_any`, routed by shifts: the network's own tables end at 4096 nodes."""
+    """Compare as `on_any`, routed by shifts, because the network's own tables end at 4096 nodes."""
     topology = open_topology(f"debruijn:{n}")
     routing = stateless("shift", shift_in_digits, topology, shortest=False)
     return _with_sweep(setting, topology, routing)
@@ -161,7 +161,7 @@ def _with_sweep(setting: BenchSetting, topology: Topology, routing: Routing) -> 
 
 
 def against_other_ways(setting: BenchSetting, n: int) -> Contenders:
-    """Compare mpinet and first attempts: arrays of NumPy, nodes as objects, simpy."""
+    """Compare mpinet with naive programs: NumPy arrays, nodes as objects, and simpy."""
     topology = open_topology(f"hypercube:{n}")
     routing, targets = topology.routing(), targets_of(topology, setting.seed)
     return {
@@ -181,7 +181,7 @@ def _rate(setting: BenchSetting, work: Callable[[], int]) -> float:
 
 
 def route_by_sorting(targets: Ints) -> int:
-    """Route on a hypercube by a stable sort: the first message of a link hops; return the hops."""
+    """Route on a hypercube by a stable sort and return the hops; each link's first message hops."""
     at, hops = np.arange(len(targets)), 0
     while True:
         here = at != targets
@@ -190,7 +190,8 @@ def route_by_sorting(targets: Ints) -> int:
             return hops
         low = (at ^ targets) & -(at ^ targets)
         link = at * (1 << 31) + low
-        # A stable sort keeps the lower message first on each link, which is the emulator's rule.
+        # A stable sort keeps the message with the lower number first on each link, as in the
+        # emulator.
         order = np.argsort(link, kind="stable")
         first = np.ones(len(order), bool)
         first[1:] = link[order[1:]] != link[order[:-1]]

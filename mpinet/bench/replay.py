@@ -1,8 +1,8 @@
-"""Programs of messages in time: against LogGOPSim where there is no network, then on a torus.
+"""Message programs in simulated time: compared with LogGOPSim without a network, then on a torus.
 
-Both play the same program with the same parameters, in nanoseconds. mpinet's figure is the time
-from the program in memory to the result; LogGOPSim's that of its whole process, which maps the
-binary file that its own txt2bin has made. It knows no networks with contention.
+Both simulators run the same program with the same parameters in nanoseconds. mpinet's figure is the
+time from the program in memory to the result. LogGOPSim's figure is the time of its whole process,
+which maps the binary file made by its own txt2bin. LogGOPSim has no networks with contention.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ from mpinet.programs.messages.named import made
 BYTES = 1000
 
 COSTS = Costs(overhead=1500, gap=1000, gap_byte=6, flat=2500, latencies=(100,), byte_times=(2,))
-"""LogGOPSim's own parameters, and links of 100 ns and 500 MB/s for the torus."""
+"""LogGOPSim's default parameters, with links of 100 ns and 500 MB/s for the torus."""
 
 FLAT = "without a network"
 
@@ -41,20 +41,20 @@ SMALL = "torus:4x4"
 
 
 def dissemination(processors: int) -> Scripted:
-    """Return the program of a dissemination: who has received sends on, twice as far each time."""
+    """Return a dissemination program: in each round, processors send twice as far as before."""
     return regular.dissemination(processors, BYTES)
 
 
 def linear_alltoall(processors: int) -> Program:
-    """Return the program in which everybody sends to everybody else, the next one first."""
+    """Return an all-to-all program, in which each processor sends to the next one first."""
     return made("alltoall", "linear", BYTES * processors, processors).program
 
 
 def make_run(
     program: Program | Scripted, network: str | None, transport: Local | None = None
 ) -> TimedRun:
-    """Make a run of a program on a network; None: without one."""
-    # Without a network all pairs are neighbours, which is LogGOPSim's model of the machine.
+    """Make a run of a program on a network; without contention if `network` is None."""
+    # Without a network all pairs are neighbours, as in LogGOPSim's model.
     topology = open_topology(network or f"complete:{max(2, program.processors)}")
     routing = topology.routing() if network else None
     return TimedRun(Machine(topology, "all", transport or Local()), program, COSTS, routing)
@@ -63,7 +63,7 @@ def make_run(
 def playing(
     setting: BenchSetting, size: int | str, make: Callable[[int], Program | Scripted]
 ) -> Contenders:
-    """Compare mpinet and LogGOPSim on so many hosts, or a network with the same hosts without."""
+    """Compare mpinet and LogGOPSim on hosts without a network, or on as many of a network."""
     network = size if isinstance(size, str) else None
     program = make(open_topology(size).hosts if isinstance(size, str) else size)
     ends: list[int] = []
@@ -73,24 +73,24 @@ def playing(
         ends[:] = ends_of(program, on)
         return setting.clock() - began
 
-    # Where there is a network, `ends` are what LogGOPSim has to say once it was done without.
+    # With a network, `ends` must come from the run without a network, because LogGOPSim has none.
     beside = {FLAT: partial(play, None)} if network else {}
     theirs = by_loggopsim(setting, stored(program), COSTS, ends)
     return {MPINET: partial(play, network), **beside, LOGGOPSIM: theirs}
 
 
 def ends_of(program: Program | Scripted, network: str | None) -> list[int]:
-    """Play a program; return when each processor is done, in nanoseconds."""
+    """Run a program and return the end time of each processor, in nanoseconds."""
     found: list[int] = result_of(make_run(program, network).run())["ends"]
     return found
 
 
 DISSEMINATION, ALLTOALL = 1.8, 31
-"""Seconds that LogGOPSim took without a network where the goals, also in seconds, were set."""
+"""Seconds that LogGOPSim took without a network on the machine where the goals were set."""
 
 
 def baselines(size: int | str, ratio: float) -> tuple[Baseline, ...]:
-    """Return what a row is compared with; its goal is a part of LogGOPSim's time here."""
+    """Return the baselines of a row; the goal is a multiple of LogGOPSim's time."""
     beside = (Baseline(FLAT),) if isinstance(size, str) else ()
     return (*beside, Baseline(LOGGOPSIM, Goal("ratio", "<=", round(ratio, 3))))
 

@@ -1,4 +1,4 @@
-"""Rules that the workloads need but no network has."""
+"""Routing rules for the workloads, used by no network."""
 
 from mpinet.compiled import inlined, open_part, rule
 from mpinet.draws import MASK32, mix32
@@ -8,23 +8,23 @@ from mpinet.networks.classic.shift import BITS
 
 @inlined
 def next_uniform(word):
-    """Return the 32 random bits that follow these."""
+    """Return the next 32 random bits of the sequence."""
     return mix32((word + 0x9E3779B9) & MASK32)
 
 
-# `bind` puts a routing's decision in its place.
+# `bind` replaces this part by the decision of a routing.
 onward = open_part
 
 
 @rule
 def set_out(source, target, header, params):
-    """Draw the first target, and the random bits that all later ones come from."""
+    """Draw the first target, and the random bits from which all later targets follow."""
     header[0], header[1] = target, mix32(source)
 
 
 @rule
 def wander(node, header, params):
-    """Wander: at the target draw another, any node but this one; never arrive."""
+    """Decide on the next hop; at the target, draw a different node as the new target."""
     if node == header[0]:
         header[1] = next_uniform(int(header[1]))
         drawn = (int(header[1]) * (params[0] - 1)) >> 32
@@ -34,9 +34,9 @@ def wander(node, header, params):
 
 @rule
 def shift_in_digits(node, header, params):
-    """Shift left on a de Bruijn graph, beginning behind the longest overlap with the target.
+    """Shift left on a de Bruijn graph, starting after the longest overlap with the target.
 
-    Node 0 has no port for its loop, so that its other successor has port 0.
+    Node 0 has no port for its loop, so its other successor has port 0.
     """
     target, bits = header[0], params[BITS]
     if node == target:
@@ -49,9 +49,9 @@ def shift_in_digits(node, header, params):
 
 @rule
 def parity_first(number, direction, params):
-    """Map neighbours of a hypercube to different halves: odd nodes come second.
+    """Map neighbours of a hypercube to different halves: odd nodes to the second half.
 
-    Direction 0 gives a node's position, 1 a position's node.
+    Direction 0 returns a node's position, direction 1 the node at a position.
     """
     half = params[0] >> 1
     if direction == 0:

@@ -1,4 +1,4 @@
-"""W2: uniform random traffic that keeps a torus saturated: an arrived message goes on at once."""
+"""W2: uniform random traffic that saturates a torus, since an arrived message continues at once."""
 
 from __future__ import annotations
 
@@ -25,11 +25,11 @@ from mpinet.networks.topology import Topology
 KERNEL = "torus kernel"
 
 WARM_STEPS, STEPS = 100, 50
-"""Steps until the queues have grown, and steps per round."""
+"""Number of steps before the queues are stable, and number of steps per round."""
 
 
 def wandering(topology: Topology) -> Routing:
-    """Return the network's routing, endless: a message at its target draws another target."""
+    """Return the network's routing without arrivals: at its target a message draws a new target."""
     own = topology.routing()
     return Routing(
         name="wandering",
@@ -44,7 +44,7 @@ def wandering(topology: Topology) -> Routing:
 
 
 def make_saturated(topology: Topology, load: int, seed: int, transport: Local) -> Router:
-    """Make a router with `load` messages at every processor, none of which ever ends."""
+    """Make a router with `load` messages per processor that never arrive."""
     machine = Machine(topology, "all", transport)
     total = topology.size * load
     sources, targets = _everybody(topology, load, seed)
@@ -58,13 +58,13 @@ def _everybody(topology: Topology, load: int, seed: int) -> tuple[np.ndarray, np
     """Return the sources and first targets of all messages."""
     sources = np.repeat(np.arange(topology.size), load)
     targets = _other_nodes(topology.size, len(sources), seed)
-    # Numbers below size - 1, moved past the source: uniform over all other nodes without a second
-    # draw.
+    # Numbers below size - 1, shifted past the source, are uniform over all other nodes without a
+    # second draw.
     return sources, targets + (targets >= sources)
 
 
 def on_torus(setting: BenchSetting, size: tuple[int, int, int]) -> Contenders:
-    """Compare mpinet and the torus kernel, both in a steady state."""
+    """Compare mpinet with the torus kernel, both in a steady state."""
     side, dimensions, load = size
     topology = open_topology("torus:" + "x".join([str(side)] * dimensions))
     sources, targets = _everybody(topology, load, setting.seed)
@@ -90,8 +90,7 @@ def on_torus(setting: BenchSetting, size: tuple[int, int, int]) -> Contenders:
         seconds = setting.seconds(lambda: sweep_on(STEPS))
         return speed(counts[kernels.HOPS] - before, seconds)
 
-    # Queues grow in the first steps, and both sides would be measured in another state than the
-    # steady one.
+    # Queues grow in the first steps, so earlier rounds would not measure the steady state.
     step_on(WARM_STEPS)
     sweep_on(WARM_STEPS)
     return {MPINET: by_mpinet, KERNEL: by_kernel}
@@ -103,7 +102,7 @@ def _other_nodes(size: int, count: int, seed: int) -> np.ndarray:
 
 
 def _pack(nodes: np.ndarray, side: int, dimensions: int) -> np.ndarray:
-    """Pack nodes for the kernel: a byte per coordinate."""
+    """Pack nodes for the kernel, with one byte per coordinate."""
     packed = np.zeros(len(nodes), np.uint32)
     for i in range(dimensions):
         coordinate = nodes // side**i % side

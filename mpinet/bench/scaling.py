@@ -1,7 +1,7 @@
-"""Several ranks against one: a workload on all ranks, then on rank 0 alone, in turn.
+"""Scaling: a workload on all ranks alternates with a workload on rank 0 alone.
 
-Permutations and passes have been carried out once before: neither asks for new memory then.
-Strong scaling: the same workload. Weak scaling: one that has as many processors a rank.
+Permutations and passes run once before the measurement, to allocate memory. Strong scaling uses the
+same workload. Weak scaling uses the same number of processors per rank.
 """
 
 from __future__ import annotations
@@ -44,14 +44,16 @@ from mpinet.programs.operators import open_operator
 ALONE = "one rank"
 
 Prepared = tuple[Callable[[], object], Callable[[], float]]
-"""Pair of a function that does the work and one that counts its units."""
+"""Pair of a function that does the work and a function that counts its units."""
 
 Prepare = Callable[[BenchSetting, int, Local], Prepared]
-"""Function ``prepare(setting, n, transport)``: a workload for 2^n processors on these ranks."""
+"""Function ``prepare(setting, n, transport)``: prepares a workload for 2^n processors on these
+ranks.
+"""
 
 
 def in_turn(setting: BenchSetting, prepare: Callable[[Local], Prepared]) -> Contenders:
-    """Measure a workload on all ranks, and on rank 0 while the others rest."""
+    """Measure a workload on all ranks, and on rank 0 while other ranks are idle."""
 
     def together() -> float:
         work, units = prepare(setting.transport)
@@ -60,27 +62,26 @@ def in_turn(setting: BenchSetting, prepare: Callable[[Local], Prepared]) -> Cont
 
     def alone() -> float:
         figure = 0.0
-        # The rest of the ranks wait, so that the single one has the machine's memory bandwidth to
-        # itself.
+        # Other ranks wait, so rank 0 has the whole memory bandwidth of the machine.
         if setting.transport.rank == 0:
             work, units = prepare(Local())
             began = setting.wall()
             work()
             seconds = setting.wall() - began
             figure = speed(units(), seconds)
-        setting.transport.conclude(0, "", None)  # waits without keeping a core busy
+        setting.transport.conclude(0, "", None)  # waits without occupying a core
         return float(setting.transport.max(np.array([figure]))[0])
 
     return {MPINET: together, ALONE: alone}
 
 
 def strong(setting: BenchSetting, n: int, prepare: Prepare) -> Contenders:
-    """Compare the same workload on all ranks and on one."""
+    """Compare the same workload on all ranks and on one rank."""
     return in_turn(setting, lambda transport: prepare(setting, n, transport))
 
 
 def weak(setting: BenchSetting, n: int, prepare: Prepare) -> Contenders:
-    """Compare a workload 2^k times as large on 2^k ranks with the original on one."""
+    """Compare a workload 2^k times as large on 2^k ranks with the original on one rank."""
     return in_turn(
         setting,
         lambda transport: prepare(setting, n + (transport.size - 1).bit_length(), transport),
@@ -90,23 +91,23 @@ def weak(setting: BenchSetting, n: int, prepare: Prepare) -> Contenders:
 def permutation(
     setting: BenchSetting, n: int, transport: Local, crossing: bool = False
 ) -> Prepared:
-    """Prepare W1 with blocks of processors per rank, or so that every hop changes ranks."""
+    """Prepare W1 with blocks of processors per rank, or with every hop between two ranks."""
     topology = open_topology(f"hypercube:{n}")
     mapping = by_parity(topology) if crossing and transport.size > 1 else None
     router, run = make_router(topology, topology.routing(), setting.seed, transport, mapping)
-    # The first round maps memory and plans exchanges, which a long simulation pays once.
+    # The first round maps memory and plans exchanges, which a long simulation does only once.
     run()
     hops = router.totals["hops_total"]
     return run, lambda: hops
 
 
 def by_parity(topology: Topology) -> Mapping:
-    """Map processors so that every link of a hypercube crosses between the halves."""
+    """Return a mapping in which every link of a hypercube connects the two halves of ranks."""
     return Mapping("parity", parity_first, np.array([topology.size, 2], np.int64))
 
 
 def saturated(setting: BenchSetting, n: int, transport: Local) -> Prepared:
-    """Prepare W2 on a torus of 2^n processors: 16 by 16 by the rest."""
+    """Prepare W2 on a torus of 2^n processors with two sides of 16."""
     side = 2 ** min(4, n // 3)
     topology = open_topology(f"torus:{side}x{side}x{2**n // side**2}")
     router = make_saturated(topology, 16, setting.seed, transport)
@@ -122,10 +123,10 @@ def saturated(setting: BenchSetting, n: int, transport: Local) -> Prepared:
 
 
 def loaded(setting: BenchSetting, n: int, transport: Local) -> Prepared:
-    """Prepare open-loop traffic on a torus of 2^n processors, at half of its channels' capacity."""
+    """Prepare open-loop traffic on a torus of 2^n processors at half the channels' capacity."""
     sides = [2 ** ((n + i) // 3) for i in range(3)]
     name = "torus:" + "x".join(map(str, sides))
-    # Uniform traffic loads channels by a quarter of the longest side's way round, k / 8.
+    # Uniform traffic loads channels by an eighth of the longest side k per unit of load.
     workload = Workload(name, 5, 4 / max(sides), LOADED_STEPS)
     run = make_run(workload, setting.seed, transport)
     return run.run, lambda: flit_hops(run)
@@ -135,7 +136,7 @@ LOADED_STEPS = 60
 
 
 def replayed(setting: BenchSetting, n: int, transport: Local) -> Prepared:
-    """Prepare rounds of halo exchange on a torus of 2^n processors, in time."""
+    """Prepare rounds of halo exchange on a torus of 2^n processors in simulated time."""
     sides = [2 ** (n // 2), 2 ** (n - n // 2)]
     program = halo(sides, BYTES, HALO_ROUNDS, BYTES)
     run = make_replay(program, "torus:" + "x".join(map(str, sides)), transport)
@@ -146,20 +147,20 @@ HALO_ROUNDS = 2
 
 
 def informed(setting: BenchSetting, n: int, transport: Local) -> Prepared:
-    """Prepare row W3: a broadcast on a hypercube."""
+    """Prepare W3: a broadcast on a hypercube."""
     topology = open_topology(f"hypercube:{n}")
     return lambda: broadcast(Machine(topology, "one", transport), 0), lambda: n << n
 
 
 def passes(setting: BenchSetting, q: int, transport: Local, operator: str) -> Prepared:
-    """Prepare row W4: passes of an operator."""
+    """Prepare W4: passes of an operator."""
     program = RepeatedProgram(open_operator(operator), q, setting, transport)
     program.run()
     return program.run, lambda: program.element_steps
 
 
 def all_pairs(setting: BenchSetting, n: int, transport: Local) -> Prepared:
-    """Prepare row W5: all distances of a hypercube."""
+    """Prepare W5: all distances of a hypercube."""
     topology = open_topology(f"hypercube:{n}")
     machine = Machine(topology, "all", transport)
     return lambda: distances(machine), lambda: topology.size**2

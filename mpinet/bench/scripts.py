@@ -1,4 +1,4 @@
-"""mpi4py scripts on emulated processors: messages per second, all of a machine's steps included."""
+"""mpi4py scripts on emulated processors: messages per second, with all machine steps."""
 
 from __future__ import annotations
 
@@ -27,17 +27,17 @@ EXCHANGES = {
     "ring": "comm.send(k, dest=right); comm.recv(source=left)",
     "shift": "comm.sendrecv(k, dest=right, source=left)",
 }
-"""Code of every processor of the ring in a round, by name."""
+"""Code of each processor of the ring in a round, by name."""
 
 
 def messages_of_both(setting: BenchSetting, work: tuple[str, int]) -> Contenders:
-    """Measure thousands of messages per second: on the ring, and handed over by bare threads."""
+    """Measure thousands of messages per second, on an emulated ring and between bare threads."""
     from mpinet.mpi import source
     from mpinet.mpi.script import run_script
 
     exchange, rounds = work
     text = RING.format(rounds=rounds, exchange=EXCHANGES[exchange])
-    # Both run the same text: the baseline differs in the communicator alone.
+    # Both run the same text. The baseline differs only in the communicator.
     script, bare = source.line(WORLD + text), compile(text, exchange, "exec")
 
     def run_on_machine() -> None:

@@ -1,7 +1,7 @@
-"""mpinet and BookSim 2 on the same workloads: what is accepted, where they saturate, how fast.
+"""mpinet and BookSim 2 on the same workloads: accepted load, saturation, and speed.
 
-Both generate for as many steps, the second half of which is measured. Set-up is apart from speed:
-whole programs that run for two steps, with what mpinet compiles in its cache.
+Both generate traffic for the same number of steps and measure the second half. Set-up is measured
+separately, by whole programs that run for two steps. mpinet's kernels are then in its cache.
 """
 
 from __future__ import annotations
@@ -29,16 +29,18 @@ from mpinet.machine.traffic.results import results
 ACCEPTED = "flits/processor/step"
 
 STABLE = 0.95
-"""Part of the load that a stable network accepts at least."""
+"""Smallest fraction of the load that a stable network accepts."""
 
 PARTS, TIMES = 64, 3
-"""Loads that are told apart, up to three times that of the other rows, or a flit a step."""
+"""Number of distinguished loads, and their maximum: three times the load of other rows, or a flit
+per step.
+"""
 
 SMALL_STEPS, BRIEF = 20, 1000
-"""Steps of the small size, and most steps of a run that looks for saturation."""
+"""Steps of the small size, and maximum number of steps of a search for saturation."""
 
 FASTER, TWICE = "BookSim 2 with speedup", "internal_speedup = 2.0;"
-"""BookSim with switches that carry two flits a cycle: no head loses a cycle to the matching."""
+"""BookSim with switches that forward two flits per cycle, so the matching delays no flit."""
 
 FLAT = "topology = flatfly; k = 4; n = 2; c = {0}; x = 4; y = 4; xr = {1}; yr = {1}; "
 DRAGONFLY = "topology = dragonflynew; k = 2; n = 1; routing_function = {0};"
@@ -84,18 +86,19 @@ WORKLOADS = {
         pattern="adversarial", peer=DRAGONFLY.format("ugal"),
     ),
 }  # fmt: skip
-"""Networks by the names of their rows; BookSim's dragonfly has links of 10 and 100 cycles, and
-needs buffers for them."""
+"""Networks by the names of their rows. BookSim's dragonfly has links of 10 and 100 cycles and needs
+larger buffers.
+"""
 
 AGAIN = [(f"mesh-{name}", row) for name in ("light", "heavy") for row in ("-saturation", "-begin")]
-"""Rows that would be those of another load again."""
+"""Rows that would repeat the row of another load."""
 
 Accepted = Callable[[Workload], float]
-"""Function that returns the flits that a processor takes in a step."""
+"""Function that returns the accepted flits per processor and step."""
 
 
 def here(setting: BenchSetting) -> Accepted:
-    """Return mpinet's function."""
+    """Return the function that measures mpinet's accepted load."""
 
     def accepted(workload: Workload) -> float:
         # BookSim measures its second period, so the first half is the warm-up here.
@@ -107,7 +110,7 @@ def here(setting: BenchSetting) -> Accepted:
 
 
 def there(ask: Ask, more: str = "") -> Accepted:
-    """Return BookSim's function, with further settings."""
+    """Return the function that measures BookSim's accepted load; `more` are extra settings."""
 
     def accepted(workload: Workload) -> float:
         return number_after("Accepted flit rate average", ask(replace(workload, more=more))[0])
@@ -116,7 +119,7 @@ def there(ask: Ask, more: str = "") -> Accepted:
 
 
 def accepting(setting: BenchSetting, workload: Workload) -> Contenders:
-    """Compare what is accepted of the load."""
+    """Compare the accepted loads."""
     return {
         MPINET: lambda: here(setting)(workload),
         BOOKSIM: by_booksim(setting, lambda ask: there(ask)(workload)),
@@ -124,7 +127,7 @@ def accepting(setting: BenchSetting, workload: Workload) -> Contenders:
 
 
 def saturating(setting: BenchSetting, workload: Workload) -> Contenders:
-    """Compare the highest loads that are stable."""
+    """Compare the highest stable loads."""
     most = min(1.0, TIMES * workload.load)
     loads = [most * part / PARTS for part in range(1, PARTS + 1)]
     brief = replace(workload, steps=min(workload.steps, BRIEF))
@@ -133,8 +136,8 @@ def saturating(setting: BenchSetting, workload: Workload) -> Contenders:
         def is_too_much(load: float) -> bool:
             return accepted(replace(brief, load=load)) < STABLE * load
 
-        # Stability falls off once as the load rises, so a bisection finds the same load as trying
-        # all.
+        # Above the first unstable load all loads are unstable, so a bisection finds the same load
+        # as a full search.
         return most * bisect_left(loads, True, key=is_too_much) / PARTS
 
     return {
@@ -145,7 +148,7 @@ def saturating(setting: BenchSetting, workload: Workload) -> Contenders:
 
 
 def beginning(setting: BenchSetting, workload: Workload) -> Contenders:
-    """Compare the seconds of whole programs that generate for two steps."""
+    """Compare the seconds of whole programs that generate traffic for two steps."""
     brief = replace(workload, steps=2)
     words = ["load", workload.network, "--warmup", "0", "--steps", "2", "--limit", "0"]
     words += ["--rate", str(workload.load), "--vcs", str(workload.vcs)]

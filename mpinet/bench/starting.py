@@ -1,4 +1,4 @@
-"""Seconds of whole commands, from start to end: help, a warm run, a cold one."""
+"""Seconds of whole commands, from start to end: help, a warm run, and a cold run."""
 
 from __future__ import annotations
 
@@ -46,10 +46,10 @@ def warm_run(setting: BenchSetting, command: list[str]) -> Contenders:
 
 
 def cold_run(setting: BenchSetting, command: list[str]) -> Contenders:
-    """Measure the seconds of a command that finds no native code in its cache."""
+    """Measure the seconds of a command without native code in its cache."""
 
     def run_in_new_cache() -> float:
-        # A cache of its own is empty in each round, and the user's cache keeps its kernels.
+        # Each round has its own empty cache, and the user's cache keeps its kernels.
         with TemporaryDirectory() as folder:
             words = [*_mpinet(), *command]
             settings = {"MPINET_CACHE": folder, "MPINET_COMPILE": BACKGROUND}

@@ -1,8 +1,8 @@
-"""The least that an emulated processor needs: a thread of its own, and pickled messages.
+"""Minimal emulated processors as a baseline: a thread for each processor, and pickled messages.
 
-No machine moves these, nothing is counted, and neither tags nor errors are known. Whoever receives
-lets the others run first, since a message takes a step on any machine: without that a thread finds
-what it wants there already, and most of the switches are left out.
+No machine moves the messages and nothing is counted; tags and errors do not exist. A receiver first
+lets other threads run, because a message takes a step on any machine. Otherwise a thread would find
+its message immediately, and most thread switches would be missing.
 """
 
 from __future__ import annotations
@@ -19,14 +19,14 @@ THREADS = "bare threads"
 
 
 class BareCommunicator:
-    """Communicator that hands objects from thread to thread.
+    """Communicator that passes objects from thread to thread.
 
     Parameters
     ----------
     rank, size : int
-        Whose it is, and of how many.
+        Rank of the thread, and number of threads.
     boxes : list of dict
-        By receiver and sender: what has been sent.
+        Sent objects by receiver and sender.
     """
 
     def __init__(self, rank: int, size: int, boxes: list[dict[int, deque[bytes]]]):
@@ -36,11 +36,11 @@ class BareCommunicator:
         self._others = getcurrent()
 
     def send(self, obj: Any, dest: int) -> None:
-        """Send an object, pickled, to another thread."""
+        """Send a pickled object to another thread."""
         self._boxes[dest].setdefault(self.rank, deque()).append(pickle.dumps(obj))
 
     def recv(self, source: int) -> Any:
-        """Receive an object; let other threads run until there is one, once at least."""
+        """Receive an object; let other threads run at least once and until the object exists."""
         box = self._boxes[self.rank]
         self._others.switch()
         while not box.get(source):
@@ -48,13 +48,13 @@ class BareCommunicator:
         return pickle.loads(box[source].popleft())
 
     def sendrecv(self, sendobj: Any, dest: int, source: int) -> Any:
-        """Send an object, and receive one."""
+        """Send an object, then receive one."""
         self.send(sendobj, dest)
         return self.recv(source)
 
 
 def bare_threads(code: CodeType, size: int) -> list[greenlet]:
-    """Make `size` threads that run code, each with a `comm` of its own."""
+    """Make `size` threads that run the code, each with its own `comm`."""
     boxes: list[dict[int, deque[bytes]]] = [{} for _ in range(size)]
     return [
         greenlet(FunctionType(code, {"comm": BareCommunicator(rank, size, boxes)}))
@@ -63,8 +63,8 @@ def bare_threads(code: CodeType, size: int) -> list[greenlet]:
 
 
 def bytes_a_thread(size: int = 1000) -> float:
-    """Measure the bytes of a thread that waits for a message."""
-    # The peak of the process would hide a thread of a few hundred bytes between two pages.
+    """Measure the memory of a thread that waits for a message, in bytes."""
+    # A thread needs a few hundred bytes, too few for the process's peak, which counts pages.
     tracemalloc.start()
     try:
         threads = bare_threads(compile("comm.recv(comm.rank)", "waiting", "exec"), size)
@@ -76,7 +76,7 @@ def bytes_a_thread(size: int = 1000) -> float:
 
 
 def run_bare(code: CodeType, size: int) -> None:
-    """Run code in `size` threads, one after the other, until all have ended."""
+    """Run code in `size` threads, one after another, until all have ended."""
     threads = bare_threads(code, size)
     while threads:
         for thread in threads:

@@ -1,8 +1,8 @@
-"""Every network's rules: each family and each of its routings against the hypercube's bit fixing.
+"""Speed of every family's routings, compared with bit fixing on the hypercube.
 
-Both route in ideal mode, where every message hops in every step, so that nothing but the rules and
-the loop over the messages takes time, and no message waits for a channel: how long queues get is a
-matter of the network. What the sources need to write the headers is part of the time.
+Both route in ideal mode, in which every message hops in every step. Messages do not wait for
+channels, so only the routing rules and the loop over messages take time. Queue lengths are a
+property of the network and are not measured. The time includes the writing of headers.
 """
 
 from __future__ import annotations
@@ -30,21 +30,23 @@ from mpinet.networks.topology import Topology
 HYPERCUBE = "hypercube"
 
 PERMUTATION, PAIRS = "permutation", "random:16384"
-"""Traffic of networks of some thousand processors, and of smaller or larger ones."""
+"""Traffic patterns of networks with a few thousand processors, and of smaller or larger
+networks.
+"""
 
 
 @dataclass(frozen=True)
 class Course:
-    """A network, a routing, and the traffic that it routes."""
+    """Network with a routing and a traffic pattern."""
 
     network: str
-    """A topology string; ``graph`` is a random graph of so many nodes."""
+    """A topology string; ``graph:N`` is a random graph of N nodes."""
     routing: str
     """Name of the network's routing."""
     pattern: str = PERMUTATION
-    """Traffic."""
+    """Traffic pattern."""
     dead: tuple[int, ...] = ()
-    """Dead processors that the routing goes around; they neither send nor receive."""
+    """Dead processors, which the routing avoids and which neither send nor receive."""
 
     def __str__(self) -> str:
         around = f" around dead {self.dead[0]}" if self.dead else ""
@@ -57,7 +59,7 @@ class Course:
 
 
 def random_graph(size: int) -> Topology:
-    """Make a ring with a random chord from every node, as an edge list describes it."""
+    """Return a ring with a random chord at every node, made from an edge list."""
     lines = {(u, (u + 1) % size) for u in range(size)}
     for u in range(size):
         v = (u + 2 + draw(0, u, 0) % (size - 3)) % size
@@ -70,10 +72,9 @@ def random_graph(size: int) -> Topology:
 
 
 def routed(setting: BenchSetting, topology: Topology, course: Course) -> Callable[[], float]:
-    """Return a function that routes the traffic and returns millions of message-hops a second."""
+    """Return a function that routes the traffic and returns millions of message-hops per second."""
     routing = topology.routing(course.routing, setting.seed)
-    # Without queues nothing but rules and the loop takes time: congestion is a property of the
-    # network.
+    # Without queues only the rules and the loop take time. Congestion is a property of the network.
     router, run = make_router(
         topology, routing, setting.seed, words=course.pattern, mode="ideal", dead=course.dead
     )
@@ -88,10 +89,10 @@ def routed(setting: BenchSetting, topology: Topology, course: Course) -> Callabl
 
 
 def against_hypercube(setting: BenchSetting, course: Course) -> Contenders:
-    """Compare a network's rules and those of the hypercube that has about its size."""
+    """Compare a network's rules with the hypercube's rules at about the same size."""
     topology = course.open()
     n = nearest_dimension(topology.hosts)
-    # The hypercube's rule is a few bit operations, about the least that any routing can cost.
+    # The hypercube's rule is a few bit operations, close to the minimum cost of any routing.
     cube = replace(course, network=f"hypercube:{n}", routing="bitfixing", dead=())
     return {
         MPINET: routed(setting, topology, course),
@@ -100,7 +101,7 @@ def against_hypercube(setting: BenchSetting, course: Course) -> Contenders:
 
 
 def nearest_dimension(size: int) -> int:
-    """Return the n >= 1 for which 2^n is nearest to a size by ratio."""
+    """Return the n >= 1 for which the ratio of 2^n and the size is closest to 1."""
     return max(1, round(math.log2(size)))
 
 
@@ -187,17 +188,17 @@ NETWORKS: dict[str, tuple[str, str, tuple[str, ...]]] = {
     "dualcube": ("dualcube:7", "dualcube:3", ("algorithm1", "stateless", "landing")),
     "graph": ("graph:4096", "graph:64", ("shortest",)),
 }
-"""Networks by family: one of some 4k to 40k processors (`TRAFFIC` names the exceptions), a small
-one, and all its routings. `table_routing` limits the nodes and ports of networks with tables.
+"""Networks by family: one of some 4k to 40k processors (`TRAFFIC` lists exceptions), a small one,
+and all its routings. `table_routing` limits the nodes and ports of networks with tables.
 """
 
 TRAFFIC = {"petersen": PAIRS, "hhc": PAIRS, "dgx1": PAIRS, "mi250": PAIRS}
-"""Traffic at full size of families without a network of that size: 10 processors; 2^11 or 2^20; 8;
-1024 at most.
+"""Traffic at full size of families without a network of usual size: they have 10 processors, 2^11
+or 2^20, 8, and at most 1024.
 """
 
 AROUND = {"gmn": {"online": 1 / 64, "planned": 1 / 32}}
-"""Routings that go around a dead processor, and the least part of the hypercube's speed."""
+"""Routings that avoid a dead processor, and the required fraction of the hypercube's speed."""
 
 DEAD = 17
 
@@ -205,8 +206,8 @@ DEAD = 17
 def benchmark(family: str, routing: str, dead: tuple[int, ...] = ()) -> Benchmark:
     """Make the row of a family and a routing."""
     full, small, _ = NETWORKS[family]
-    # Rules may take far longer than bit fixing: the goal only catches one that has become absurdly
-    # slow.
+    # Rules may take far longer than bit fixing. The goal only detects rules that have become
+    # extremely slow.
     least = AROUND[family][routing] if dead else 1 / 64
     pattern = {"full": TRAFFIC.get(family, PERMUTATION), "small": PERMUTATION}
     return Benchmark(
