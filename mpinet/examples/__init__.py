@@ -1,1 +1,1 @@
-"""Algorithms as every processor runs them: programs for ``mpinet run`` and `mpinet.Machine.run`."""
+"""Programs that run on every processor, for ``mpinet run`` and `mpinet.Machine.run`."""

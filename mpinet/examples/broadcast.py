@@ -1,10 +1,10 @@
-"""Broadcast on a hypercube by a binomial tree, one-port: one dimension after the other."""
+"""Broadcast on a hypercube along a binomial tree, with one port: a dimension per step."""
 
 
 def broadcast(node, value="news", root=0):
-    """Return what the root has sent, and the step in which it came here.
+    """Return the value from the root, and the step in which it arrived at this processor.
 
-    In step j + 1 the processors that differ from the root in bits below j alone send on port j.
+    In step j + 1 the processors that differ from the root only in bits below j send on port j.
     """
     place = node.id ^ root
     known, informed = (value, 0) if place == 0 else (None, None)

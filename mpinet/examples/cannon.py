@@ -16,7 +16,7 @@ def cannon(node, a, b):
     left, right = (side * row + (column + way) % side for way in (-1, 1))
     above, below = ((row + way) % side * side + column for way in (-1, 1))
     x, y = a[row][column], b[row][column]
-    for turn in range(1, side):  # row i of a goes i places to the left, column j of b j upwards
+    for turn in range(1, side):  # row i of a moves i places left, column j of b moves j places up
         x = yield from shift(node, left, right, x, turn <= row)
         y = yield from shift(node, above, below, y, turn <= column)
     total = x * y if isinstance(x, int | float) else x @ y
@@ -28,7 +28,7 @@ def cannon(node, a, b):
 
 
 def shift(node, target, source, value, moves=True):
-    """Send to a neighbour and receive from the opposite one, in one step; or just let it pass."""
+    """Send to a neighbour and receive from the opposite one in a step, or let the step pass."""
     if not moves:
         yield node.idle()
         return value

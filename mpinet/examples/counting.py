@@ -1,11 +1,12 @@
-"""Counting by echo (Chang 1982): a wave goes out from the root and brings sums back to it."""
+"""Counting by echo (Chang 1982): a wave moves out from the root and brings sums back."""
 
 
 def count(node, root=0):
-    """Return the number of processors below this one in the wave's tree, itself included.
+    """Return the number of processors in this processor's subtree of the wave, itself included.
 
-    At the root of a connected network of links these are all. Every link carries one message each
-    way: a 0 on the way out, a sum on the way back. Needs an all-port machine.
+    At the root of a connected network of links this is the number of all processors. Every link
+    carries one message in each direction: a 0 on the way out, a sum on the way back. The program
+    needs an all-port machine.
     """
     parent = None
     if node.id != root:

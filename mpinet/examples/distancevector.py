@@ -4,13 +4,13 @@
 def distance_vector(node, rounds=None):
     """Return {target: (distance, first hop)} in a network whose links have lengths.
 
-    A link of processors u and v is 1 + (u + v) mod 3 long. In every round, a step each, a processor
-    tells its neighbours its distances and corrects them by theirs.
+    The link between processors u and v has length 1 + (u + v) mod 3. In every round, a step each, a
+    processor sends its distances to its neighbours and updates them by the received distances.
 
     Parameters
     ----------
     rounds : int, optional
-        How often. Default: the number of processors less one, enough for any network.
+        Number of rounds. Default: the number of processors less one, enough for any network.
     """
     table = {node.id: (0, node.id)}
     for _ in range(node.size - 1 if rounds is None else rounds):

@@ -2,12 +2,12 @@
 
 
 def election(node, labels=None):
-    """Return the leader: every processor knows it in the end, after two rounds.
+    """Return the leader, which every processor knows after two rounds.
 
     Parameters
     ----------
     labels : list, optional
-        The label of every processor; equal ones are told apart by the processors' numbers.
+        The label of every processor. Processor numbers break ties between equal labels.
         Default: random numbers.
     """
     own = (node.rng.integers(1000) if labels is None else labels[node.id], node.id)

@@ -4,8 +4,8 @@
 def flood(node, root=0):
     """Return the distance from the root in hops.
 
-    A processor that receives the flood for the first time sends it on by all ports. Every link then
-    carries one message in each direction, all of which are received.
+    After its first receive, a processor sends the flood on all ports. Every link then
+    carries one message in each direction, and all of these are received.
     """
     silent = set(node.ports)
     if node.id != root:

@@ -1,4 +1,4 @@
-"""Odd-even transposition sort (Habermann 1972) where processors i and i + 1 are neighbours."""
+"""Odd-even transposition sort (Habermann 1972) on networks that link processors i and i + 1."""
 
 
 def odd_even_sort(node, keys=None):

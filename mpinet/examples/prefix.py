@@ -2,12 +2,12 @@
 
 
 def prefix_sums(node, items=None):
-    """Return the sum of the items up to this processor's, after one step a dimension.
+    """Return the sum of the items up to this processor's, after one step per dimension.
 
     Parameters
     ----------
     items : sequence, optional
-        The item of every processor, anything that ``+`` joins; the order is kept. Default: the
+        The item of every processor, of any type with ``+``; the order is kept. Default: the
         processors' numbers.
     """
     prefix = total = node.id if items is None else items[node.id]

@@ -1,11 +1,12 @@
-"""A spanning tree by a token that walks every link once each way (Tarry 1895), on any network."""
+"""A spanning tree by a token that passes every link once in each direction (Tarry 1895)."""
 
 
 def spanning_tree(node, root=0):
     """Return the processor's parent in the tree; None at the root.
 
-    Who gets the token for the first time takes the sender as its parent. The token leaves on every
-    port once, on the one to the parent last: 2 steps for every link of the network.
+    A processor that receives the token for the first time takes the sender as its parent. The token
+    leaves on every port once, last on the port to the parent: 2 steps for every link of the
+    network.
     """
     parent = None
     unused = list(node.ports)

@@ -1,10 +1,10 @@
-"""A token on a ring: who holds it may act, and nobody else."""
+"""A token on a ring: only the processor that holds the token may act."""
 
 
 def token_ring(node, rounds=3):
-    """Return how far the token had come each time it was here; a round takes one step a processor.
+    """Return the token's count of hops at each visit here; a round takes one step per processor.
 
-    The token starts at processor 0 and is taken off the ring there.
+    The token starts at processor 0 and is removed from the ring there.
     """
     onward, back = node.port_to((node.id + 1) % node.size), node.port_to((node.id - 1) % node.size)
     token, held = 0, []

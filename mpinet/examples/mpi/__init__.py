@@ -1,1 +1,1 @@
-"""Small mpi4py scripts, for ``mpinet exec`` and ``mpirun`` alike."""
+"""Small mpi4py scripts, for ``mpinet exec`` and ``mpirun``."""

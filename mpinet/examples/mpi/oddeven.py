@@ -1,4 +1,4 @@
-"""Odd-even transposition sort of blocks: neighbours in turn keep their lower and higher halves."""
+"""Odd-even transposition sort of blocks: neighbours keep their lower and higher halves."""
 
 import numpy as np
 from mpi4py import MPI

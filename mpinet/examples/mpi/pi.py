@@ -1,4 +1,4 @@
-"""Pi as an integral: every rank adds up its share of the intervals, rank 0 the shares."""
+"""Pi as an integral: every rank adds up its share of the intervals, rank 0 adds the shares."""
 
 import sys
 

@@ -1,4 +1,4 @@
-"""A token goes once round all ranks; each adds its number."""
+"""A token passes once round all ranks; each rank adds its number."""
 
 from mpi4py import MPI
 

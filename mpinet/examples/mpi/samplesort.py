@@ -1,4 +1,4 @@
-"""Sample sort: every rank has random keys at first, and its share of all in order at the end."""
+"""Sample sort: every rank starts with random keys and ends with its share of all sorted keys."""
 
 import numpy as np
 from mpi4py import MPI
