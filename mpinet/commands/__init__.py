@@ -1,7 +1,8 @@
-"""The commands, as functions of the same names and options.
+"""The commands as Python functions, with the names and options of the command line.
 
-A module here declares a command: the record of its options, the class of its result, its function.
-The job is in the module of the same name in `mpinet.jobs`, so that parser and help stay quick.
+Each module declares a command: the record of its options, the class of its result, and its
+function. The work is done by the module of the same name in `mpinet.jobs`. This split keeps parser
+and help fast.
 """
 
 from __future__ import annotations
@@ -16,7 +17,7 @@ from mpinet.errors import UsageError
 
 
 def function_of(command: str) -> Callable[..., Any]:
-    """Return the function that does a command.
+    """Return the function of a command.
 
     Raises
     ------
@@ -30,5 +31,5 @@ def function_of(command: str) -> Callable[..., Any]:
 
 
 def module_of(command: str) -> Any:
-    """Import and return the module that declares a command."""
+    """Import and return the module of a command."""
     return import_module(f"{__name__}.{MODULES.get(command, command)}")

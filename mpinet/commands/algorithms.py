@@ -1,7 +1,7 @@
-"""The table of collectives: what a command, its help, its result and its job know of each.
+"""The table of collectives: programs, help, result fields and algorithms of each collective.
 
-A program is named by its functions, as ``module:function``: help and parser load none of them.
-`mpinet.jobs.collectives` calls them with the options by the names of their parameters.
+Programs are named as ``module:function``, so help and parser load none of them.
+`mpinet.jobs.collectives` calls the functions with the options that their parameters name.
 """
 
 from __future__ import annotations
@@ -13,53 +13,57 @@ from typing import Any, NamedTuple
 class CollectiveProgram(NamedTuple):
     """Functions of a program, each as ``module:function``.
 
-    Parameters have the names of options, or one of: `topology`, `model`, `half_duplex`, `machine`,
-    `dry`, `share` (`mpinet.programs.needs.LargestShare`), `collective`, and the names in `finds`.
+    A parameter has the name of an option, a name in `finds`, or one of these names: `topology`,
+    `model`, `half_duplex`, `machine`, `dry`, `share` (`mpinet.programs.needs.LargestShare`),
+    `collective`.
     """
 
     run: str
     """Moves the items on a machine; returns a `mpinet.programs.collective.CollectiveOutcome`."""
     require: str
-    """Refuses before there is a machine what cannot run; returns the values that `finds` names."""
+    """Checks the options before a machine exists, and raises an error if the collective cannot run;
+    returns the values named in `finds`."""
     needs: str
-    """Returns the bytes that the rank with a share of the network needs."""
+    """Returns the bytes that a rank with a given share of the network needs."""
     once: str = ""
-    """Returns the bytes of these that one rank alone needs, such as the queue at a root."""
+    """Returns the part of these bytes that only one rank needs, for example for the queue at a
+    root."""
     finds: tuple[str, ...] = ("algorithm",)
     """Names of the values that `require` returns."""
     chooses: bool = False
-    """True if `run` compares algorithms itself: it gets the options as they were given."""
+    """True if `run` compares algorithms itself and needs the options unchanged."""
     rehearse: str = ""
-    """Plays one rank of many, for ``mpinet predict``."""
+    """Runs one rank of many on one process, for ``mpinet predict``."""
 
 
 class CollectiveRow(NamedTuple):
-    """Row of a collective."""
+    """Table row of a collective."""
 
     said: str
-    """Sentence in ``mpinet --help``."""
+    """Description in ``mpinet --help``."""
     one: CollectiveProgram | None = None
     """Program for one item; None: a pipeline of one item."""
     many: CollectiveProgram | None = None
-    """Program for several items, and for switches that only forward."""
+    """Program for several items, and for switches with ``--switches forward``."""
     default: str = ""
     """Default of ``--algorithm``, in words."""
     also: str = ""
-    """Name of MPI."""
+    """Name of the collective in MPI."""
     is_listed: bool = True
     """True if ``mpinet --help`` lists the command."""
     is_planned_in_parts: bool = False
-    """True if a part of a network, and a run that is compared with one, get the pipeline."""
+    """True if the pipeline also runs the collective in a group, in a network with faults, and in
+    the comparison run without faults."""
     shows: tuple[str, ...] = ()
-    """Fields of the result besides those that all collectives have."""
+    """Result fields of this collective, in addition to those of all collectives."""
     hides: tuple[str, ...] = ()
-    """Fields that a result of one item leaves out."""
+    """Result fields that are present only with several items."""
     notes: Mapping[str, str] = {}
-    """Notes on fields of the result, in place of the class's."""
+    """Notes on result fields, which replace the notes of the result class."""
 
 
 def _own(name: str, **more: Any) -> CollectiveProgram:
-    """Return the program of one item, whose module and functions have the collective's name."""
+    """Return the program for one item; its module and functions are named after the collective."""
     place = f"mpinet.programs.{name}"
     functions: dict[str, Any] = {
         "run": f"{place}:{name}",
@@ -84,10 +88,10 @@ ROOTED = {
 }
 
 SEVERAL = ("items", "bandwidth", "skipped")
-"""Fields of results of several items."""
+"""Result fields of pipelines of several items."""
 
 SUM = (*SEVERAL, "operator", "value")
-"""Fields of results of sums."""
+"""Result fields of reductions."""
 
 COLLECTIVES = {
     "broadcast": CollectiveRow(
@@ -98,38 +102,38 @@ COLLECTIVES = {
             rehearse="mpinet.programs.rehearsal.broadcast:rehearse_broadcast",
         ),
         PIPELINE,
-        default="a schedule of the network, else the first of these that applies",
+        default="the network's own schedule, else the first that applies",
         also="bcast",
         shows=(*SEVERAL, "informed", "schedule_sha256"),
         hides=("correct",),
         notes={
-            "lower_by": "what shows it: distance, growth, ends: what a processor has to send or "
-            "accept, hops: all items' over all channels, joint: what several groups bring over a "
-            "cut, or cut, flow, which have certificates"
+            "lower_by": "distance; growth; ends (messages that a processor must send or accept); "
+            "hops (hops of all items over all channels); joint (demand of several groups across "
+            "a cut); or cut, flow, which have certificates"
         },
     ),
     "gossip": CollectiveRow(
-        "bring every processor's item to all processors (allgather)",
+        "bring the items of all processors to all processors (allgather)",
         _own("gossip", chooses=True),
         PIPELINE,
-        default="the fewest steps on links, else the first of cycle, tree and routed that applies",
+        default="the fewest steps on links, else the first of cycle, tree, routed that applies",
         also="allgather",
         is_planned_in_parts=True,
         shows=(*SEVERAL, "by_orbit"),
     ),
     "scatter": CollectiveRow(
-        "bring a different item from one processor to every other",
+        "bring a different item from one processor to each other processor",
         _own("scatter", **ROOTED),
         default="the first of these that applies",
     ),
     "gather": CollectiveRow(
-        "bring an item from every processor to one",
+        "bring an item from each processor to one processor",
         _own("gather", **ROOTED),
         default="the first of these that applies",
     ),
     "exchange": CollectiveRow(
-        "bring a different item from every processor to every other (alltoall)",
-        # One of its algorithms is led by a routing, which has to be opened before the run.
+        "bring a different item from each processor to each other processor (alltoall)",
+        # One of the algorithms follows a routing, and the routing must be opened before the run.
         _own(
             "exchange",
             require="mpinet.jobs.programs:require_exchange",
@@ -141,50 +145,51 @@ COLLECTIVES = {
         shows=SEVERAL,
     ),
     "reduce": CollectiveRow(
-        "combine the items of all processors at one",
-        # The port model of the broadcast is turned round, too: a processor receives on the ports on
-        # which it will send.
+        "combine the items of all processors at one processor",
+        # The port model of the broadcast is also reversed: a processor receives on the ports on
+        # which the broadcast sends.
         _own(
             "reduce",
             require="mpinet.jobs.programs:require_reduction",
             finds=("algorithm", "schedule"),
         ),
         PIPELINE,
-        default="a broadcast of the network that is run backwards, else the first of these that "
-        "applies",
+        default="the network's own broadcast in reverse, else the first that applies",
         shows=SUM,
     ),
     "allreduce": CollectiveRow(
-        "combine the items of all processors at all of them", many=PIPELINE, shows=SUM
+        "combine the items of all processors; all processors get the result",
+        many=PIPELINE,
+        shows=SUM,
     ),
     "reducescatter": CollectiveRow(
-        "combine items of all processors, each at one of them (reduce_scatter)",
+        "combine items of all processors; each processor gets its own part (reduce_scatter)",
         many=PIPELINE,
         also="reduce_scatter",
         shows=SUM,
     ),
     "circulate": CollectiveRow(
-        "let every item visit all processors of its subcube",
+        "send every item through all processors of its subcube",
         _own("circulate", require="mpinet.jobs.programs:require_circulation", finds=("schedule",)),
         is_listed=False,
     ),
 }
-"""Every collective, in the order of ``mpinet --help``."""
+"""All collectives, in the order of ``mpinet --help``."""
 
 
 class AlgorithmRow(NamedTuple):
-    """Row of an algorithm that is no network's own."""
+    """Table row of a general algorithm, which belongs to no particular network."""
 
     name: str
     """Name of the algorithm."""
     one: tuple[str, ...]
-    """Collectives of one item that it is for."""
+    """Collectives of one item that the algorithm serves."""
     many: tuple[str, ...] = ()
-    """Collectives of several items that it is for."""
+    """Collectives of several items that the algorithm serves."""
     where: str = ""
-    """Machines that it is for, in words."""
+    """Machines for which the algorithm works, in words."""
     fetches: bool = False
-    """True if processors fetch items through switches: its program is then the pipeline's."""
+    """True if processors fetch items through switches, so the pipeline runs the algorithm."""
 
 
 _SPREAD, _ALL = ("broadcast", "reduce"), ("gossip",)
@@ -210,15 +215,14 @@ ALGORITHMS = (
     AlgorithmRow(
         "translations",
         _ALL,
-        where="links, where all processors look alike: one processor's messages, turned to all "
-        "others",
+        where="links, on vertex-transitive networks: one processor's messages, translated to all",
     ),
 )
-"""Every algorithm, in the order in which help lists them."""
+"""All algorithms, in the order of the help."""
 
 
 def algorithm_help(collective: str) -> str:
-    """Return the sentences on ``--algorithm``: the algorithms of one item, and of several.
+    """Return the help of ``--algorithm``: the algorithms for one item, then those for several.
 
     Examples
     --------
@@ -227,8 +231,8 @@ def algorithm_help(collective: str) -> str:
 applies.'
     """
     one = [_listed(row) for row in ALGORITHMS if collective in row.one]
-    # The list of algorithms for one item already says where an algorithm serves. Here its name is
-    # enough.
+    # The list of algorithms for one item already states each algorithm's condition. Here the name
+    # is enough.
     many = [
         row.name if collective in row.one else _listed(row)
         for row in ALGORITHMS
@@ -242,10 +246,10 @@ applies.'
 
 
 def _listed(row: AlgorithmRow) -> str:
-    """Return an algorithm as help lists it."""
+    """Return an algorithm's name and condition, as the help lists them."""
     return f"{row.name} ({row.where})" if row.where else row.name
 
 
 def fetching() -> tuple[str, ...]:
-    """Return the algorithms whose processors fetch items through switches."""
+    """Return the names of the algorithms whose processors fetch items through switches."""
     return tuple(row.name for row in ALGORITHMS if row.fetches)

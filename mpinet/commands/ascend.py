@@ -1,4 +1,4 @@
-"""``mpinet ascend`` and ``mpinet descend``: programs over all dimensions."""
+"""``mpinet ascend`` and ``mpinet descend``: programs that pass over all dimensions."""
 
 from __future__ import annotations
 
@@ -60,7 +60,7 @@ class Downwards:
 
 @dataclass(frozen=True, init=False, repr=False, eq=False)
 class PassOptions(MachineOptions):
-    """Program of passes."""
+    """Program with one pass over all dimensions."""
 
     is_own = True
     topology: Network
@@ -72,7 +72,7 @@ class PassOptions(MachineOptions):
 
 @dataclass(frozen=True)
 class AscendOptions(PassOptions):
-    """Run an ASCEND program, checked against the serial computation (collective).
+    """Run an ASCEND program, and compare its result with a serial computation (collective).
 
     Examples
     --------
@@ -93,7 +93,7 @@ ascend = function_with(AscendOptions, ProgramResult, Downwards, Views, SavedOfte
 
 @dataclass(frozen=True)
 class DescendOptions(PassOptions):
-    """Run a DESCEND program, checked against the serial computation (collective).
+    """Run a DESCEND program, and compare its result with a serial computation (collective).
 
     Examples
     --------

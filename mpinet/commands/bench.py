@@ -1,4 +1,4 @@
-"""``mpinet bench``: measure how fast mpinet is on this machine, in turn with its baselines."""
+"""``mpinet bench``: measure mpinet's speed on this host, alternating with baseline programs."""
 
 from __future__ import annotations
 
@@ -22,14 +22,14 @@ Compared = Annotated[T, When("with ``--against``")]
 
 
 class Earlier(Fields):
-    """Ratio of an earlier run, with its least and largest values over the rounds."""
+    """Ratio of an earlier benchmark, with the smallest and largest values over its rounds."""
 
     ratio: float
     spread: list[float]
 
 
 class Spread(Fields):
-    """Least and largest values over the rounds."""
+    """Smallest and largest values over the rounds."""
 
     figure: list[float]
     baseline: list[float] | None
@@ -37,7 +37,7 @@ class Spread(Fields):
 
 
 class BenchRow(Fields):
-    """A workload, with the figure that was measured."""
+    """A workload and its measured figure."""
 
     name: str
     workload: str
@@ -64,23 +64,23 @@ class BenchResult(ListResult[BenchRow]):
 
 
 def ranks_of(text: str) -> list[int]:
-    """Read numbers of ranks."""
+    """Read a list of rank counts, such as ``1,2``."""
     numbers = text.split(",")
     if not all(is_whole(number) and int(number) > 0 for number in numbers):
-        raise ValueError(f"{quoted(text)} is no list of ranks, such as 1,2")
+        raise ValueError(f"{quoted(text)} is not a list of rank counts, such as 1,2")
     return list(dict.fromkeys(map(int, numbers)))
 
 
 def rounds_of(text: str) -> int:
-    """Read a number of rounds."""
+    """Read the number of rounds."""
     if not is_whole(text) or int(text) == 0:
-        raise ValueError(f"{quoted(text)} is no number of rounds: 1 or more")
+        raise ValueError(f"{quoted(text)} is not a number of rounds: 1 or more")
     return int(text)
 
 
 @dataclass(frozen=True)
 class BenchOptions(Options):
-    """Measure how fast mpinet is here, in turn with its baselines (collective).
+    """Measure mpinet's speed on this host, alternating with baseline programs (collective).
 
     Examples
     --------
@@ -91,30 +91,31 @@ class BenchOptions(Options):
 
     command = "bench"
     names: Annotated[Sequence[str], Typed(metavar="NAME")] = ()
-    """Benchmarks (w1-n20), families of them (w1) or patterns (``*-n20``); default: all but the
-    largest machines (scale), searches of minutes (optimum) and BookSim's workloads (booksim)."""
+    """Benchmarks (w1-n20), families (w1) or patterns (``*-n20``); default: all except the largest
+    machines (scale), searches of minutes (optimum) and BookSim's workloads (booksim)."""
     _: KW_ONLY
     ranks: Annotated[Several[int] | None, Typed(metavar="R,R,..", read=ranks_of, several="1,2")] = (
         None
     )
-    """Numbers of ranks to measure on, each started by the MPI launcher."""
+    """Rank counts to measure, such as ``1,2``; the MPI launcher starts each job."""
     size: Literal["small", "full"] | None = None
-    """Size of the workloads: those of the goals (full, the default), or seconds in all (small)."""
+    """Size of the workloads: full (the sizes of the goals, the default), or small (seconds in
+    total)."""
     repeat: Annotated[int | None, Typed(metavar="N", read=rounds_of)] = None
-    """Rounds of every contender; default: 5; a few long ones make fewer."""
+    """Rounds in which all programs are measured in turn; default: 5, fewer if rounds are long."""
     clock: Literal["wall", "cpu"] | None = None
-    """Clock that times the work of one process; cpu where others use the machine; default: wall."""
+    """Clock that times one process: wall (the default), or cpu if other jobs share the host."""
     booksim: Annotated[str | None, Typed(metavar="PATH")] = None
-    """Binary of BookSim 2, built from its source: the rows that it is a baseline of (load, booksim)
-    measure it, too."""
+    """Binary of BookSim 2, built from its source; measured in the rows that have BookSim as
+    baseline (load, booksim)."""
     loggopsim: Annotated[str | None, Typed(metavar="PATH")] = None
-    """Binary of LogGOPSim, built from its source, with its txt2bin beside it: the rows that it is a
-    baseline of (replay) measure it, too, and compare the times at which hosts are done."""
+    """Binary of LogGOPSim, built from its source, with txt2bin in the same folder. The replay rows
+    also measure LogGOPSim, and compare the end times of all hosts."""
     against: Annotated[str | None, Typed(metavar="FILE")] = None
     """Result of an earlier ``mpinet bench --json``: report the rows whose ratio is worse than the
-    earlier one by more than their spread; then the status is 1."""
+    earlier ratio by more than the spread. The exit status is then 1."""
     list: bool = False
-    """List the benchmarks; measure nothing."""
+    """List the benchmarks without measuring."""
     seed: Seed = 0
 
 

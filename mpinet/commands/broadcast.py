@@ -1,4 +1,4 @@
-"""``mpinet broadcast``: broadcast from one processor. Its start loads no other collective."""
+"""``mpinet broadcast``: broadcast from one processor. This module loads no other collective."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import Annotated
 from mpinet.commands.algorithms import algorithm_help
 from mpinet.commands.collectiveresult import CollectiveResult
 from mpinet.commands.functions import function_with
-from mpinet.commands.optionrecords import Common, File, SavedOften, Typed, Views
+from mpinet.commands.optionrecords import Common, File, In, SavedOften, Typed, Views
 from mpinet.commands.options import ItemOptions, Place, RootedOptions
 
 
@@ -30,18 +30,18 @@ class BroadcastOptions(RootedOptions, ItemOptions):
     command = "broadcast"
     _: KW_ONLY
     root: Place = 0
-    """Processor where it starts: a number or an address."""
+    """Processor where the broadcast starts: number or address."""
     algorithm: Annotated[str | None, Typed(algorithm_help("broadcast"), metavar="NAME")] = None
-    schedule: bool = False
-    """Give the schedule's sha256, too."""
-    schedule_out: File | None = None
-    """File for the lines that ``schedule`` hashes."""
+    schedule: Annotated[bool, In.OUTPUT] = False
+    """Report the schedule's SHA-256."""
+    schedule_out: Annotated[File | None, In.OUTPUT] = None
+    """File for the schedule's lines, whose SHA-256 ``--schedule`` reports."""
     items: int = 1
-    """Items of the root, sent in a pipeline where there are more than one."""
+    """Items at the root; more than one item is sent in a pipeline."""
 
     @property
     def is_scheduled(self) -> bool:
-        """True if the schedule or its hash is asked for."""
+        """True if the schedule or its hash is requested."""
         return self.schedule or self.schedule_out is not None
 
 
@@ -49,4 +49,4 @@ broadcast = function_with(BroadcastOptions, CollectiveResult, Views, SavedOften,
 
 
 bcast = broadcast
-"""Name of MPI for this."""
+"""Name of the broadcast in MPI."""

@@ -1,4 +1,4 @@
-"""``mpinet certify``: check a certificate; no solver is needed, and none is loaded."""
+"""``mpinet certify``: check a certificate without a solver."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ COLLECTIVE, WIDTH = When("of a collective"), When("of a bisection width")
 
 
 class CertifyResult(Result):
-    """Result of ``certify``, of a collective or of a bisection width."""
+    """Result of ``certify``, for a certificate of a collective or of a bisection width."""
 
     network: str
     edges_sha256: Hash
@@ -29,10 +29,10 @@ class CertifyResult(Result):
     items: Annotated[Positive, When("of more than one item")]
     ports: Annotated[Ports, COLLECTIVE]
     root: Annotated[Count | None, COLLECTIVE]
-    steps: Annotated[Positive, When("of rounds of so many steps")]
+    steps: Annotated[Positive, When("with rounds of several steps")]
     groups: Annotated[list[list[Count]], When("of several groups at once")]
     measure: Annotated[Literal["bisection"], WIDTH]
-    parted: Annotated[Count, WIDTH, "by the cut that it shows"]
+    parted: Annotated[Count, WIDTH, "links or busses in the certificate's cut"]
     medium: Annotated[Literal["links", "busses"], WIDTH]
 
     kinds_: ClassVar = (COLLECTIVE, WIDTH)
@@ -40,17 +40,18 @@ class CertifyResult(Result):
 
 @dataclass(frozen=True)
 class CertifyOptions(Options):
-    """Check a certificate: of how many steps or links it takes (collective).
+    """Check a certificate of a lower bound on steps, or on the links of a cut (collective).
 
-    No solver is needed, and none is loaded.
+    The check needs and loads no solver.
 
 
     Returns
     -------
     Result
-        The exit status is 1 where the certificate does not prove it, or where it is more work to
-        see that than ``--effort`` allows (estimated beforehand). No solver is imported, and code of
-        a user's class is run only where ``--on`` names it.
+        The exit status is 1 if the certificate does not prove its claim, or if the check would
+        exceed
+        ``--effort`` (estimated in advance). Code of a user's class runs only if ``--on`` names the
+        class.
 
     Examples
     --------
@@ -60,22 +61,22 @@ class CertifyOptions(Options):
     """
 
     command = "certify"
-    file: Annotated[File, Typed("Certificate (mpinet optimum).")]
+    file: Annotated[File, Typed("Certificate, written by mpinet optimum.")]
     _: KW_ONLY
     on: Annotated[Network | None, Typed(metavar="TOPO")] = None
-    """Network that the certificate has to be about; needed for a class of one's own, whose code is
-    run then; default: the network that it names."""
+    """Network that the certificate must be about; default: the network named in the certificate.
+    Required for a user's own class, whose code then runs."""
     effort: Annotated[float, Typed(metavar="SECONDS", read=seconds)] = EFFORT
-    """Most work of the check, as estimated beforehand: the same on every computer, and about so
-    many seconds."""
+    """Largest work of the check in seconds, estimated in advance; the estimate is the same on every
+    computer."""
     export: File | None = None
-    """File for checkers of others: ``.cnf``, the formula of a certificate of kind ``lrat`` in
-    DIMACS, with the proof beside it (``.lrat``), as cake_lpr reads it; ``.lp``, the linear program
-    of one of kind ``class-lp``, in whole numbers; ``.opb``, the constraints of one by cuts about
-    broadcast, gossip, scatter or gather, with the proof beside it (``.pbp``), as VeriPB reads them;
-    ``.v``, a theorem for Coq."""
+    """File for a third-party checker: ``.cnf``, the DIMACS formula of a certificate of kind
+    ``lrat``, with the proof in ``.lrat``, for cake_lpr; ``.lp``, the linear program of kind
+    ``class-lp``, in whole numbers; ``.opb``, the constraints of a certificate by cuts about
+    broadcast, gossip, scatter or gather, with the proof in ``.pbp``, for VeriPB; ``.v``, a theorem
+    for Coq."""
     seed: Seed = 0
-    """Changes nothing."""
+    """No effect."""
 
 
 certify = function_with(CertifyOptions, CertifyResult, Common)

@@ -1,4 +1,4 @@
-"""``mpinet check``: check a network's rules against each other."""
+"""``mpinet check``: check the rules of a network for consistency."""
 
 from __future__ import annotations
 
@@ -24,14 +24,14 @@ class CheckResult(Result):
 
 @dataclass(frozen=True)
 class CheckOptions(Options):
-    """Check a network's rules against each other (collective).
+    """Check the rules of a network for consistency (collective).
 
-    Every node of a small network, and a sample of a large one that the seed draws.
+    All nodes of a small network are checked; of a large network a random sample, drawn by the seed.
 
     Returns
     -------
     Result
-        They tell how much was looked at.
+        The fields state how many nodes and routes were checked.
 
     Examples
     --------

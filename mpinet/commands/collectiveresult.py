@@ -1,4 +1,4 @@
-"""Class of the results of all collectives."""
+"""Result class of all collectives."""
 
 from __future__ import annotations
 
@@ -18,13 +18,13 @@ from mpinet.commands.fields import (
 )
 from mpinet.commands.result import Result
 
-SEVERAL = When("of several items, of groups, with faults, or through switches that forward,")
+SEVERAL = When("of several items, of groups, with faults, or with ``--switches forward``,")
 
 
 class CollectiveResult(Result):
-    """Result of a collective; the table of `mpinet.commands.algorithms` says which fields it has.
+    """Result of a collective; the table in `mpinet.commands.algorithms` lists the fields of each.
 
-    The field ``value`` is ``result["value"]``.
+    The field ``value`` is read as ``result["value"]``.
     """
 
     items: Annotated[Positive, SEVERAL]
@@ -40,25 +40,23 @@ class CollectiveResult(Result):
     by_orbit: Annotated[
         bool,
         When("by ``translations``"),
-        "whether one processor's messages were checked, and stand for all",
+        "true if one processor's messages were checked for all",
     ]
     skipped: Skipped
     schedule_sha256: Annotated[
         Hash, When("with ``--schedule``, or ``--schedule-out``, which writes the hashed lines,")
     ]
-    bandwidth: Annotated[
-        tuple[Positive, Positive] | None, SEVERAL, "so many items in so many steps"
-    ]
+    bandwidth: Annotated[tuple[Positive, Positive] | None, SEVERAL, "items and steps"]
     intact_steps: Annotated[Count, When("with ``--faults``"), "steps without the faults"]
     intact_bound: Annotated[Count | None, When("with ``--faults``"), "their lower bound"]
-    groups: Annotated[list[GroupFound], When("of several groups"), "what each takes alone"]
+    groups: Annotated[list[GroupFound], When("of several groups"), "each with its steps alone"]
 
     beside_: ClassVar = {"value": Annotated[int, "of item 0, 0..2^64-1"]}
 
     @classmethod
     def hints_for(cls, command: str) -> dict[str, Any]:
-        """Return the types of the fields that a collective has, in their order."""
-        # A result is hashed by its digest, so that mypy takes the class for one without a hash.
+        """Return the types of the result fields of one collective, in order."""
+        # Results define `__hash__`, which makes mypy reject this class as an argument.
         kind: Any = cls
         row, hints = COLLECTIVES[command], hints_of(kind)
         some = {name for each in COLLECTIVES.values() for name in each.shows} - {*row.shows}

@@ -1,7 +1,7 @@
 """Commands of the collectives.
 
-Each is a function, whose signature says what it takes, and a row of the table in
-`mpinet.commands.algorithms`, which says how it is run.
+Each command is a function, whose signature lists the options, and a row of the table in
+`mpinet.commands.algorithms`, which names the programs.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ __all__ = [
     "scatter",
 ]
 
-One = Annotated[Place, Typed("Processor that has all items, or gets them: a number or an address.")]
+One = Annotated[Place, Typed("Root, which sends or receives all items: number or address.")]
 
 
 @dataclass(frozen=True)
@@ -62,7 +62,7 @@ class GossipOptions(ItemOptions):
     _: KW_ONLY
     algorithm: Annotated[str | None, Typed(algorithm_help("gossip"), metavar="NAME")] = None
     items: int = 1
-    """Items of every processor, sent in a pipeline where there are more than one."""
+    """Items of each processor; more than one item is sent in a pipeline."""
 
 
 gossip = function_with(GossipOptions, CollectiveResult, Views, SavedOften, Common)
@@ -70,7 +70,7 @@ gossip = function_with(GossipOptions, CollectiveResult, Views, SavedOften, Commo
 
 @dataclass(frozen=True)
 class ScatterOptions(RootedOptions):
-    """Bring a different item from one processor to every other (collective).
+    """Bring a different item from one processor to each other processor (collective).
 
     Examples
     --------
@@ -94,7 +94,7 @@ scatter = function_with(ScatterOptions, CollectiveResult, Views, SavedOften, Com
 
 @dataclass(frozen=True)
 class GatherOptions(RootedOptions):
-    """Bring an item from every processor to one (collective).
+    """Bring an item from each processor to one processor (collective).
 
     Examples
     --------
@@ -118,7 +118,7 @@ gather = function_with(GatherOptions, CollectiveResult, Views, SavedOften, Commo
 
 @dataclass(frozen=True)
 class ExchangeOptions(ManyOptions):
-    """Bring a different item from every processor to every other (collective).
+    """Bring a different item from each processor to each other processor (collective).
 
     Examples
     --------
@@ -136,7 +136,7 @@ class ExchangeOptions(ManyOptions):
     routing: RoutingName = None
     algorithm: Annotated[str | None, Typed(algorithm_help("exchange"), metavar="NAME")] = None
     items: int = 1
-    """Items from every processor to every other; more than one go by ``farthest``."""
+    """Items from each processor to each other processor; more than one item needs ``farthest``."""
 
 
 exchange = function_with(ExchangeOptions, CollectiveResult, Views, SavedOften, Common)
@@ -144,7 +144,7 @@ exchange = function_with(ExchangeOptions, CollectiveResult, Views, SavedOften, C
 
 @dataclass(frozen=True)
 class ReduceOptions(RootedOptions, ReductionOptions):
-    """Combine the items of all processors at one (collective).
+    """Combine the items of all processors at one processor (collective).
 
     Examples
     --------
@@ -161,11 +161,11 @@ class ReduceOptions(RootedOptions, ReductionOptions):
     _: KW_ONLY
     operator: Operator = "min"
     root: Place = 0
-    """Processor that learns the value: a number or an address."""
+    """Processor that gets the combined value: number or address."""
     algorithm: Annotated[str | None, Typed(algorithm_help("reduce"), metavar="NAME")] = None
     items: int = 1
-    """Items of every processor, each of which is combined with the others'; in a pipeline where
-    there are more than one."""
+    """Items of each processor, combined item by item with the items of all other processors. More
+    than one item is sent in a pipeline."""
 
 
 reduce = function_with(ReduceOptions, CollectiveResult, Views, SavedOften, Common)
@@ -173,13 +173,13 @@ reduce = function_with(ReduceOptions, CollectiveResult, Views, SavedOften, Commo
 
 @dataclass(frozen=True)
 class AllreduceOptions(ReductionOptions):
-    """Combine the items of all processors at all of them (collective).
+    """Combine the items of all processors; all processors get the result (collective).
 
     Returns
     -------
     Result
-        There are always items and bandwidth; ``optimum --items`` has the certificates of bounds.
-        See docs/how-to/pipelines.
+        The fields ``items`` and ``bandwidth`` are always present. ``optimum --items`` gives
+        certificates for bounds. See docs/how-to/pipelines.
 
     Examples
     --------
@@ -201,7 +201,7 @@ class AllreduceOptions(ReductionOptions):
     """Operator on two items; sums are taken modulo 2^64."""
     algorithm: Annotated[str | None, Typed(algorithm_help("allreduce"), metavar="NAME")] = None
     items: int = 1
-    """Items of every processor, each of which is combined with those of the others."""
+    """Items of each processor; item i is combined with item i of all other processors."""
 
 
 allreduce = function_with(AllreduceOptions, CollectiveResult, Views, SavedOften, Common)
@@ -209,15 +209,18 @@ allreduce = function_with(AllreduceOptions, CollectiveResult, Views, SavedOften,
 
 @dataclass(frozen=True)
 class ReduceScatterOptions(ReductionOptions):
-    """Combine items of all processors, each at one of them (collective).
+    """Combine items of all processors; each processor gets its own part (collective).
 
-    Every processor has an item for each, which comes to what all have for it: a gossip backwards.
+    Every processor has one item for each processor. The items for a processor are combined on their
+    way: a gossip in reverse.
 
 
     Returns
     -------
     Result
-        There are always items and bandwidth; ``optimum`` has the certificates of bounds.
+        The fields ``items`` and ``bandwidth`` are always present. ``optimum`` gives certificates
+        for
+        bounds.
 
     Examples
     --------
@@ -238,7 +241,7 @@ class ReduceScatterOptions(ReductionOptions):
     operator: Operator = "min"
     algorithm: Annotated[str | None, Typed(algorithm_help("reducescatter"), metavar="NAME")] = None
     items: int = 1
-    """Items that are combined at each processor."""
+    """Items combined at each processor."""
 
 
 reducescatter = function_with(ReduceScatterOptions, CollectiveResult, Views, SavedOften, Common)
@@ -246,7 +249,7 @@ reducescatter = function_with(ReduceScatterOptions, CollectiveResult, Views, Sav
 
 @dataclass(frozen=True)
 class CirculateOptions(CollectiveOptions):
-    """Let every item visit all processors of its subcube (collective).
+    """Send every item through all processors of its subcube (collective).
 
     Examples
     --------
@@ -262,7 +265,8 @@ class CirculateOptions(CollectiveOptions):
     command = "circulate"
     _: KW_ONLY
     dimensions: int | None = None
-    """Number of low dimensions of the subcubes in which items circulate; default: all."""
+    """Dimension of the subcubes in which items circulate, made of the lowest dimensions; default:
+    all."""
     algorithm: Pairing = None
 
 
@@ -270,4 +274,4 @@ circulate = function_with(CirculateOptions, CollectiveResult, Views, SavedOften,
 
 
 allgather, alltoall, reduce_scatter = gossip, exchange, reducescatter
-"""Names of MPI for these."""
+"""Names of these collectives in MPI."""

@@ -1,4 +1,4 @@
-"""``mpinet compare``: networks side by side."""
+"""``mpinet compare``: compare networks in a table."""
 
 from __future__ import annotations
 
@@ -12,11 +12,11 @@ from mpinet.commands.optionrecords import Common, Options, Seed, Several, Typed
 from mpinet.commands.options import Picture, joined
 from mpinet.commands.result import ListResult
 
-NAMED = When("where ``--only`` names them")
+NAMED = When("if named in ``--only``")
 
 
 class CompareRow(Fields):
-    """A network's measures; null where one is left out."""
+    """Measures of a network; null for a measure that was left out."""
 
     topology: str
     processors: Count
@@ -36,15 +36,13 @@ class CompareRow(Fields):
     gossip: Count | None
     exchange: Count | None
     ascend: Count | None
-    routers: Annotated[
-        Count | None, NAMED, "switches, or all nodes where processors forward messages themselves"
-    ]
-    ports: Annotated[Count | None, NAMED, "wired ports of routers, those to processors, too"]
+    routers: Annotated[Count | None, NAMED, "switches, or all nodes if processors forward messages"]
+    ports: Annotated[Count | None, NAMED, "wired ports of routers, including ports to processors"]
     cables: Annotated[Count | None, NAMED, "links between routers; busses"]
     optimum: Annotated[
         Range | None,
         NAMED,
-        "fewest steps of a one-port broadcast from 0; the digest leaves out one not known exactly",
+        "fewest steps of a one-port broadcast from 0; in the digest only if exact",
     ]
     saturation: Annotated[float | None, NAMED]
     left_out: Annotated[dict[str, str], "reasons by column"]
@@ -56,12 +54,12 @@ class CompareResult(ListResult[CompareRow]):
 
 @dataclass(frozen=True)
 class CompareOptions(Options):
-    """Put networks side by side: sizes, distances, cuts, costs, steps of collectives (collective).
+    """Compare networks: sizes, distances, cuts, costs, and steps of collectives (collective).
 
     Returns
     -------
     Result
-        A value is null where it is left out.
+        A value is null if it was left out.
 
     Examples
     --------
@@ -81,17 +79,16 @@ class CompareOptions(Options):
         str | Several[str] | None,
         Typed(read=str, metavar="COLUMN,..", normal=joined, several="diameter,bisection"),
     ] = None
-    """Names of columns, joined by commas, such as ``diameter,bisection``; default: all but what
-    building costs (``routers``, ``ports``, ``cables``), ``saturation`` and ``optimum``."""
+    """Names of columns, joined by commas, such as ``diameter,bisection``; default: all except
+    ``routers``, ``ports``, ``cables``, ``saturation`` and ``optimum``."""
     effort: Annotated[float, Typed(metavar="SECONDS")] = 0.1
-    """Seconds of search for an exact bisection, counted in work, and for the fewest steps of a
-    broadcast (``optimum``), on the clock. A bisection, ``connectivity``, ``vertex_transitive`` and
-    ``exchange`` are left out where they would take more than 30 times as long, by work counted in
-    advance."""
+    """Seconds of search for the fewest steps of a broadcast (``optimum``), and estimated seconds
+    for an exact bisection. A bisection, ``connectivity``, ``vertex_transitive`` or ``exchange`` is
+    left out if its estimated work exceeds 30 times this value."""
     format: Literal["table", "csv", "latex"] = "table"
     """Format of the printed table."""
     output: Picture = None
-    """File that the table is written to, too."""
+    """File for a copy of the table."""
     seed: Seed = 0
 
 

@@ -1,4 +1,4 @@
-"""``mpinet demo``: four runs on several ranks, held against closed forms; pictures."""
+"""``mpinet demo``: run four jobs on several ranks, and compare results with closed forms."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from mpinet.commands.optionrecords import Options, Typed
 
 @dataclass(frozen=True, kw_only=True)
 class DemoOptions(Options):
-    """Run four jobs whose results are known by closed forms; 1 unless every one is as they say.
+    """Run four jobs with known results; the exit status is 1 if a result differs.
 
     Returns
     -------
@@ -29,12 +29,12 @@ class DemoOptions(Options):
 
     command = "demo"
     ranks: Annotated[int | None, Typed(words=("-n",), metavar="R")] = None
-    """Ranks; default: 4, and 1 where there is no MPI launcher."""
+    """Number of ranks; default: 4, or 1 without an MPI launcher."""
     results: Annotated[Path | None, Typed(metavar="FOLDER")] = None
     """Folder for the result documents."""
     page: Annotated[str | None, Typed(metavar="FILE")] = None
-    """Page with two pictures, where matplotlib is installed, and a third one, where Numba is too;
-    default: demo.html, in the results folder if there is one; none: no page."""
+    """HTML page with two pictures if matplotlib is installed, and a third one if Numba is
+    installed; default: demo.html, in the results folder if given; none: no page."""
 
 
 demo = function_with(DemoOptions, int)

@@ -1,4 +1,4 @@
-"""``mpinet doctor``: what this host has for mpinet, and whether its parts belong together."""
+"""``mpinet doctor``: check this host's MPI, launcher, compiler cache and memory."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from mpinet.commands.optionrecords import Options
 
 @dataclass(frozen=True, kw_only=True)
 class DoctorOptions(Options):
-    """Look whether MPI, launcher, compiler cache and memory are as mpinet needs them.
+    """Check whether MPI, launcher, compiler cache and memory of this host work with mpinet.
 
     Returns
     -------
@@ -28,7 +28,7 @@ class DoctorOptions(Options):
     json: bool = False
     """Print one JSON document."""
     compile: bool = False
-    """Compile beforehand what jobs need, on all cores, as far as it is not: no first run waits."""
+    """Compile all kernels in advance, on all cores, so that no first run has to wait."""
 
 
 doctor = function_with(DoctorOptions, int)

@@ -56,17 +56,18 @@ class DrawOptions(Options):
     topology: Network
     _: KW_ONLY
     output: Picture = None
-    """Picture to write: .svg, .pdf, .png, or .html (a page to move about in). Without one, a
-    notebook shows the result as a picture."""
+    """Picture to write: .svg, .pdf, .png, or .html (an interactive page). In a notebook without
+    this option, the result is shown as a picture."""
     path: Annotated[Sequence[Sequence[int | str]] | None, Typed(metavar=("SRC", "DST"), many=2)] = (
         None
     )
-    """Route to show, between numbers or addresses; may be given several times."""
+    """Route to show, between two processors given by number or address; may be given several times.
+    """
     routes: Annotated[str | None, Typed(metavar="PATTERN")] = None
-    """Traffic pattern whose pairs' routes are shown."""
+    """Traffic pattern whose routes are shown."""
     loads: Annotated[str | None, Typed(metavar="PATTERN")] = None
-    """Traffic pattern: links are coloured by the messages over them when every pair of it sends
-    one, metered by the machine."""
+    """Traffic pattern whose pairs each send one message; links are coloured by the number of
+    messages that they carry, counted by the machine."""
     routing: RoutingName = None
     label: Label = "none"
     """Text at the nodes."""

@@ -1,4 +1,4 @@
-"""``mpinet embed``: a guest network in a host, and a guest's program emulated on it."""
+"""``mpinet embed``: embed a guest network in a host, and emulate a program of the guest."""
 
 from __future__ import annotations
 
@@ -14,16 +14,16 @@ from mpinet.commands.options import MachineOptions, Ports, RoutingName
 from mpinet.commands.result import Result
 
 IDENTITY = "identity"
-"""Word for the embedding of guest node x at host processor x."""
+"""Name of the embedding with guest node x at host processor x."""
 
 
 def images_of(text: str) -> list[int] | str:
-    """Read numbers joined by commas, or a word."""
+    """Read a list of processor numbers, or the word ``identity``."""
     if text == IDENTITY:
         return text
     words = text.split(",")
     if not all(map(is_whole, words)):
-        raise ValueError(f"host processors are numbers U,V,.., not {quoted(text)}")
+        raise ValueError(f"expected host processors U,V,.. or identity, not {quoted(text)}")
     return [int(word) for word in words]
 
 
@@ -47,7 +47,7 @@ class EmbedResult(Result):
 
 @dataclass(frozen=True)
 class EmbedOptions(MachineOptions):
-    """Embed a network in another, and emulate a program of it (collective).
+    """Embed a network in another network, and emulate a program of the guest (collective).
 
     Examples
     --------
@@ -62,20 +62,20 @@ class EmbedOptions(MachineOptions):
 
     command = "embed"
     guest: Annotated[Network, Typed(metavar="GUEST")]
-    """Network that is embedded."""
+    """Network to embed."""
     topology: Annotated[Network, Typed(metavar="HOST")]
-    """Network that the guest runs on, such as ``torus:8x8``."""
+    """Network that hosts the guest, such as ``torus:8x8``."""
     _: KW_ONLY
     images: Annotated[Several[int] | str | None, Typed(metavar="U,V,..", read=images_of)] = None
-    """Host processors of guest nodes 0, 1, .., or ``identity``: node x at processor x; default:
-    identity, but a ring along the host's Hamiltonian cycle where one is known."""
+    """Host processors of guest nodes 0, 1, ..; or ``identity``: node x at processor x. Default:
+    identity, or for a ring the host's Hamiltonian cycle if known."""
     program: Literal["step", "ascend", "descend"] = "step"
-    """Program that is emulated: one step with a message over every guest link, both ways, or ASCEND
-    or DESCEND."""
+    """Program to emulate: step (one step with a message in each direction of every guest link),
+    ascend, or descend."""
     operator: str | None = None
-    """Operator that ``ascend`` or ``descend`` computes."""
+    """Operator of ``ascend`` or ``descend``."""
     routing: RoutingName = None
-    """Routing of the host."""
+    """Routing on the host."""
     ports: Ports = "all"
 
 

@@ -1,4 +1,4 @@
-"""``mpinet exec``: an mpi4py script, unchanged, on every processor."""
+"""``mpinet exec``: run an unchanged mpi4py script on every processor."""
 
 from __future__ import annotations
 
@@ -10,13 +10,13 @@ from typing import Annotated, Any, ClassVar, Literal
 from mpinet.commands.fields import Count, Fields, Hash, Positive, Unreceived, When
 from mpinet.commands.functions import function_with
 from mpinet.commands.network import Network
-from mpinet.commands.optionrecords import REST, Common, File, Typed, Unsaved, Views, Ways
+from mpinet.commands.optionrecords import REST, Common, File, In, Typed, Unsaved, Views, Ways
 from mpinet.commands.options import MachineOptions, Placed, Ports, RoutingName, joined
 from mpinet.commands.result import Result
 
 
 class Cost(Fields):
-    """Cost of a kind of MPI call."""
+    """Calls of one MPI function, with their messages, hops, bytes and steps."""
 
     call: str
     calls: Count
@@ -27,14 +27,14 @@ class Cost(Fields):
 
 
 class LineCost(Cost):
-    """Cost of the calls on a line of a script."""
+    """Calls of one MPI function on one line of a script, with their costs."""
 
     file: str
     line: Count
 
 
 class ConflictRow(Fields):
-    """Accesses to a window's memory that conflict in one epoch."""
+    """Conflicting accesses to a window's memory in one epoch."""
 
     accesses: str
     processor: Count
@@ -55,7 +55,7 @@ class ScriptCall(Fields):
 
 
 class OpenReceive(ScriptCall):
-    """Receives on a line that could have got another message."""
+    """Receives on a line of a script for which another message could have matched."""
 
     times: Positive
     most: Positive
@@ -72,13 +72,13 @@ class Tried(Fields):
 
 
 class LineLoad(ScriptCall):
-    """Messages on a link that a line sends."""
+    """Messages on a link that one line of a script sends."""
 
     messages: Count
 
 
 class BusyDirection(Fields):
-    """Load of a link in one direction, and the three lines that load it most."""
+    """Load of a link in one direction, and the three script lines with the largest share."""
 
     node: Count
     port: Count
@@ -88,7 +88,7 @@ class BusyDirection(Fields):
 
 
 class LongestQueue(Fields):
-    """Most messages that waited at a node in one step, and the first such step."""
+    """Longest queue of messages at a node, and the first step with a queue of this length."""
 
     node: Count
     messages: Count
@@ -96,7 +96,7 @@ class LongestQueue(Fields):
 
 
 class LineWait(ScriptCall):
-    """Steps that processors were in the calls on a line, all together and at most, and who."""
+    """Steps spent in the calls on a line: sum, longest, and processor of the longest."""
 
     steps: Count
     longest: Count
@@ -104,7 +104,7 @@ class LineWait(ScriptCall):
 
 
 class ProcessorWait(Fields):
-    """Steps that a processor was in calls."""
+    """Steps that a processor spent in MPI calls."""
 
     processor: Count
     steps: Count
@@ -118,11 +118,11 @@ USAGE = """--on TOPO [options] (SCRIPT.py | -m MODULE | -c CODE) [ARGS ..]
 
 
 class Failure(Fields):
-    """Processor that has failed."""
+    """Failed processor."""
 
     processor: Count
     step: Count
-    known: Annotated[int, "the step after which others know; -1 if nobody does"]
+    known: Annotated[int, "step after which other processors know of the failure; -1: never"]
 
 
 class ExecResult(Result):
@@ -139,11 +139,11 @@ class ExecResult(Result):
     output_sha256: Hash
     kinds: list[Cost]
     calls: list[LineCost]
-    conflicts: Annotated[list[ConflictRow], When("where there are any,")]
+    conflicts: Annotated[list[ConflictRow], When("with conflicts,")]
     busiest_links: Annotated[list[BusyDirection], METERED, "the ten busiest"]
     longest_queues: Annotated[list[LongestQueue], METERED, "the ten longest"]
     waits: Annotated[list[LineWait], METERED, "by line"]
-    waiting: Annotated[list[ProcessorWait], METERED, "the ten that wait longest"]
+    waiting: Annotated[list[ProcessorWait], METERED, "the ten with the longest waits"]
     open_receives: Annotated[list[OpenReceive], When("with arrivals,")]
     orders: Annotated[Tried, When("with all arrivals,")]
     failed: Annotated[list[Failure], When("with faults,")]
@@ -169,52 +169,56 @@ class ExecOptions(MachineOptions):
 
     command = "exec"
     columns: ClassVar = {"on": "topology", "arg": "arguments"}
-    script: Annotated[Path | str, Typed(many=REST, metavar="SCRIPT.py ARGS ..")]
-    """mpi4py script, and its arguments."""
+    script: Annotated[Path | str, Typed(many=REST, metavar="SCRIPT.py ARGS .."), In.SCRIPT]
+    """Script that uses mpi4py, and its arguments."""
     on: Annotated[Network, Typed(words=("--on",))]
     _: KW_ONLY
     arg: Annotated[Sequence[str], Typed(within="script")] = ()
-    """Arguments that the script finds in ``sys.argv`` after its name."""
+    """Arguments of the script, in ``sys.argv`` after its name."""
     routing: RoutingName = None
-    """Routing of messages to their targets; default: the network's first (see route)."""
-    packet: Annotated[int | None, Typed(metavar="BYTES")] = None
-    """Bytes of the packets that messages travel in; default: each is one message of the machine."""
-    sends: Literal["buffered", "synchronous"] = "buffered"
-    """Completion of sends: at once (buffered), or when their receives match (synchronous)."""
-    collectives: Literal["tree", "exchange", "binomial", "direct"] | None = None
-    """Partners in collectives; default: the machine's own broadcast tree, partners whose ranks
-    differ in one bit where those are neighbours and the messages no millions, else a binomial
-    tree."""
+    """Routing of messages; default: the network's first routing."""
+    packet: Annotated[int | None, Typed(metavar="BYTES"), In.MESSAGES] = None
+    """Bytes per packet of a message; default: each message is one packet."""
+    sends: Annotated[Literal["buffered", "synchronous"], In.MESSAGES] = "buffered"
+    """Completion of sends: at once (buffered), or when a receive matches (synchronous)."""
+    collectives: Annotated[
+        Literal["tree", "exchange", "binomial", "direct"] | None, In.MESSAGES
+    ] = None
+    """Communication pattern of collectives: tree (the network's broadcast tree), exchange (with
+    ranks that differ in one bit), binomial (tree over ranks), or direct (root to all). Default:
+    exchange if these ranks are neighbours and all processors get the result; else tree, or binomial
+    on networks with switches."""
     ports: Ports = "one"
-    messages: File | None = None
-    """GOAL file for the script as a program of messages, which `replay` plays in time: what every
-    processor sends and receives, and which call on which line does it."""
-    compute: Annotated[float | None, Typed(metavar="FACTOR")] = None
-    """Part of the CPU time measured between calls that is written there, in ns: 1 for all of it;
-    default: 0, no computing, and the same file in every run."""
-    arrivals: Annotated[str | None, Typed(metavar="random|all|ORDER")] = None
-    """Other orders of messages: ``random`` lets receives from any rank get any of those that could
-    come first, drawn by the seed; ``all`` runs the script in every such order until its outcome
-    differs; an order that it has printed is run again."""
-    most_orders: Annotated[int | None, Typed(metavar="N")] = None
-    """Most runs of ``--arrivals all``; default: 1,000."""
+    messages: Annotated[File | None, In.OUTPUT] = None
+    """GOAL file for the script's messages, which ``mpinet replay`` plays in time: all sends and
+    receives of each processor, with the call and the line of each."""
+    compute: Annotated[float | None, Typed(metavar="FACTOR"), In.OUTPUT] = None
+    """Factor for the CPU time measured between MPI calls, written to the GOAL file in ns; default:
+    0, which gives the same file in every run."""
+    arrivals: Annotated[str | None, Typed(metavar="random|all|ORDER"), In.MESSAGES] = None
+    """Order of messages at receives from any rank: ``random`` draws one of the possible messages by
+    the seed; ``all`` runs the script in every order until the outcome differs; an order printed by
+    ``all`` is run again."""
+    most_orders: Annotated[int | None, Typed(metavar="N"), In.MESSAGES] = None
+    """Largest number of runs of ``--arrivals all``; default: 1,000."""
     place: Placed = "identity"
-    loads: bool = False
-    """Meter the loads of links, the queues of messages, and the waits in each call."""
-    spare: Annotated[int, Typed(metavar="N")] = 0
-    """Processors, the last ones, that are left free for those whom the script spawns."""
+    loads: Annotated[bool, In.OUTPUT] = False
+    """Report link loads, message queues, and the waiting time in each call."""
+    spare: Annotated[int, Typed(metavar="N"), In.SCRIPT] = 0
+    """Number of processors, at the end, that stay free for spawned processes."""
     own: Annotated[
         str | Sequence[str] | None,
         Typed(read=str, metavar="PACKAGE,..", normal=joined, several="PACKAGE,PACKAGE"),
+        In.SCRIPT,
     ] = None
-    """Installed packages that every processor loads for itself, as processes do, joined by commas;
-    default: those alone that reach mpi4py when they are imported."""
-    faults: Annotated[str | None, Typed(metavar="node:U@STEP,..")] = None
-    """Processors that fail, each with the step before which its script is over; its links go on."""
+    """Installed packages that each processor loads separately, joined by commas; default: only
+    packages that import mpi4py."""
+    faults: Annotated[str | None, Typed(metavar="node:U@STEP,.."), In.NETWORK] = None
+    """Processors that fail: processor U ends before step STEP, while its links keep working."""
 
     @property
     def shown(self) -> dict[str, Any]:
-        """Module and code, for which a command line may ask instead of a script."""
+        """Module and code that the command line may give instead of a script."""
         return {"module": self.line.module, "code": self.line.code} if self.is_typed else {}
 
 

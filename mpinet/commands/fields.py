@@ -1,9 +1,8 @@
-"""Objects of documents, whose fields are attributes with types.
+"""Typed objects of result documents: the fields of an object are attributes.
 
-The class of a command's result stands beside the command. It is the one place where fields are
-spelt: a type checker reads them there, completion offers them, and the sections Returns, the
-contract's lists and the JSON schema of documents (docs/reference/document.schema.json) are made
-of them.
+The result class of a command lies in the command's module, and is the only place where result
+fields are declared. Type checkers and completion read the class. The sections Returns, the lists of
+the contract and the JSON schema (docs/reference/document.schema.json) are made from the class.
 """
 
 from __future__ import annotations
@@ -26,30 +25,30 @@ T = TypeVar("T")
 
 
 class When(str):
-    """Condition under which a field is in a result: ``Annotated[Count, When("with switches")]``.
+    """Condition under which a result has a field: ``Annotated[Count, When("with switches")]``.
 
-    Any other text in an annotation is a note on the field.
+    A plain text in an annotation is a note on the field instead.
     """
 
 
 Count: TypeAlias = Annotated[int, ("minimum", 0)]
 Lasting: TypeAlias = Annotated[float, ("minimum", 0)]
-"""Time in the unit of the run: an integer where the time is whole, else the nearest float."""
+"""Time in the run's unit: an integer if the time is whole, otherwise the nearest float."""
 Positive: TypeAlias = Annotated[int, ("minimum", 1)]
 Hash: TypeAlias = Annotated[str, ("pattern", "^[0-9a-f]{64}$")]
 
 
 Skipped: TypeAlias = Annotated[
     list[str],
-    When("where candidates would take too much work"),
+    When("if candidates would take too much work"),
     "algorithms that were not compared; not in the digest",
 ]
 
 
 class Fields(dict[str, Any]):
-    """Object of a document, whose fields are attributes, too; a class may say which."""
+    """Object of a document: fields are items and attributes, and subclasses declare them."""
 
-    if not TYPE_CHECKING:  # a checker would take every name, also a misspelt one, for Any
+    if not TYPE_CHECKING:  # checkers would accept misspelt names as Any
 
         def __getattr__(self, name: str) -> Any:
             if name not in self:
@@ -61,21 +60,21 @@ class Fields(dict[str, Any]):
 
 
 class Range(Fields):
-    """Range in which a number is known to lie: not below `lower`, and not above `upper`."""
+    """Inclusive range of an unknown number, from `lower` to `upper`."""
 
     lower: Count
     upper: Count
 
 
 class Phase(Fields):
-    """A part of a collective."""
+    """Phase of a collective."""
 
     name: str
     steps: Count
 
 
 class GroupFound(Fields):
-    """A group beside others: what its collective takes alone."""
+    """One of several groups, with the steps that its collective takes alone."""
 
     group: str
     processors: Positive
@@ -85,7 +84,7 @@ class GroupFound(Fields):
 
 
 class Unreceived(Fields):
-    """Messages that a processor has not received."""
+    """Number of messages that a processor has not received."""
 
     processor: Count
     messages: Count
@@ -93,7 +92,7 @@ class Unreceived(Fields):
 
 @cache
 def hints_of(cls: type) -> dict[str, Any]:
-    """Return the types of the fields that a class names, with what ``Annotated`` adds."""
+    """Return the types of the fields that a class declares, with their ``Annotated`` metadata."""
     hints = get_type_hints(cls, include_extras=True)
     beside: dict[str, Any] = getattr(cls, "beside_", {})
     own = {name: hint for name, hint in hints.items() if name[0] != "_" and name[-1] != "_"}
@@ -101,13 +100,13 @@ def hints_of(cls: type) -> dict[str, Any]:
 
 
 def hints_for(cls: type, command: str) -> dict[str, Any]:
-    """Return the types of the fields in the results of a command; a class may be of several."""
+    """Return the types of the result fields of a command; one class may serve several commands."""
     chosen: dict[str, Any] = getattr(cls, "hints_for", lambda _: hints_of(cls))(command)
     return chosen
 
 
 def picked(cls: type, *found: object) -> dict[str, Any]:
-    """Return the fields that a class names, each of the first object that has it as attribute."""
+    """Return the values of a class's fields, each from the first object with the attribute."""
     return {
         name: next(getattr(one, name) for one in found if hasattr(one, name))
         for name in hints_of(cls)
@@ -116,29 +115,29 @@ def picked(cls: type, *found: object) -> dict[str, Any]:
 
 
 def plain_of(hint: Any) -> Any:
-    """Strip what ``Annotated`` adds to a type."""
+    """Strip ``Annotated`` from a type."""
     return plain_of(get_args(hint)[0]) if get_origin(hint) is Annotated else hint
 
 
 def said_of(hint: Any, kind: type[T]) -> list[T]:
-    """Return what ``Annotated`` adds to a type: its conditions, notes or limits, by their class."""
+    """Return the ``Annotated`` metadata of one class: the conditions, notes or limits of a type."""
     added = hint.__metadata__ if get_origin(hint) is Annotated else ()
-    # A condition is a text, too: isinstance would take it for a note.
+    # A condition is also a text, so isinstance would count it as a note.
     return [one for one in added if type(one) is kind]
 
 
 def row_of(cls: type) -> type[Any] | None:
-    """Return the class of the objects in a result that is a list; None if it is none."""
+    """Return the row class of a result that is a list; None for other results."""
     parts = [part for base in getattr(cls, "__orig_bases__", ()) for part in get_args(base)]
     rows = [part for part in parts if isinstance(part, type) and issubclass(part, Fields)]
     return rows[0] if rows else None
 
 
 def listed(cls: type, command: str = "") -> str:
-    """List the fields of a class as the contract does, each with what is in it and its note.
+    """List the fields of a class as the contract does, each with its parts and its note.
 
-    Fields that are not in every result stand behind the others, after their condition. Of the class
-    of several commands the fields of `command` are listed.
+    Conditional fields come last, each group after its condition. If the class serves several
+    commands, the fields of `command` are listed.
     """
     if row := row_of(cls):
         return f"list of {listed(row)}"
@@ -154,7 +153,7 @@ def listed(cls: type, command: str = "") -> str:
 
 
 def _within(hint: Any) -> str:
-    """List the fields of the objects that a field holds, in brackets; empty if it holds none."""
+    """List the fields of the objects in a field, in brackets; empty for plain values."""
     if (kind := _class_in(hint)) is not Fields:
         return f" {{{listed(kind)}}}"
     parts = [get_args(kind)[0] for kind in _kinds(hint) if get_origin(kind) is list]
@@ -163,38 +162,38 @@ def _within(hint: Any) -> str:
 
 
 def opened(value: Any, hint: Any = None) -> Any:
-    """Return a field's value, whose own fields are attributes.
+    """Return a field's value with attribute access to its own fields.
 
     Parameters
     ----------
     value : object
-        As JSON has it.
+        A JSON value.
     hint : type, optional
-        What its class says of it.
+        The type that the class declares for the field.
     """
     if isinstance(value, dict):
         return _class_in(hint)(value)
     if isinstance(value, list):
         items = [get_args(kind)[0] for kind in _kinds(hint) if get_origin(kind) is list]
-        # A list may be of objects whose class no hint names, as in results of measures.
+        # The objects in a list may have no declared class, as in results of measures.
         return [opened(item, items[0] if items else None) for item in value]
     return value
 
 
 def missing(name: str, fields: dict[str, Any]) -> str:
-    """Return the sentence on a field that is not there."""
-    there = f"there are {', '.join(fields)}" if fields else "it is empty"
+    """Return the error sentence for a missing field."""
+    there = f"the fields are {', '.join(fields)}" if fields else "the object is empty"
     return f"there is no field {name!r}; {there}"
 
 
 def _kinds(hint: Any) -> list[Any]:
-    """Return the types that a hint is a union of."""
+    """Return the members of a union type, or the type itself."""
     hint = plain_of(hint)
     parts = get_args(hint) if get_origin(hint) in (Union, UnionType) else (hint,)
     return [plain_of(part) for part in parts]
 
 
 def _class_in(hint: Any) -> type[Fields]:
-    """Return the class of an object that a hint allows; `Fields` if it names none."""
+    """Return the object class that a type allows; `Fields` if the type names none."""
     named = [kind for kind in _kinds(hint) if isinstance(kind, type) and issubclass(kind, Fields)]
     return named[0] if named else Fields

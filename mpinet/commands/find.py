@@ -1,4 +1,4 @@
-"""``mpinet find``: the best networks for a number of processors and a degree."""
+"""``mpinet find``: find the best networks for a number of processors and a degree."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import Annotated, TypeVar
 
 from mpinet.commands.fields import Count, Fields, Hash, When
 from mpinet.commands.functions import function_with
-from mpinet.commands.optionrecords import Common, Options, Seed, Several, Typed, folder
+from mpinet.commands.optionrecords import Common, In, Options, Seed, Several, Typed, folder
 from mpinet.commands.options import joined
 from mpinet.commands.result import ListResult
 from mpinet.errors import UsageError
@@ -18,7 +18,7 @@ T = TypeVar("T")
 
 
 MOVES = 20_000
-"""Networks that a search tries where nobody says how many."""
+"""Default number of networks that a search tries."""
 
 
 Searched = Annotated[T, When("with ``--search``")]
@@ -39,8 +39,8 @@ class NetworkRow(Fields):
     moore: Count | None
     average_distance: float | None
     cost: Count | None
-    least_average: Annotated[Searched[float], "no network of this degree has less"]
-    symmetry: Annotated[Searched[str], "base nodes, and the group that lifts them"]
+    least_average: Annotated[Searched[float], "lower bound for all networks of this degree"]
+    symmetry: Annotated[Searched[str], "base nodes, and the group of the lift"]
     edges_sha256: Searched[Hash]
 
 
@@ -49,23 +49,23 @@ class FindResult(ListResult[NetworkRow]):
 
 
 def as_range(given: str | int | Sequence[int]) -> str:
-    """Return a number, or the two ends of a range, as they are typed."""
+    """Return a number, or the two ends of a range, as typed text."""
     if isinstance(given, str | int):
         return str(given)
     if len(given) != 2:
-        raise UsageError(f"Processors are a number or two ends of a range, not {given!r}.")
+        raise UsageError(f"processors is a number or a range of two numbers, not {given!r}.")
     return f"{given[0]}..{given[1]}"
 
 
 @dataclass(frozen=True, kw_only=True)
 class FindOptions(Options):
-    """Find the best networks of the whole catalogue, measured (collective).
+    """Find the best networks of the whole catalogue by measuring them (collective).
 
     Returns
     -------
     Result
-        With ``--search``, ``topology`` is a circulant by its name, ``graph:search-1.edges`` with
-        ``--save``, and otherwise empty.
+        With ``--search``, ``topology`` is the string of a circulant, ``graph:search-1.edges`` with
+        ``--save``, and empty for other networks.
 
     Examples
     --------
@@ -82,15 +82,15 @@ class FindOptions(Options):
     processors: Annotated[
         str | int | Several[int], Typed(read=str, metavar="A..B", normal=as_range)
     ]
-    """Number of processors, ``512``, or a range: ``500..520`` typed, ``(500, 520)`` in Python."""
+    """Number of processors, ``512``, or a range, ``500..520`` (in Python ``(500, 520)``)."""
     degree: Annotated[str | int | None, Typed(read=str, metavar="..K")] = None
     """Largest degree: ``4``, or ``..4``."""
     minimise: Annotated[
         str | Sequence[str],
         Typed(read=str, metavar="WHAT,..", normal=joined, several="diameter,average"),
     ] = "diameter,average"
-    """Measures to minimise, joined by commas, the most important one first: diameter, average,
-    degree, links, cost (degree times diameter), processors."""
+    """Measures to minimise, most important first, joined by commas: diameter, average, degree,
+    links, cost (degree times diameter), processors."""
     families: Annotated[
         str | Several[str] | None,
         Typed(read=str, metavar="NAME,..", normal=joined, several="torus,hypercube"),
@@ -98,16 +98,18 @@ class FindOptions(Options):
     """Families to search, joined by commas; default: all."""
     best: int = 10
     """Number of networks to list."""
-    search: bool = False
+    search: Annotated[bool, In.SEARCH] = False
     """Search beyond the catalogue: circulants, Cayley graphs and other lifts by a group of
-    symmetries, changed link by link, for the least diameter and then the least mean distance."""
-    moves: Annotated[int, Typed(metavar="NUMBER")] = MOVES
-    """Networks that ``--search`` tries, each by a flood."""
-    save: Folder = None
-    """Folder for the links of the networks that ``--search`` lists, ``search-1.edges`` and on,
-    which ``graph:FILE`` reads; is made."""
-    journal: Folder = None
-    """Folder in which ``--search`` writes down each round of a chain, and goes on from there."""
+    symmetries. The search changes links, and minimises first the diameter and then the mean
+    distance."""
+    moves: Annotated[int, Typed(metavar="NUMBER"), In.SEARCH] = MOVES
+    """Number of networks that ``--search`` tries; each trial is one flood."""
+    save: Annotated[Folder, In.SEARCH] = None
+    """Folder for the links of the listed networks of ``--search``: ``search-1.edges`` and so on,
+    readable as ``graph:FILE``."""
+    journal: Annotated[Folder, In.SEARCH] = None
+    """Folder in which ``--search`` saves each round of a chain; an interrupted search continues
+    there."""
     seed: Seed = 0
 
 

@@ -40,7 +40,7 @@ class FloodOptions(MachineOptions):
     topology: Network
     _: KW_ONLY
     root: Place = 0
-    """Node where the flood starts: a number or an address."""
+    """Node where the flood starts: number or address."""
     ports: Ports = "all"
 
 

@@ -1,4 +1,4 @@
-"""``mpinet schedule generate``: write a textbook's collective as a program of messages."""
+"""``mpinet schedule generate``: write a textbook collective as a program of messages."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ class GeneratedResult(Result):
 
 @dataclass(frozen=True)
 class GenerateOptions(Options):
-    """Write a collective of the textbooks as a program of messages, by rank 0 (collective).
+    """Write a textbook algorithm of a collective as a program of messages, by rank 0 (collective).
 
     Returns
     -------
@@ -50,9 +50,9 @@ class GenerateOptions(Options):
     command = "schedule generate"
     columns: ClassVar = {"out": "file"}
     program: Annotated[str, Typed(metavar="PROGRAM")]
-    """COLLECTIVE:ALGORITHM,BYTES,processors=P[,segment=BYTES][,root=R], or an exchange in which all
-    do the same, exchange:halo,BYTES,sides=AxB[,rounds=R][,calc=TIME]; the algorithms are in
-    ``docs/reference/time.md``."""
+    """COLLECTIVE:ALGORITHM,BYTES,processors=P[,segment=BYTES][,root=R]; or a halo exchange of all
+    processors, exchange:halo,BYTES,sides=AxB[,rounds=R][,calc=TIME]. ``docs/reference/time.md``
+    lists the algorithms."""
     _: KW_ONLY
     out: File
     """GOAL file to write."""

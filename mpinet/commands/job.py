@@ -1,4 +1,4 @@
-"""Jobs: what a command's `prepare` returns, and a session runs on all ranks."""
+"""Jobs: a command's `prepare` returns a job, and a session runs the job on all ranks."""
 
 from __future__ import annotations
 
@@ -22,89 +22,90 @@ if TYPE_CHECKING:
     from mpinet.programs.rehearsal.rehearsal import Rehearsal
 
 Watch = Callable[..., None]
-"""Function called with the work done so far, and with all of the work if that is known."""
+"""Function called with the work done so far, and with the total work if known."""
 
 
 SIMPLE_REASONS = (None, "distance", "growth", "ends", "hops")
-"""Reasons of most lower bounds; digests and screens leave them out, as in older results."""
+"""Values of ``lower_by`` without a certificate; digests and printed results leave them out, so
+older digests stay valid."""
 
 
 def without_simple_reason(result: Any) -> Any:
-    """Return a result without its ``lower_by``, if that is no kind of certificate."""
+    """Return a result without ``lower_by`` if the field names no kind of certificate."""
     if not isinstance(result, dict) or result.get("lower_by") not in SIMPLE_REASONS:
         return result
     return {name: value for name, value in result.items() if name != "lower_by"}
 
 
 def _silent(text: str) -> None:
-    """Show nothing."""
+    """Ignore the text."""
 
 
 def without_skipped(result: Any) -> Any:
-    """Return a result without the skipped candidates, which no digest covers."""
+    """Return a result without the skipped candidates, because no digest covers them."""
     if not isinstance(result, dict):
         return result
     return {name: value for name, value in result.items() if name != "skipped"}
 
 
 def skipped_field(names: Sequence[str]) -> Row:
-    """Return a result's field for candidates that were not compared; empty if all were."""
+    """Return the result field for candidates that were not compared; empty if all were compared."""
     return {"skipped": [*names]} if names else {}
 
 
 @dataclass(eq=False, repr=False)
 class Job:
-    """A command's work; commands override `run` and, for people, `show`.
+    """Work of a command; commands override `run`, and `show` for printed results.
 
-    A job is a dataclass: its fields are what `prepare` has found.
+    A job is a dataclass. Its fields are the findings of `prepare`.
     """
 
     topology: str | None = field(default=None, init=False)
     """Canonical string of the network."""
     unit: str = field(default="steps", init=False)
-    """Unit of the progress."""
+    """Unit of the progress display."""
     time_unit: str | None = field(default=None, init=False)
-    """Unit of the simulated times in the result; None without such times."""
+    """Unit of the simulated times in the result; None without simulated times."""
     model: dict[str, Any] = field(default_factory=dict, init=False)
     """The machine's port model, for the result document; empty without a machine."""
     crossing: dict[str, Any] = field(default_factory=dict, init=False)
-    """Distribution of the machine over the ranks, and the messages between ranks; empty if the
-    command does not report it."""
+    """Distribution of the machine over the ranks, and messages between ranks; empty if the command
+    does not report them."""
     preparation: dict[str, int] = field(default_factory=dict, init=False)
-    """Steps and messages by which the processors of a collective learned their part before, on a
-    machine beside; empty for other commands."""
+    """Steps and messages by which the processors learned their part of a collective beforehand, on
+    a separate machine; empty for other commands."""
     completed: Options | None = field(default=None, init=False)
-    """The options with what a file adds to them; None: as they were given."""
+    """Options completed by the contents of a file; None: the options as given."""
     plot: dict[str, Any] = field(default_factory=dict, init=False)
-    """Defaults of `mpinet plot` for the results; of a sweep only."""
-    # A plain function as default would be an attribute of the class, and be called with the job as
-    # its argument.
+    """Default options of ``mpinet plot`` for the results; only a sweep has any."""
+    # A plain function as default would become a method of the class, and get the job as its first
+    # argument.
     say: Callable[[str], None] = field(default_factory=lambda: _silent, init=False)
-    """Shows a line where progress is shown."""
+    """Prints a line next to the progress display."""
     warn: Callable[[str], None] = field(default_factory=lambda: warnings.warn, init=False)
-    """Shows a sentence that nobody should miss, before or while the job is done."""
+    """Prints a warning before or during the run."""
 
     def note_crossing(self, machine: Machine) -> None:
-        """Note what has crossed between the ranks of the machine (collective)."""
+        """Store the number of messages and bytes between the ranks of the machine (collective)."""
         self.crossing = {"mapping": machine.mapping.name, **asdict(machine.crossing)}
 
     def needs(self, ranks: int) -> int:
-        """Bytes that the neediest of `ranks` ranks needs; 0: too few to check."""
+        """Return the bytes of the rank that needs most memory; 0: no check needed."""
         return 0
 
     def needs_once(self, ranks: int) -> int:
-        """Bytes of these that one rank alone needs, such as the queue at a root."""
+        """Return the part of these bytes that only one rank needs, such as a root's queue."""
         return 0
 
     def require_room(self, transport: Local) -> None:
-        """Refuse a run for which its hosts have too little memory (collective).
+        """Raise an error on every rank if the hosts have too little memory (collective).
 
         Raises
         ------
         TooLarge
-            What it needs, what there is, and what would do.
+            The text states the needed and the available memory, and what would be enough.
         """
-        # Asking all hosts for their free memory takes a collective call, which small runs save.
+        # A query of all hosts for free memory costs a collective call, which small runs save.
         if not self.needs(transport.size):
             return
         from mpinet.machine.room import Need, require_room
@@ -116,28 +117,28 @@ class Job:
 
     @property
     def title(self) -> str:
-        """Name of the run in sentences."""
+        """Name of the run in messages."""
         return f"A run on {self.topology}"
 
     def run(self, transport: Local, watch: Watch) -> Any:
-        """Do the command's work (collective).
+        """Run the command (collective).
 
         Parameters
         ----------
         transport : Local
             The ranks.
         watch : callable
-            Called with how far the work is.
+            Called with the progress of the work.
 
         Returns
         -------
         object
-            The result; on rank 0 it has to be whole.
+            The result; it must be complete on rank 0.
         """
         raise NotImplementedError
 
     def keep(self, transport: Local) -> None:
-        """Write the files that a run leaves beside its result (collective).
+        """Write the files of a run other than its result (collective).
 
         Parameters
         ----------
@@ -146,7 +147,7 @@ class Job:
         """
 
     def rehearse(self, dry: Dry) -> Rehearsal:
-        """Play one rank of many on one process.
+        """Run one rank of many on one process, for ``mpinet predict``.
 
         Parameters
         ----------
@@ -156,26 +157,26 @@ class Job:
         raise NotImplementedError
 
     def show(self, result: Any) -> str:
-        """Format the result, given as JSON values, for a person."""
+        """Format the result (JSON values) as text."""
         return fields(result)
 
     def picture(self) -> str:
-        """Return an SVG of the result, for a notebook; empty if there is none."""
+        """Return an SVG of the result for a notebook; empty if there is no picture."""
         return ""
 
     has_curves = False
-    """True if the result is curves, which `plotted` draws."""
+    """True if the result is a set of curves, which `plotted` draws."""
 
     def plotted(self, result: Any, file: Path) -> None:
-        """Draw the result's curves, given as JSON values; the file's ending says how."""
+        """Draw the result's curves (JSON values) in the format of the file's ending."""
         raise NotImplementedError
 
     def is_soon_redone(self, result: Any) -> bool:
-        """Return whether a notebook may make the run again, recorded, to show a picture of it."""
+        """Return True if the run is short enough for a notebook to repeat it for a picture."""
         return False
 
     def rows(self, result: Any) -> list[Row]:
-        """Return the result, given as JSON values, as rows of a CSV file."""
+        """Return the result (JSON values) as rows of a CSV file."""
         if isinstance(result, list):
             return result
         return (
@@ -185,28 +186,28 @@ class Job:
         )
 
     def summary(self, result: Any) -> dict[str, Any]:
-        """Count the result, given as JSON values; empty if the command has nothing to count."""
+        """Return counts over the result (JSON values); empty if nothing is counted."""
         return {}
 
     def publish(self, document: dict[str, Any]) -> None:
-        """Write other files that are made from the result's document."""
+        """Write additional files made from the result document."""
 
     def records(self, document: Row, options: Row) -> list[Row]:
-        """Return the rows with the command's options, to be joined with rows of other runs."""
+        """Return the result rows, each extended by the command's options."""
         return identified(document, options, self.rows(document["result"]))
 
     def lasting(self, result: Any) -> Any:
-        """Return the part of the result that is the same in every run, which its digest covers."""
+        """Return the part of the result that is equal in every run; the digest covers this part."""
         return without_skipped(without_simple_reason(result))
 
     def shortfall(self, result: Any) -> str:
-        """Return the sentence on work that a run did not finish; empty if it did."""
+        """Return a sentence on unfinished work; empty if the run finished."""
         if isinstance(result, dict) and result.get("correct") is False:
-            return "The result is not correct: some processor has not what it should have."
+            return "The result is wrong: a processor lacks an item, or has a wrong one."
         return ""
 
     def remarks(self, result: Any) -> list[str]:
-        """Return remarks on the result, for standard error."""
+        """Return remarks on the result, which are printed on standard error."""
         return []
 
     def status(self, result: Any) -> int:
@@ -216,7 +217,7 @@ class Job:
 
 @dataclass(eq=False, repr=False)
 class NetworkJob(Job):
-    """A job about one network."""
+    """A job on one network."""
 
     network: Topology
 
@@ -226,35 +227,35 @@ class NetworkJob(Job):
 
 @dataclass(eq=False, repr=False)
 class Listing(Job):
-    """Rows that are known before the run; people see some of their fields as a table."""
+    """A job whose rows are known before the run; the printed table shows some of their fields."""
 
     listed: list[Row]
     columns: Mapping[str, str]
-    """Fields that people see, by their headings."""
+    """Printed fields of a row, by table heading."""
 
     def run(self, transport: Local, watch: Watch) -> list[Row]:
         """Return the rows."""
         return self.listed
 
     def show(self, result: list[Row]) -> str:
-        """Format a line per row."""
+        """Format the rows as a table, one line per row."""
         rows = [[row[name] for name in self.columns.values()] for row in result]
         return table(rows, [*self.columns])
 
 
 class Done(Job):
-    """Record of a job that was done, for a result that is copied or goes to another process.
+    """Record of a finished job, for a result that is copied or sent to another process.
 
     Parameters
     ----------
     job : Job
         The job.
     options : Options
-        The command's options; curves are drawn of a job that is prepared anew by them.
+        The command's options. Curves are drawn by a job prepared again from them.
     document : dict
         The result's document.
     values : dict
-        The options as rows have them.
+        The options as in result rows.
     """
 
     def __init__(self, job: Job, options: Options, document: dict[str, Any], values: Row):
@@ -272,7 +273,7 @@ class Done(Job):
         return self._text
 
     def shortfall(self, result: Any) -> str:
-        """Return the sentence on work that the run did not finish."""
+        """Return the sentence on unfinished work."""
         return self._shortfall
 
     def records(self, document: Row, options: Row) -> list[Row]:
@@ -280,27 +281,27 @@ class Done(Job):
         return deepcopy(self._records)
 
     def picture(self) -> str:
-        """Return the picture of the result, if it has one."""
+        """Return the picture of the result; empty if there is none."""
         return self._picture
 
     def is_soon_redone(self, result: Any) -> bool:
-        """Return whether a notebook may make the run again."""
+        """Return True if a notebook may repeat the run."""
         return self._is_soon_redone
 
     def plotted(self, result: Any, file: Path) -> None:
         """Draw the curves as the command does."""
-        # Jobs lie above this room, so that no import statement may name them.
+        # The room of jobs lies above this one, so an import statement is not allowed.
         module = import_module("mpinet.jobs").module_of(self._options.command)
         module.prepare(self._options).plotted(result, file)
 
 
 class Failed(Job):
-    """A job that could not be prepared on this rank."""
+    """A job whose preparation failed on this rank."""
 
     def __init__(self, error: Exception):
         super().__init__()
-        # An error on one rank is raised in `run`, where all ranks have met. Raised earlier, the
-        # others would wait for this rank.
+        # The error is raised in `run`, after all ranks have met. Raised earlier, it would leave the
+        # other ranks waiting.
         self._error = error
 
     def run(self, transport: Local, watch: Watch) -> Any:

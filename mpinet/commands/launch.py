@@ -15,10 +15,11 @@ USAGE = """-n R [--hostfile FILE] [--host LIST] [--mpirun PATH] [--watchdog S] [
 
 @dataclass(frozen=True)
 class LaunchOptions(Options):
-    """Run a command on several ranks, by the MPI launcher of this installation.
+    """Run a command on several ranks, with the MPI launcher of this installation.
 
-    All words are for the launch script, which reads its options itself, ``-h`` among them: this
-    process becomes it, and ends with the command's exit status. ``--slurm`` prints a batch script.
+    All words go to the launch script, which reads its own options, including ``-h``. The script
+    replaces this process, and ends with the command's exit status. ``--slurm`` prints a batch
+    script.
 
     Returns
     -------

@@ -1,4 +1,4 @@
-"""Result of ``mpinet load``: curves, their points, and what each point measured."""
+"""Result of ``mpinet load``: curves, their points, and the measurements of each point."""
 
 from __future__ import annotations
 
@@ -21,11 +21,11 @@ class LatencyOfKind(Fields):
 
 
 MORE = When("of a mix of more than two patterns, as many as there are")
-"""Condition for what is told of priorities between the first and the last."""
+"""Condition for the fields of middle priorities."""
 
 
 class LatencyByKind(Fields):
-    """Latencies of each kind of messages: by length, by priority, or of requests and replies."""
+    """Latencies of each kind of message: by length, by priority, or requests and replies."""
 
     short: Annotated[LatencyOfKind, When("of two lengths")]
     long: Annotated[LatencyOfKind, When("of two lengths")]
@@ -43,7 +43,7 @@ class LatencyByKind(Fields):
 
 
 class RateOfKind(Fields):
-    """Flits of one kind of messages in the window, and by processor and step."""
+    """Flits of one kind of message in the window, as totals and per processor and step."""
 
     generated_flits: Count
     accepted_flits: Count
@@ -65,7 +65,7 @@ class RatesByKind(Fields):
 
 
 class ProgramPlayed(Fields):
-    """Steps after which a program and each of its processors were done; what never was."""
+    """End times of a program and its processors in steps, and operations without end."""
 
     time: Count
     ends: list[Count]
@@ -75,18 +75,18 @@ class ProgramPlayed(Fields):
 
 
 class AccountOfLoad(Fields):
-    """Fates of all messages of a run, each with the number of messages and of their flits."""
+    """Fates of all messages of a run; each fate has its number of messages and of flits."""
 
     born: list[Count]
     delivered: list[Count]
     undeliverable: list[Count]
-    cut: Annotated[list[Count], "by what died under them"]
+    cut: Annotated[list[Count], "by failed nodes and links"]
     withdrawn: list[Count]
     left: Annotated[list[Count], "in a deadlock"]
 
 
 class IntervalOfLoad(Fields):
-    """An interval of the window: its flits, and the rates that follow from them."""
+    """An interval of the window: its flits, and the resulting rates."""
 
     begin: Count
     steps: Positive
@@ -165,7 +165,7 @@ class LoadPoint(Fields):
 
 
 class SaturationSearch(Fields):
-    """Rates between which a network saturates, found by bisection."""
+    """Highest stable and lowest saturated rate of a network, found by bisection."""
 
     stable: float | None
     saturated: float | None
@@ -173,7 +173,7 @@ class SaturationSearch(Fields):
 
 
 class BetweenSeeds(Fields):
-    """Means over the seeds of a rate, and half the widths of their 95 % intervals."""
+    """Means over the seeds at one rate, and half the widths of their 95 % confidence intervals."""
 
     network: str
     routing: str
@@ -191,12 +191,12 @@ class BetweenSeeds(Fields):
 
 
 class LoadCurve(Fields):
-    """A network's runs, by rising rate."""
+    """Runs of one network, in increasing order of rates."""
 
     network: str
     routing: str
     classes: str
-    vcs: Annotated[Count, "not in the digest, if one was given"]
+    vcs: Annotated[Count, "not in the digest, if given as one number"]
     bound: float | None
     better_routing: str | None
     saturation_point: float | None

@@ -1,4 +1,4 @@
-"""``mpinet measure``: one measure of a network, by its name in `mpinet.measure`."""
+"""``mpinet measure``: one measure of a network, by its function name in `mpinet.measure`."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from mpinet.commands.result import Result
 
 
 class MeasureResult(Result):
-    """Result of ``measure``; the field ``value`` is ``result["value"]``."""
+    """Result of ``measure``; the field ``value`` is read as ``result["value"]``."""
 
     measure: str
     arguments: dict[str, Any]
@@ -23,7 +23,7 @@ class MeasureResult(Result):
 
 @dataclass(frozen=True)
 class MeasureOptions(Options):
-    """Measure one thing of a network (collective).
+    """Measure one property of a network (collective).
 
     Examples
     --------
@@ -35,7 +35,7 @@ class MeasureOptions(Options):
     command = "measure"
     topology: Network
     what: str
-    """Function of `mpinet.measure`: diameter, bisection, connectivity, orbits, .."""
+    """Function of `mpinet.measure`, such as diameter, bisection, connectivity or orbits."""
     arguments: Annotated[Sequence[str], Typed(metavar="NAME=VALUE")] = ()
     """Further arguments of the function: ``node=3``, ``dead=1,2``, ``cut=0-1,2-3``."""
     _: KW_ONLY

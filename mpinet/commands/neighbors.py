@@ -1,4 +1,4 @@
-"""``mpinet neighbors``: the ports of one node."""
+"""``mpinet neighbors``: list the ports of one node."""
 
 from __future__ import annotations
 
@@ -29,13 +29,13 @@ class NeighborsResult(ListResult[NeighborRow]):
 
 @dataclass(frozen=True)
 class NeighborsOptions(Options):
-    """Tell what is behind the ports of one node.
+    """List the ports of one node, with the neighbour at each port.
 
     Examples
     --------
     ``mpinet neighbors torus:8x8 0``
 
-    ``mpinet neighbors hypercube:4 0101``
+    ``mpinet neighbors hypercube:4 5``
 
     >>> import mpinet
     >>> [row["neighbor"] for row in mpinet.neighbors("hypercube:3", 5).value]

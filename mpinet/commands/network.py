@@ -1,6 +1,7 @@
-"""Networks as options: by their strings, as `mpinet.open` gives them, or as graphs of networkx.
+"""Networks as option values: strings, results of `mpinet.open`, or networkx graphs.
 
-The classes of networks are loaded with the first network, because NumPy takes longer than a help.
+The network classes are loaded with the first network, because NumPy takes longer to load than the
+help.
 """
 
 from __future__ import annotations
@@ -18,14 +19,14 @@ else:
 
 
 def families_completed(prefix: str, **asked: object) -> list[str]:
-    """The families that a name may go on to, for a shell that asks."""
+    """Return the topology families that begin with a prefix, for shell completion."""
     from mpinet.networks.catalogue import FAMILIES
 
     return [f"{name}:" for name in FAMILIES if name.startswith(prefix)]
 
 
 AnyNetwork = str | Topology | NetworkxGraph
-"""A network, as Python gives it."""
+"""A network as Python passes it."""
 
 Network = Annotated[
     AnyNetwork,
@@ -33,21 +34,22 @@ Network = Annotated[
         "Network, such as ``torus:8x8x8`` (see: mpinet topologies).",
         metavar="TOPO",
         complete=families_completed,
+        group="network",
     ),
 ]
-"""A network by its string, as `mpinet.open` gives it, or as a graph of networkx."""
+"""Option for a network: a string, a result of `mpinet.open`, or a networkx graph."""
 
 FOLDERS = re.compile(r"[^:,=]*/(?=[^/:,=]*\.[A-Za-z])")
-"""The folders of a file, in a name."""
+"""Folders of a file path within a name."""
 
 
 def without_folders(name: str) -> str:
-    """A name as a result has it, whose digest is the same wherever the files in it lie."""
+    """Return a name without folders, so the digest does not depend on the folder of a file."""
     return FOLDERS.sub("", name)
 
 
 def named(value: Any) -> str:
-    """Return a value's name for a person: that of a network or a function."""
+    """Return the printed name of a value such as a network or a function."""
     if isinstance(value, Topology):
         return value.name
     if callable(value):

@@ -1,4 +1,4 @@
-"""``mpinet optimum``: the fewest steps of a broadcast, with a schedule and a certificate."""
+"""``mpinet optimum``: find the fewest steps of a collective, with a schedule and a certificate."""
 
 from __future__ import annotations
 
@@ -8,21 +8,21 @@ from typing import Annotated, Any, ClassVar, Literal
 from mpinet.commands.fields import Count, Fields, Hash, Positive, Skipped, When
 from mpinet.commands.functions import function_after_word
 from mpinet.commands.network import Network
-from mpinet.commands.optionrecords import Common, File, Options, Seed, Typed
+from mpinet.commands.optionrecords import Common, File, In, Options, Seed, Typed
 from mpinet.commands.options import FaultWords, GroupWords, Place, Ports, Switches
 from mpinet.commands.result import Result
 from mpinet.programs.kinds import Collective
 
 Way = Literal["eigenvalue", "flow", "front", "lrat"]
-"""The kinds of certificates."""
+"""Kinds of certificates of a bisection width."""
 
 
 Sought = Literal[Collective, "bisection"]
-"""Names of the collectives and the cut whose optimum is searched."""
+"""Names of the searched optima: collectives, and the bisection."""
 
 
 class Refusal(Fields):
-    """A certificate of the search that the checker refuses."""
+    """A certificate of the search that the checker rejects."""
 
     lower: Positive
     by: str
@@ -33,7 +33,7 @@ COLLECTIVE, WIDTH = When("of a collective"), When("of ``bisection``")
 
 
 class OptimumResult(Result):
-    """Result of ``optimum``, of a collective or of ``bisection``."""
+    """Result of ``optimum``, for a collective or for ``bisection``."""
 
     network: str
     edges_sha256: Hash
@@ -42,11 +42,11 @@ class OptimumResult(Result):
     exact: bool
     lower_by: Annotated[
         str | None,
-        "distance, growth, class-lp, lrat, cut, cuts (with weights), flow, or hops of many items; "
-        "over no cut ends or hops, which have no certificate; of a bisection the kind of "
-        "certificate, null where the width is 0 or no kind shows anything",
+        "distance, growth, class-lp, lrat, cut, cuts (with weights), flow; without a certificate "
+        "also ends and hops; for a bisection the kind of certificate, null if the width is 0 or "
+        "no kind succeeds",
     ]
-    upper_by: Annotated[str, "of a bisection search, front or sat"]
+    upper_by: Annotated[str, "for a bisection: search, front or sat"]
     bounds: Annotated[dict[str, Count | None], "steps or links by kind of bound"]
     seconds: float
     collective: Annotated[str, COLLECTIVE]
@@ -67,26 +67,28 @@ class OptimumResult(Result):
     intact_bound: Annotated[Count | None, When("with ``--faults``"), "their lower bound"]
     measure: Annotated[Literal["bisection"], WIDTH]
     side: Annotated[list[Count], WIDTH, "nodes on one side of a cut of ``upper`` links or busses"]
-    refused: Annotated[
-        list[Refusal], When("where the checker refuses a certificate of the search itself,")
-    ]
+    refused: Annotated[list[Refusal], When("if the checker rejects a certificate of the search,")]
 
     kinds_: ClassVar = (COLLECTIVE, WIDTH)
 
 
 @dataclass(frozen=True)
 class OptimumOptions(Options):
-    """Find the fewest steps of a collective, or what is known of them (collective).
+    """Find the fewest steps of a collective, or lower and upper bounds (collective).
 
-    Or of the links between two halves: the bisection width.
+    With ``bisection``: find the fewest links between two halves of the network.
 
 
     Returns
     -------
     Result
-        Refused bounds count for nothing, and the exit status is 1. The digest leaves out seconds,
-        and what more time could change where ``exact`` is false. FILE: a certificate (with a proof,
-        also FILE's name with ``.lrat.xz``); a schedule as rows step, from, to, chunk.
+        Bounds whose certificates are rejected are left out, and the exit status is then 1. The
+        digest
+        covers no seconds, and, if ``exact`` is false, no values that more time could improve. FILE:
+        a
+        certificate (a proof is in a second file, FILE's name with ``.lrat.xz``); a schedule as rows
+        step,
+        from, to, chunk.
 
     Examples
     --------
@@ -104,27 +106,28 @@ class OptimumOptions(Options):
     command = "optimum"
     topology: Network
     _: KW_ONLY
-    collective: Annotated[Sought, Typed(words=())] = "broadcast"
-    """Collective whose steps are counted; or ``bisection``, the fewest links between two halves."""
-    items: int = 1
-    """Items in a pipeline, of all collectives but scatter and gather."""
+    collective: Annotated[Sought, Typed(words=()), In.COLLECTIVE] = "broadcast"
+    """Collective whose steps are minimised; or ``bisection``, the fewest links between two halves.
+    """
+    items: Annotated[int, In.COLLECTIVE] = 1
+    """Items in a pipeline, for all collectives except scatter and gather."""
     switches: Switches = "copy"
     group: GroupWords = None
     faults: FaultWords = None
-    root: Place = 0
-    """Processor where the collective starts, or ends: a number or an address. Gossip, exchange and
-    allreduce and reducescatter have none."""
+    root: Annotated[Place, In.COLLECTIVE] = 0
+    """Processor where the collective starts or ends: number or address. Gossip, exchange, allreduce
+    and reducescatter have no root."""
     ports: Ports = "one"
-    limit: Annotated[float, Typed(metavar="SECONDS")] = 60.0
+    limit: Annotated[float, Typed(metavar="SECONDS"), In.SEARCH] = 60.0
     """Seconds of search."""
-    save: File | None = None
+    save: Annotated[File | None, In.OUTPUT] = None
     """File for the certificate."""
-    schedule: File | None = None
-    """File for the best schedule that was found."""
-    by: Way | None = None
-    """Kind of certificate of a bisection width; default: the first that is found."""
-    seed: Seed = 0
-    """Ignored: a search draws nothing."""
+    schedule: Annotated[File | None, In.OUTPUT] = None
+    """File for the best schedule."""
+    by: Annotated[Way | None, In.SEARCH] = None
+    """Kind of certificate of a bisection width; default: the first kind that succeeds."""
+    seed: Annotated[Seed, In.SEARCH] = 0
+    """No effect: the search draws no random numbers."""
 
 
 optimum = function_after_word(OptimumOptions, OptimumResult, "collective", Common)

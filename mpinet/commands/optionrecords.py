@@ -1,7 +1,7 @@
-"""Option records: what an annotation adds, the options of the command line, and the base class.
+"""Option records: annotations of options, options of the command line only, and the base class.
 
 A command declares its options once, as the fields of a frozen dataclass derived from `Options`.
-`mpinet.commands.functions` makes the function of Python, `mpinet.cli.parser` the parser.
+`mpinet.commands.functions` makes the Python function, `mpinet.cli.parser` makes the parser.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ import sys
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import Field, dataclass, field, fields, replace
 from pathlib import Path
-from types import UnionType
+from types import SimpleNamespace, UnionType
 from typing import (
     TYPE_CHECKING,
     Annotated,
@@ -35,7 +35,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     Several: TypeAlias = Sequence[T] | NDArray[Any]
-    """Values of an option; Python may give an array of NumPy."""
+    """Several values of an option; Python may pass a NumPy array."""
 else:
     Several = Sequence
 
@@ -44,63 +44,75 @@ EMPTY = inspect.Parameter.empty
 MOST_SEED = 2**63 - 1
 
 REST = argparse.REMAINDER
-"""Value of `Typed.many` for all words from here on, also those that look like options."""
+"""Value of `Typed.many`: the option takes all remaining words, even words with dashes."""
 
 
 @dataclass(frozen=True)
 class Typed:
-    """Part of an option that its type cannot say: ``Annotated[int, Typed(..)]``."""
+    """Properties of an option beyond its type: ``Annotated[int, Typed(..)]``."""
 
     help: str = ""
-    """Meaning of the option, if no docstring of a function states it."""
+    """Description of the option, if no sentence stands below the field."""
     words: tuple[str, ...] | None = None
-    """Words that stand for the option on the command line; default: ``--name``, or no word if
-    Python takes the option by place. Empty: by place although Python takes it by name."""
+    """Words of the option on the command line; default: ``--name``, or no word if Python takes the
+    option by position. Empty: typed by position, although Python takes the option by name."""
     metavar: str | tuple[str, ...] = ""
     """Placeholder for the value in the help; default: the name in capitals."""
     read: Callable[[str], Any] | None = None
-    """Reads a value; `ValueError` or `UsageError` with a sentence where there is none."""
+    """Reads a typed value; raises `ValueError` or `UsageError` with a sentence for a wrong value.
+    """
     many: int | str | None = None
-    """Words that it takes, as for `argparse`."""
+    """Number of words of the value, as in `argparse`."""
     choices: tuple[str, ...] = ()
-    """Its values, where no `Literal` lists them."""
+    """Allowed values, if no `Literal` type lists them."""
     listed: str = ""
-    """``module:NAME`` of a text, or of names, that the help lists."""
+    """``module:NAME`` of a text or of a list of names for the help."""
     complete: Callable[..., list[str]] | None = None
-    """Function that returns the completions of a word for a shell."""
+    """Function that completes a word for a shell."""
     dest: str = ""
-    """Other option whose value it gives."""
+    """Name of another option whose value this option sets."""
     within: str = ""
-    """The option whose words it is a part of: it is not typed by itself."""
+    """Option whose words contain this option, so this option is not typed by itself."""
     required: bool = False
-    """True if it has to be typed, though Python may leave it out."""
+    """True if the command line requires the option, although Python does not."""
     normal: Callable[[Any], Any] | None = None
-    """Makes the form that a word has of other forms that Python may give."""
+    """Converts other Python forms of a value to the typed form."""
     hidden: bool = False
-    """True if the help does not show the option."""
+    """True if the help hides the option."""
     several: str = ""
-    """Example of several values in one word, such as ``0.1,0.2``; empty: it has one value."""
+    """Example of several values in one word, such as ``0.1,0.2``; empty for a single value."""
     varies: tuple[str, ...] = ()
-    """Names of other options whose values it takes, each as ``OPTION=VALUE``."""
+    """Names of the options that this option can vary, each given as ``OPTION=VALUE``."""
+    group: str = ""
+    """Title of the option's group in the help and on the command's page."""
     function: str = ""
-    """Function of Python that does what the option, typed, makes of its command."""
+    """Python function that does the work of the command with this option."""
 
+
+GROUPS = (
+    *("script", "network", "collective", "traffic", "program", "messages", "router", "machine"),
+    *("costs", "search", "measurement", "data", "picture", "output"),
+)
+"""Titles of groups, in the order of the help and of the commands' pages."""
+
+In = SimpleNamespace(**{title.upper(): Typed(group=title) for title in GROUPS})
+"""Groups, as annotations of options."""
 
 UNIONS = (Union, UnionType)
 
 
 class _Late(type):
-    """Class that stands for another one, which its own module declares."""
+    """Placeholder class for a class whose module is not loaded yet."""
 
     declared: str
 
     def __instancecheck__(cls, value: object) -> bool:
-        module = sys.modules.get(cls.declared)  # no value is one before the module is loaded
+        module = sys.modules.get(cls.declared)  # without the module there are no instances
         return module is not None and isinstance(value, getattr(module, cls.__name__))
 
 
 def late(module: str, name: str) -> type:
-    """Return a class that stands for the one of this name, whose module takes long to load."""
+    """Return a placeholder for a class in a module that takes long to load."""
     return _Late(name, (), {"declared": module})
 
 
@@ -113,134 +125,134 @@ class Option:
     hint: Any
     """Type of the option."""
     default: Any
-    """Default of the option; `EMPTY` if it must be given."""
+    """Default value; `EMPTY` for a required option."""
     help: str
-    """Meaning of the option."""
+    """Description of the option."""
     by_place: bool
-    """True if the option is typed by its place alone."""
+    """True if the option is typed by position, without a word of its own."""
     typed: Typed
-    """Further properties from the annotation."""
+    """Further properties, from the annotation."""
     heading: str = ""
-    """Heading in the help above the option; empty for a command's own options."""
+    """Title of the option's group; empty for options without a group."""
 
     @property
     def dest(self) -> str:
-        """Name in the command's options."""
+        """Name of the option in the parsed values."""
         return self.typed.dest or self.name
 
     @property
     def words(self) -> tuple[str, ...]:
-        """Words by which it is typed; empty: by its place."""
+        """Words of the option on the command line; empty if typed by position."""
         if self.by_place:
             return ()
         return self.typed.words or (f"--{self.name.replace('_', '-')}",)
 
     @property
     def kinds(self) -> list[Any]:
-        """Types that its value may have, but for None."""
+        """Types of the value, without None."""
         parts = get_args(self.hint) if get_origin(self.hint) in UNIONS else (self.hint,)
         return [kind for kind in parts if kind is not type(None)]
 
     @property
     def choices(self) -> tuple[Any, ...]:
-        """Values that it may have, if they are listed."""
+        """Allowed values; empty if any value of the type is allowed."""
         listed = (get_args(kind) for kind in self.kinds if get_origin(kind) is Literal)
         return next(listed, self.typed.choices)
 
     @property
     def is_flag(self) -> bool:
-        """True if it takes no word: giving it means true."""
+        """True if the option has no value on the command line: its presence means true."""
         return bool in self.kinds
 
     @property
     def is_several(self) -> bool:
-        """True if it is a sequence, with a word or an option for each item."""
+        """True if the option is a sequence, with one word or one option per item."""
         sequences = (Sequence in (kind, get_origin(kind)) for kind in self.kinds)
         return any(sequences) and self.typed.read is None
 
     @property
     def metavar(self) -> str | tuple[str, ...]:
-        """Word that stands for its value in the help."""
+        """Placeholder for the value in the help."""
         return self.typed.metavar or self.name.rpartition("_")[2].upper()
 
 
 def folder(text: str) -> Path:
-    """Read a folder's name; '' would be the current one, which a run deletes at its end."""
+    """Read a folder's name; reject '', because a finished run deletes its folder."""
     if not text:
-        raise ValueError("it takes the name of a folder, not ''")
+        raise ValueError("expected the name of a folder, not ''")
     return Path(text)
 
 
 def seed_of(text: str) -> int:
-    """Read a seed: 0 .. 2^63 - 1."""
+    """Read a seed between 0 and 2^63 - 1."""
     if not is_whole(text) or int(text) > MOST_SEED:
         raise ValueError(f"a seed is a whole number 0..2^63-1, not {quoted(text)}")
     return int(text)
 
 
 File = Annotated[str | Path, Typed(metavar="FILE")]
-"""A file's name."""
+"""Option for a file."""
 
-Seed = Annotated[int, Typed("Seed of everything random.", metavar="SEED", read=seed_of)]
+Seed = Annotated[int, Typed("Random seed.", metavar="SEED", read=seed_of)]
 
 Out = Annotated[Path | None, Typed("File for the result (.json, .csv or .jsonl).", metavar="FILE")]
 
 
 @dataclass(frozen=True, kw_only=True, init=False, repr=False, eq=False)
 class Views:
-    """Recording."""
+    """Recording: pictures, pages and traces of a run."""
 
     draw: File | None = None
-    """Picture of link loads, and of who sends when: FILE.svg, .pdf, .png or .html."""
+    """Picture of link loads and of the senders of each step: FILE.svg, .pdf, .png or .html."""
     play: File | None = None
-    """Page that plays the run step by step: FILE.html."""
+    """HTML page that plays the run step by step: FILE.html."""
     trace: File | None = None
     """Trace of the run: FILE.json for Perfetto, .paje for ViTE, .csv for a table."""
 
 
 @dataclass(frozen=True, kw_only=True, init=False, repr=False, eq=False)
 class Saved:
-    """Checkpoints."""
+    """Checkpoints: folder for the state of a run."""
 
     checkpoint: Annotated[Path | None, Typed(metavar="FOLDER", read=folder)] = None
-    """Folder that keeps the run's state, and is made; mpinet resume FOLDER goes on from there.
-    SIGTERM and SIGUSR1 write it and end with status 75."""
+    """Folder for checkpoints of the run; ``mpinet resume FOLDER`` continues the run. SIGTERM and
+    SIGUSR1 write a checkpoint and end the run with status 75."""
 
 
 @dataclass(frozen=True, kw_only=True, init=False, repr=False, eq=False)
 class SavedOften(Saved):
-    """Checkpoints."""
+    """Checkpoints: folder for the state of a run, and time between checkpoints."""
 
     every: Annotated[float | None, Typed(metavar="SECONDS", read=numerals.seconds)] = None
-    """Seconds between two checkpoints; default: 600, or more where the run would wait for them for
-    more than 2 % of its time."""
+    """Seconds between checkpoints; default: 600, or more if checkpoints would take over 2 % of the
+    time."""
 
 
 @dataclass(frozen=True, kw_only=True, init=False, repr=False, eq=False)
 class Unsaved:
-    """Checkpoints."""
+    """Checkpoints: hidden option, with an error for a command without checkpoints."""
 
     checkpoint: Annotated[Path | None, Typed(read=folder, hidden=True)] = None
 
 
 @dataclass(frozen=True, kw_only=True, init=False, repr=False, eq=False)
 class Watched:
-    """Common options."""
+    """Common options: progress display and watchdog."""
 
     progress: bool | str | None = None
-    """Show progress on standard error; ``--progress json``: a JSON object per line, for
-    programs."""
+    """Show progress on standard error; ``--progress json``: one JSON object per line, for programs.
+    """
     progress_as: Annotated[str | None, Typed(dest="progress", choices=("json",), hidden=True)] = (
         None
     )
     watchdog: Annotated[float | None, Typed(metavar="SECONDS", read=numerals.seconds)] = None
-    """Seconds after which the job ends where a rank, or its launcher, is stopped (SIGSTOP);
-    0: never; default: 0, but 60 under mpinet launch and launch/run."""
+    """Seconds after which the job ends if a rank or the launcher is stopped (SIGSTOP); 0: never.
+    Default: 0, but 60 under mpinet launch and launch/run."""
 
 
 @dataclass(frozen=True, kw_only=True, init=False, repr=False, eq=False)
 class Shown(Watched):
-    """Common options."""
+    """Common options: progress display, watchdog and JSON output."""
 
     json: bool = False
     """Print one JSON document."""
@@ -248,7 +260,7 @@ class Shown(Watched):
 
 @dataclass(frozen=True, kw_only=True, init=False, repr=False, eq=False)
 class Resumed(Watched):
-    """Common options."""
+    """Common options: output of a resumed run."""
 
     json: bool | None = None
     """Print one JSON document."""
@@ -257,7 +269,7 @@ class Resumed(Watched):
 
 @dataclass(frozen=True, kw_only=True, init=False, repr=False, eq=False)
 class Ways:
-    """Options that name what is run instead of a script."""
+    """Script: a module or code instead of a file."""
 
     module: Annotated[
         Sequence[str] | None,
@@ -271,7 +283,7 @@ class Ways:
 
 @dataclass(frozen=True, kw_only=True, init=False, repr=False, eq=False)
 class Common(Shown):
-    """Common options."""
+    """Common options: JSON output, result file and seed."""
 
     out: Out = None
     seed: Seed = 0
@@ -279,48 +291,48 @@ class Common(Shown):
 
 @dataclass(frozen=True, kw_only=True)
 class CommandLine(Views, SavedOften, Shown, Ways):
-    """Options of the command line alone: how a run is shown, saved and written."""
+    """Options of the command line only: display, checkpoints and output files."""
 
     out: Out = None
     seed: Seed = 0
 
     def __reduce_ex__(self, protocol: Any) -> Any:
-        """Copy and pickle the line of Python as the one that it is."""
+        """Copy and pickle `PYTHON` as the same object."""
         return "PYTHON" if self is PYTHON else super().__reduce_ex__(protocol)
 
 
 PYTHON = CommandLine()
-"""The command line of a call in Python: there is none."""
+"""Placeholder for the command line in calls from Python."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class Options:
-    """Options of a command.
+    """Base of all option records.
 
     A command's own class adds the fields. `mpinet.commands.functions.function_with` reads them.
     """
 
     command: ClassVar[str] = ""
     columns: ClassVar[Mapping[str, str]] = {}
-    """Names of fields in tables and plans, where these names differ from those of the fields."""
+    """Names of fields in tables and plans, where they differ from the field names."""
     is_own: ClassVar[bool] = False
-    """True if the fields of a group are shown among the command's own, without a heading."""
+    """True if the fields of a shared group are listed first, as the command's own."""
     line: CommandLine = field(default=PYTHON, repr=False)
-    """Options of the command line alone; Python leaves them out."""
+    """Options of the command line only; Python omits them."""
 
     @property
     def is_typed(self) -> bool:
-        """True if a command line gave the options."""
+        """True if the options come from a command line."""
         return self.line is not PYTHON
 
     @property
     def shown(self) -> dict[str, Any]:
-        """Options of the command line alone that tables have among the others."""
+        """Options of the command line only that result tables include."""
         return {}
 
     @property
     def allowance(self) -> tuple[int | str | None, bool]:
-        """Bytes that a host may use, and True if larger runs are tried."""
+        """Limit of a host's memory in bytes, and True to allow runs that exceed the memory."""
         return None, False
 
 
@@ -331,9 +343,8 @@ UNTYPED = ("line", "played", "beside")
 
 
 def ordered(kind: type[Options]) -> list[Field[Any]]:
-    """Return the fields of a command's record: by place, its own, then those of groups."""
-    # A dataclass lists inherited fields first. People look for the command's own options before
-    # those of many commands.
+    """Return a record's fields: positional, then the command's own, then those of groups."""
+    # A dataclass lists inherited fields first. Users look for the command's own options first.
     groups = [owner for owner in kind.__mro__ if owner is kind or vars(owner).get("is_own")]
     own = [name for owner in groups for name in vars(owner).get("__annotations__", ())]
 
@@ -344,10 +355,10 @@ def ordered(kind: type[Options]) -> list[Field[Any]]:
 
 
 def record_of(kind: type[Kind], values: Mapping[str, Any]) -> Kind:
-    """Make a command's record of the values that a parser found; other values are ignored."""
+    """Make a record from parsed values; values without a field are ignored."""
     own = {one.name: values[one.name] for one in fields(kind) if one.name in values}
-    # A column may have the name of an option of the command line: `out` of `schedule export` is the
-    # schedule, not the result.
+    # A column may share its name with an option of the command line: `out` of `schedule export` is
+    # the schedule, not the result.
     line = {
         one.name: values[one.name]
         for one in fields(CommandLine)
@@ -357,27 +368,26 @@ def record_of(kind: type[Kind], values: Mapping[str, Any]) -> Kind:
 
 
 def values_of(options: Options) -> dict[str, Any]:
-    """Return the options by name, as rows of a table have them."""
+    """Return the options by name, as columns of a result row."""
     columns = options.columns
     values = {
         columns.get(one.name, one.name): getattr(options, one.name)
         for one in ordered(type(options))
     }
     played: Options | None = vars(options).get("played")
-    # The columns of the command that is played come first, and options of the same name go to
-    # `predict`.
+    # Columns of the played command come first; for equal names the value of `predict` wins.
     first = values_of(played) if played else {}
     return first | {"command": options.command, **values, **options.shown}
 
 
 def changed(options: Options, *names: str) -> list[str]:
-    """Return those of the named options whose values are not their defaults."""
+    """Return the names, among the given ones, of options with a value other than the default."""
     values, defaults = vars(options), {one.name: one.default for one in fields(options)}
     return [name for name in names if values[name] != defaults[name]]
 
 
 def with_values(options: Kind, values: Mapping[str, Any]) -> Kind:
-    """Return the options with other values, by their names."""
+    """Return a copy of the options with other values, given by name."""
     names = {one.name for one in fields(options)}
     line = {name: value for name, value in values.items() if name not in names}
     own = {name: value for name, value in values.items() if name in names}

@@ -1,4 +1,4 @@
-"""Options that stand in several commands, each written once: what it is, its values, its help."""
+"""Options shared by several commands, each declared once with type, values and help."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import Annotated, Any, Literal
 from mpinet.base.memory import bytes_of
 from mpinet.base.numerals import whole
 from mpinet.commands.network import Network
-from mpinet.commands.optionrecords import File, Options, Seed, Several, Typed
+from mpinet.commands.optionrecords import File, In, Options, Seed, Several, Typed
 from mpinet.programs.kinds import Behavior
 
 
@@ -20,47 +20,48 @@ def numbers_of(text: str) -> int | list[int]:
 
 
 def numbers_or_file(text: str) -> str | int | list[int]:
-    """Read numbers as `numbers_of` does; the name of a CSV file stays as it is."""
+    """Read numbers as `numbers_of` does, or return the name of a CSV file unchanged."""
     return text if text.endswith(".csv") else numbers_of(text)
 
 
 Numbers = Annotated[int | Several[int], Typed(read=numbers_of, several="1,2")]
-"""A whole number or several; typed with commas between them."""
+"""A whole number, or several joined by commas."""
 
 
 def joined(words: str | Several[str] | None) -> str | None:
-    """Return words as they are typed, joined by commas; a text and None unchanged."""
+    """Join words by commas, as typed; a text and None stay unchanged."""
     return words if words is None or isinstance(words, str) else ",".join(map(str, words))
 
 
-Place = Annotated[
-    int | str | tuple[Any, ...], Typed("Node: its number or address.", metavar="NODE")
-]
-"""A node by its number or address, or as a graph of networkx has it."""
+Place = Annotated[int | str | tuple[Any, ...], Typed("Node: number or address.", metavar="NODE")]
+"""Option for a node: number, address, or node of a networkx graph."""
 
-Recording = Annotated[File, Typed("Recording that ``--record`` has written.")]
+Recording = Annotated[File, Typed("Recording, written by ``--record``.")]
 
 Picture = Annotated[
     Path | str | None,
     Typed("Picture to write: .pdf, .svg or .png.", words=("-o", "--output"), metavar="FILE"),
+    In.OUTPUT,
 ]
-"""Option for the file that a picture is drawn into."""
+"""Option for the file of a picture."""
 
 RoutingName = Annotated[
     str | None,
     Typed(
-        "Routing of the network, or ``table:FILE.csv``, a table of next nodes; default: its first.",
+        "Routing of the network, or ``table:FILE.csv``, a table of next nodes; default: the first.",
         metavar="NAME",
     ),
+    In.NETWORK,
 ]
 PORTS = "Ports that a processor uses per step."
 
-Ports = Annotated[Literal["one", "all"], Typed(PORTS)]
+Ports = Annotated[Literal["one", "all"], Typed(PORTS, group="machine")]
 Switches = Annotated[
     Behavior,
     Typed(
-        "Work of switches: send on each message once (forward), as often as is wanted in what is "
-        "spread (copy), or make one of several in a reduction, too (combine)."
+        "Ability of switches: forward each message once (forward), copy messages of a broadcast to "
+        "several ports (copy), or also combine messages of a reduction (combine).",
+        group="machine",
     ),
 ]
 Algorithm = Annotated[str | None, Typed(metavar="NAME")]
@@ -69,18 +70,20 @@ Operator = Annotated[Literal["min", "max", "sum"], Typed("Operator on two items.
 FaultWords = Annotated[
     str | None,
     Typed(
-        "Dead nodes and links: ``node:U,link:U-V,..``, or a file of such words.",
+        "Dead nodes and links: ``node:U,link:U-V,..``, or a file with such words.",
         metavar="FAULTS",
+        group="network",
         several="node:1,node:2",
     ),
 ]
 GroupWords = Annotated[
     str | None,
     Typed(
-        "Processors that take part, in the order of their ranks: ``0-3``, ``0-12:4,15``; all "
-        "others only forward. Nodes are then numbered by rank. Several groups at once: "
-        "``0-3/4-7``, or by a rule ``4x1`` (blocks of 4), ``2x4`` (2 each, 4 apart). Default: all.",
+        "Processors of the group, in the order of their ranks: ``0-3``, ``0-12:4,15``. Other "
+        "processors only forward, and nodes are numbered by rank. Several groups at once: "
+        "``0-3/4-7``, ``4x1`` (blocks of 4) or ``2x4`` (2 each, 4 apart). Default: all processors.",
         metavar="GROUP",
+        group="network",
         several="0-3/4-7",
     ),
 ]
@@ -88,56 +91,55 @@ GroupWords = Annotated[
 Placed = Annotated[
     str,
     Typed(
-        "Processors of the network for those of the program, or for the ranks of a script: "
-        "identity, random (by the seed), snake (along the rows of a mesh or torus, there and "
-        "back), cycle (along a Hamiltonian cycle), search (what takes less time, in ``replay``), "
-        "or a file with a processor a line.",
+        "Mapping of the program's processors, or the script's ranks, to the network: identity, "
+        "random (by the seed), snake (row by row on a mesh or torus, in alternating directions), "
+        "cycle (a Hamiltonian cycle), search (a faster mapping; only ``replay``), or a file with "
+        "one processor per line.",
         metavar="HOW",
+        group="network",
     ),
 ]
 Hosted = Annotated[
     Literal["blocks", "clusters", "measured", "random"],
     Typed(
-        "Mapping of processors to ranks, which changes no result. blocks: as even as possible; "
-        "clusters: blocks that end where the network's clusters do; measured: the one of these two "
-        "by which fewer ports lead to other ranks; random.",
+        "Mapping of processors to ranks, without effect on results: blocks (of equal size), "
+        "clusters (blocks of whole clusters of the network), measured (the one of these two with "
+        "fewer ports between ranks), or random.",
     ),
 ]
 MemoryLimit = Annotated[
     int | str | None,
     Typed(
-        "Bytes that the ranks of a host may take together, such as ``4GiB`` or ``500MB``; a run "
-        "that needs more is refused before it begins. Default: what the host has left.",
+        "Memory limit for all ranks of a host, such as ``4GiB`` or ``500MB``; a larger run is "
+        "refused before the start. Default: the free memory.",
         metavar="BYTES",
         read=bytes_of,
     ),
 ]
-Force = Annotated[bool, Typed("Whether to try what does not fit into the memory there is.")]
+Force = Annotated[bool, Typed("Whether to start a run that exceeds the memory.")]
 RecordFile = Annotated[
     File | None,
     Typed(
-        "File for the movements of every step (.npz, or .csv: movements alone); see mpinet play "
+        "File for the movements of every step (.npz, or .csv: only movements), for mpinet play "
         "and mpinet trace."
     ),
 ]
-RecordSteps = Annotated[
-    str | None, Typed("Steps A to B, which alone are recorded.", metavar="A..B")
-]
+RecordSteps = Annotated[str | None, Typed("Steps to record; default: all.", metavar="A..B")]
 RecordNodes = Annotated[
     str | None,
-    Typed("Nodes whose movements alone are recorded, such as ``0..15,20``.", metavar="SET"),
+    Typed("Nodes to record, such as ``0..15,20``; default: all.", metavar="SET"),
 ]
 Duplex = Annotated[
     Literal["full", "half"],
     Typed(
-        "Messages that a link carries per step: one each way (full), or one (half).",
+        "Messages per link and step: one in each direction (full), or one (half).",
     ),
 ]
 
 
 @dataclass(frozen=True, kw_only=True, init=False, repr=False, eq=False)
 class HostOptions(Options):
-    """Hosts."""
+    """Hosts: mapping to ranks, memory limit and seed."""
 
     mapping: Hosted = "blocks"
     memory_limit: MemoryLimit = None
@@ -146,13 +148,13 @@ class HostOptions(Options):
 
     @property
     def allowance(self) -> tuple[int | str | None, bool]:
-        """Bytes that a host may use, and True if larger runs are tried."""
+        """Limit of a host's memory in bytes, and True to allow runs that exceed the memory."""
         return self.memory_limit, self.force
 
 
 @dataclass(frozen=True, kw_only=True, init=False, repr=False, eq=False)
 class RecordingOptions(HostOptions):
-    """Machine."""
+    """Recording: file, steps and nodes of a recording."""
 
     record: RecordFile = None
     record_steps: RecordSteps = None
@@ -161,7 +163,7 @@ class RecordingOptions(HostOptions):
 
 @dataclass(frozen=True, kw_only=True, init=False, repr=False, eq=False)
 class MachineOptions(RecordingOptions):
-    """Machine."""
+    """Machine: ports and directions of links."""
 
     ports: Ports | None = "one"
     duplex: Duplex = "full"
@@ -169,7 +171,7 @@ class MachineOptions(RecordingOptions):
 
 @dataclass(frozen=True, kw_only=True, init=False, repr=False, eq=False)
 class FabricOptions(MachineOptions):
-    """Machine."""
+    """Network: groups of processors, and faults."""
 
     group: GroupWords = None
     faults: FaultWords = None
@@ -185,11 +187,11 @@ class CollectiveOptions(FabricOptions):
     algorithm: Algorithm = None
     ports: Ports = "one"
     beside: bool = field(default=False, repr=False)
-    """True for the run without faults next to one with faults; no option."""
+    """True for the comparison run without faults; not an option."""
 
     @property
     def is_scheduled(self) -> bool:
-        """True if the schedule or its hash is asked for."""
+        """True if the schedule or its hash is requested."""
         return False
 
 
@@ -209,7 +211,7 @@ class ManyOptions(CollectiveOptions):
 
 @dataclass(frozen=True, kw_only=True, init=False, repr=False, eq=False)
 class ItemOptions(ManyOptions):
-    """Collective of many items that switches may multiply or combine."""
+    """Collective of many items, with switches that may copy or combine items."""
 
     is_own = True
     switches: Switches = "copy"

@@ -1,4 +1,4 @@
-"""``mpinet path``: the way of one message."""
+"""``mpinet path``: show the route of one message."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ class PathResult(Result):
 
 @dataclass(frozen=True)
 class PathOptions(Options):
-    """Tell the way of one message.
+    """Show the route of one message.
 
     Examples
     --------
@@ -42,13 +42,13 @@ class PathOptions(Options):
     command = "path"
     topology: Network
     source: Annotated[Place, Typed(metavar="SRC")]
-    """Processor that sends: its number or address."""
+    """Processor that sends: number or address."""
     target: Annotated[Place, Typed(metavar="DST")]
-    """Processor that receives: its number or address."""
+    """Processor that receives: number or address."""
     _: KW_ONLY
     routing: RoutingName = None
     seed: Seed = 0
-    """Seed of routings that draw random numbers."""
+    """Random seed, for routings that draw random numbers."""
 
 
 path = function_with(PathOptions, PathResult, Common)

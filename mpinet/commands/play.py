@@ -1,4 +1,4 @@
-"""``mpinet play``: make a page that shows a recording step by step."""
+"""``mpinet play``: make an HTML page that plays a recording step by step."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ class PlayResult(Result):
 
 @dataclass(frozen=True)
 class PlayOptions(Options):
-    """Make a page of a recording that shows it step by step (collective).
+    """Make an HTML page that plays a recording step by step (collective).
 
     Examples
     --------
@@ -38,9 +38,9 @@ class PlayOptions(Options):
     _: KW_ONLY
     output: Annotated[File, Typed("Page to write.", words=("-o",), metavar="FILE.html")]
     title: Annotated[str | None, Typed(metavar="TEXT")] = None
-    """Heading of the page; default: what was recorded."""
+    """Heading of the page; default: the recorded command."""
     pause_at: Annotated[Numbers | None, Typed(metavar="STEP,..")] = None
-    """Steps after which playing pauses."""
+    """Steps after which the playback pauses."""
 
 
 play = function_with(PlayOptions, PlayResult, Common)

@@ -1,7 +1,7 @@
-"""``mpinet plot``: curves of results, as papers print them.
+"""``mpinet plot``: draw curves of results, in the style of papers.
 
-How a sweep's results are drawn can stand in its plan, as the table ``[plot]``; what is given to
-``mpinet plot`` goes before it.
+The table ``[plot]`` in the plan of a sweep may set defaults. Options of ``mpinet plot`` override
+them.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from typing import Annotated, Literal
 
 from mpinet.commands.fields import Count, Fields, When
 from mpinet.commands.functions import function_with
-from mpinet.commands.optionrecords import Common, Options, Typed
+from mpinet.commands.optionrecords import Common, In, Options, Typed
 from mpinet.commands.options import Picture
 from mpinet.commands.result import Result
 
@@ -21,7 +21,7 @@ Column = Annotated[str | None, Typed(metavar="COLUMN")]
 
 
 class PlotPoint(Fields):
-    """A dot of a curve, with the ends of its bar, and the rows that it is the mean of."""
+    """Point of a curve, with the ends of its bar and the number of rows averaged."""
 
     x: float | str | bool
     y: float
@@ -53,7 +53,7 @@ class PlotResult(Result):
 class PlotOptions(Options):
     """Draw curves of results.
 
-    What is not given is as the plan of the sweep says in its table ``[plot]``.
+    Defaults come from the table ``[plot]`` in the sweep's plan, if there is one.
 
 
     Examples
@@ -69,38 +69,39 @@ class PlotOptions(Options):
     """
 
     command = "plot"
-    results: Annotated[Result | Path | str | Sequence[Path | str], Typed(metavar="FOLDER|FILE")]
-    """Result of a sweep, or folders of sweeps, CSV and JSON files, put together."""
+    results: Annotated[
+        Result | Path | str | Sequence[Path | str], Typed(metavar="FOLDER|FILE"), In.DATA
+    ]
+    """Result of a sweep, or folders of sweeps, CSV files and JSON files, which are combined."""
     _: KW_ONLY
-    x: Column = None
-    """Column along the picture, such as ``rate``; the last part of a name is enough if it is
-    unique."""
-    y: Column = None
-    """Column up the picture, such as ``latency.mean``, named as for ``--x``."""
-    by: Annotated[str | None, Typed(metavar="COLUMN,..", several="COLUMN,COLUMN")] = None
-    """Columns, joined by commas, with a curve for each combination of their values; default: the
-    options in which rows of one point differ, but for the seed."""
-    panels: Column = None
-    """Column with a panel for each of its values."""
-    error: Column = None
-    """Column over whose values rows are averaged, such as ``seed``."""
-    bars: Literal["confidence", "deviation", "range"] | None = None
-    """Bars at the points: the mean's interval of 95 % by Student's t (the default), the sample's
-    standard deviation, or the least and the largest value."""
-    hollow: Column = None
-    """Column that is true in rows whose points are hollow and dashed, such as ``saturated``; y
+    x: Annotated[Column, In.DATA] = None
+    """Column of the x axis, such as ``rate``; the last part of a name is enough if it is unique."""
+    y: Annotated[Column, In.DATA] = None
+    """Column of the y axis, such as ``latency.mean``; named as for ``--x``."""
+    by: Annotated[str | None, Typed(metavar="COLUMN,..", several="COLUMN,COLUMN"), In.DATA] = None
+    """Columns, joined by commas, with one curve for each combination of their values; default: all
+    options whose values differ between rows of a point, except the seed."""
+    panels: Annotated[Column, In.DATA] = None
+    """Column with one panel for each value."""
+    error: Annotated[Column, In.DATA] = None
+    """Column over which rows are averaged, such as ``seed``."""
+    bars: Annotated[Literal["confidence", "deviation", "range"] | None, In.PICTURE] = None
+    """Error bars: the mean's 95 % confidence interval by Student's t (default), the sample's
+    standard deviation, or the range of values."""
+    hollow: Annotated[Column, In.PICTURE] = None
+    """Column that marks points as hollow and dashed if true, such as ``saturated``; the y axis then
     begins at 0."""
-    tick: Column = None
-    """Column with the place on the x axis that a tick marks for each curve, such as ``bound``."""
-    where: Annotated[str | Sequence[str] | None, Typed(metavar="COLUMN=VALUE")] = None
-    """Condition ``COLUMN=VALUE`` that rows have to meet; may be given several times."""
-    log: Annotated[str | None, Typed(metavar="x,y")] = None
+    tick: Annotated[Column, In.PICTURE] = None
+    """Column whose value is marked by a tick on the x axis, for each curve, such as ``bound``."""
+    where: Annotated[str | Sequence[str] | None, Typed(metavar="COLUMN=VALUE"), In.DATA] = None
+    """Condition ``COLUMN=VALUE`` on rows; may be given several times."""
+    log: Annotated[str | None, Typed(metavar="x,y"), In.PICTURE] = None
     """Logarithmic axes: ``x``, ``y`` or ``x,y``."""
-    x_label: Annotated[str | None, Typed(metavar="TEXT")] = None
-    """Text at the x axis; default: its column."""
-    y_label: Annotated[str | None, Typed(metavar="TEXT")] = None
-    """Text at the y axis; default: its column."""
-    width: Annotated[float | None, Typed(metavar="INCHES")] = None
+    x_label: Annotated[str | None, Typed(metavar="TEXT"), In.PICTURE] = None
+    """Label of the x axis; default: the column's name."""
+    y_label: Annotated[str | None, Typed(metavar="TEXT"), In.PICTURE] = None
+    """Label of the y axis; default: the column's name."""
+    width: Annotated[float | None, Typed(metavar="INCHES"), In.PICTURE] = None
     """Width of the picture in inches; default: 5."""
     output: Picture = None
 

@@ -1,4 +1,4 @@
-"""``mpinet predict``: play one rank of many on one process; tell what it would need and send."""
+"""``mpinet predict``: run one rank of many on one process; report its memory and messages."""
 
 from __future__ import annotations
 
@@ -20,19 +20,19 @@ def positive(text: str) -> float:
     except ValueError:
         number = 0.0
     if not 0 < number < float("inf"):
-        raise ValueError(f"{quoted(text)} is no positive number")
+        raise ValueError(f"{quoted(text)} is not a positive number")
     return number
 
 
 class PredictedMemory(Fields):
-    """Bytes of a process: at most, and before the run."""
+    """Memory of a process in bytes: the peak, and before the run."""
 
     peak: Count
     before: Count
 
 
 class Modelled(Fields):
-    """Seconds of a run, by the model."""
+    """Modelled seconds of a run."""
 
     computing: float
     latency: float
@@ -59,7 +59,7 @@ class PredictResult(Result):
 
 @dataclass(frozen=True)
 class PredictOptions(Options):
-    """Predict what one rank of many needs and sends, on one process.
+    """Predict the memory and messages of one rank of many, on one process.
 
     Examples
     --------
@@ -70,7 +70,7 @@ class PredictOptions(Options):
 
     command = "predict"
     predicted: Literal["ascend", "descend", "route", "flood", "broadcast"]
-    """Command to play; its own options are given besides."""
+    """Command to play; its own options follow."""
     _: KW_ONLY
     ranks: Annotated[int, Typed(metavar="R")]
     """Number of ranks."""
@@ -78,14 +78,13 @@ class PredictOptions(Options):
     """Rank to play."""
     latency: Annotated[float, Typed(metavar="US", read=positive)] = 2.0
     """Latency of an empty message in the model, in microseconds."""
-    # The options of the command that is played are parsed with these, and keep a record of their
-    # own.
+    # The options of the played command are parsed together with these, and have their own record.
     played: Options = field(repr=False)
     """Options of the command to play."""
     bandwidth: Annotated[float, Typed(metavar="GBS", read=positive)] = 10.0
     """Bandwidth of a rank in the model, in 10^9 bytes per second."""
 
 
-# The function takes the options of any command that can be played, so that no signature lists them
+# The function takes the options of every command that can be played, so no signature lists them
 # all.
 predict: Callable[..., PredictResult] = function_with(PredictOptions, PredictResult)

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Literal
 
 from mpinet.commands.fields import Count, Fields, Lasting, When
 from mpinet.commands.functions import function_with
-from mpinet.commands.optionrecords import Common, File, SavedOften, Typed, Views, late
+from mpinet.commands.optionrecords import Common, File, In, SavedOften, Typed, Views, late
 from mpinet.commands.options import RecordingOptions
 from mpinet.commands.result import Result
 from mpinet.commands.timeoptions import StuckOperation, TimeOptions
@@ -37,7 +37,7 @@ WHY = When("with ``--why``")
 
 
 class PathPiece(Fields):
-    """Piece of the critical path: a send stands for its message; line 0 is unknown."""
+    """Piece of the critical path; a send represents its message, and line 0 means unknown."""
 
     begin: Lasting
     end: Lasting
@@ -47,11 +47,11 @@ class PathPiece(Fields):
     line: Count
     node: Annotated[Count, When("on a link")]
     port: Annotated[Count, When("on a link")]
-    behind: Annotated[str, When("waiting"), "who keeps the link busy"]
+    behind: Annotated[str, When("waiting"), "messages that keep the link busy"]
 
 
 class PathLine(Fields):
-    """Time on the critical path of a line, or of messages between two processors."""
+    """Time on the critical path spent by one line, or by messages between two processors."""
 
     what: str
     time: Lasting
@@ -63,38 +63,38 @@ class PathLine(Fields):
 
 
 class Gain(Fields):
-    """Change of the time by a parameter: ``expected`` from its count in the path, and played."""
+    """Effect of a parameter on the time: predicted from its count in the path, and played again."""
 
     parameter: str
-    count: Annotated[Lasting, "times that it stands in the path; of calc: the time of calcs"]
-    change: Annotated[Literal["9/10", "10/11"], "what it is multiplied by"]
+    count: Annotated[Lasting, "occurrences in the path; for calc: the time of calcs"]
+    change: Annotated[Literal["9/10", "10/11"], "factor"]
     expected: float
-    played: Annotated[float | None, "null where the numbers would be too large"]
+    played: Annotated[float | None, "null if the numbers would be too large"]
 
 
 TRIES, MOST_TRIES = 200, 1 << 20
-"""Swaps that are tried where no number is given, and the most."""
+"""Default and largest number of swaps in a search of places."""
 
 
 VARIED = (
     *("on", "flat", "routing", "mode", "machine", "overhead", "overhead_byte", "gap", "gap_byte"),
     *("eager", "latency", "time_byte", "duplex", "place", "seed"),
 )
-"""Options that may be varied: all that times depend on, but for the unit."""
+"""Options that ``--vary`` accepts: all options that affect times, except the unit."""
 
 
 Goal = Annotated[str | Path | Program | Scripted, Typed(metavar="PROGRAM")]
 
 
 class Load(Fields):
-    """Messages on a link: their line in a script, or their ends, and their bytes."""
+    """Messages on a link: their line in a script, or their two processors, and their bytes."""
 
     what: str
     bytes: Count
 
 
 class BusyLink(Fields):
-    """Load of a link, or of a bus."""
+    """Load of a link or a bus."""
 
     node: Annotated[Count, When("on links")]
     port: Annotated[Count, When("on links")]
@@ -103,7 +103,7 @@ class BusyLink(Fields):
     bytes: Count
     loaded_by: Annotated[
         list[Load],
-        When("on links, where each message has one way, of programs of up to 2^24 operations"),
+        When("on links, if each message has one route, for programs of up to 2^24 operations"),
         "the three largest",
     ]
 
@@ -124,7 +124,7 @@ class ReplayResult(Result):
     most_bytes: Count
     unmatched: Count
     stuck: Count
-    first_stuck: Annotated[list[Count], "processor and operation, empty if none is"]
+    first_stuck: Annotated[list[Count], "processor and operation, empty if none"]
     stuck_operations: list[StuckOperation]
     busiest_links: list[BusyLink]
     path_shares: Annotated[dict[str, Lasting], WHY, "by cpu, nic, latency, bandwidth and waiting"]
@@ -134,13 +134,15 @@ class ReplayResult(Result):
     computed: Annotated[list[Lasting], WHY, "CPU time of each processor's calcs"]
     sent: Annotated[list[Lasting], WHY]
     received: Annotated[list[Lasting], WHY]
-    waited: Annotated[list[Lasting], WHY, "the rest of its CPUs' time to its end"]
-    places: Annotated[list[Count], SEARCHED, "the network's processor for each of the program's"]
-    time_before: Annotated[Lasting, SEARCHED, "where each is in the place of its number"]
-    lower_bound: Annotated[Lasting, SEARCHED, "for all places, if all operations end"]
+    waited: Annotated[list[Lasting], WHY, "the remaining time up to the processor's end"]
+    places: Annotated[list[Count], SEARCHED, "network processor of each program processor"]
+    time_before: Annotated[Lasting, SEARCHED, "with the mapping identity"]
+    lower_bound: Annotated[Lasting, SEARCHED, "for every mapping, if all operations end"]
     lower_by: Annotated[str, SEARCHED, "ends, cut or growth"]
     settings: Annotated[
-        list[ReplaySetting], When("with ``--vary``"), "all else is of the best one, the first"
+        list[ReplaySetting],
+        When("with ``--vary``"),
+        "all other fields describe the fastest setting, the first",
     ]
 
 
@@ -164,37 +166,39 @@ class ReplayOptions(RecordingOptions, TimeOptions):
 
     command = "replay"
     program: Goal
-    """Sends, receives and computations of every processor: a GOAL file, one built in Python, a
-    collective of the textbooks by its name,
-    COLLECTIVE:ALGORITHM,BYTES[,processors=P][,segment=BYTES][,root=R], or an exchange in which all
-    do the same, exchange:halo,BYTES,sides=AxB[,rounds=R][,calc=TIME]; default: all processors of
-    the network."""
+    """Sends, receives and computations of each processor: a GOAL file, a program built in Python, a
+    textbook algorithm of a collective,
+    COLLECTIVE:ALGORITHM,BYTES[,processors=P][,segment=BYTES][,root=R], or a halo exchange of all
+    processors, exchange:halo,BYTES,sides=AxB[,rounds=R][,calc=TIME]. Default of P: all processors
+    of the network."""
     _: KW_ONLY
-    why: bool = False
-    """Follow the critical path: what the time goes into, by line, what 10 % less of each parameter
-    would bring, played again, and how long each processor computed, sent, received and waited."""
-    tries: Annotated[int | None, Typed(metavar="N")] = None
-    """Swaps of two processors that ``--place search`` plays; default: 200."""
-    vary: Annotated[str | Sequence[str] | None, Typed(metavar="OPTION=VALUE", varies=VARIED)] = None
-    """Value of an option, such as ``on=torus:8x8`` or ``place=random``; given several times, for
-    one option or for several, the program is played in all combinations: a row for each."""
-    plot: File | None = None
-    """Picture of these, .pdf, .svg or .png: the time over the option that is varied first, a curve
-    for each combination of the others."""
+    why: Annotated[bool, In.MEASUREMENT] = False
+    """Report the critical path: time by line, the effect of 10 % less of each parameter (played
+    again), and how long each processor computed, sent, received and waited."""
+    tries: Annotated[int | None, Typed(metavar="N"), In.NETWORK] = None
+    """Swaps of two processors that ``--place search`` tries; default: 200."""
+    vary: Annotated[
+        str | Sequence[str] | None, Typed(metavar="OPTION=VALUE", varies=VARIED), In.MEASUREMENT
+    ] = None
+    """Value of an option, such as ``on=torus:8x8`` or ``place=random``; may be given several times.
+    The program is played in all combinations, with one row per combination."""
+    plot: Annotated[File | None, In.OUTPUT] = None
+    """Picture of the combinations (.pdf, .svg, .png): time over the first varied option, with a
+    curve for each combination of the others."""
 
     @property
     def is_searched(self) -> bool:
-        """True if the places of the processors are searched."""
+        """True if the places of the processors are to be searched."""
         return self.place == "search"
 
     @property
     def swaps(self) -> int:
-        """Swaps that a search of places tries."""
+        """Number of swaps that a search of places tries."""
         return TRIES if self.tries is None else self.tries
 
     @property
     def file(self) -> Path | None:
-        """The file of the program; None: it has a name, or was built in Python."""
+        """File of the program; None for a named program, or for a program built in Python."""
         from mpinet.programs.messages.named import is_name
 
         if isinstance(self.program, Program | Scripted) or is_name(str(self.program)):

@@ -1,4 +1,4 @@
-"""``mpinet reproduce``: make the papers' tables and figures again, measured beside printed."""
+"""``mpinet reproduce``: repeat the papers' tables and figures, with measured and printed values."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from mpinet.commands.result import ListResult
 
 
 class ReproducedCell(Fields):
-    """A cell of a paper's table, or a point of a series of its figure."""
+    """Cell of a paper's table, or point of a series in a figure."""
 
     paper: str
     item: str
@@ -34,7 +34,7 @@ class ReproduceResult(ListResult[ReproducedCell]):
 
 @dataclass(frozen=True)
 class ReproduceOptions(Options):
-    """Make the papers' tables and figures again, measured beside printed (collective).
+    """Repeat the papers' tables and figures, with measured and printed values (collective).
 
     Examples
     --------
@@ -45,18 +45,17 @@ class ReproduceOptions(Options):
 
     command = "reproduce"
     paper: Annotated[str, Typed(metavar="PAPER|all")]
-    """Paper of the ledger (sth), or all of them."""
+    """Paper of the ledger (such as sth), or all papers."""
     items: Annotated[Sequence[str], Typed(metavar="table-N|figure-N")] = ()
-    """Tables and figures of the paper, such as ``table-5`` and ``figure-3``; default: every one."""
+    """Tables and figures of the paper, such as ``table-5`` and ``figure-3``; default: all."""
     _: KW_ONLY
     folder: Annotated[Path | str | None, Typed(words=("--out",), metavar="FOLDER")] = None
-    """Folder that gets each as text, as CSV and, of figures, as a picture, and a page on the paper:
-    ``sth-figure-3.txt``, ``.csv``, ``.svg``, ``sth.html``."""
+    """Folder for each item as text and CSV, for pictures of the figures, and for a page about the
+    paper: ``sth-figure-3.txt``, ``.csv``, ``.svg``, ``sth.html``."""
     pictures: Literal["svg", "pdf", "png"] = "svg"
-    """Kind of the pictures, for which matplotlib has to be there."""
+    """Format of the pictures, which need matplotlib."""
     budget: Literal["quick", "full"] = "full"
-    """Points that are measured: all that the tables and figures have, or those that take little
-    time."""
+    """Points to measure: all points, or only quick ones."""
 
 
 reproduce = function_with(ReproduceOptions, ReproduceResult, Saved, Shown)

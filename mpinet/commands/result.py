@@ -1,4 +1,4 @@
-"""Results of commands: their documents, rows and pictures."""
+"""Results of commands, with documents, table rows and pictures."""
 
 from __future__ import annotations
 
@@ -25,21 +25,21 @@ else:
 
 
 IDENTITY = ("command", "topology", "model", "seed", "digest")
-"""Fields of documents that equal results have in common."""
+"""Document fields that equal results share."""
 
 LONGEST, MOST_SHOWN = 80, 6
-"""Most characters of the command, and most numbers, that a result's ``repr`` shows."""
+"""Longest command in characters, and most numbers, in a result's ``repr``."""
 
 
 class Picture(str):
-    """Text of an SVG picture, which a notebook shows as the picture."""
+    """Text of an SVG picture, which a notebook shows as a picture."""
 
     def _repr_svg_(self) -> str | None:
         return str(self) or None
 
 
 class Page(str):
-    """Text of an HTML page, which a notebook shows within a frame."""
+    """Text of an HTML page, which a notebook shows in a frame."""
 
     def _repr_html_(self) -> str:
         from html import escape
@@ -51,29 +51,29 @@ class Page(str):
 
 
 HEIGHT = 720
-"""Height in pixels of a page's frame."""
+"""Height of a page's frame in pixels."""
 
 
 class Result:
-    """Result of a command, with all that it depends on.
+    """Result of a command, with the command, network, model, seed and digest.
 
-    The fields of the result (see: the contract, section 3) are its attributes, and those of objects
-    in it theirs: ``mpinet.route("torus:8x8").latency.mean``.
+    The result's fields (section 3 of the contract) are attributes. Nested objects have attributes
+    as well: ``mpinet.route("torus:8x8").latency.mean``.
 
     Parameters
     ----------
     job : Job
-        What was run.
+        The finished job.
     options : Options
         The command's options.
     words : sequence of str
-        The command line that does the same.
+        The equivalent command line.
     found : object
-        What the job gave.
+        The job's return value.
     ranks : int
-        How many ranks there were.
+        Number of ranks.
     began : float
-        When it began, by `time.perf_counter`.
+        Start time, from `time.perf_counter`.
 
     Examples
     --------
@@ -98,7 +98,7 @@ class Result:
         self._job = job
         self._given = options
         values = values_of(options)
-        # Rows of tables have plain cells, so graphs and other results stand in them by their names.
+        # Table cells hold plain values, so graphs and other results are replaced by their names.
         self._options = {name: _shown(value) for name, value in values.items()}
         self._document = envelope(
             ["mpinet", *words],
@@ -117,8 +117,7 @@ class Result:
 
     def __eq__(self, other: object) -> bool:
         """Compare command, network, model, seed and digest."""
-        # Seconds, ranks and the host differ between equal runs, so whole documents would never be
-        # equal.
+        # Equal runs differ in seconds, ranks and host, so whole documents are never equal.
         if not isinstance(other, Result):
             return NotImplemented
         return self._identity() == other._identity()
@@ -127,16 +126,16 @@ class Result:
         return hash((*self._document["command"], self.digest))
 
     def _identity(self) -> list[Any]:
-        """Return what two equal results have in common."""
+        """Return the values that equal results share."""
         given = (one if isinstance(one, list) else [one] for one in vars(self._given).values())
-        # Graphs built in Python may share one name, so results compare the graphs themselves.
+        # Different graphs built in Python may share a name, so the graphs themselves are compared.
         graphs = [one for one in chain(*given) if isinstance(one, Graph) and not one.family]
         return [*(self._document[name] for name in IDENTITY), *graphs]
 
     def __reduce__(self) -> Any:
-        """Copy and pickle the document, the options, and what is shown; not the machine."""
-        # A machine holds communicators, which no pickle can carry. What people ask of a result is
-        # made now.
+        """Copy and pickle the document, the options and the printed text, but not the machine."""
+        # A machine holds communicators, which cannot be pickled. The text and rows of the result
+        # are made now.
         done = Done(self._job, self._given, self._document, self._options)
         state = {
             "_job": done,
@@ -148,22 +147,22 @@ class Result:
 
     @property
     def value(self) -> Any:
-        """Result as the document has it: an object, or a list of them."""
+        """The document's field ``result``: an object, or a list of objects."""
         return self._document["result"]
 
     @property
     def digest(self) -> str:
-        """Result's sha256, the same for any number of ranks."""
+        """SHA-256 of the result, independent of the number of ranks."""
         return str(self._document["digest"])
 
     @property
     def shortfall(self) -> str:
-        """Sentence on what the run did not bring to its end; empty if it did."""
+        """Sentence on unfinished work; empty if the run finished."""
         return self._job.shortfall(self.value)
 
     @property
     def planned(self) -> dict[str, Any]:
-        """Options of `mpinet.plot` that a sweep's plan gives."""
+        """Default options of `mpinet.plot` from a sweep's plan."""
         return dict(self._job.plot)
 
     def document(self) -> dict[str, Any]:
@@ -171,11 +170,11 @@ class Result:
         return self._document
 
     def records(self) -> list[Row]:
-        """Return flat rows with what was run and what was found, as ``--out FILE.csv`` has them."""
+        """Return flat rows of options and results, as in ``--out FILE.csv``."""
         return self._job.records(self._document, self._options)
 
     def to_dict(self) -> dict[str, Any]:
-        """Return a copy of the document; ``to_dict()["result"]`` are the fields."""
+        """Return a copy of the document; ``to_dict()["result"]`` has the fields."""
         return deepcopy(self._document)
 
     def to_frame(self) -> Any:
@@ -189,25 +188,25 @@ class Result:
         try:
             from pandas import DataFrame
         except ImportError:
-            raise UsageError("A data frame needs the library pandas: pip install pandas.") from None
+            raise UsageError("A data frame needs pandas: pip install pandas.") from None
         return DataFrame(self.records())
 
     def plot(self, output: Path | str | None = None, **options: Any) -> Picture:
-        """Draw curves of the result: those of `load` and `plot`, or columns that are named.
+        """Draw curves of the result: its own curves (`load`, `plot`), or the given columns.
 
         Parameters
         ----------
         output : path, optional
-            The picture: .svg, .pdf or .png; default: only what a notebook shows.
+            File of the picture: .svg, .pdf or .png; default: no file, only the notebook picture.
         **options
-            As `mpinet.plot` takes them: ``x="rate", y="latency_mean"``. A sweep has those of the
-            table ``[plot]`` in its plan.
+            Options of `mpinet.plot`, such as ``x="rate", y="latency_mean"``. A sweep takes defaults
+            from
+            the table ``[plot]`` in its plan.
 
         Raises
         ------
         UsageError
-            No columns are named and the result has no curves of its own, or there is no
-            matplotlib.
+            The result has no curves and no columns are given, or matplotlib is not installed.
 
         Examples
         --------
@@ -222,27 +221,28 @@ class Result:
 
         if not (options or self._job.plot):
             raise UsageError(
-                f"{self._given.command} has no curves of its own: name columns of records(), "
-                "as in .plot(x=.., y=..)."
+                f"{self._given.command} has no curves: name columns of records(), as in "
+                ".plot(x=.., y=..)."
             )
         return _picture(
             "plot.svg", output, lambda file: function_of("plot")(self, output=file, **options)
         )
 
     def draw(self, output: Path | str | None = None) -> Picture:
-        """Draw what the run did: the loads of links, and beside them who sent when (collective).
+        """Draw the run: link loads, and a chart of the senders of each step (collective).
 
-        The run is made once more, recorded: that it does the same is the machine's promise.
+        The run is repeated with recording; the repetition gives the same result.
 
         Parameters
         ----------
         output : path, optional
-            The picture: .svg, .pdf, .png or .html; default: only what a notebook shows.
+            File of the picture: .svg, .pdf, .png or .html; default: no file, only the notebook
+            picture.
 
         Raises
         ------
         UsageError
-            The command runs no machine, the network is too large, or there is no matplotlib.
+            The command runs no machine, the network is too large, or matplotlib is not installed.
 
         Examples
         --------
@@ -256,17 +256,17 @@ class Result:
         return _picture("run.svg", output, lambda file: self._recorded(draw=file))
 
     def play(self, output: Path | str | None = None) -> Page:
-        """Make a page that plays the run step by step (collective); the run is made once more.
+        """Repeat the run with recording, and make a page that plays it step by step (collective).
 
         Parameters
         ----------
         output : path, optional
-            The page: .html; default: only what a notebook shows.
+            File of the page: .html; default: no file, only the notebook page.
         """
         return Page(_made("run.html", output, lambda file: self._recorded(play=file)))
 
     def _recorded(self, **views: Path) -> None:
-        """Make the run once more, and write the files that show it."""
+        """Repeat the run with recording, and write the files that show it."""
         import_module("mpinet.jobs.recorded").recorded_again(self._given, **views)
 
     def __getitem__(self, name: str) -> Any:
@@ -274,14 +274,14 @@ class Result:
         kind: Any = type(self)
         return opened(self.value[name], hints_of(kind).get(name))
 
-    if not TYPE_CHECKING:  # a checker would take every name, also a misspelt one, for Any
+    if not TYPE_CHECKING:  # checkers would accept misspelt names as Any
 
         def __getattr__(self, name: str) -> Any:
-            if name.startswith("_"):  # copying asks for these before there is anything
+            if name.startswith("_"):  # copying looks up private names before __init__
                 raise AttributeError(name)
             if not isinstance(self.value, Mapping):
                 many = len(self.value)
-                raise AttributeError(f"the result is a list of {many}: see value, records()")
+                raise AttributeError(f"the result is a list of {many} rows: see value, records()")
             if name not in self.value:
                 raise AttributeError(missing(name, self.value))
             return self[name]
@@ -303,14 +303,14 @@ class Result:
 
     @property
     def brief(self) -> str:
-        """Command and digest, as another command's options name the result."""
+        """Command and digest, which represent the result among another command's options."""
         return f"<{' '.join(self._document['command'])}: digest {self.digest[:8]}>"
 
     def __str__(self) -> str:
         return self._job.show(self.value)
 
     def _repr_html_(self) -> str:
-        """Return the HTML that a notebook shows: what is printed, and a picture if it has one."""
+        """Return the HTML for a notebook: the printed text, and the picture if there is one."""
         from mpinet.report.html import card, fitting, printed
 
         run = {"command": " ".join(self._document["command"]), "digest": self.digest}
@@ -318,15 +318,15 @@ class Result:
 
     @cached_property
     def _pictured(self) -> str:
-        """SVG of the result, if there is one that is quickly made."""
+        """SVG of the result; empty if there is none, or if drawing would take long."""
         try:
             if drawn := self._job.picture():
                 return drawn
             if self._job.has_curves or self._job.plot:
                 return self.plot()
-            alone = self._document["ranks"] == 1  # other ranks would not make the run again
+            alone = self._document["ranks"] == 1  # other ranks would not repeat the run
             return self.draw() if alone and self._job.is_soon_redone(self.value) else ""
-        except MpinetError:  # without matplotlib, or too large for a picture
+        except MpinetError:  # no matplotlib, or network too large
             return ""
 
 
@@ -334,7 +334,7 @@ RowType = TypeVar("RowType", bound=Fields)
 
 
 class ListResult(Result, Generic[RowType]):
-    """Result that is a list of objects of one kind.
+    """Result with a list of objects of one class.
 
     Examples
     --------
@@ -351,11 +351,11 @@ class ListResult(Result, Generic[RowType]):
         return map(self._row, self.value)
 
     def __getitem__(self, place: int) -> RowType:  # type: ignore[override]
-        """Return an object by its place."""
+        """Return an object by its index."""
         return self._row(self.value[place])
 
     def __bool__(self) -> bool:
-        # A search that finds no rows is a result as well: its truth must not depend on its length.
+        # A search without hits is also a result, so its truth value must not depend on its length.
         return True
 
     def _row(self, row: dict[str, Any]) -> RowType:
@@ -365,13 +365,13 @@ class ListResult(Result, Generic[RowType]):
 
 
 def _picture(name: str, output: Path | str | None, write: Callable[[Path], Any]) -> Picture:
-    """Return the SVG that is written to a file."""
+    """Write a picture, and return its SVG text; empty if an output file is given."""
     text = _made(name, output, write)
     return Picture(text[text.index("<svg") :] if "<svg" in text else "")
 
 
 def _made(name: str, output: Path | str | None, write: Callable[[Path], Any]) -> str:
-    """Return the text of a file that is written for this alone; empty if it is to be kept."""
+    """Write the output file and return ''; without one, return the text of a temporary file."""
     if output is not None:
         write(Path(output))
         return ""
@@ -384,7 +384,7 @@ def _made(name: str, output: Path | str | None, write: Callable[[Path], Any]) ->
 
 
 def _shown(value: Any) -> Any:
-    """Return an option's value as a table's cell has it."""
+    """Return an option's value as a table cell."""
     from mpinet.base.plain import plain
 
     if value is None or isinstance(value, bool | int | float | list | tuple | dict):

@@ -1,4 +1,4 @@
-"""``mpinet resume``: go on from a checkpoint."""
+"""``mpinet resume``: continue a run from a checkpoint."""
 
 from __future__ import annotations
 
@@ -14,12 +14,12 @@ from mpinet.commands.result import Result
 
 @dataclass(frozen=True)
 class ResumeOptions(Options):
-    """Go on with a run from its checkpoint.
+    """Continue a run from its checkpoint.
 
     Returns
     -------
     Result
-        the document of the command that the checkpoint in FOLDER is of.
+        the document of the resumed command.
 
     Examples
     --------
@@ -30,8 +30,8 @@ class ResumeOptions(Options):
 
     command = "resume"
     folder: Annotated[Path, Typed(metavar="FOLDER")]
-    """Folder of the checkpoint. The command goes on as it was typed, in the folder where it was
-    typed, on the ranks that there are now."""
+    """Folder of the checkpoint. The command continues with its original options, in its original
+    folder, on any number of ranks."""
     _: KW_ONLY
     mapping: Hosted | None = None
     memory_limit: MemoryLimit = None

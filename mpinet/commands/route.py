@@ -9,13 +9,13 @@ from typing import Annotated, Any, Literal
 from mpinet.commands.fields import Count, Fields, Hash, When
 from mpinet.commands.functions import function_with
 from mpinet.commands.network import Network
-from mpinet.commands.optionrecords import Common, File, SavedOften, Several, Typed, Views
+from mpinet.commands.optionrecords import Common, File, In, SavedOften, Several, Typed, Views
 from mpinet.commands.options import FaultWords, MachineOptions, Ports, RoutingName
 from mpinet.commands.result import Result
 
 
 class Latency(Fields):
-    """Steps that the delivered messages took; null if no message was delivered."""
+    """Latency in steps of the delivered messages; null if no message was delivered."""
 
     mean: float | None
     p50: Count | None
@@ -24,7 +24,7 @@ class Latency(Fields):
 
 
 class LinkLoad(Fields):
-    """Messages over a link."""
+    """Number of messages on a link."""
 
     max: Count
     mean: float
@@ -50,12 +50,12 @@ class RouteResult(Result):
 
 @dataclass(frozen=True, kw_only=True)
 class OneMessage:
-    """Way of one message."""
+    """Route of one message."""
 
     source: Annotated[
         str | None,
         Typed(
-            "Processor that sends, by its number or address.",
+            "Sending processor: number or address.",
             words=(),
             metavar="SRC",
             function="path",
@@ -64,8 +64,8 @@ class OneMessage:
     target: Annotated[
         str | None,
         Typed(
-            "Processor that it goes to. With both the way of one message is told, and nothing "
-            "runs: ``mpinet path TOPO SRC DST``.",
+            "Receiving processor. With SRC and DST the command only shows the route of one "
+            "message: ``mpinet path TOPO SRC DST``.",
             words=(),
             metavar="DST",
             function="path",
@@ -75,12 +75,12 @@ class OneMessage:
 
 @dataclass(frozen=True)
 class RouteOptions(MachineOptions):
-    """Route a traffic pattern, injected in step 0 (collective).
+    """Route the messages of a traffic pattern, all injected in step 0 (collective).
 
     Returns
     -------
     Result
-        With SRC and DST what ``path`` gives.
+        With SRC and DST the result of ``path``.
 
     Examples
     --------
@@ -105,26 +105,28 @@ class RouteOptions(MachineOptions):
             metavar="PAIRS",
             listed="mpinet.base.choices:PAIRS",
         ),
+        In.TRAFFIC,
     ] = "permutation"
     """Traffic pattern, such as ``transpose`` or ``random:100``, or pairs of processors: ``0-1,2-3``
-    typed, ``[(0, 1), (2, 3)]`` in Python."""
+    (in Python ``[(0, 1), (2, 3)]``)."""
     routing: RoutingName = None
-    mode: Literal["ideal", "queued"] = "queued"
-    """Port model that holds (queued), or a hop of every message in every step (ideal)."""
-    policy: Literal["oldest", "fifo"] = "oldest"
-    """Waiting message that a channel takes first."""
+    mode: Annotated[Literal["ideal", "queued"], In.TRAFFIC] = "queued"
+    """Contention: messages queue for ports and links (queued), or every message moves in every step
+    (ideal)."""
+    policy: Annotated[Literal["oldest", "fifo"], In.TRAFFIC] = "oldest"
+    """Waiting message that a link takes first: the oldest, or the first in the queue (fifo)."""
     faults: FaultWords = None
-    paths: bool = False
-    """Give the sha256 of all paths, too."""
-    paths_out: File | None = None
-    """File for the lines that ``paths`` hashes."""
-    loads: bool | None = None
-    """Meter channel loads; default: up to 2^28 ports."""
+    paths: Annotated[bool, In.OUTPUT] = False
+    """Report the SHA-256 of all paths."""
+    paths_out: Annotated[File | None, In.OUTPUT] = None
+    """File for the lines of all paths, whose SHA-256 ``--paths`` reports."""
+    loads: Annotated[bool | None, In.OUTPUT] = None
+    """Count messages per channel; default: only up to 2^28 ports."""
     ports: Ports = "all"
 
     @property
     def wants_paths(self) -> bool:
-        """True if the paths or their hash are asked for."""
+        """True if the paths or their hash are requested."""
         return self.paths or self.paths_out is not None
 
 

@@ -1,4 +1,4 @@
-"""``mpinet run``: run a program of one's own on every processor."""
+"""``mpinet run``: run your own program on every processor."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ class RunResult(Result):
 
 @dataclass(frozen=True)
 class ProgramOptions(MachineOptions):
-    """Run a program of one's own on every processor (collective).
+    """Run your own program on every processor (collective).
 
     Examples
     --------
@@ -44,15 +44,15 @@ class ProgramOptions(MachineOptions):
     command = "run"
     columns: ClassVar = {"on": "topology", "arg": "arguments"}
     program: Annotated[str | Callable[..., Any], Typed(metavar="FILE.py:PROGRAM")]
-    """Generator function of a node, or ``FILE.py:PROGRAM``."""
+    """Generator function for one node, or its name as ``FILE.py:PROGRAM``."""
     on: Annotated[Network, Typed(words=("--on",))]
     """Network of the processors."""
     _: KW_ONLY
     arg: Annotated[Sequence[Any] | Mapping[str, Any], Typed(metavar="[NAME=]VALUE")] = ()
-    """Arguments of the program after its node, by place or by name. Text in a sequence is read as
-    the command line's ``--arg`` reads it."""
+    """Arguments of the program after the node, by position or by name. Text in a sequence is parsed
+    like ``--arg`` on the command line."""
     routing: RoutingName = None
-    """Routing of routed messages to their targets; see route."""
+    """Routing of routed messages; see route."""
     ports: Ports = "all"
 
 

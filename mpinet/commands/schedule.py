@@ -13,7 +13,7 @@ from mpinet.commands.options import PORTS, Algorithm, MachineOptions, Place, Por
 from mpinet.commands.result import Result
 from mpinet.programs.kinds import Collective
 
-ScheduleFile = Annotated[File, Typed("Schedule: CSV, NPZ, or in a format of others.")]
+ScheduleFile = Annotated[File, Typed("Schedule: CSV, NPZ, or a format of another tool.")]
 
 
 Where = Annotated[Network, Typed(words=("--on",))]
@@ -21,24 +21,22 @@ Where = Annotated[Network, Typed(words=("--on",))]
 
 @dataclass(frozen=True)
 class FileOptions(MachineOptions):
-    """Machine."""
+    """Schedule: file, network and values of the file's header."""
 
     file: ScheduleFile
     on: Where
     _: KW_ONLY
     route: Annotated[
-        bool, Typed("Whether rows go over several hops, by the network's routing.")
+        bool, Typed("Whether to route rows over several hops, with the network's routing.")
     ] = False
     collective: Annotated[
-        Collective | None, Typed("Collective of the schedule, if no header tells.")
+        Collective | None, Typed("Collective of the schedule; default: from the header.")
     ] = None
-    chunks: Annotated[int | None, Typed("Chunks per unit, likewise.")] = None
-    root: Annotated[Place | None, Typed("Root of the collective, likewise.")] = None
+    chunks: Annotated[int | None, Typed("Chunks per unit; default: from the header.")] = None
+    root: Annotated[Place | None, Typed("Root of the collective; default: from the header.")] = None
     bytes: Annotated[int | None, Typed("Bytes per message of GOAL; default: any.")] = None
-    rounds: Annotated[int | None, Typed("Number of times that ForestColl's trees are used.")] = None
-    ports: Annotated[
-        Ports | None, Typed(f"{PORTS} Default: as the file's header says, else one.")
-    ] = None
+    rounds: Annotated[int | None, Typed("Number of rounds over ForestColl's trees.")] = None
+    ports: Annotated[Ports | None, Typed(f"{PORTS} Default: from the header, else one.")] = None
 
 
 WrittenFormat = Literal["csv", "npz", "msccl", "mscclpp", "goal", "chakra"]
@@ -67,7 +65,7 @@ class ScheduleResult(Result):
         "GOAL",
         WrittenFormat,
     ]
-    collective: Annotated[str | None, "null where nobody says it"]
+    collective: Annotated[str | None, "null if unknown"]
     rows: Count
     steps: Count
     messages: Count
@@ -83,8 +81,8 @@ class ScheduleResult(Result):
     lower_by: Carried[str | None]
     races: Annotated[
         str,
-        When("of MSCCL-XML, plans of MSCCL++ and Chakra traces that say their chunks"),
-        "none; not searched, as they are too large; or the first one",
+        When("of MSCCL-XML, MSCCL++ plans, and Chakra traces with chunks"),
+        "none; not searched (too large); or the first race",
     ]
     output: Annotated[
         str,
@@ -100,14 +98,14 @@ class ScheduleRunOptions(FileOptions):
     Returns
     -------
     Result
-        ``--ports`` as in the header, else one. See docs/reference/schedules.
+        ``--ports`` defaults to the file's header, else one. See docs/reference/schedules.
 
     Raises
     ------
     UsageError
-        The file cannot be read, is for another network, or sends what the sender does not hold.
+        The file cannot be read, belongs to another network, or sends chunks that the sender lacks.
     ModelViolation
-        It asks more than the port model allows.
+        A step exceeds the port model.
 
     Examples
     --------
@@ -133,10 +131,10 @@ run = function_with(ScheduleRunOptions, ScheduleResult, Views, Common)
 
 @dataclass(frozen=True)
 class ScheduleCheckOptions(FileOptions):
-    """Run a schedule from a file, and tell what was checked (collective).
+    """Run a schedule from a file, and report each check (collective).
 
-    A notebook shows form, wiring, ports, data and result, each with what was found. The fields and
-    errors are those of `run`.
+    A notebook shows the checks of form, wiring, ports, data and result, each with its finding.
+    Fields and errors are those of `run`.
 
     Examples
     --------
@@ -192,20 +190,20 @@ class ScheduleExportOptions(Options):
     topology: Network
     _: KW_ONLY
     out: File
-    """File to write: .csv, .npz, .xml (MSCCL), .json (MSCCL++), .goal, or .et (Chakra, a file per
-    processor: NAME.0.et, NAME.1.et, ..)."""
+    """File to write: .csv, .npz, .xml (MSCCL), .json (MSCCL++), .goal, or .et (Chakra, one file per
+    processor: NAME.0.et, NAME.1.et and so on)."""
     algorithm: Algorithm = None
     """Algorithm, as for the collective's command."""
     root: Place = 0
-    """Processor where the collective begins or ends, if it has one."""
+    """Processor where the collective starts or ends, if there is a root."""
     items: int = 1
-    """Items in a pipeline: of the root, of each processor, or to be combined."""
+    """Items in a pipeline: of the root, of each processor, or combined."""
     switches: Switches = "copy"
     ports: Ports = "one"
     format: WrittenFormat | None = None
-    """Format of the file; default: by its ending."""
+    """Format of the file; default: from its ending."""
     bytes: Annotated[int | str | None, Typed(metavar="BYTES")] = None
-    """Bytes of a chunk, such as 64kB, in GOAL and Chakra; default: 8."""
+    """Bytes of a chunk in GOAL and Chakra files, such as 64kB; default: 8."""
 
 
 export = function_with(ScheduleExportOptions, ScheduleResult, Shown)

@@ -1,4 +1,4 @@
-"""``mpinet show``: tell what a network is."""
+"""``mpinet show``: describe a network."""
 
 from __future__ import annotations
 
@@ -18,14 +18,14 @@ T = TypeVar("T")
 Measured = Annotated[T, When("with ``--distances``, by flooding the machine,")]
 
 
-OfHosts = Annotated[T, When("with switches and ``--distances``, over the processors alone,")]
+OfHosts = Annotated[T, When("with switches and ``--distances``, over processors only,")]
 
 
 Sampled = Annotated[T, When("with ``--sample``, over all nodes,")]
 
 
 class Interval(Fields):
-    """Interval in which the mean of all distances is with a confidence, by nodes drawn."""
+    """Confidence interval of the mean distance, estimated from a sample of nodes."""
 
     lower: float
     upper: float
@@ -39,11 +39,11 @@ class ShowResult(Result):
     links: Count
     degree_histogram: Annotated[dict[str, Count], "numbers of nodes by degree"]
     capacities: Annotated[
-        dict[str, Count], "numbers of links by messages a step", When("with parallel links,")
+        dict[str, Count], "numbers of links by messages per step", When("with parallel links,")
     ]
     edges_sha256: Hash
     stated: Annotated[dict[str, Any], "values by name"]
-    ignored: Annotated[list[str], "parts of the file", When("where a file says more")]
+    ignored: Annotated[list[str], "parts of the file", When("if a file has more parts")]
     hosts: Annotated[Count, When("with switches")]
     busses: Annotated[Count, When("on busses")]
     incidence_sha256: Annotated[Hash, When("on busses")]
@@ -54,10 +54,10 @@ class ShowResult(Result):
     host_distance_sum: OfHosts[Count]
     average_host_distance: OfHosts[float]
     diameter_range: Sampled[Range]
-    average_estimate: Annotated[Sampled[float], "over ordered pairs from the nodes drawn"]
+    average_estimate: Annotated[Sampled[float], "over ordered pairs from the drawn nodes"]
     average_range: Sampled[Interval]
-    confidence: Annotated[Sampled[float], "1 where all pairs count"]
-    sources: Annotated[Sampled[Count], "nodes drawn"]
+    confidence: Annotated[Sampled[float], "1 if all pairs are measured"]
+    sources: Annotated[Sampled[Count], "drawn nodes"]
     floods: Annotated[Sampled[Count], "one node each"]
     exact: Annotated[Sampled[list[str]], "of diameter, average"]
 
@@ -69,7 +69,7 @@ class OneNode:
     node: Annotated[
         str | None,
         Typed(
-            "Node, by its number or address, whose ports alone are told: "
+            "Node (number or address): list only the ports of this node; "
             "``mpinet neighbors TOPO NODE``.",
             function="neighbors",
         ),
@@ -78,13 +78,13 @@ class OneNode:
 
 @dataclass(frozen=True)
 class ShowOptions(HostOptions):
-    """Tell what a network is: size, degrees, links (collective).
+    """Describe a network: size, degrees, links (collective).
 
     Returns
     -------
     Result
         FILE: ``.graphml``, ``.dot``, ``.anynet`` (BookSim), ``.csv``, or lines ``u v`` (``.txt``,
-        ``.edges``). With ``--node`` what ``neighbors`` gives.
+        ``.edges``). With ``--node`` the result of ``neighbors``.
 
     Examples
     --------
@@ -101,14 +101,14 @@ class ShowOptions(HostOptions):
     topology: Network
     _: KW_ONLY
     distances: bool = False
-    """Measure distances by floods from all nodes: each rank makes its share of them on a machine of
-    its own, and their steps count nowhere."""
+    """Measure distances by floods from all nodes; each rank floods its share on a separate machine,
+    and these steps are not counted."""
     sample: int | None = None
-    """Nodes to draw by the seed, whose floods estimate the mean distance; at most as many other
-    nodes flood to bring the bounds of the diameter together. Where all nodes are alike, one flood
-    tells both exactly."""
+    """Number of randomly drawn nodes whose floods estimate the mean distance. At most as many
+    further floods narrow the bounds of the diameter. If all nodes are alike, one flood gives exact
+    values."""
     exact: bool = False
-    """Let nodes flood until the diameter is exact, in ``--sample``."""
+    """With ``--sample``: flood from further nodes until the diameter is exact."""
     edges: File | None = None
     """File for the links: .graphml, .dot, .anynet (BookSim), .csv, or lines ``u v`` (.txt,
     .edges)."""

@@ -1,12 +1,11 @@
-"""Options of commands, read from their records: the one place where an option is spelt.
+"""Options of commands, read from their option records, the only place where options are declared.
 
-A command's options are the fields of a frozen dataclass (`mpinet.commands.optionrecords`). The
+The options of a command are the fields of a frozen dataclass (`mpinet.commands.optionrecords`). The
 class gives names, types, choices and defaults; the sentences below the fields give the help.
-`mpinet.commands.functions.function_with` makes the function of Python from the class. The parser,
-the checks of values from Python, the command line of a result and the rows of the contract derive
-from the class too.
+`mpinet.commands.functions.function_with` makes the Python function. The parser, the checks of
+Python values, a result's command line and the contract's rows also derive from the class.
 
-No heavy library is imported here: ``mpinet doctor`` and ``mpinet launch`` need options, too.
+This module imports no heavy library, because ``mpinet doctor`` and ``mpinet launch`` need options.
 """
 
 from __future__ import annotations
@@ -42,48 +41,49 @@ from mpinet.errors import UsageError
 
 @dataclass(frozen=True)
 class Signature:
-    """Signature of a command: its options, and how it is typed."""
+    """Signature of a command: its options, its result class, and its usage line."""
 
     record: type[Options]
-    """Class of its options."""
+    """Class of the options."""
     options: list[Option]
-    """Options of Python, in their order."""
+    """Options of the Python function, in order."""
     alone: list[Option]
-    """Options of the command line alone."""
+    """Options of the command line only."""
     result: type[Any]
-    """Class of its result; int: the command runs on this host alone, and gives an exit status."""
+    """Class of the result; int if the command runs on this host only and returns an exit status."""
     usage: str = ""
-    """Usage line of the command; empty: the options give it."""
+    """Usage line of the command; empty: made from the options."""
 
     @property
     def is_here(self) -> bool:
-        """True if the command is for this host alone, without ranks."""
+        """True if the command runs on this host only, without ranks."""
         return self.result is int
 
     @property
     def is_onward(self) -> bool:
-        """True if it also takes the options of the command that its first option names."""
+        """True if the command also takes the options of the command named by its first option."""
         return any(one.name == "played" for one in fields(self.record))
 
 
 def options_in(kind: type[Options]) -> list[Option]:
-    """Return the options that are fields of a command's record."""
+    """Return the options in the record of a command."""
     return [*_options_in(kind, ordered(kind))]
 
 
 def _options_in(kind: type, declared: Sequence[Field[Any]]) -> Iterator[Option]:
-    """Yield the options that are fields of a dataclass."""
-    # The nearest class wins, so that a command can say of an option more than its group does.
+    """Yield the options in a dataclass."""
+    # The most derived class wins, so a command can describe an option in more detail than its
+    # group.
     owners = {name: owner for owner in reversed(kind.__mro__) for name in _declared(owner)}
     for one in declared:
         option = _declared(owners[one.name])[one.name]
-        under_heading = one.kw_only and owners[one.name] is not kind
-        yield replace(option, heading=_heading(owners[one.name])) if under_heading else option
+        inherited = one.kw_only and owners[one.name] is not kind
+        yield replace(option, heading=_title(option, owners[one.name] if inherited else None))
 
 
 @cache
 def _declared(owner: type) -> dict[str, Option]:
-    """Return the options that a class declares itself, by name."""
+    """Return the options that a class itself declares, by name."""
     if not is_dataclass(owner):
         return {}
     hints, texts = get_annotations(owner, eval_str=True), sentences(owner)
@@ -100,16 +100,18 @@ def _declared(owner: type) -> dict[str, Option]:
     }
 
 
-def _heading(group: type) -> str:
-    """Return what the help puts the options of a group under."""
-    return "" if vars(group).get("is_own") else (group.__doc__ or "").rstrip(".").lower()
+def _title(option: Option, owner: type | None) -> str:
+    """Return the title of an option's group: declared, or first words of the class docstring."""
+    if option.typed.group or owner is None or vars(owner).get("is_own"):
+        return option.typed.group
+    return re.split("[:.]", owner.__doc__ or "")[0].lower()
 
 
 @cache
 def sentences(owner: type) -> dict[str, str]:
-    """Return the sentences below the fields of a class, by the names of the fields."""
+    """Return the sentences below the fields of a class, by field name."""
     source = Path(sys.modules[owner.__module__].__file__ or "").read_text(encoding="utf-8")
-    # The class alone: to parse the whole file takes ten times as long.
+    # Only the class is parsed; the whole file would take ten times as long.
     found = re.search(rf"^class {owner.__name__}\b.*?(?=^[^\s)]|\Z)", source, re.M | re.S)
     if found is None:
         return {}
@@ -119,7 +121,7 @@ def sentences(owner: type) -> dict[str, str]:
 
 
 def _below(body: Sequence[ast.stmt]) -> Iterator[tuple[str, str]]:
-    """Yield each field that has a sentence below it, and the sentence."""
+    """Yield the name and the sentence of each field with a sentence below it."""
     for line, after in pairwise(body):
         match line, after:
             case (
@@ -136,18 +138,21 @@ def signature_of(function: Callable[..., Any]) -> Signature:
 
 
 def options_of(function: Callable[..., Any]) -> list[Option]:
-    """Return the options of a command's function, as Python gives them."""
+    """Return the Python options of a command's function."""
     return signature_of(function).options
 
 
 def fields_of(group: type) -> list[Option]:
-    """Return the options that are fields of a group: a dataclass that several commands share."""
+    """Return the options in a group, a dataclass shared by several commands."""
     declared = [one for one in fields(group) if one.name not in UNTYPED]
-    return [replace(option, heading=_heading(group)) for option in _options_in(group, declared)]
+    return [
+        replace(one, heading=one.heading or _title(one, group))
+        for one in _options_in(group, declared)
+    ]
 
 
 def _option(name: str, hint: Any, default: Any, texts: Mapping[str, str], by_place: bool) -> Option:
-    """Make an option of an annotation."""
+    """Make an option from an annotation."""
     typed = _merged([one for one in _metadata(hint) if isinstance(one, Typed)])
     if typed.words is not None:
         by_place = not typed.words
@@ -155,7 +160,7 @@ def _option(name: str, hint: Any, default: Any, texts: Mapping[str, str], by_pla
 
 
 def _metadata(hint: Any) -> Iterator[Any]:
-    """Yield what ``Annotated`` adds to a type, the outermost first."""
+    """Yield the ``Annotated`` metadata of a type, outermost first."""
     if get_origin(hint) is Annotated:
         yield from reversed(hint.__metadata__)
     for part in get_args(hint):
@@ -163,11 +168,11 @@ def _metadata(hint: Any) -> Iterator[Any]:
 
 
 UNSAID = Typed()
-"""Annotation that adds nothing."""
+"""Annotation without any property."""
 
 
 def _merged(said: Sequence[Typed]) -> Typed:
-    """Merge several annotations; the first of them goes before the others."""
+    """Merge several annotations; earlier ones take precedence."""
     if len(said) <= 1:
         return said[0] if said else UNSAID
     unsaid = vars(UNSAID)
@@ -176,7 +181,7 @@ def _merged(said: Sequence[Typed]) -> Typed:
 
 
 def _plain(hint: Any) -> Any:
-    """Strip from a type what ``Annotated`` adds to it or to its parts."""
+    """Strip ``Annotated`` from a type and from its parts."""
     if get_origin(hint) is Annotated:
         return _plain(get_args(hint)[0])
     if get_origin(hint) in UNIONS:
@@ -185,10 +190,10 @@ def _plain(hint: Any) -> Any:
 
 
 def listed_in_help(option: Option) -> str:
-    """Return the text that an option's help lists, loaded where it lies."""
+    """Return the list that an option's help shows, such as the names of traffic patterns."""
     if not option.typed.listed:
         return ""
-    # Lists of names lie in rooms that load NumPy. A parser needs them for --help alone.
+    # The lists lie in modules that load NumPy, and are needed only for --help.
     module, _, name = option.typed.listed.partition(":")
     found = getattr(import_module(module), name)
     found = found() if callable(found) else found
@@ -196,14 +201,14 @@ def listed_in_help(option: Option) -> str:
 
 
 def given(function: Callable[..., Any], values: Mapping[str, Any]) -> Options:
-    """Return a command's options as its function takes them, those not given at their defaults.
+    """Return a command's options with the given values, and defaults for all other options.
 
     Parameters
     ----------
     function : callable
-        The command's function: its options and their types say what is allowed.
+        The command's function, whose signature declares options and types.
     values : mapping
-        Values by the names of options, or of their columns.
+        Values by option name, or by column name.
 
     Raises
     ------
@@ -220,9 +225,9 @@ def given(function: Callable[..., Any], values: Mapping[str, Any]) -> Options:
         if word.startswith("--")
     }
     flat = {former.get(key, key) if key not in known else key: one for key, one in values.items()}
-    # Two names of one option have met in one entry, and one of the values is lost.
+    # Two names of the same option lead to one entry, so a value would be lost.
     if len(flat) < len(values):
-        raise UsageError(f"{function.__name__}: an option is given under two of its names.")
+        raise UsageError(f"{function.__name__}: an option is given twice, under two names.")
     found: dict[str, Any] = {}
     if said.is_onward:
         from mpinet.commands import function_of
@@ -242,10 +247,10 @@ def given(function: Callable[..., Any], values: Mapping[str, Any]) -> Options:
 
 
 def _checked(name: str, option: Option, value: Any) -> Any:
-    """Return an option's value from Python if it is of the option's type."""
+    """Return an option's value from Python, checked against the option's type."""
     if value is EMPTY:
-        raise UsageError(f"{name} needs its option {option.name}.")
-    # A mapping holds values for a user's function: they stay as they are.
+        raise UsageError(f"{name} needs the option {option.name}.")
+    # A mapping holds arguments of a user's function, which stay unchanged.
     if not any(get_origin(kind) is Mapping for kind in option.kinds):
         value = _without_arrays(value)
     value = named_as(value, option.choices) if option.choices else value
@@ -259,14 +264,14 @@ def _checked(name: str, option: Option, value: Any) -> Any:
 
 
 def _without_arrays(value: Any) -> Any:
-    """Return a value with lists for arrays, and plain numbers for those of NumPy."""
+    """Return a value with NumPy arrays as lists, and NumPy numbers as Python numbers."""
     if hasattr(value, "dtype") and hasattr(value, "tolist"):
         return value.tolist()
     return type(value)(map(_without_arrays, value)) if type(value) in (list, tuple) else value
 
 
 def _elsewhere(key: str) -> str:
-    """Return a hint at the first command that has an option of this name, or nearly."""
+    """Return a hint at a command with an option of this or a similar name; else empty."""
     from mpinet.commands import function_of
 
     for command in FUNCTIONS:
@@ -277,23 +282,22 @@ def _elsewhere(key: str) -> str:
 
 
 def named_as(word: Any, choices: Sequence[Any]) -> Any:
-    """Return the choice that a word is another name of, such as ``gossip`` for ``allgather``."""
+    """Return the choice that a word means, also by another name: ``gossip`` for ``allgather``."""
     meant = ALIASES.get(word, word) if isinstance(word, str) else word
     return meant if meant in choices else word
 
 
 def _is_of(value: Any, hint: Any) -> bool:
-    """Return whether a value is of a parameter's type."""
+    """Return True if a value has the type of a parameter."""
     kind = get_origin(hint)
     if kind is Literal:
-        # Python takes 1 and True for equal, and a command line would have two different words for
-        # them.
+        # In Python 1 equals True, but the command line has different words for the two.
         return any(value == choice and type(value) is type(choice) for choice in get_args(hint))
     if kind in UNIONS:
         return any(_is_of(value, choice) for choice in get_args(hint))
     if hint is Any:
         return True
-    # A bool is an int for Python: items=True would mean one item.
+    # In Python a bool is an int: items=True would mean one item.
     if hint in (int, float) and isinstance(value, bool):
         return False
     if hint is float:
@@ -306,7 +310,7 @@ def _is_of(value: Any, hint: Any) -> bool:
 
 
 def _checked_items(hint: Any) -> Any:
-    """Return the type of a list's items; None where texts may be among them."""
+    """Return the item type of a list type; None if the items may be texts."""
     (items,) = get_args(hint)
     items = _plain(items)
     kinds = get_args(items) if get_origin(items) in UNIONS else (items,)
@@ -323,7 +327,7 @@ WORDS = {
 
 
 def _described(hint: Any) -> str:
-    """Return a parameter's type as a person reads it."""
+    """Return a parameter's type in words."""
     kind = get_origin(hint)
     if kind is Literal:
         return " or ".join(map(str, get_args(hint)))

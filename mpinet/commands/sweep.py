@@ -1,4 +1,4 @@
-"""``mpinet sweep``: many runs of a command, from a file that names the values of its options."""
+"""``mpinet sweep``: run a command for all combinations of option values in a plan file."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from mpinet.commands.result import Result
 
 
 class FailedPoint(Fields):
-    """A point of a sweep, with the sentence on its failure."""
+    """Failed point of a sweep, with the error sentence."""
 
     point: str
     error: str
@@ -35,15 +35,17 @@ class SweepResult(Result):
 
 @dataclass(frozen=True)
 class SweepOptions(Options):
-    """Run a command at all combinations of its options' values (collective).
+    """Run a command for all combinations of its options' values (collective).
 
     Returns
     -------
     Result
-        FOLDER gets ``results.csv`` and ``results.json`` {mpinet, rows}: a row for each row of each
-        point's ``--out FILE.csv``, without ``ranks``, with ``point`` (hash of command, options and
-        files), ``mpinet`` and ``digest``, and ``error`` where one failed; ``plot.json`` holds the
-        file's table ``[plot]``.
+        FOLDER gets ``results.csv`` and ``results.json`` {mpinet, rows}, with the rows of each
+        point's
+        ``--out FILE.csv``. A row has no ``ranks``; it has ``point`` (hash of command, options and
+        files), ``mpinet``, ``digest``, and ``error`` for a failed point. ``plot.json`` holds the
+        plan's
+        table ``[plot]``.
 
     Examples
     --------
@@ -60,19 +62,19 @@ class SweepOptions(Options):
 
     command = "sweep"
     plan: Annotated[Path | str | Mapping[str, Any], Typed(metavar="FILE.toml")]
-    """TOML or JSON file, or its content: the command's name, and a value, a list or a range for
-    each option; in a table ``plot``, how `plot` draws the results."""
+    """Plan (TOML or JSON file, or its content): the command's name, and a value, list or range for
+    each option. A table ``plot`` has options of `plot` for the results."""
     _: KW_ONLY
     folder: Annotated[
         Path | str | None, Typed(words=("--out",), metavar="FOLDER", required=True)
     ] = None
-    """Folder that keeps every run at once, and at the end ``results.csv`` and ``results.json``.
-    Runs that are there are not made again."""
+    """Folder for each run's result as soon as the run ends, and finally for ``results.csv`` and
+    ``results.json``. Runs with a result in the folder are not repeated."""
     shard: Annotated[str | None, Typed(metavar="K/N")] = None
-    """Share of the points, ``K/N``: only the K-th of N shares, 1..N."""
+    """Part of the points, ``K/N``: only part K of N parts, 1..N."""
     together: bool = False
-    """Let all ranks play each point together, instead of each its own: for machines too large for
-    one rank."""
+    """Run each point on all ranks together instead of one point per rank, for machines too large
+    for one rank."""
 
 
 sweep = function_with(SweepOptions, SweepResult, Saved, Shown)

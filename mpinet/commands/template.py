@@ -1,4 +1,4 @@
-"""``mpinet template``: print batch scripts and host lists to begin with."""
+"""``mpinet template``: print a batch script or a host list as a starting point."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from mpinet.launching.templates import TEMPLATES
 
 @dataclass(frozen=True)
 class TemplateOptions(Options):
-    """Print a batch script or a list of hosts to begin with.
+    """Print a batch script or a host list as a starting point.
 
     Returns
     -------
@@ -32,7 +32,7 @@ class TemplateOptions(Options):
     """Template to print."""
     _: KW_ONLY
     output: Annotated[Path | None, Typed(words=("-o",), metavar="FILE")] = None
-    """New file to write instead of printing."""
+    """New file for the template, instead of standard output."""
 
 
 template = function_with(TemplateOptions, int)

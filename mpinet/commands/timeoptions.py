@@ -1,4 +1,4 @@
-"""Options of runs in time: the network, the costs of processors and links, the places."""
+"""Options of timed runs: network, costs of processors and links, places of processors."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from mpinet.base.choices import Mode
 from mpinet.base.units import Unit
 from mpinet.commands.fields import Count, Fields
 from mpinet.commands.network import Network
-from mpinet.commands.optionrecords import Typed
+from mpinet.commands.optionrecords import In, Typed
 from mpinet.commands.options import HostOptions, Placed, RoutingName
 
 Time = int | str
@@ -25,7 +25,7 @@ TimeWords = Annotated[Times | None, Typed(metavar="TIME[,TIME..]")]
 
 
 class StuckOperation(Fields):
-    """An operation that never ends, and what it waits for; line 0 is unknown."""
+    """An operation that never ends, and the operation it waits for; line 0 means unknown."""
 
     processor: Count
     operation: Count
@@ -37,39 +37,39 @@ class StuckOperation(Fields):
 
 @dataclass(frozen=True, kw_only=True)
 class TimeOptions(HostOptions):
-    """Time."""
+    """Costs: network, processors and links of a timed run."""
 
     on: Annotated[Network | None, Typed(metavar="TOPO")] = None
-    """Network whose processors are those of the program."""
-    flat: TimeWord = None
-    """Latency between any two processors, in place of a network."""
+    """Network whose processors run the program."""
+    flat: Annotated[TimeWord, In.NETWORK] = None
+    """Latency between any two processors, instead of a network."""
     routing: RoutingName = None
     """Routing of messages."""
-    mode: Mode = "cut"
-    """Way of messages over several links: cut-through, store and forward, or cut-through on links
-    that are always free."""
+    mode: Annotated[Mode, In.NETWORK] = "cut"
+    """Messages over several links: cut-through (cut), store and forward, or cut-through without
+    contention."""
     machine: Annotated[str | None, Typed(metavar="NAME")] = None
-    """Machine whose costs hold where no other option says them (see ``docs/reference/time.md``; a
-    wrong name lists all)."""
+    """Named machine whose costs are the defaults (see ``docs/reference/time.md``; a wrong name
+    lists all machines)."""
     overhead: TimeWord = None
-    """CPU time of a message, at its sender and at its receiver; default: 0."""
+    """CPU time per message, at the sender and at the receiver; default: 0."""
     overhead_byte: TimeWord = None
-    """CPU time of each of a message's bytes but the first, or a rate such as 25GB/s; default: 0."""
+    """CPU time per byte of a message after the first byte, or a rate such as 25GB/s; default: 0."""
     gap: TimeWord = None
-    """NIC time of a message; default: 0."""
+    """NIC time per message; default: 0."""
     gap_byte: TimeWord = None
-    """NIC time of each of a message's bytes but the first, or a rate; default: 0."""
+    """NIC time per byte of a message after the first byte, or a rate; default: 0."""
     eager: Annotated[int | None, Typed(metavar="BYTES")] = None
-    """Largest message whose sender does not wait for the receiver; default: none waits."""
+    """Largest message that is sent without waiting for the receiver; default: no limit."""
     latency: TimeWords = None
-    """Latency of links, by class (see ``docs/reference/time.md``): the last serves all further
-    classes; default: what a graph's edges say, or 1."""
+    """Latency of links by class (see ``docs/reference/time.md``), the last value for all further
+    classes; default: from the graph's edges, else 1."""
     time_byte: TimeWords = None
-    """Time per byte on links, or a rate, by class; default: what a graph's edges say, or 0 if
-    another option says what a byte costs."""
+    """Time per byte on links, or a rate, by class; default: from the graph's edges, else 0 if
+    another option sets a cost per byte."""
     unit: Unit | None = None
-    """Unit of time of plain numbers, of the program and of the JSON document; default: ns, or the
-    machine's. Texts have the unit in which each time is easily read."""
-    duplex: Literal["full", "half"] = "full"
-    """Directions of a link: each by itself (full), or both share the link (half)."""
+    """Time unit of plain numbers, of the program and of the JSON document; default: the machine's
+    unit, else ns. Printed times choose a readable unit."""
+    duplex: Annotated[Literal["full", "half"], In.NETWORK] = "full"
+    """Directions of a link: independent (full), or sharing the link (half)."""
     place: Placed = "identity"

@@ -1,4 +1,4 @@
-"""``mpinet topologies``: list the networks that can be named."""
+"""``mpinet topologies``: list the network families."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ OfMember = Annotated[T, MEMBER]
 
 
 class TopologiesRow(Fields):
-    """A family, or the network of a family that has so many processors."""
+    """A family, or its network of the requested size."""
 
     name: str
     parameters: OfFamily[str]
@@ -50,13 +50,12 @@ class TopologiesResult(ListResult[TopologiesRow]):
 
 @dataclass(frozen=True)
 class TopologiesOptions(Options):
-    """List the networks that can be named (collective).
+    """List the network families (collective).
 
     Returns
     -------
     Result
-        With ``--size`` there is of each family the network with so many processors whose diameter
-        is least.
+        With ``--size``, one network per family: of this size, with the smallest diameter.
 
     Examples
     --------
@@ -71,11 +70,11 @@ class TopologiesOptions(Options):
 
     command = "topologies"
     family: Annotated[str | None, Typed(metavar="NAME")] = None
-    """Name of the only family to list."""
+    """Name of one family to list; default: all."""
     _: KW_ONLY
     size: Annotated[str | None, Typed(metavar="A..B")] = None
-    """Processors, ``200..300`` or ``256``: list the network of each family that has so many and the
-    least diameter, measured."""
+    """Number of processors, ``200..300`` or ``256``: list each family's network of this size with
+    the smallest measured diameter."""
     degree: Annotated[str | None, Typed(metavar="..K")] = None
     """Largest degree of these networks: ``..4``, or ``4``."""
 

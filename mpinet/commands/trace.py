@@ -1,4 +1,4 @@
-"""``mpinet trace``: write a recording as another program's trace file."""
+"""``mpinet trace``: convert a recording to the trace format of another program."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from mpinet.commands.options import Recording
 from mpinet.commands.result import Result
 
 Kind = Literal["perfetto", "paje", "csv"]
-"""Kinds of trace files."""
+"""Formats of trace files."""
 
 
 class TraceResult(Result):
@@ -27,12 +27,12 @@ class TraceResult(Result):
 
 @dataclass(frozen=True)
 class TraceOptions(Options):
-    """Write a recording as a trace of Perfetto, Paje or CSV (collective).
+    """Convert a recording to a trace for Perfetto or Paje, or to CSV (collective).
 
     Returns
     -------
     Result
-        FILE is what ``--record`` has written.
+        FILE is a recording by ``--record``.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""``mpinet tune``: which algorithm of a collective takes least time, for which size."""
+"""``mpinet tune``: find the fastest algorithm of a collective for each message size."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import Annotated, Literal
 
 from mpinet.commands.fields import Fields, Lasting, Positive
 from mpinet.commands.functions import function_with
-from mpinet.commands.optionrecords import Common, File, Several, Typed, Unsaved
+from mpinet.commands.optionrecords import Common, File, In, Several, Typed, Unsaved
 from mpinet.commands.result import ListResult
 from mpinet.commands.timeoptions import TimeOptions
 
@@ -15,7 +15,7 @@ Collective = Literal["broadcast", "reduce", "allreduce", "allgather", "reduce-sc
 
 
 class TuneRow(Fields):
-    """Time of an algorithm for a size, beside a bound that no program beats."""
+    """Time of an algorithm for one size, with a lower bound for all programs."""
 
     bytes: Positive
     algorithm: str
@@ -31,7 +31,7 @@ class TuneResult(ListResult[TuneRow]):
 
 @dataclass(frozen=True)
 class TuneOptions(TimeOptions):
-    """Find the algorithm of a collective that takes least time, size by size (collective).
+    """Find the fastest algorithm of a collective for each message size (collective).
 
     Returns
     -------
@@ -51,24 +51,27 @@ class TuneOptions(TimeOptions):
     """
 
     command = "tune"
-    collective: Collective
-    """Collective."""
+    collective: Annotated[Collective, In.COLLECTIVE]
+    """Collective to tune."""
     _: KW_ONLY
-    bytes: Annotated[str | int, Typed(metavar="BYTES[,BYTES..|..BYTES]", several="1kB,1MB")] = (
-        "1..1MB"
-    )
-    """Sizes of a processor's longest vector, such as ``1kB,1MB``, or ``1..1GB``: every power of ten
-    between, and both ends."""
+    bytes: Annotated[
+        str | int, Typed(metavar="BYTES[,BYTES..|..BYTES]", several="1kB,1MB"), In.MEASUREMENT
+    ] = "1..1MB"
+    """Bytes of a processor's longest vector, such as ``1kB,1MB``, or ``1..1GB``: both ends, and
+    every power of ten between them."""
     algorithms: Annotated[
-        str | Several[str] | None, Typed(read=str, metavar="NAME,..", several="NAME,NAME")
+        str | Several[str] | None,
+        Typed(read=str, metavar="NAME,..", several="NAME,NAME"),
+        In.COLLECTIVE,
     ] = None
-    """Algorithms, joined by commas; default: all that there are for so many processors."""
-    processors: Annotated[int | None, Typed(metavar="P")] = None
-    """Processors that take part; default: all of the network."""
-    segment: Annotated[int | str | None, Typed(metavar="BYTES")] = None
-    """Most bytes of a vector that go through an algorithm together; default: all."""
-    plot: File | None = None
-    """Picture to draw, .pdf, .svg or .png: time over bytes, a curve for each algorithm, and the
+    """Algorithms, joined by commas; default: all that support the number of processors."""
+    processors: Annotated[int | None, Typed(metavar="P"), In.COLLECTIVE] = None
+    """Number of processors that take part; default: all processors of the network."""
+    segment: Annotated[int | str | None, Typed(metavar="BYTES"), In.COLLECTIVE] = None
+    """Largest segment of a vector in bytes: longer vectors run through the algorithm in segments;
+    default: no segments."""
+    plot: Annotated[File | None, In.OUTPUT] = None
+    """Picture of time over bytes (.pdf, .svg, .png), with a curve for each algorithm, and the
     bound."""
 
 

@@ -1,4 +1,4 @@
-"""``mpinet verify``: judge the papers' claims, or a user's own, by measurements."""
+"""``mpinet verify``: test claims of the papers, or your own claims, by measurements."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ Judged = Annotated[T, JUDGED]
 
 
 class Shared(Fields):
-    """Property of failing points, counted among those that fail and those that hold."""
+    """Common property of failing points, with its count among failing and among other points."""
 
     text: str
     failing: Count
@@ -41,13 +41,13 @@ class FailingPoint(Fields):
 
 
 class MeasuredPoint(Fields):
-    """A value of a claim that a table or a plot of the paper shows."""
+    """A claimed value from a table or plot of the paper, with the measured value."""
 
     point: Any
     claimed: Any
     measured: Any
     holds: bool
-    fields: Annotated[Any, "those that are wrong"]
+    fields: Annotated[Any, "the wrong fields"]
 
 
 class DifferingPoint(Fields):
@@ -59,24 +59,24 @@ class DifferingPoint(Fields):
 
 
 class IndependentAnswer(Fields):
-    """Answer of another program on a claim."""
+    """Verdict and values of another program on a claim."""
 
     verdict: str
-    points: Annotated[Count, "at which both have a value"]
+    points: Annotated[Count, "with a value from both programs"]
     differing: list[DifferingPoint]
-    agrees: Annotated[bool, "whether verdicts and values are the same"]
+    agrees: Annotated[bool, "whether verdicts and values agree"]
 
 
 class QuotedWords(Fields):
-    """Words of a paper."""
+    """Quotation from a paper."""
 
     text: str
-    page: Annotated[str, "empty where the paper's text marks none"]
+    page: Annotated[str, "empty if the paper's text marks no pages"]
     line: Annotated[Count, "of that text"]
 
 
 class VerifyRow(Fields):
-    """A claim; with its verdict, unless claims are only listed."""
+    """A claim, with its verdict unless claims are only listed."""
 
     id: str
     paper: str
@@ -90,33 +90,33 @@ class VerifyRow(Fields):
     points: Judged[Count]
     verdict: Annotated[
         Judged[str],
-        "holds, refuted, beaten (fewer steps are enough than a claim states), open, error",
+        "holds, refuted, beaten (fewer steps than claimed are enough), open, error",
     ]
     witness: Judged[Any]
     replay: Judged[str | None]
     reason: Judged[str | None]
     seconds: Judged[float]
     note: Judged[str]
-    reading: Annotated[Judged[str], "where the paper leaves a choice"]
-    quotation: Annotated[Judged[QuotedWords | None], "null where a row is not a paper's"]
-    cause: Annotated[Judged[str], "of a refutation, by its name in the paper's table of causes"]
+    reading: Annotated[Judged[str], "if the paper is ambiguous"]
+    quotation: Annotated[Judged[QuotedWords | None], "null if the row is not from a paper"]
+    cause: Annotated[Judged[str], "of a refutation: name in the paper's table of causes"]
     grade: Annotated[
         Judged[str], "of that error: wrong result, boundary case, overstatement, slip; else empty"
     ]
-    ours: Annotated[Judged[bool], "whether the row is no statement of the paper"]
+    ours: Annotated[Judged[bool], "true if the row is not a statement of the paper"]
     corrects: Annotated[Judged[str], "a claim's id"]
     measures: Annotated[
         Judged[bool], "whether a network is measured, or a formula compared with a formula"
     ]
-    failing: Annotated[Judged[Count], "at how many of the points"]
-    everywhere: Annotated[Judged[bool], "whether at all of them"]
-    common: Annotated[Judged[Shared | None], "of failing points; null where nothing is known"]
-    degenerate: Annotated[Judged[Count | None], "how many of the failing"]
+    failing: Annotated[Judged[Count], "number of points"]
+    everywhere: Annotated[Judged[bool], "true if the claim fails at all points"]
+    common: Annotated[Judged[Shared | None], "of failing points; null if unknown"]
+    degenerate: Annotated[Judged[Count | None], "number of failing points"]
     nondegenerate: Judged[FailingPoint | None]
 
     beside_: ClassVar = {
         "values": Annotated[
-            list[MeasuredPoint] | None, JUDGED, "of claims that a table or plot shows; else null"
+            list[MeasuredPoint] | None, JUDGED, "for claims in a table or plot; else null"
         ],
         "independent": Annotated[IndependentAnswer, When("with ``--independent``")],
     }
@@ -128,7 +128,7 @@ class VerifyResult(ListResult[VerifyRow]):
 
 @dataclass(frozen=True)
 class VerifyOptions(Options):
-    """Judge the papers' claims, or one's own, by measurements (collective).
+    """Test claims of the papers, or your own claims, by measurements (collective).
 
     Examples
     --------
@@ -139,23 +139,24 @@ class VerifyOptions(Options):
 
     command = "verify"
     claims: Annotated[Sequence[str], Typed(metavar="PAPER|CLAIM|FILE.py")] = ()
-    """Papers (hdn), claims, patterns of them (``GMN-T1-*``) or files; default: every paper."""
+    """Papers (such as hdn), claims, patterns of claims (``GMN-T1-*``), or files; default: all
+    papers."""
     _: KW_ONLY
     budget: Literal["quick", "full"] | None = None
-    """Part of the grids that is tested; default: quick."""
+    """Part of each claim's grid to test; default: quick."""
     at: Annotated[Sequence[str] | None, Typed(metavar="NAME=VALUE")] = None
-    """Argument that selects the points of the full grids that are tested."""
+    """Argument value that selects points of the full grids."""
     journal: Annotated[Path | None, Typed(metavar="FOLDER")] = None
-    """Folder that every finding is written down in; what was stopped is taken up there."""
+    """Folder for all findings; an interrupted run continues from this folder."""
     html: Annotated[Path | None, Typed(metavar="FILE")] = None
     """File for a web page of the result."""
     document: Annotated[Path | None, Typed(words=("--from",), metavar="FILE.json")] = None
-    """Result that ``--out`` has written: it is shown, and nothing is measured."""
+    """Result file of an earlier ``--out``: print this result without measuring."""
     independent: Annotated[Path | None, Typed(metavar="PROGRAM.py")] = None
-    """Program that measures claims by its own code and prints what it finds as JSON: the claims
-    that it knows are judged, and both lie side by side; status 1 if they differ."""
+    """Program that measures claims with its own code and prints its findings as JSON. Only its
+    claims are tested, and both findings are reported; the exit status is 1 if they differ."""
     list: bool = False
-    """List the claims; test none of them."""
+    """List the claims without testing them."""
 
 
 verify = function_with(VerifyOptions, VerifyResult, Saved, Common)
