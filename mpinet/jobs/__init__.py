@@ -1,8 +1,8 @@
-"""Jobs of the commands: what a command does with its options.
+"""Jobs of the commands: the work of a command with its options.
 
-A module has the name of its command's module in `mpinet.commands`, and all collectives have one.
-Its function `prepare` checks all that can be checked without MPI, and returns a `Job`;
-`mpinet.jobs.perform` runs the job, and makes its `Result`. A command of this host alone has a
+Each module has the name of its command's module in `mpinet.commands`; all collectives share a
+module. The function `prepare` checks everything without MPI, and returns a `Job`.
+`mpinet.jobs.perform` runs the job and makes its `Result`. A command on this host only has a
 function `act` instead, which returns the exit status.
 """
 

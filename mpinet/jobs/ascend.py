@@ -1,4 +1,4 @@
-"""``mpinet ascend`` and ``mpinet descend``: programs over all dimensions."""
+"""``mpinet ascend`` and ``mpinet descend``: programs that pass over all dimensions."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 
 def prepare(options: PassOptions) -> Job:
-    """Check the operator."""
+    """Read the operator, and return the job."""
     from mpinet.programs.operators import open_operator
 
     operator = open_operator(options.operator)
@@ -32,14 +32,14 @@ def prepare(options: PassOptions) -> Job:
 
 @dataclass(eq=False, repr=False)
 class Ascend(MachineJob):
-    """An ASCEND or DESCEND program, checked against the serial computation."""
+    """An ASCEND or DESCEND program, compared with a serial computation."""
 
     options: PassOptions
 
     _operator: Operator
 
     def run(self, transport: Local, watch: Watch) -> Row:
-        """Run the program."""
+        """Run the program and return the result row."""
         options = self.options
         machine = self.make_machine(transport, watch)
         found = ascend.run(
@@ -53,14 +53,14 @@ class Ascend(MachineJob):
         return picked(ProgramResult, found) | {"phases": phase_rows(found.phases)}
 
     def needs(self, ranks: int) -> int:
-        """Bytes of the states, and of the serial results that they are compared with."""
+        """Return the bytes of the states, and of the serial results for comparison."""
         from mpinet.programs.schedules import find_schedule
 
         schedule = find_schedule(self.network, self.options.algorithm)
         return needs.ascend(self.share(ranks), self._operator, schedule)
 
     def rehearse(self, dry: Dry) -> Rehearsal:
-        """Play one rank."""
+        """Run a single rank on one process, for ``mpinet predict``."""
         from mpinet.programs.rehearsal.ascend import rehearse_ascend
 
         options = self.options
@@ -70,5 +70,5 @@ class Ascend(MachineJob):
         )
 
     def show(self, result: Row) -> str:
-        """The counts, and the phases."""
+        """Format the counts and the phases."""
         return with_phases(f"{self.options.command} on {self.topology}", result)

@@ -1,4 +1,4 @@
-"""``mpinet bench``: measure how fast mpinet is on this machine, in turn with its baselines."""
+"""``mpinet bench``: measure mpinet's speed on this host, alternating with baseline programs."""
 
 from __future__ import annotations
 
@@ -24,11 +24,11 @@ NOT_LISTED = ("ranks", "size", "repeat", "clock", "booksim", "loggopsim", "again
 """Options that do not apply with ``--list``."""
 
 LASTING = ("name", "unit", "command")
-"""Fields of a row that are the same in every run."""
+"""Fields of a row that are equal in every run."""
 
 
 def prepare(options: BenchOptions) -> Job:
-    """Find the benchmarks; refuse options that would have no effect."""
+    """Select the benchmarks, reject options without effect, and return the job."""
     from mpinet.bench.booksim import BOOKSIM
     from mpinet.bench.loggopsim import LOGGOPSIM
 
@@ -45,7 +45,7 @@ def prepare(options: BenchOptions) -> Job:
         if path is None:
             continue
         if name not in baselines:
-            raise UsageError(f"{option} has no effect: {name} is a baseline of the rows {rows}.")
+            raise UsageError(f"{option} has no effect: only the rows {rows} measure {name}.")
         if not os.access(path, os.X_OK) or os.path.isdir(path):
             raise UsageError(f"{option} {quoted(path)} is not a program.")
     setting = _setting(options)
@@ -54,7 +54,7 @@ def prepare(options: BenchOptions) -> Job:
 
 
 def _setting(options: BenchOptions) -> BenchSetting:
-    """Return the settings that the options give."""
+    """Return the benchmark settings from the options."""
     return BenchSetting(
         options.size or "full",
         options.repeat or 5,
@@ -66,15 +66,15 @@ def _setting(options: BenchOptions) -> BenchSetting:
 
 
 def _earlier(options: BenchOptions, chosen: list[Benchmark], setting: BenchSetting) -> Ratios:
-    """Read the earlier run's ratios; refuse a run whose ratios have no spread."""
-    # A ratio has fallen only if it falls by more than its spread, which few rounds do not show.
+    """Read the ratios of an earlier run; raise an error if the rounds are too few for a spread."""
+    # A ratio counts as worse only beyond its spread, which a few rounds do not show.
     if setting.repeat < LEAST_ROUNDS:
-        raise UsageError(f"--against needs the spread of rounds: --repeat {LEAST_ROUNDS} or more.")
+        raise UsageError(f"--against needs rounds for a spread: --repeat {LEAST_ROUNDS} or more.")
     return read_ratios(Path(options.against or ""), chosen, setting)
 
 
 def _listed(chosen: list[Benchmark]) -> Listing:
-    """Return the list of benchmarks, a row per baseline."""
+    """Return the list of benchmarks, with one row per baseline."""
     rows = [
         {
             "name": benchmark.row_name(baseline),
@@ -93,7 +93,7 @@ def _listed(chosen: list[Benchmark]) -> Listing:
 
 @dataclass(eq=False, repr=False)
 class Bench(Job):
-    """Benchmarks, measured."""
+    """Benchmarks to measure."""
 
     unit = "benchmarks"
 
@@ -103,8 +103,8 @@ class Bench(Job):
     _ratios: Ratios | None
 
     def run(self, transport: Local, watch: Watch) -> list[Row]:
-        """Run the benchmarks here, or on each number of ranks that was asked for."""
-        wait_for_native_code()  # the ranks of launched rows, too
+        """Run the benchmarks in this process, or on each requested number of ranks."""
+        wait_for_native_code()  # also for launched ranks
         setting = replace(self._setting, transport=transport)
         if self._options.ranks is None:
             found = run_here(self._chosen, setting, watch, self._tell)
@@ -119,11 +119,11 @@ class Bench(Job):
         self.say("  ".join(line(plain(row))))
 
     def show(self, result: list[Row]) -> str:
-        """Format one line per row, absent baselines, goals reached, and rows that fell."""
+        """Format the rows, then absent baselines, reached goals, and rows with worse ratios."""
         return page(result)
 
     def status(self, result: list[Row]) -> int:
-        """Return 1 if a row has an error or fell."""
+        """Return 1 if a row has an error or got worse."""
         return int(any(row["error"] is not None or row.get("fell") is True for row in result))
 
     def lasting(self, result: list[Row]) -> list[Row]:

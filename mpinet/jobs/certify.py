@@ -1,4 +1,4 @@
-"""``mpinet certify``: check a certificate; no solver is needed, and none is loaded."""
+"""``mpinet certify``: check a certificate without a solver."""
 
 from __future__ import annotations
 
@@ -21,34 +21,35 @@ EXPORTS = {
     ".opb": "mpinet.certify.pseudoboolean",
     ".v": "mpinet.certify.coq",
 }
-"""Modules that write what has been verified for checkers of others, by the ending of the file."""
+"""Modules that export a verified certificate for third-party checkers, by file ending."""
 
 
 def prepare(options: CertifyOptions) -> Job:
-    """Open the network that was asked for."""
+    """Check the export file, open the network, and return the job."""
     if not 0 < options.effort < float("inf"):
-        raise UsageError(f"An effort is a number of seconds above 0, not {options.effort}.")
+        raise UsageError(f"--effort is a number of seconds > 0, not {options.effort}.")
     if options.export is not None:
         if Path(options.export).suffix not in EXPORTS:
             endings = " or ".join(EXPORTS)
-            raise UsageError(f"--export {options.export}: the file's name ends in {endings}.")
+            raise UsageError(f"--export {options.export}: the file name must end in {endings}.")
         require_writable(Path(options.export))
     return Certify(options)
 
 
 class Certify(Job):
-    """A certificate to check; one rank does."""
+    """A certificate to check, on one rank."""
 
     def __init__(self, options: CertifyOptions):
         super().__init__()
         self._file = Path(options.file)
         self._effort = options.effort
-        # The network is opened before the certificate is read: a wrong name is the cheaper error.
+        # The network is opened before the certificate is read, because a wrong name is found
+        # faster.
         self._on = None if options.on is None else open_topology(options.on)
         self._export = None if options.export is None else Path(options.export)
 
     def run(self, transport: Local, watch: Watch) -> Row:
-        """Check it."""
+        """Check the certificate, and return the result row."""
         from mpinet.certify.certificate import certify
         from mpinet.certify.claims import BoundClaim
 
@@ -67,7 +68,7 @@ class Certify(Job):
 
     @staticmethod
     def _claimed(claim: Any) -> Row:
-        """Return the claimed values, without the fields that one item or plain steps leave out."""
+        """Return the fields of the claim, without trivial values such as a single item."""
         plain = [("items", 1), ("steps", None), ("groups", None)]
         return {k: value for k, value in asdict(claim).items() if (k, value) not in plain}
 
@@ -75,8 +76,9 @@ class Certify(Job):
         """Format the verdict as one sentence."""
         if "measure" in result:
             return (
-                f"{self._file.name}: every cut of {result['network']} into halves parts more than "
-                f"{result['more_than']} {result['medium']}, one parts {result['parted']}: VERIFIED"
+                f"{self._file.name}: every cut of {result['network']} into halves has more "
+                f"than {result['more_than']} {result['medium']}, one cut "
+                f"has {result['parted']}: VERIFIED"
             )
         place = "" if result["root"] is None else f" from {result['root']}"
         ports = "one port" if result["ports"] == "one" else "all ports"

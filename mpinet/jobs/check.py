@@ -1,4 +1,4 @@
-"""``mpinet check``: check a network's rules against each other."""
+"""``mpinet check``: check the rules of a network for consistency."""
 
 from __future__ import annotations
 
@@ -14,22 +14,22 @@ from mpinet.report.tables import fields
 
 
 def prepare(options: CheckOptions) -> Job:
-    """Open the network."""
+    """Open the network, and return the job that checks its rules."""
     return Check(open_topology(options.topology), options.seed)
 
 
 @dataclass(eq=False, repr=False)
 class Check(NetworkJob):
-    """A network held against the contract."""
+    """A network to check against the topology contract."""
 
     _seed: int
 
     def run(self, transport: Local, watch: Watch) -> Row:
-        """Check all nodes, or a seeded sample of a large network."""
+        """Check all nodes, or a random sample of a large network."""
         return asdict(checked(self.network, seed=self._seed))
 
     def show(self, result: Row) -> str:
-        """Format the counts of checked nodes and ports, which are all ports there are."""
+        """Format the number of checked nodes and ports; all ports of these nodes are checked."""
         looked_at = {name: result[name] for name in ("nodes", "ports", "addresses", "routes")}
         everywhere = "all of it" if result["exhaustive"] else "a sample drawn by the seed"
         return fields(

@@ -1,4 +1,4 @@
-"""The header of a checkpoint, and the conditions under which a run can go on from it."""
+"""The header of a checkpoint, and the conditions for resuming a run."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ HEADER: Shape = {
     "where": lambda value: type(value) is str and "\0" not in value,
     "inputs": dict,
 }
-"""Fields of a manifest that describe the run."""
+"""Manifest fields that describe the run."""
 
 
 def keeper_of(
@@ -48,7 +48,7 @@ def keeper_of(
     transport : Local
         The ranks.
     found : dict, optional
-        The manifest that the run goes on from.
+        Manifest of the checkpoint that the run resumes from.
     """
     header = {
         "mpinet": __version__,
@@ -61,43 +61,43 @@ def keeper_of(
 
 
 def inputs_of(options: Mapping[str, Any]) -> dict[str, str]:
-    """Return the sha256 of the files that a command reads."""
-    # A run writes these itself, so they may differ between its begin and its resumption.
+    """Return the SHA-256 of each file that a command reads."""
+    # The run itself writes these files, which may change before the run is resumed.
     return files_named(v for k, v in options.items() if k not in ("out", "checkpoint"))
 
 
 def resumable(folder: Path) -> dict[str, Any]:
-    """Return the manifest in a folder, if this mpinet can go on from it.
+    """Return the manifest in a folder, if this version of mpinet can resume the run.
 
     Raises
     ------
     FileError
-        There is none, or it is damaged, or another version of mpinet wrote it.
+        The manifest is missing or damaged, or another version of mpinet wrote it.
     """
-    if not os.path.exists(folder):  # pathlib raises where a name is too long
-        raise FileError(f"There is no folder {folder} to go on from.")
+    if not os.path.exists(folder):  # pathlib raises on overlong names
+        raise FileError(f"There is no checkpoint folder {folder}.")
     found = read_manifest(folder)
     if "part" in found:
         whole = folder.absolute().parents[1]
-        raise FileError(f"{folder} is a part of the checkpoint {whole}: resume that.")
+        raise FileError(f"{folder} is a part of the checkpoint {whole}: resume {whole}.")
     if not has_shape(found, HEADER):
-        raise FileError(f"The checkpoint {folder} cannot be used: it is of no command.")
-    # Frames hold the variables of this version's loops: other sources may take them for something
-    # else without an error.
+        raise FileError(f"The checkpoint {folder} cannot be used: it names no command.")
+    # Frames hold the variables of this version's loops. Changed sources could misread the variables
+    # without an error.
     if found["sources"] != version_of():
         raise FileError(
-            f"The checkpoint {folder} was written by another version of mpinet ({found['mpinet']}; "
-            f"this is {__version__}, or its sources were changed since)."
+            f"The checkpoint {folder} was written by another version of mpinet "
+            f"({found['mpinet']}; this is {__version__}), or the sources have changed."
         )
     return found
 
 
 def require_inputs(folder: Path, options: Mapping[str, Any], found: dict[str, Any]) -> None:
-    """Raise `FileError` unless the command's files are those that the run began with."""
+    """Raise `FileError` if the command's input files have changed since the run began."""
     now, then = inputs_of(options), found["inputs"]
     changed = sorted(name for name in now | then if now.get(name) != then.get(name))
     if changed:
         raise FileError(
-            f"The checkpoint {folder} does not belong to {', '.join(changed)}: changed since the "
-            "run began."
+            f"The checkpoint {folder} cannot be used: {', '.join(changed)} changed since the run "
+            "began."
         )

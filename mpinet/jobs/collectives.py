@@ -1,6 +1,6 @@
-"""The job of every collective: one item or several, of all processors, of a group, or of groups.
+"""The job of every collective: for any number of items, on all processors or in groups.
 
-The table in `mpinet.commands.algorithms` says which program runs, and which fields a result shows.
+The table in `mpinet.commands.algorithms` determines the program and the fields of the result.
 """
 
 from __future__ import annotations
@@ -30,22 +30,22 @@ if TYPE_CHECKING:
 
 
 def prepare(options: CollectiveOptions) -> Job:
-    """Find groups, root and program, and refuse what cannot run."""
+    """Find groups, root and program, reject impossible options, and return the job."""
     topology, parts = parts_of(options.topology, options.faults, options.group)
     row = COLLECTIVES[options.command]
     if len(parts) > 1:
         return CollectiveJob(options, topology, AtOnce(options, topology, parts))
-    # A run may take hours, so a file that cannot be written is refused before the run.
+    # A run may take hours, so an unwritable file is an error before the run.
     if (file := _schedule_file(options)) is not None:
         require_writable(file)
     root = topology.find(str(options.root)) if isinstance(options, RootedOptions) else None
     is_planned = is_pipeline(options, topology)
-    # A schedule lists for each processor the one message that informs it. With several items there
-    # is no such message.
+    # A schedule lists for each processor the informing message. With several items, no single
+    # message informs a processor.
     if is_planned and options.is_scheduled:
         raise UsageError(
-            "--schedule tells who informs whom of one item: with --items, or where switches "
-            "only forward, give --record FILE."
+            "--schedule applies to one item and to switches that copy: otherwise give --record "
+            "FILE."
         )
     program = row.many if is_planned else row.one
     assert program is not None
@@ -66,7 +66,7 @@ def _given(values: Row) -> Row:
 
 @dataclass(eq=False, repr=False)
 class CollectiveJob(MachineJob):
-    """A collective on a machine, its result checked."""
+    """A collective on a machine, with a check of the result."""
 
     options: CollectiveOptions
 
@@ -75,15 +75,15 @@ class CollectiveJob(MachineJob):
     _is_planned: bool = True
 
     def needs(self, ranks: int) -> int:
-        """Bytes that the program needs."""
+        """Return the bytes that the program needs."""
         return self._work.needs(self.share(ranks))
 
     def needs_once(self, ranks: int) -> int:
-        """Bytes that the program needs on one rank alone."""
+        """Return the bytes needed by the program on a single rank."""
         return self._work.once(self.share(ranks))
 
     def run(self, transport: Local, watch: Watch) -> Row:
-        """Make the machine, and run the collective."""
+        """Make the machine, run the collective, and return the result row."""
         from mpinet.machine.trace import Trace
         from mpinet.report.hashes import hash_into, schedule_lines
 
@@ -92,7 +92,7 @@ class CollectiveJob(MachineJob):
         machine = self.make_machine(transport, watch, trace=trace)
         found = self._work.run(machine=machine)
         self.note_crossing(machine)
-        # Groups find their schedules on every rank alike, so that no message prepares them.
+        # Every rank computes the groups' schedules itself, without preparatory messages.
         if isinstance(self._work, Prepared):
             self.preparation = asdict(found.preparation)
         values = self._values(found)
@@ -100,13 +100,13 @@ class CollectiveJob(MachineJob):
             lines = schedule_lines(transport, trace, found.steps)
             values["schedule_sha256"] = hash_into(lines, _schedule_file(options), transport)
         values |= intact(options, options.faults, transport, watch)
-        # Digests cover all fields of a result. A field that the table does not name would change
-        # the digests of older results.
+        # Digests cover all fields of a result. A field outside the table would change the digests
+        # of older results.
         shown = CollectiveResult.hints_for(options.command)
         return {name: value for name, value in values.items() if name in shown}
 
     def _values(self, found: Any) -> Row:
-        """Return the values of a result by its fields; the table says which of them are shown."""
+        """Return all values of a result by field name; the table selects the fields to show."""
         row, options = COLLECTIVES[self.options.command], self.options
         value = getattr(found, "value", None)
         reduces = isinstance(options, ReductionOptions) and value is not None
@@ -130,42 +130,41 @@ class CollectiveJob(MachineJob):
             "skipped": [*found.skipped] or None,
             "groups": getattr(found, "groups", None),
         }
-        # A broadcast of one item that leaves processors out is incomplete and not wrong: the number
-        # of informed processors says it.
+        # A broadcast of one item to only some processors is incomplete, not wrong. The number of
+        # informed processors shows the gap.
         if not self._is_planned:
             always = {name: value for name, value in always.items() if name not in row.hides}
         values = _given(before) | always | _given(after)
-        # The field stays where there is no rate: null says that the network is too large for the
-        # search of rates.
+        # A null rate means a network too large for the search of rates.
         if self._is_planned and isinstance(self._work, Prepared):
             rate = found.rate
             values["bandwidth"] = None if rate is None else [rate.numerator, rate.denominator]
         return values
 
     def rehearse(self, dry: Dry) -> Rehearsal:
-        """Play one rank."""
+        """Run a single rank on one process, for ``mpinet predict``."""
         if self._is_planned:
-            raise UsageError("--items does not apply: predict plays one rank with one item.")
+            raise UsageError("--items does not apply: predict supports one item only.")
         if self.options.is_scheduled:
             raise UsageError(
-                "--schedule does not apply: a rank alone has no part of the others' schedule."
+                "--schedule does not apply: one rank knows only its own part of the schedule."
             )
         assert isinstance(self._work, Prepared)
         found: Rehearsal = self._work.rehearse(machine=self.make_machine(dry), dry=dry)
         return found
 
     def shortfall(self, result: Row) -> str:
-        """Report a broadcast that leaves processors out as incomplete."""
+        """Return a sentence if a broadcast did not reach all processors, or the result is wrong."""
         informed, hosts = result.get("informed"), self.network.hosts
         if informed in (None, hosts) or "correct" in result:
             return super().shortfall(result)
         return f"The broadcast is incomplete: {informed} of {hosts} processors are informed."
 
     def show(self, result: Row) -> str:
-        """Format the counts and the phases, the rate in words, and each group alone."""
+        """Format the counts, the phases, the rate, and the steps of each group alone."""
         heading = self.title
-        # The reason of a bound of several groups is always shown: it may be a cut over which all
-        # groups send.
+        # The reason of a bound for several groups is always shown, because a cut of all groups may
+        # be the reason.
         shown = dict(result if "groups" in result else without_simple_reason(result))
         groups, rate = shown.pop("groups", None), shown.pop("bandwidth", None)
         if "informed" in result and "correct" not in result:

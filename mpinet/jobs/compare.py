@@ -1,4 +1,4 @@
-"""``mpinet compare``: networks side by side."""
+"""``mpinet compare``: compare networks in a table."""
 
 from __future__ import annotations
 
@@ -24,21 +24,21 @@ from mpinet.report.tables import cell_text, room, table
 
 
 def prepare(options: CompareOptions) -> Job:
-    """Open the networks, and find the columns."""
+    """Open the networks, select the columns, and return the job."""
     named = networks_in(options.topologies)
     if not named:
         raise UsageError("compare: name at least one network.")
     if options.output is not None:
         require_writable(Path(options.output))
     if not 0 <= options.effort <= MOST_EFFORT:
-        raise UsageError(f"An effort is 0..{MOST_EFFORT} seconds, not {options.effort}.")
+        raise UsageError(f"--effort is 0..{MOST_EFFORT} seconds, not {options.effort}.")
     networks = [topology_named(one) for one in named]
     return Compare(options, networks, columns_of(joined(options.only)))
 
 
 @dataclass(eq=False, repr=False)
 class Compare(Job):
-    """Networks side by side."""
+    """Networks to compare."""
 
     unit = "cells"
 
@@ -47,7 +47,7 @@ class Compare(Job):
     _columns: list[str]
 
     def run(self, transport: Local, watch: Watch) -> list[Row]:
-        """Measure network after network."""
+        """Measure all networks in turn, and return a row per network."""
         rows, done = [], count()
         cells = len(self._networks) * len(self._columns)
 
@@ -57,7 +57,7 @@ class Compare(Job):
         for network in self._networks:
             with hosted_by(transport):
                 rows.append(row_of(network, self._columns, self._options.effort, begins))
-        # Progress counts cells as they begin, so that the end of the last one is counted here.
+        # Progress counts cells as they begin. This call counts the end of the last cell.
         watch(cells, cells)
         if transport.rank == 0 and self._options.output is not None:
             write_text(Path(self._options.output), self.show(rows) + "\n")
@@ -68,16 +68,17 @@ class Compare(Job):
         return [{k: v for k, v in row.items() if k != "left_out"} for row in result]
 
     def lasting(self, result: list[Row]) -> list[Row]:
-        """Return the rows without bounds that a faster computer may bring closer."""
+        """Return the rows without bounds that a faster computer may improve."""
         return [
             {k: v for k, v in row.items() if k != TIMED or v is None or v["lower"] == v["upper"]}
             for row in result
         ]
 
     def show(self, result: list[Row]) -> str:
-        """Format the rows as the options ask, with reasons for empty columns below a table."""
+        """Format the rows as the options ask; below a table, list the reasons for empty columns."""
         if self._options.format == "csv":
-            # CSV has no columns within columns, and its readers group by what a network is.
+            # CSV has no nested columns, and readers of the file group rows by family and
+            # parameters.
             described = [_described(row) for row in self.rows(result)]
             return as_csv(described).replace("\r\n", "\n").rstrip()
         heading, rows = self._cells(result)
@@ -88,7 +89,7 @@ class Compare(Job):
         return "\n".join([*_blocks(heading, rows), *(["", *reasons] if reasons else [])])
 
     def remarks(self, result: list[Row]) -> list[str]:
-        """Return the reasons for empty cells of a CSV, which has no place for them."""
+        """Return the reasons for empty cells of a CSV, which has no room for reasons."""
         return self._reasons(result) if self._options.format == "csv" else []
 
     @staticmethod
@@ -110,7 +111,7 @@ class Compare(Job):
 
 
 def _described(row: Row) -> Row:
-    """Return the row with plain cells, and behind its network what this is."""
+    """Return the row with plain cells, and with the network's family and parameters."""
     columns = network_columns(row["topology"])
     return _flat({"topology": row["topology"], **columns, **row})
 
@@ -137,12 +138,12 @@ def _shown(value: Any) -> str:
 
 
 def _shortened(names: list[str], most: int = 3) -> list[str]:
-    """Format the first names, and the number of the others."""
+    """Format the first names, and the number of further names."""
     return names if len(names) <= most else [*names[:most], f"{len(names) - most} more"]
 
 
 def _blocks(heading: list[str], rows: list[list[str]]) -> list[str]:
-    """Split a table into blocks below each other, each as wide as the terminal."""
+    """Split a table into blocks of the terminal's width, stacked vertically."""
     width = room()
     first = max(len(row[0]) for row in rows)
     blocks: list[list[int]] = [[]]

@@ -1,4 +1,4 @@
-"""``mpinet demo``: four runs on several ranks, held against closed forms; pictures."""
+"""``mpinet demo``: run four jobs on several ranks, and compare results with closed forms."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from mpinet.report.tables import table
 
 
 def act(options: DemoOptions) -> int:
-    """Do it; return the exit status."""
+    """Run the demo; return the exit status."""
     ranks, folder = _ranks(options.ranks), options.results
     if folder is not None:
         require_writable(folder / "route.json" if os.path.isdir(folder) else folder)
@@ -32,8 +32,7 @@ def act(options: DemoOptions) -> int:
     found = documents(ranks)
     for job in JOBS:
         front = f"mpinet launch -n {ranks}" if ranks > 1 else "mpinet"
-        # The heading of a job has to be on the terminal before its ranks write their own lines
-        # there.
+        # The heading of a job must be on the terminal before the job's ranks write there.
         output.write(f"$ {front} {job.arguments}\n")
         sys.stdout.flush()
         document = next(found)
@@ -51,14 +50,14 @@ def act(options: DemoOptions) -> int:
 
 
 def _page(wanted: str | None, folder: Path | None) -> Path | None:
-    """Return the page's file; None if unwanted, or not named while matplotlib is missing."""
+    """Return the page's file; None if the page is unwanted, or if matplotlib is missing."""
     if wanted == "none" or (wanted is None and not find_spec("matplotlib")):
         return None
     page = (folder or Path()) / "demo.html" if wanted is None else Path(wanted)
     require_writable(page)
-    # The user has not named this file, so that it may be a file of the user's own.
+    # The user did not choose this name, so the file may be the user's own.
     if wanted is None and page.exists() and not is_demo_page(page):
-        raise UsageError(f"{page} is there, and no page of the demo: name another by --page FILE.")
+        raise UsageError(f"{page} exists and is no demo page: choose a file with --page FILE.")
     library()
     return page
 
@@ -66,11 +65,11 @@ def _page(wanted: str | None, folder: Path | None) -> Path | None:
 def _ranks(wanted: int | None) -> int:
     if wanted is not None:
         if wanted < 1:
-            raise UsageError(f"-n {wanted}: a job has 1 rank or more.")
+            raise UsageError(f"-n {wanted}: the number of ranks is 1 or more.")
         return wanted
     try:
         find_launcher()
-    # Without a launcher the demo still shows what one rank does.
+    # Without a launcher the demo runs on one rank.
     except UsageError:
         return 1
     return 4

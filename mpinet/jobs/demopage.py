@@ -1,4 +1,4 @@
-"""The page of ``mpinet demo``: a network's link loads, latency against load, a broadcast."""
+"""The page of ``mpinet demo``: link loads of a network, latency over load, a broadcast."""
 
 from __future__ import annotations
 
@@ -17,12 +17,12 @@ from mpinet.commands.result import Result
 from mpinet.report.drawing.figure import library
 
 NETWORKS = ("ring:64", "mesh:8x8", "torus:8x8", "hypercube:6")
-"""Networks whose latency is drawn: four of 64 processors."""
+"""Networks in the latency plot, each with 64 processors."""
 
 RATES = "0.05..0.75/15"
 
 TITLE = "<title>mpinet demo</title>"
-"""Title by which a page of the demo is recognized."""
+"""Title by which a page of the demo is recognised."""
 
 PAGE = """<!doctype html>
 <html lang="en"><head><meta charset="utf-8">{title}
@@ -42,13 +42,14 @@ pre {{ white-space: pre-wrap; padding: .5em .8em; border: 1px solid #8886; borde
 FIGURE = """<figure><img src="data:image/svg+xml;base64,{picture}" alt="{sentence}">
 <figcaption>{sentence}<pre><code>{command}</code></pre></figcaption></figure>
 """
-"""A picture, what it shows, and the command that makes it."""
+"""HTML of a picture, its caption, and its command."""
 
 
 def write_demo_page(path: Path) -> None:
-    """Measure and write the pictures, each with what it shows (needs matplotlib).
+    """Measure and write the pictures with captions (needs matplotlib).
 
-    Without Numba there is no curve of latency: in plain Python its 60 runs take minutes.
+    Without Numba the page has no latency plot, because its 60 runs would take minutes in plain
+    Python.
     """
     library()
     figures = (_loads, _latency if can_compile() or library_of_package() else _without, _moves)
@@ -58,7 +59,7 @@ def write_demo_page(path: Path) -> None:
 
 
 def is_demo_page(path: Path) -> bool:
-    """Tell if a file is a page that the demo has written, and may write again."""
+    """Return True if the demo has written a file, and may overwrite it."""
     try:
         with path.open(errors="replace") as file:
             return TITLE in file.read(1024)
@@ -67,7 +68,7 @@ def is_demo_page(path: Path) -> bool:
 
 
 def _figure(picture: Path, sentence: str, found: Result, more: str = "") -> str:
-    """Return a figure with the command that has made it, as if typed in the picture's folder."""
+    """Return a figure with its command, as typed in the picture's folder."""
     command = " ".join(found.document()["command"]).replace(f"{picture.parent}/", "")
     text = b64encode(picture.read_bytes()).decode()
     return FIGURE.format(
@@ -76,18 +77,18 @@ def _figure(picture: Path, sentence: str, found: Result, more: str = "") -> str:
 
 
 def _loads(folder: Path) -> str:
-    """Draw what a transpose loads on a torus."""
+    """Draw the link loads of a transpose on a torus."""
     picture = folder / "loads.svg"
     found = draw("torus:8x8", loads="transpose", output=picture)
     sentence = (
-        f"When torus:8x8 is transposed, the busiest of its {found.links} links carries "
-        f"{found.load.max} messages; links that end in the open close the rings."
+        f"In a transpose on torus:8x8, the busiest of {found.links} links carries "
+        f"{found.load.max} messages. Links with an open end close the rings."
     )
     return _figure(picture, sentence, found)
 
 
 def _without(folder: Path) -> str:
-    """Name what a curve of latency needs."""
+    """Return the paragraph for a missing latency plot: it needs Numba."""
     return (
         '<p>Latency over load needs compiled code: <code>pip install "mpinet[fast]"</code>.</p>\n'
     )
@@ -98,25 +99,26 @@ def _latency(folder: Path) -> str:
     picture = folder / "latency.svg"
     found = load(NETWORKS, rate=RATES, warmup=200, steps=400, limit=2000, plot=picture)
     stable = [
-        f"{curve.network} up to {curve.saturation_point:g}"
+        f"{curve.network} {curve.saturation_point:g}"
         for curve in found.curves
         if curve.saturation_point is not None
     ]
     sentence = (
-        f"Of {len(found.curves)} networks of 64 processors, these are stable: {', '.join(stable)} "
-        "messages per processor and step. Hollow points are saturated, and a tick marks the bound "
-        "that the busiest channel sets."
+        f"Highest stable rates of {len(found.curves)} networks of 64 processors: "
+        f"{', '.join(stable)} messages per processor and step. Hollow points are saturated; a "
+        "tick marks the bound of the busiest channel."
     )
     return _figure(picture, sentence, found)
 
 
 def _moves(folder: Path) -> str:
-    """Draw a broadcast: who sends when."""
+    """Draw the senders of each step of a broadcast."""
     picture = folder / "broadcast.svg"
     found = broadcast("hypercube:5")
     found.draw(picture)
     sentence = (
-        f"A one-port broadcast on hypercube:5 informs {found.informed} processors in {found.steps} "
-        f"steps with {found.messages} messages: on the right a line each, from sender to receiver."
+        f"A one-port broadcast on hypercube:5 informs {found.informed} processors in "
+        f"{found.steps} steps with {found.messages} messages. On the right, a line for each "
+        "message connects sender and receiver."
     )
     return _figure(picture, sentence, found, f" --draw {picture.name}")

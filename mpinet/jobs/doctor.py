@@ -1,4 +1,4 @@
-"""``mpinet doctor``: what this host has for mpinet, and whether its parts belong together."""
+"""``mpinet doctor``: check this host's MPI, launcher, compiler cache and memory."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from mpinet.report.output import Output
 
 
 def act(options: DoctorOptions) -> int:
-    """Do it; return the exit status."""
+    """Run the checks and print the findings; return the exit status."""
     output, told = Output(sys.stdout, "the standard output"), _tell if options.compile else None
     if options.json:
         findings = list(examine(told))
@@ -21,17 +21,17 @@ def act(options: DoctorOptions) -> int:
         return _status(findings)
     findings = []
     for finding in examine(told):
-        # An examination may take seconds, so that each line is shown as soon as it is known.
+        # A check may take seconds, so each line is printed at once.
         output.write(_line(finding))
         sys.stdout.flush()
         findings.append(finding)
     status = _status(findings)
-    output.write("\nAll is well.\n" if status == 0 else "\nSomething does not work: see BAD.\n")
+    output.write("\nAll is well.\n" if status == 0 else "\nA check failed: see BAD.\n")
     return status
 
 
 def _tell(done: int, all_of_them: int) -> None:
-    """Say how many kernels are compiled, in one line of a terminal or at every tenth of them."""
+    """Print the number of compiled kernels: one terminal line, or every tenth kernel."""
     line = f"compiled {done} of {all_of_them}"
     if sys.stderr.isatty():
         print(f"\r{line}", end="\n" if done == all_of_them else "", file=sys.stderr, flush=True)

@@ -1,4 +1,4 @@
-"""``mpinet draw``: a picture of a network."""
+"""``mpinet draw``: draw a network."""
 
 from __future__ import annotations
 
@@ -18,24 +18,22 @@ from mpinet.report.rows import Row
 from mpinet.report.tables import fields
 
 WIDTHS = (0.5, 50.0)
-"""Least and largest width of a picture, in inches."""
+"""Smallest and largest width of a picture, in inches."""
 
 
 def prepare(options: DrawOptions) -> Job:
-    """Check the file's ending, the size of the network, the ends of routes."""
+    """Check file name, size of the network and ends of routes, and return the job."""
     from mpinet.programs.traffic import traffic
 
     topology = topology_named(options.topology)
     if options.output is None and options.is_typed:
-        raise UsageError("draw: say where the picture goes: -o FILE.svg (or .pdf, .png, .html).")
+        raise UsageError("draw needs a file for the picture: -o FILE.svg (or .pdf, .png, .html).")
     if options.output is not None:
         require_picture_file(Path(options.output))
     if not WIDTHS[0] <= options.size <= WIDTHS[1]:
-        raise UsageError(
-            f"A picture is {WIDTHS[0]}..{WIDTHS[1]:.0f} inches wide, not {options.size}."
-        )
+        raise UsageError(f"--size is {WIDTHS[0]}..{WIDTHS[1]:.0f} inches, not {options.size}.")
     require_scene(topology, options.routes, options.label, options.seed)
-    # Traffic and routing are made here for their refusals alone. The run makes them again on all
+    # Traffic and routing are made here only for their error checks. The run makes them again on all
     # ranks.
     if options.loads is not None:
         traffic(topology, options.loads, options.seed)
@@ -45,13 +43,15 @@ def prepare(options: DrawOptions) -> Job:
 
 
 def _ends(topology: Topology, pair: Sequence[int | str]) -> tuple[int, int]:
-    """Return the processors at the ends of a route."""
+    """Return the two processors of a route."""
     if isinstance(pair, str) or len(pair) != 2:
-        raise UsageError(f"A path has two ends, a source and a target, not {pair!r}.")
+        raise UsageError(f"--path takes a source and a target, not {pair!r}.")
     source, target = (topology.find(str(end)) for end in pair)
     for end in (source, target):
         if end >= topology.hosts:
-            raise UsageError(f"Node {end} of {topology.name} is a switch: it sends nothing.")
+            raise UsageError(
+                f"Node {end} of {topology.name} is a switch, which sends no messages of its own."
+            )
     return source, target
 
 
@@ -64,7 +64,7 @@ class Draw(NetworkJob):
     _shown: Scene | None = field(default=None, init=False)
 
     def run(self, transport: Local, watch: Watch) -> Row:
-        """Meter the loads, lay out, draw on rank 0."""
+        """Count the link loads, compute the layout, and draw on rank 0."""
         options = self._options
         shown = scene(
             self.network,

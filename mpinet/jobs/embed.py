@@ -1,4 +1,4 @@
-"""``mpinet embed``: a guest network in a host, and a guest's program emulated on it."""
+"""``mpinet embed``: embed a guest network in a host, and emulate a program of the guest."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from mpinet.report.tables import fields
 
 
 def prepare(options: EmbedOptions) -> Job:
-    """Check the embedding, the operator and the routing."""
+    """Check the embedding, the operator and the routing, and return the job."""
     from mpinet.programs.operators import open_operator
     from mpinet.programs.schedules.schedule import require_power_of_two
 
@@ -47,7 +47,7 @@ def prepare(options: EmbedOptions) -> Job:
 
 @dataclass(eq=False, repr=False)
 class Embed(MachineJob):
-    """An embedding measured, and a program emulated."""
+    """An embedding to measure, with a program to emulate."""
 
     options: EmbedOptions
 
@@ -56,12 +56,12 @@ class Embed(MachineJob):
     _operator: Operator | None
 
     def run(self, transport: Local, watch: Watch) -> Row:
-        """Measure, then emulate."""
+        """Measure the embedding, then emulate the program."""
         from mpinet.machine.state import State
         from mpinet.programs.emulate import emulate_ascend, emulate_step
 
         options, embedding, routing = self.options, self._embedding, self._routing
-        if options.images is None:  # where a ring stands takes as long as a run
+        if options.images is None:  # finding a ring takes as long as a run
             placed = ring_images(embedding.guest, embedding.host)
             embedding = Embedding(embedding.guest, embedding.host, placed)
         machine = self.make_machine(transport, watch)
@@ -84,11 +84,15 @@ class Embed(MachineJob):
         return picked(EmbedResult, SimpleNamespace(**names), measured, found)
 
     def needs(self, ranks: int) -> int:
-        """Bytes of the guest's messages, or of the states of its program."""
+        """Return the bytes of memory on the fullest rank for the emulated program.
+
+        A program with an operator keeps its states. The program ``step`` keeps a message per
+        link of the guest.
+        """
         from mpinet.programs import needs
 
         return needs.embed(self.share(ranks), self._embedding.guest, self._operator)
 
     def show(self, result: Row) -> str:
-        """Format the figures, one per line."""
+        """Format the measures, one per line."""
         return f"embed {self._embedding.guest.name} in {self.topology}\n{fields(result)}"

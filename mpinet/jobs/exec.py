@@ -1,4 +1,4 @@
-"""``mpinet exec``: an mpi4py script, unchanged, on every processor."""
+"""``mpinet exec``: run an unchanged mpi4py script on every processor."""
 
 from __future__ import annotations
 
@@ -42,37 +42,38 @@ if TYPE_CHECKING:
     from mpinet.mpi.world.orders import Orders, PrefixReplay
 
 PROCESSOR = 1 << 13
-"""Least bytes of a processor with its script."""
+"""Smallest memory of a processor with its script, in bytes."""
 
 
 MOST_FACTOR = 10**6
+"""Largest factor of ``--compute``."""
 
 
 MOST_ORDERS = 1000
-"""Most runs in different orders, where no number is given."""
+"""Default of the largest number of runs in different orders."""
 
 
 def prepare(options: ExecOptions) -> Job:
-    """Find the network, the script, and the processors of its ranks."""
+    """Find the network, the script and the processors of its ranks, and return the job."""
     topology = topology_named(options.on)
     refuse_checkpoint(options.line.checkpoint, "a script")
-    # The routing is opened here for its refusals alone: each run of the script opens it again.
+    # The routing is opened here only for its error checks. Each run of the script opens it again.
     if options.routing is not None:
         routing_of(topology, options.routing)
     if options.messages is not None:
         require_writable(Path(options.messages))
     elif options.compute is not None:
-        raise UsageError("--compute does not apply: it is for the file of --messages.")
+        raise UsageError("--compute does not apply without --messages.")
     if not 0 <= (options.compute or 0) <= MOST_FACTOR:
         raise UsageError(f"--compute is a factor 0..10^6, not {options.compute}.")
     if options.arrivals is not None and options.messages is not None:
-        raise UsageError("--arrivals does not go with --messages: it changes what comes when.")
+        raise UsageError("--arrivals does not apply with --messages: it changes their order.")
     _refuse_orders(options)
     if options.packet is not None and options.packet < 1:
-        raise UsageError(f"--packet: a packet has 1 byte or more, not {options.packet}.")
+        raise UsageError(f"--packet is 1 byte or more, not {options.packet}.")
     if not 0 <= options.spare < topology.hosts:
         raise UsageError(
-            f"--spare leaves processors free: 0..{topology.hosts - 1} of {topology.hosts}, not "
+            f"--spare is 0..{topology.hosts - 1} of the {topology.hosts} processors, not "
             f"{options.spare}."
         )
     failing = failures_of(topology, options.faults)
@@ -104,7 +105,7 @@ class Exec(MachineJob):
     _own: Sequence[str]
 
     def run(self, transport: Local, watch: Watch) -> Row:
-        """Run it."""
+        """Run the script once, or in several orders of its messages."""
         from mpinet.mpi.tried import try_all
         from mpinet.mpi.world.orders import PrefixReplay, SeededOrder, order_of
         from mpinet.programs.messages.writing import write_goal
@@ -116,7 +117,7 @@ class Exec(MachineJob):
             def in_order(orders: PrefixReplay, told: dict[int, str], first: bool) -> ScriptOutcome:
                 if first:
                     return self._run(transport, watch, orders, self._out, told)
-                # Every further order would print the script's output once more.
+                # Each further order would print the script's output again.
                 with redirect_stderr(io.StringIO()):
                     return self._run(transport, watch, orders, io.StringIO(), told)
 
@@ -136,8 +137,8 @@ class Exec(MachineJob):
 
     @property
     def _out(self) -> TextIO:
-        """Stream on which the script prints."""
-        # With --json the standard output belongs to the document alone, which programs read.
+        """Stream for the script's output."""
+        # With --json, standard output holds only the document, for programs.
         as_json = self.options.line.json
         return (sys.stderr if as_json else sys.stdout) or io.StringIO()
 
@@ -149,7 +150,7 @@ class Exec(MachineJob):
         out: TextIO,
         told: dict[int, str] | None = None,
     ) -> ScriptOutcome:
-        """Run it once (collective)."""
+        """Run the script once (collective)."""
         from mpinet.mpi.script import ScriptOptions, run_script
         from mpinet.mpi.world.trees import TargetPattern
 
@@ -173,7 +174,7 @@ class Exec(MachineJob):
         return run_script(self.make_machine(transport, watch), self._source, script)
 
     def _row(self, found: ScriptOutcome) -> Row:
-        """Return the outcome as a document has it."""
+        """Return the outcome as the result of a document."""
         row = {
             "script": self._source.title,
             "processors": found.processors,
@@ -189,7 +190,7 @@ class Exec(MachineJob):
             "kinds": [{"call": account.kind, **_costs(account)} for account in found.kinds],
             "calls": [_call(account) | _costs(account) for account in found.accounts],
         }
-        if found.conflicts:  # other runs have the documents that they had before there were windows
+        if found.conflicts:  # the documents of other runs stay as in older versions
             row["conflicts"] = [_conflict(conflict) for conflict in found.conflicts]
         row |= found.hot or {}
         if self._failing:
@@ -205,7 +206,7 @@ class Exec(MachineJob):
         return row
 
     def needs(self, ranks: int) -> int:
-        """Least bytes of the processors' scripts."""
+        """Return a lower bound on the bytes of the processors' scripts."""
         return PROCESSOR * self.share(ranks).hosted
 
     def rows(self, result: Row) -> list[Row]:
@@ -217,11 +218,11 @@ class Exec(MachineJob):
         return [result | {"kinds": kinds, "calls": calls} | lengths]
 
     def shortfall(self, result: Row) -> str:
-        """Return the sentence on an order in which the script ends otherwise, if one was found."""
+        """Return a sentence on an order with a different outcome, if one was found."""
         orders = result.get("orders", {"order": ""})
         if not orders["order"]:
             return ""
-        return f"{orders['difference']}\nThis order shows it again: --arrivals {orders['order']}"
+        return f"{orders['difference']}\nRepeat this order with: --arrivals {orders['order']}"
 
     def show(self, result: Row) -> str:
         """Format the counts, and the costs of each kind of call and each line."""
@@ -250,11 +251,11 @@ def _script(options: ExecOptions) -> tuple[Source, list[str]]:
     Raises
     ------
     UsageError
-        Nothing is named.
+        No script, module or code is given.
     """
     from mpinet.mpi import source
 
-    if isinstance(options.script, str | Path):  # from Python, which gives arguments separately
+    if isinstance(options.script, str | Path):  # Python passes the arguments separately
         return source.file(Path(options.script)), [*options.arg]
     named = (
         (options.script, lambda name: source.file(Path(name))),
@@ -264,11 +265,11 @@ def _script(options: ExecOptions) -> tuple[Source, list[str]]:
     for words, read in named:
         if words:
             return read(words[0]), [*words[1:]]
-    raise UsageError("exec: there is nothing to run: give SCRIPT.py, -m MODULE or -c CODE.")
+    raise UsageError("exec needs a script: give SCRIPT.py, -m MODULE or -c CODE.")
 
 
 def _call(account: Account) -> Row:
-    """Return the kind and the line of calls."""
+    """Return the kind and the line of an account's calls."""
     return {"call": account.kind, "file": account.file, "line": account.line}
 
 
@@ -279,7 +280,7 @@ def _costs(account: Account) -> dict[str, int]:
 
 
 def _conflict(conflict: Conflicting) -> Row:
-    """Return a conflict as the document has it."""
+    """Return a conflict as the object of a document."""
     return {
         "accesses": conflict.said,
         "processor": conflict.target,
@@ -291,17 +292,17 @@ def _conflict(conflict: Conflicting) -> Row:
 
 
 def _at(which: str, account: Account) -> Row:
-    """Return the line of one of two accesses."""
+    """Return the file and the line of one of two accesses."""
     return {f"{which}_file": account.file, f"{which}_line": account.line}
 
 
 def _refuse_orders(options: ExecOptions) -> None:
-    """Refuse what is no order of messages, and what does not go with other orders.
+    """Check the options on orders of messages.
 
     Raises
     ------
     UsageError
-        What it is.
+        The order is invalid, or an option does not apply with several orders.
     """
     from mpinet.mpi.world.orders import order_of
 
@@ -312,10 +313,10 @@ def _refuse_orders(options: ExecOptions) -> None:
             raise UsageError(f"--arrivals is random, all, or an order: {error}.") from None
     every = options.arrivals == "all"
     if options.most_orders is not None and not every:
-        raise UsageError("--most-orders does not apply: it limits the runs of --arrivals all.")
+        raise UsageError("--most-orders applies only with --arrivals all.")
     if options.most_orders is not None and not 1 <= options.most_orders <= MOST_ORDERS**2:
         raise UsageError(f"--most-orders is 1..{MOST_ORDERS**2}, not {options.most_orders}.")
     line = options.line
     views = (options.record, line.draw, line.play, line.trace)
     if every and any(view is not None for view in views):
-        raise UsageError("--arrivals all is many runs: record one order of them, by --arrivals.")
+        raise UsageError("--arrivals all runs many orders: record one, with --arrivals ORDER.")

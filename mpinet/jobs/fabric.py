@@ -1,4 +1,4 @@
-"""The fabric that options name: dead nodes and links, and the processors that take part."""
+"""Parts of a network, from options: dead nodes and links, and groups of processors."""
 
 from __future__ import annotations
 
@@ -20,22 +20,22 @@ from mpinet.networks.topology import Topology
 from mpinet.report.rows import Row
 
 VIEWS = ("record", "draw", "play", "trace", "checkpoint", "schedule_out", "save", "schedule")
-"""Options that name files, which a run beside another does not write."""
+"""Options for output files, which the comparison run without faults must not write."""
 
 
 def parts_of(
     named: AnyNetwork, dead_words: str | None, group: str | None
 ) -> tuple[Topology, list[Members]]:
-    """The network without what is dead, and what each group sees of it.
+    """Return the network without dead parts, and the subnetwork of each group.
 
-    Of one group, the network is what that sees; without any, there are no such parts.
+    For one group, the network is the group's subnetwork. Without groups the list is empty.
 
     Raises
     ------
     TopologyError
-        No member is left, or members are cut off from each other.
+        A group has no members left, or its members are disconnected.
     UsageError
-        Something dies at a step, or a processor is in two groups.
+        A fault begins at a step, or a processor is in two groups.
     """
     network = topology_named(named)
     faults = lasting_faults(network, dead_words)
@@ -44,12 +44,12 @@ def parts_of(
     parts = [Members(network, members, dead, links) for members in groups]
     if len(parts) == 1:
         return parts[0], parts
-    # A network without faults stays of its family, and keeps the family's schedules and routings.
+    # A network without faults keeps its class, and therefore its family's schedules and routings.
     return Members(network, None, dead, links) if faults else network, parts
 
 
 GRID = re.compile(r"(\d+)x(\d+)")
-"""Groups by a rule: so many processors each, so far apart."""
+"""Groups by a rule: processors per group, and the distance between their numbers."""
 
 
 def groups_of(network: Topology, said: str) -> list[list[int]]:
@@ -58,9 +58,9 @@ def groups_of(network: Topology, said: str) -> list[list[int]]:
     Raises
     ------
     TopologyError
-        One is no group of the network's processors.
+        A group is not a group of the network's processors.
     UsageError
-        The rule does not go into their number, or a processor is in two groups.
+        The rule does not divide the number of processors, or a processor is in two groups.
 
     Examples
     --------
@@ -72,7 +72,7 @@ def groups_of(network: Topology, said: str) -> list[list[int]]:
         size, stride = map(int, rule.groups())
         if not size * stride or network.hosts % (size * stride):
             raise UsageError(
-                f"--group {said}: {network.name} has {network.hosts} processors, which are no "
+                f"--group {said}: the {network.hosts} processors of {network.name} are not a "
                 f"multiple of {size} x {stride}."
             )
         first = (at + by for at in range(0, network.hosts, size * stride) for by in range(stride))
@@ -86,24 +86,24 @@ def groups_of(network: Topology, said: str) -> list[list[int]]:
 
 
 def intact(options: Options, faults: str | None, transport: Local, watch: Watch) -> Row:
-    """Run the same where nothing is dead: its steps and bound, if there are faults (collective)."""
+    """Run the command without its faults, if any; return steps and bound (collective)."""
     if faults is None:
         return {}
-    # The command is prepared anew: without faults another algorithm may be the default.
+    # The command is prepared again, because without faults another algorithm may be the default.
     found = module_of(options.command).prepare(_without_files(options)).run(transport, watch)
-    # Proofs find a range of steps, and runs find one number.
+    # Proofs give a range of steps, runs give one number.
     steps = found["upper"] if "upper" in found else found["steps"]
     bound = found["lower"] if "lower" in found else found["lower_bound"]
     return {"intact_steps": steps, "intact_bound": bound}
 
 
 def _without_files(options: Options) -> Options:
-    """Return the same options without faults, and without the files that a run writes."""
+    """Return the options without faults and without output files."""
     names = {"faults", *VIEWS}
     changed: dict[str, Any] = {
         one.name: one.default for one in fields(options) if one.name in names
     }
     if isinstance(options, CollectiveOptions):
         changed["beside"] = True
-    # Two runs with one file or one checkpoint folder would overwrite each other's data.
+    # Two runs with the same file or checkpoint folder would overwrite each other's data.
     return replace(options, **changed, line=PYTHON)

@@ -1,4 +1,4 @@
-"""The words of ``--faults``: those of a command, or of a file."""
+"""Read the words of ``--faults``, from the command line or from a file."""
 
 from __future__ import annotations
 
@@ -8,18 +8,18 @@ from mpinet.machine.faults import Faults, Passing
 from mpinet.networks.topology import Topology
 
 MOST_READ = 1 << 26
-"""Most characters of a file of faults: a device that has no end is refused, a pipe is not."""
+"""Largest size of a file of faults, in characters; an endless device is an error, a pipe is not."""
 
 
 def parse_faults(topology: Topology, text: str | None) -> Faults:
-    """Read ``node:U,link:U-V,..``, or a file with such words on its lines.
+    """Read ``node:U,link:U-V,..``, or a file with these words on its lines.
 
-    A word may end on the steps in which it is dead, ``@FROM`` or ``@FROM-TO`` (see `Passing`).
+    A word may end with the steps of the fault, ``@FROM`` or ``@FROM-TO`` (see `Passing`).
 
     Raises
     ------
     UsageError
-        Something else stands there.
+        A word is invalid.
     """
     always, passing = _read(topology, text)
     nodes = [what[0] for what in always if len(what) == 1]
@@ -28,35 +28,35 @@ def parse_faults(topology: Topology, text: str | None) -> Faults:
 
 
 def lasting_faults(topology: Topology, text: str | None) -> Faults:
-    """Read what is dead throughout; refuse what dies at a step."""
+    """Read permanent faults; raise an error for a fault that begins at a step."""
     faults = parse_faults(topology, text)
     if faults.changes:
-        raise UsageError("--faults with steps is for load: what is dead here is dead throughout.")
+        raise UsageError("--faults: only load takes faults with steps.")
     return faults
 
 
 def failures_of(topology: Topology, text: str | None) -> dict[int, int]:
-    """Read ``node:U@STEP,..``: the step before which a processor with a script fails for good.
+    """Read ``node:U@STEP,..``: the step before which each processor of a script fails for good.
 
     Raises
     ------
     UsageError
-        Something else stands there, or a switch.
+        A word is invalid, or names a switch.
     """
     always, passing = _read(topology, text)
     if always or any(len(each.what) != 1 or each.end is not None for each in passing):
-        raise UsageError(f"--faults: {text!r} is not node:U@STEP, ..: processors fail for good.")
+        raise UsageError(f"--faults: {text!r} is not node:U@STEP, ..: failures are permanent.")
     found = {each.what[0]: each.begin for each in passing}
     for processor in found:
         if processor >= topology.hosts:
             name = topology.address(processor)
-            raise UsageError(f"--faults: {name} is a switch, which runs no script.")
+            raise UsageError(f"--faults: {name} is a switch, not a processor of the script.")
     return found
 
 
 def _read(topology: Topology, text: str | None) -> tuple[list[tuple[int, ...]], list[Passing]]:
-    """Read what is dead throughout, and what is in some steps."""
-    # All words begin with the kind of what is dead. Any other text is the name of a file.
+    """Read permanent faults and transient faults."""
+    # All words begin with node: or link:. Any other text is the name of a file.
     if text is not None and not text.startswith(("node:", "link:")):
         text = ",".join(_words_in(text))
     always: list[tuple[int, ...]] = []
@@ -74,23 +74,21 @@ def _read(topology: Topology, text: str | None) -> tuple[list[tuple[int, ...]], 
             passing.append(Passing(what, *map(int, steps)))
         else:
             raise UsageError(
-                f"--faults: {quoted(word)}: give the steps as @FROM, or @FROM-TO, TO being the one "
-                "in which it is back."
+                f"--faults: {quoted(word)}: give the steps as @FROM or @FROM-TO, where step TO is "
+                "the first one without the fault."
             )
     return always, passing
 
 
 def _words_in(name: str) -> list[str]:
-    """Read the words of a file; refuse one that does not come to an end."""
+    """Read the words of a file; raise an error for a file without end."""
     try:
         with open(name) as file:
-            # The extra character tells a file that is too long from one that just fits.
+            # The additional character distinguishes a file above the limit from a file at the
+            # limit.
             text = file.read(MOST_READ + 1)
     except (OSError, UnicodeDecodeError):
         raise FileError(f"--faults {name}: give node:U, link:U-V, .. or a file.") from None
     if len(text) > MOST_READ:
-        raise FileError(
-            f"--faults {name}: a file of faults has {MOST_READ} characters at most, and this one "
-            "has more."
-        )
+        raise FileError(f"--faults {name}: the file has more than {MOST_READ} characters.")
     return text.split()

@@ -1,4 +1,4 @@
-"""``mpinet find``: the best networks for a number of processors and a degree."""
+"""``mpinet find``: find the best networks for a number of processors and a degree."""
 
 from __future__ import annotations
 
@@ -22,14 +22,14 @@ from mpinet.report.tables import table
 
 
 def prepare(options: FindOptions) -> Job:
-    """List the networks."""
+    """List the candidate networks or prepare a search, and return the job."""
     from mpinet.experiments.members import listed_families
 
     low, high = range_of(str(options.processors))
     minimise = measures_of(joined(options.minimise) or "")
     degree = most_degree(str(options.degree)) if options.degree is not None else None
     if not 1 <= options.best <= 1000:
-        raise UsageError(f"find tells 1..1000 networks, not {options.best}.")
+        raise UsageError(f"--best is 1..1000 networks, not {options.best}.")
     if options.search:
         return _search(options, low, high, degree)
     for option in changed(options, "moves", "save", "journal"):
@@ -40,7 +40,7 @@ def prepare(options: FindOptions) -> Job:
     for name in names or ():
         if name not in known:
             raise UsageError(
-                f"The family {quoted(name)} is not searched; these are: {', '.join(known)}."
+                f"--families: {quoted(name)} is not searched; the families are {', '.join(known)}."
             )
     found = candidates(low, high, names)
     if not found:
@@ -49,7 +49,7 @@ def prepare(options: FindOptions) -> Job:
 
 
 def _search(options: FindOptions, low: int, high: int, degree: int | None) -> Job:
-    """Check what a search needs."""
+    """Check the options of a search, and make its job."""
     if options.families is not None or options.minimise != "diameter,average":
         other = "families" if options.families is not None else "minimise"
         raise UsageError(f"--{other} does not apply with --search.")
@@ -64,7 +64,7 @@ def _search(options: FindOptions, low: int, high: int, degree: int | None) -> Jo
 
 @dataclass(eq=False, repr=False)
 class Find(Job):
-    """The best networks."""
+    """Candidate networks of the catalogue, to be ranked."""
 
     unit = "looks and measurements"
 
@@ -88,7 +88,7 @@ class Find(Job):
 
 @dataclass(eq=False, repr=False)
 class NetworkSearch(Job):
-    """Networks that are made, chain by chain."""
+    """Search for new networks, chain by chain."""
 
     unit = "networks"
 
@@ -97,7 +97,7 @@ class NetworkSearch(Job):
     _degree: int
 
     def run(self, transport: Local, watch: Watch) -> list[Row]:
-        """Search, and measure the best by floods from all of their nodes."""
+        """Search, and measure the best networks by floods from all nodes."""
         options = self._options
         found = search(
             self._size,
@@ -114,7 +114,7 @@ class NetworkSearch(Job):
         for place, one in enumerate(found[: options.best], 1):
             network, row = measured(one, self._degree)
             name = f"search-{place}.edges"
-            # Without --save the network is still hashed, so that a repeated search can be compared.
+            # Without --save the network is also hashed, for comparisons between searches.
             path = Path(options.save) / name if options.save is not None else None
             row["edges_sha256"] = _written(network, path)
             if path is not None and not row["topology"]:
@@ -123,7 +123,7 @@ class NetworkSearch(Job):
         return rows
 
     def _journal(self, transport: Local) -> Journal | None:
-        """This rank's file in the folder."""
+        """Open this rank's file in the journal's folder; None without a journal."""
         if self._options.journal is None:
             return None
         name = f"rank-{transport.rank}"
@@ -131,12 +131,12 @@ class NetworkSearch(Job):
 
     def show(self, result: list[Row]) -> str:
         """Format one line per network."""
-        tried = f"of {self._options.moves} networks that were tried"
-        return f"the best {tried}\n{_listed(result)}" if result else f"none {tried} is in one piece"
+        tried = f"of {self._options.moves} tried networks"
+        return f"the best {tried}\n{_listed(result)}" if result else f"none {tried} is connected"
 
 
 def _written(network: Topology, path: Path | None) -> str:
-    """Write a network's links, if there is a file for them; their hash."""
+    """Write a network's links to a file, if given; return their hash."""
     from mpinet.report.graphfiles import written_edges
 
     if path is None:
@@ -147,7 +147,7 @@ def _written(network: Topology, path: Path | None) -> str:
 
 
 def _listed(result: list[Row]) -> str:
-    """A line per network."""
+    """Format the networks, one per line."""
     switched = any(row["switches"] for row in result)
     left_out = {"edges_sha256"} if switched else {"edges_sha256", "switches"}
     names = [name for name in result[0] if name not in left_out]

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 
 def prepare(options: FloodOptions) -> Job:
-    """Find the root."""
+    """Find the root, and return the job."""
     topology = topology_named(options.topology)
     require_all_port(options.ports, "flood")
     return Flood(options, topology, topology.find(str(options.root)))
@@ -35,7 +35,7 @@ class Flood(MachineJob):
     _root: int
 
     def run(self, transport: Local, watch: Watch) -> Row:
-        """Flood."""
+        """Run the flood and return the result row."""
         from mpinet.programs.flood import flood
 
         machine = self.make_machine(transport, watch)
@@ -44,13 +44,13 @@ class Flood(MachineJob):
         return picked(FloodResult, found)
 
     def needs(self, ranks: int) -> int:
-        """Bytes of the marks of all processors, and of the largest wave."""
+        """Return the bytes of the marks of all processors, and of the largest wave."""
         from mpinet.programs import needs
 
         return needs.flood(self.share(ranks))
 
     def rehearse(self, dry: Dry) -> Rehearsal:
-        """Play one rank."""
+        """Run a single rank on one process, for ``mpinet predict``."""
         from mpinet.programs.rehearsal.flood import rehearse_flood
 
         machine = self.make_machine(dry)

@@ -1,4 +1,4 @@
-"""``mpinet schedule generate``: write a textbook's collective as a program of messages."""
+"""``mpinet schedule generate``: write a textbook collective as a program of messages."""
 
 from __future__ import annotations
 
@@ -15,30 +15,30 @@ from mpinet.report.rows import Row
 
 
 def prepare(options: GenerateOptions) -> Job:
-    """Make the program."""
+    """Make the program of messages, and return the job that writes its file."""
     from mpinet.machine.timed.scripted import stored
     from mpinet.programs.messages.named import FORM, is_name, program_named
 
     require_writable(Path(options.out))
     if not is_name(options.program):
-        raise UsageError(f"A program by name is {FORM}, not {options.program!r}.")
+        raise UsageError(f"A program has the form {FORM}, not {options.program!r}.")
     return Generate(Path(options.out), stored(program_named(options.program)))
 
 
 @dataclass(eq=False, repr=False)
 class Generate(Job):
-    """A program of messages, written by rank 0."""
+    """Program of messages, written by rank 0."""
 
     _file: Path
     _program: Program
 
     @property
     def title(self) -> str:
-        """Name of the run in sentences."""
+        """Name of the run in messages."""
         return self._program.name
 
     def run(self, transport: Local, watch: Watch) -> Row | None:
-        """Write the file, on rank 0."""
+        """Write the program's file on rank 0, and return the result row."""
         from mpinet.machine.timed.layout import SEND
         from mpinet.programs.messages.writing import write_goal
 

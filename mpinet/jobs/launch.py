@@ -16,19 +16,18 @@ from mpinet.report.output import Output
 
 
 def act(options: LaunchOptions) -> int:
-    """Do it; return the exit status."""
+    """Start the launcher, or print a batch script; return the exit status."""
     words = options.words
     if words[:1] == ["--slurm"]:
         Output(sys.stdout, "the standard output").write(_slurm_job(words[1:]))
         return 0
     command = script_words("mpinet launch", own_mpinet(), words)
-    # The launcher replaces this process: signals of a batch system then reach the launcher without
-    # a detour.
+    # The launcher replaces this process, so the batch system's signals reach the launcher directly.
     os.execve(command[0], command, os.environ | {"PATH": own_path()} | settings(words))
 
 
 def _slurm_job(words: Sequence[str]) -> str:
-    """The batch script of ``mpinet launch --slurm --nodes H --tasks R COMMAND ..``."""
+    """Return the batch script of ``mpinet launch --slurm --nodes H --tasks R COMMAND ..``."""
     counts = {"--nodes": 1, "--tasks": 0}
     while words and words[0] in counts:
         if len(words) < 2:

@@ -20,16 +20,16 @@ if TYPE_CHECKING:
     from mpinet.experiments.load import TrafficSetting
 
 SEVERAL = re.compile(r",(?=[^0-9])")
-"""Separator of patterns: a comma, but not that of ``hotspot:0,10``."""
+"""Separator of patterns: a comma outside patterns such as ``hotspot:0,10``."""
 
 
 def prepare(options: LoadOptions) -> Job:
-    """Prepare a curve for every network, pattern and seed; refuse what does not go together."""
+    """Prepare a curve for each network, pattern and seed; check the combination of options."""
     folder = journal_of(options.line.out)
     networks = networks_in(options.topology)
     if not networks:
         raise UsageError("load needs a network.")
-    assert isinstance(options.pattern, str)  # as given: a list is spelt
+    assert isinstance(options.pattern, str)  # `as_pattern` has joined lists
     patterns, seeds = list(dict.fromkeys(SEVERAL.split(options.pattern))), read_seeds(options)
     topologies = [topology_named(network) for network in networks]
     variants = variants_of(options)

@@ -1,4 +1,4 @@
-"""The curves of ``mpinet load`` as people see them: tables, a plot, the sentence on a deadlock."""
+"""Printed curves of ``mpinet load``: tables, a plot, and the sentence on a deadlock."""
 
 from __future__ import annotations
 
@@ -9,12 +9,12 @@ from typing import Any
 
 from mpinet.jobs.plots import write_curves
 from mpinet.jobs.timing import listed_stuck
-from mpinet.report.curves import confidence, curves_of
+from mpinet.report.curves import confidence, curves_of, subject
 from mpinet.report.rows import Row
 from mpinet.report.tables import cell_text, table
 
 WIDTHS = {False: 5.0, True: 9.0}
-"""Inches of a plot of one pattern, and of several side by side."""
+"""Width in inches of a plot of one pattern, and of several panels."""
 
 LABELS = ("messages per processor and step", "mean latency in steps")
 
@@ -34,8 +34,8 @@ COLUMNS = {
 
 
 def curve_table(curve: Row, traffic: str) -> str:
-    """Format the runs of a curve, with its conclusions; `traffic` heads the table."""
-    # A program has neither a rate nor rates that a channel bounds.
+    """Format the runs of a curve with conclusions; `traffic` is the table's heading."""
+    # A program has no rate, and no rates bounded by channels.
     has_rate = "program" not in curve["points"][0]
     rows = [_cells(point)[not has_rate :] for point in curve["points"]]
     lines = [traffic, table(rows, list(COLUMNS.values())[not has_rate :])]
@@ -52,7 +52,7 @@ def curve_table(curve: Row, traffic: str) -> str:
 
 
 def _stable(points: Sequence[Row]) -> str:
-    """Return the last stable rate in words, or that no rate or every rate is saturated."""
+    """Return a clause on the highest stable rate, also if every rate or no rate is saturated."""
     stable = [point["rate"] for point in points if not point["saturated"]]
     if not stable:
         return f"every rate is saturated (lowest {cell_text(points[0]['rate'])})"
@@ -62,7 +62,7 @@ def _stable(points: Sequence[Row]) -> str:
 
 
 SHOWN_INTERVALS = 40
-"""Intervals of a run that a table shows, the first ones."""
+"""Number of intervals of a run in the printed table, from the first."""
 
 
 def intervals_table(point: Row) -> str:
@@ -79,7 +79,7 @@ def intervals_table(point: Row) -> str:
 
 
 def _searches(curve: Row) -> list[str]:
-    """Return sentences on what was asked for besides: warm-ups, windows, energy, saturation."""
+    """Return sentences on additional measurements: warm-ups, windows, energy, saturation."""
     lines = []
     points, found = curve["points"], curve.get("saturation")
     if "warmup" in points[0]:
@@ -87,7 +87,7 @@ def _searches(curve: Row) -> list[str]:
         lines.append(f"warm-up by MSER-5: {', '.join(each)} steps")
     if "window" in points[0]:
         each = [f"{p['window']}{'' if p['converged'] else ' (not narrow)'}" for p in points]
-        lines.append(f"window until the interval was as narrow as asked: {', '.join(each)} steps")
+        lines.append(f"window for the requested confidence interval: {', '.join(each)} steps")
     if "round_trip" in points[0].get("latency_by_kind", {}):
         each = [cell_text(p["latency_by_kind"]["round_trip"]["mean"]) for p in points]
         lines.append(f"mean round trip: {', '.join(each)} steps")
@@ -104,17 +104,17 @@ def _searches(curve: Row) -> list[str]:
         played = points[0]["program"]
         if played["stuck"]:
             lines.append(
-                f"{played['stuck']} operations of the program never end; the last of the others "
-                f"is done after {played['time']} steps"
+                f"{played['stuck']} operations of the program never end; all others end within "
+                f"{played['time']} steps"
             )
         else:
-            lines.append(f"the program is done after {played['time']} steps")
+            lines.append(f"the program ends after {played['time']} steps")
     if "cut" in points[0]:
         each = [f"{p['cut']} and {p['undeliverable']}" for p in points]
-        lines.append(f"messages cut by what died, and undeliverable: {', '.join(each)}")
+        lines.append(f"messages lost in failed parts, and undeliverable: {', '.join(each)}")
     if "energy" in points[0]:
         each = [cell_text(point["energy_per_bit"]) for point in points]
-        lines.append(f"energy for each accepted bit: {', '.join(each)}")
+        lines.append(f"energy per accepted bit: {', '.join(each)}")
     if found:
         stable, above = cell_text(found["stable"]), cell_text(found["saturated"])
         lines.append(
@@ -125,7 +125,7 @@ def _searches(curve: Row) -> list[str]:
 
 
 def _cells(point: Row) -> list[Any]:
-    """Return the cells of a point; in a deadlock its measures mean nothing."""
+    """Return the cells of a point; after a deadlock the measures are left out."""
     if not point["deadlock"]:
         return [point[name] for name in COLUMNS]
     known = {"rate": point["rate"], "offered": point["offered"], "saturated": "deadlock"}
@@ -133,9 +133,9 @@ def _cells(point: Row) -> list[Any]:
 
 
 def pattern_table(curves: Sequence[Row], pattern: str, varied: Sequence[str] = ()) -> str:
-    """Format the highest stable rates under a pattern and their latencies.
+    """Format the highest stable rates under a pattern, with their latencies.
 
-    There is a line for each network, and for each combination of what was varied.
+    The table has a line for each network, and for each combination of varied options.
     """
     alike: dict[tuple[Any, ...], list[Row]] = {}
     for curve in curves:
@@ -155,7 +155,7 @@ def pattern_table(curves: Sequence[Row], pattern: str, varied: Sequence[str] = (
 
 
 def program_table(curves: Sequence[Row], name: str, varied: Sequence[str]) -> str:
-    """Format when a program was done on each network, and what its messages met."""
+    """Format a program's end time on each network, with latency and load of its messages."""
     names = ("network", *varied, *(["seed"] if len({c.get("seed") for c in curves}) > 1 else []))
     rows = []
     for curve in curves:
@@ -168,14 +168,14 @@ def program_table(curves: Sequence[Row], name: str, varied: Sequence[str]) -> st
 
 
 def _summary(curves: list[Row]) -> list[Any]:
-    """Return the cells of curves that differ in their seeds: the means over these."""
+    """Return the cells for curves that differ only in the seed: means over the seeds."""
     rates: dict[float, list[Row]] = {}
     for curve in curves:
         for point in curve["points"]:
             rates.setdefault(point["rate"], []).append(point)
     stable = []
-    # A rate is stable if all seeds are, and all lower rates. Above the knee, a seed that seems
-    # stable is chance.
+    # A rate is stable if all seeds are stable at this and all lower rates. Above the knee, a seed
+    # may look stable by chance.
     for rate in sorted(rates):
         if any(point["saturated"] for point in rates[rate]):
             break
@@ -194,10 +194,10 @@ def _summary(curves: list[Row]) -> list[Any]:
 
 
 def between_seeds(curves: Sequence[Row], varied: Sequence[str]) -> list[Row]:
-    """Return the means over seeds at each rate, with their 95 % intervals between the seeds.
+    """Return the means over seeds at each rate, with 95 % confidence intervals.
 
-    A row is of the same network, pattern, varied options and rate. Where a seed came to a deadlock
-    there is nothing to take a mean of.
+    Each row is for one network, pattern, combination of varied options, and rate. If a seed ended
+    in a deadlock, the means are null.
     """
     alike: dict[tuple[Any, ...], list[Row]] = {}
     names = ("network", "routing", "pattern", *(name for name in varied if name != "routing"))
@@ -212,15 +212,15 @@ def between_seeds(curves: Sequence[Row], varied: Sequence[str]) -> list[Row]:
 
 
 def _between(points: Sequence[Row]) -> Row:
-    """Return mean throughput and latency of points that differ in their seeds."""
+    """Return mean throughput and mean latency of points that differ only in the seed."""
     row: Row = {
         "seeds": len(points),
         "saturated": sum(bool(point["saturated"]) for point in points),
     }
     for name, measure in (("throughput", "throughput"), ("latency", "latency_mean")):
         values = [point[measure] for point in points if not point["deadlock"]]
-        # A mean over the other seeds alone would be better than the network is: seeds in a deadlock
-        # count as a failure.
+        # A mean over the remaining seeds would flatter the network, so a deadlocked seed counts as
+        # a failure.
         whole = len(values) == len(points) and None not in values
         row[name] = fmean(values) if whole else None
         row[f"{name}_ci95"] = confidence(values) if whole else None
@@ -228,7 +228,7 @@ def _between(points: Sequence[Row]) -> Row:
 
 
 def seeds_table(rows: Sequence[Row]) -> str:
-    """Format the means over seeds and the intervals between them."""
+    """Format the means over seeds, with their confidence intervals."""
     names = [name for name in rows[0] if len({str(row[name]) for row in rows}) > 1]
     shown = dict.fromkeys(
         [*(name for name in names if name not in MEASURED), "rate", "saturated", *MEASURED]
@@ -244,30 +244,31 @@ MEASURED = ("throughput", "throughput_ci95", "latency", "latency_ci95")
 
 
 def draw_curves(path: Path, every: Sequence[Row], drawn: Mapping[str, Any]) -> None:
-    """Draw latency over rate; rates at which a seed is saturated are hollow and dashed.
+    """Draw latency over rate; points are hollow and dashed if a seed is saturated at the rate.
 
     Parameters
     ----------
     path : Path
-        The picture.
+        File of the picture.
     every : sequence of dict
-        A row for each run; in a deadlock nothing was measured.
+        A row for each run; runs with a deadlock have no measurements.
     drawn : mapping
-        The table ``[plot]``: what is drawn, and how.
+        The table ``[plot]``: columns and style.
     """
-    # A run in a deadlock has measured the messages before it alone, whose latencies would be drawn
-    # as if they were the network's.
+    # A deadlocked run has measured only the messages before the deadlock. Their latencies are not
+    # the network's.
     rows = drawable(every)
     if not rows:
         return
     sides, error = drawn.get("panels"), drawn.get("error")
     marks = {"hollow": drawn["hollow"], "tick": drawn["tick"]}
     curves = curves_of(rows, drawn["x"], drawn["y"], drawn["by"], sides, error, **marks)
-    write_curves(path, curves, (drawn["x_label"], drawn["y_label"]), drawn["width"], knees=True)
+    labels = drawn["x_label"], drawn["y_label"]
+    write_curves(path, curves, labels, drawn["width"], knees=True, title=subject(rows))
 
 
 def drawable(every: Sequence[Row]) -> list[Row]:
-    """Return the runs that have a latency: those without a deadlock that delivered something."""
+    """Return the runs with a latency: no deadlock, and at least one delivered message."""
     return [row for row in every if not row["deadlock"] and row["latency_mean"] is not None]
 
 
@@ -281,9 +282,9 @@ def told_stuck(network: str, point: Row) -> str:
 
 
 def told_deadlock(network: str, point: Row, faulty: bool) -> str:
-    """Return the sentence on a deadlock: its step, its flits, and the cycle of channels.
+    """Return the sentence on a deadlock: step, flits, and cycle of channels.
 
-    `faulty` says that something was dead, which may be why the cycle could close.
+    `faulty` is True if nodes or links were dead, which may have closed the cycle.
     """
     channels = [
         f"{node}:{port}.{vc} ({source} to {target})"
@@ -295,13 +296,13 @@ def told_deadlock(network: str, point: Row, faulty: bool) -> str:
         channels = [*channels[: SHOWN - 1], f".. {len(channels) - SHOWN + 1} more"]
     return (
         f"Deadlock on {network} at rate {point['rate']:g}: the last flit moved in step "
-        f"{point['last_move']}, and {point['stuck_flits']} are left. Each of these channels "
-        f"(node:port.vc, with the message that waits behind it) waits for the next, the last for "
-        f"the first: {', '.join(channels)}. "
-        + ("What is dead may have taken the way out of this circle. " if faulty else "")
-        + "Without --classes and --vcs load takes classes that break such circles."
+        f"{point['last_move']}, and {point['stuck_flits']} flits are left. In this cycle each "
+        "channel (node:port.vc, with its blocked message) waits for the next: "
+        f"{', '.join(channels)}. "
+        + ("The faults may have closed this cycle. " if faulty else "")
+        + "Without --classes and --vcs, load uses classes that break such cycles."
     )
 
 
 SHOWN = 8
-"""Channels of a deadlock that a sentence names."""
+"""Largest number of a deadlock's channels that a sentence names."""

@@ -1,4 +1,4 @@
-"""The runs of ``mpinet load``: a curve for every network, pattern and seed; what people see."""
+"""The runs of ``mpinet load``: a curve for each network, pattern and seed."""
 
 from __future__ import annotations
 
@@ -45,14 +45,14 @@ class LoadJob(Job):
 
     _options: LoadOptions
     _settings: Sequence[TrafficSetting]
-    """Networks under patterns, in the order of the curves."""
+    """Networks with their patterns, in the order of the curves."""
     _variants: Sequence[Row]
-    """Values of the options that are varied, one row for each setting."""
+    """Values of the varied options, one row for each setting."""
     _patterns: Sequence[str]
     _lacking: Sequence[str]
-    """Sentences on what is left out."""
+    """Sentences on left-out curves."""
     _folder: Path | None
-    """Folder that keeps each run as it comes."""
+    """Folder for the result of each finished run; None without a folder."""
     plan: str = field(default="", init=False)
 
     def __post_init__(self) -> None:
@@ -65,9 +65,9 @@ class LoadJob(Job):
         self.model = {name: given[name] for name in MODEL}
 
     def needs(self, ranks: int) -> int:
-        """Bytes of the largest network's lanes, or of its bound before that.
+        """Return the bytes of the largest network's lanes, or of the computation of its bound.
 
-        Each rank hosts a small network whole.
+        Each rank hosts small networks as a whole.
         """
         from mpinet.experiments.load import is_small
         from mpinet.measure.channelload import bound_needs
@@ -83,11 +83,11 @@ class LoadJob(Job):
 
     @property
     def title(self) -> str:
-        """Name of the run in sentences."""
+        """Name of the run in messages."""
         return f"load on {self.topology or 'these networks'}"
 
     def run(self, transport: Local, watch: Watch) -> Row:
-        """Make the runs that are not kept yet; draw the curves."""
+        """Run all rates without a saved result, and draw the curves."""
         from mpinet.experiments.load import curves
 
         for sentence in self._lacking if transport.rank == 0 else ():
@@ -103,8 +103,8 @@ class LoadJob(Job):
         rates = read_rates(self._options.rate)
         made = (self._settings, rates, self._key, machine_of, transport, watch, warn)
         found: Row = {"curves": curves(*made, self._folder)}
-        # Classes of channels may need more virtual channels than the default, so the number is
-        # known from the runs alone.
+        # Classes of channels may need more virtual channels than the default, so only the runs know
+        # the number.
         self.model["vcs"] = named_vcs(found["curves"])
         each = zip(self._settings, self._variants, strict=True)
         points = [(setting, variant, n) for setting, variant in each for n in setting.seeds]
@@ -127,11 +127,12 @@ class LoadJob(Job):
 
     def plotted(self, result: Any, file: Path) -> None:
         """Draw latency over rate, with a panel for each pattern."""
-        draw_curves(file, self.rows(result), self.drawn(file, len(self._networks)))
+        rows = [{"pattern": self._patterns[0]} | row for row in self.rows(result)]
+        draw_curves(file, rows, self.drawn(file, len(self._networks)))
 
     @property
     def _networks(self) -> list[str]:
-        """Names of the networks, each once."""
+        """Names of the networks, without repetitions."""
         return list(dict.fromkeys(setting.topology.name for setting in self._settings))
 
     def drawn(self, path: Path, networks: int) -> Row:
@@ -148,26 +149,26 @@ class LoadJob(Job):
         )
 
     def _key(self, run: Run) -> str:
-        """Hash a run: its network, pattern, seed and rate, and all that they have in common."""
+        """Hash a run: network, pattern, seed, rate, and the options shared by all runs."""
         number, seed, rate = run
         setting = self._settings[number]
         given = values_of(self._options)
-        # A kept run is found by its key. Options that change no number, such as a plot's name, must
-        # not make it run again.
+        # A saved run is found by its key. Options without effect on results, such as a plot's name,
+        # must not cause a new run.
         shared: Row = {name: value for name, value in given.items() if name not in PASSING}
         own: Row = {"topology": setting.topology.name, "pattern": setting.pattern.name}
-        # A program built in Python has no file name that identifies it, so its contents do.
+        # A program built in Python has no file name, and is identified by its contents.
         if isinstance(shared["program"], Program):
             shared["program"] = shared["program"].sha256
         own |= {name: self._variants[number][name] for name in self._varied}
-        # A run without a rate is the search for saturation, the one run that depends on its
+        # A run without a rate is the saturation search, the only run that depends on the
         # resolution.
         if rate is None:
             own["saturation"] = self._options.saturation
         return key_of("load", shared | own | {"seed": seed, "rate": rate})
 
     def lasting(self, result: Any) -> Any:
-        """Return the curves without what nobody has set, and what follows from them."""
+        """Return the curves without unset options, and without the values derived from them."""
         curves = [
             {k: v for k, v in curve.items() if k != "vcs" or "vcs" in self._varied}
             | {"points": [self._lasting(point) for point in curve["points"]]}
@@ -177,14 +178,14 @@ class LoadJob(Job):
         return kept | {"curves": curves}
 
     def _lasting(self, point: Row) -> Row:
-        """Return a point without the latencies of two lengths: its digest is older than they."""
+        """Return a point without the latencies by length, a field that is newer than the digest."""
         if self._options.replies is not None or self._options.priority:
             return point
         return {name: value for name, value in point.items() if name != "latency_by_kind"}
 
     def rows(self, result: Any) -> list[Row]:
-        """Return one row per run, with the bound as a rate."""
-        # Curves stand in the order of settings, with a curve for each seed of a setting.
+        """Return one row per run, with the bound converted to a rate."""
+        # Curves are in the order of settings, with one curve per seed of a setting.
         flits = [setting.mean_flits for setting in self._settings for _ in setting.seeds]
         return [
             {name: value for name, value in curve.items() if name != "points"}
@@ -195,7 +196,7 @@ class LoadJob(Job):
         ]
 
     def show(self, result: Any) -> str:
-        """Format a table per network, or of several curves one per pattern."""
+        """Format a table per network; with several curves a table per pattern."""
         curves = result["curves"]
         if self._options.program is not None and len(curves) > 1:
             parts = [program_table(curves, self._settings[0].pattern.name, self._varied)]
@@ -211,11 +212,11 @@ class LoadJob(Job):
         if self._options.plot is not None:
             plan = plan_file(Path(self._options.plot))
             made = f"{self._options.plot}\n{plan} makes it again"
-            parts.append(made if drawable(self.rows(result)) else "no run has a latency: no plot")
+            parts.append(made if drawable(self.rows(result)) else "no plot: no run has a latency")
         return "\n\n".join(parts)
 
     def _traffic(self, curve: Row) -> str:
-        """Return what heads the table of a curve."""
+        """Return the title above a curve's table: pattern, network, routing, classes."""
         pattern = self._settings[0].pattern.name
         heading = (
             f"{pattern} traffic on {curve['network']}, routing {curve['routing']}, "
@@ -228,7 +229,7 @@ class LoadJob(Job):
     def shortfall(self, result: Any) -> str:
         """Return the sentence on deadlocks; empty if there are none."""
         curves = result["curves"]
-        # Operations of a program may wait for each other while all channels are free, which is no
+        # Operations of a program may wait for each other while all channels are free. This is not a
         # deadlock of channels.
         stuck = [c for c in curves if c["points"][0].get("program", {}).get("stuck")]
         if stuck and not stuck[0]["points"][0]["deadlock"]:
@@ -246,21 +247,21 @@ MODEL = (
     *("switching", "buffers", "vcs", "policy", "crossbar", "eject", "link_delay"),
     *("router_delay", "output_queue", "iterations"),
 )
-"""Options that are the model of the routers and links."""
+"""Options that define the model of routers and links."""
 
 PASSING = {
     *("command", "json", "out", "plot", "progress", "watchdog", "seeds", "saturation"),
     "energy",
     *("checkpoint", "every"),
 }
-"""Options on which no run depends."""
+"""Options without effect on any run."""
 
 
 def unheard(text: str) -> None:
-    """Drop a sentence, on all ranks but 0."""
+    """Ignore a sentence, on all ranks except 0."""
 
 
 def named_vcs(curves: Sequence[Row]) -> int | list[int]:
-    """Virtual channels of a link; a list by network if they differ."""
+    """Return the virtual channels of a link; a list by network if they differ."""
     counts = [curve["vcs"] for curve in curves]
     return counts[0] if len(set(counts)) == 1 else counts

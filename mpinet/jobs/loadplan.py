@@ -1,4 +1,4 @@
-"""The curves of ``mpinet load``, one for each combination, and the plan that makes them again."""
+"""The curves of ``mpinet load``, one for each combination, and the sweep plan to repeat them."""
 
 from __future__ import annotations
 
@@ -18,36 +18,36 @@ from mpinet.errors import UsageError
 from mpinet.networks.topology import Topology, no_routing
 
 VARIED = ("routing", "vcs", "flits", "buffers")
-"""Options that may have several values, each combination of which is a curve, in their order."""
+"""Options with several values, in the order of combination; each combination is a curve."""
 
 MADE = "# The plan of a plot, written by mpinet load; "
-"""Beginning of a plan, by which it is known and may be written again."""
+"""First words of a generated plan, which may be overwritten."""
 
 NO_RUN = ("topology", "pattern", *VARIED, "plot", "mapping", "memory_limit", "force", "checkpoint")
-"""Options that a plan writes elsewhere, or that do not bear on the runs."""
+"""Options without effect on the runs, or written elsewhere in a plan."""
 
 Variant = dict[str, Any]
 
 
 def several(name: str, given: Any) -> list[Any]:
-    """Return the values of an option that may have several.
+    """Return the values of an option with several values.
 
     Raises
     ------
     UsageError
-        There is none, or one is given twice.
+        There is no value, or a value is given twice.
     """
     if name in ("vcs", "buffers") and isinstance(given, str):
         given = read_numbers(name, given)
     values = list(given) if isinstance(given, list | tuple) else [given]
     if name == "routing" and isinstance(given, str):
         values = given.split(",")
-    # Two lengths with shares have a comma of their own, and are one value.
+    # Two lengths with shares contain a comma, but are one value.
     if name == "flits" and isinstance(given, str) and ":" not in given:
         values = given.split(",")
-    # Values may mix numbers and texts: 4 and '4' would be the same curve twice.
+    # Values may mix numbers and texts: 4 and '4' would be the same curve.
     if not values or len(set(map(str, values))) < len(values):
-        raise UsageError(f"--{name}: give one value, or several that differ.")
+        raise UsageError(f"--{name}: give one value, or several different values.")
     return values
 
 
@@ -60,20 +60,20 @@ def read_numbers(name: str, text: str) -> int | list[int]:
 
 
 def varied_names(options: LoadOptions) -> list[str]:
-    """Return the options that have several values."""
+    """Return the names of the options with several values."""
     given = values_of(options)
     return [name for name in VARIED if len(several(name, given[name])) > 1]
 
 
 def variants_of(options: LoadOptions) -> list[Variant]:
-    """Return all combinations of values of the options that may have several."""
+    """Return all combinations of values of the options that accept several."""
     given = values_of(options)
     values = [several(name, given[name]) for name in VARIED]
     return [dict(zip(VARIED, chosen, strict=True)) for chosen in itertools.product(*values)]
 
 
 def fitting(topology: Topology, variants: Sequence[Variant]) -> list[Variant]:
-    """Return the variants whose routing a network has; all of them if there is only one routing.
+    """Return the variants whose routing a network has; all variants if they share a routing.
 
     Raises
     ------
@@ -83,19 +83,19 @@ def fitting(topology: Topology, variants: Sequence[Variant]) -> list[Variant]:
     names = dict.fromkeys(variant["routing"] for variant in variants)
     if len(names) > 1 and not any(map(topology.has_routing, names)):
         raise UsageError(
-            f"{topology.name} has none of the routings {', '.join(map(str, names))}; it has: "
-            f"{', '.join(sorted(topology.routing_names))}."
+            f"{topology.name} has none of the routings {', '.join(map(str, names))}; its routings "
+            f"are {', '.join(sorted(topology.routing_names))}."
         )
     return [each for each in variants if len(names) == 1 or topology.has_routing(each["routing"])]
 
 
 def require_known(topologies: Sequence[Topology], variants: Sequence[Variant]) -> list[str]:
-    """Return a sentence for each routing that some of the networks lack.
+    """Return a sentence for each routing that some, but not all, networks lack.
 
     Raises
     ------
     UsageError
-        None of the networks has a routing.
+        No network has a routing of this name.
     """
     names = list(dict.fromkeys(variant["routing"] for variant in variants))
     if len(names) == 1:
@@ -103,32 +103,33 @@ def require_known(topologies: Sequence[Topology], variants: Sequence[Variant]) -
     lacking = []
     for name in names:
         without = [each.name for each in topologies if not each.has_routing(name)]
-        # A routing that some networks lack leaves curves out. One that all lack is a misspelt name.
+        # A routing missing in some networks only leaves out curves. A routing missing in all
+        # networks is a misspelt name.
         if len(without) == len(topologies):
             raise no_routing(topologies[0], name, topologies[0].routing_names)
         if without:
-            lacking.append(f"{', '.join(without)} has no routing {name}: that curve is left out.")
+            lacking.append(f"{', '.join(without)} has no routing {name}: this curve is left out.")
     return lacking
 
 
 def plan_file(plot: Path) -> Path:
-    """Name the file beside a plot that repeats it; refuse to replace one that is something else.
+    """Return the file for the plan of a plot; never overwrite a file of the user.
 
     Raises
     ------
     UsageError
-        A file of that name is there that no command has written.
+        There is a file of this name that no command has written.
     """
     file = plot.with_suffix(".toml")
-    # The plan's name follows from the plot's, and the user may have a file of that name.
+    # The plan's name derives from the plot's, so a user's file may have the same name.
     try:
         is_ours = not file.exists() or read_text(file).startswith(MADE)
     except (OSError, UnicodeDecodeError):
         is_ours = False
     if not is_ours:
         raise UsageError(
-            f"--plot {plot}: {file}, where the plan that makes it again is written, is there, and "
-            "no such plan: name another picture."
+            f"--plot {plot}: the plan of the plot would overwrite your file {file}: choose "
+            "another name for the picture."
         )
     return file
 
@@ -140,16 +141,16 @@ def plan_text(
     patterns: Sequence[str],
     drawn: Mapping[str, Any],
 ) -> str:
-    """Return the TOML of a sweep that makes the same runs, and draws the same plot.
+    """Return the TOML of a sweep that repeats the runs and draws the same plot.
 
     Parameters
     ----------
     function : callable
-        The command's, for the defaults of its options.
+        The command's function, for the defaults of its options.
     options : LoadOptions
-        What was given.
+        The given options.
     networks : sequence of (str, sequence of dict)
-        The networks, with the variants that each has.
+        The networks, with the variants of each.
     patterns : sequence of str
         The patterns.
     drawn : mapping
@@ -179,11 +180,10 @@ def plan_text(
 
 
 def _value(value: Any) -> str:
-    """Return a value as TOML has it; a list of one as that one."""
+    """Return a value in TOML; a list of one value becomes the value."""
     if isinstance(value, list | tuple):
         return _value(value[0]) if len(value) == 1 else f"[{', '.join(map(_value, value))}]"
-    # JSON's spelling of booleans, numbers and texts is valid TOML, and the standard library has no
-    # writer for TOML.
+    # JSON's booleans, numbers and texts are valid TOML, and the standard library cannot write TOML.
     if isinstance(value, bool | int | float):
         return json.dumps(value)
     return json.dumps(named(value), ensure_ascii=False)

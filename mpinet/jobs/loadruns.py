@@ -1,4 +1,4 @@
-"""The options of ``mpinet load`` as they are read: seeds, rates, lengths, bursts, all of a run."""
+"""Read the options of ``mpinet load``: seeds, rates, lengths, bursts, and all settings of a run."""
 
 from __future__ import annotations
 
@@ -34,18 +34,19 @@ MOST_RATES = 1000
 MOST_SEEDS = 10_000
 
 LEAST_PILOT = 50
-"""Least steps of a window of which a pilot run finds the warm-up."""
+"""Shortest window, in steps, for a pilot run that determines the warm-up."""
 
 VCS = 2
-"""Least virtual channels of a link, unless the options name a number."""
+"""Default of the smallest number of virtual channels per link."""
 
 
 def settings_of(
     options: LoadOptions, variant: Variant, network: Any, pattern: str, seeds: Sequence[int]
 ) -> list[TrafficSetting]:
-    """Settings of a network and a pattern: one for all seeds, unless ways or targets are drawn.
+    """Return the settings of a network and a pattern: one for all seeds, or one per seed.
 
-    A variant has one value of each option that may have several.
+    Each seed needs its own setting if the routes or the targets are random. A variant has a single
+    value of each varied option.
     """
     from mpinet.experiments.load import TrafficSetting
 
@@ -91,11 +92,11 @@ def settings_of(
         read_steady(options, traffic.rows is not None),
     )
     require_end(first.generation, first.window)
-    # Every rate is tried here: an impossible one is refused before the first run, not after hours.
+    # All rates are tried here, so an impossible rate is an error before the first run, not after
+    # hours.
     for rate in read_rates(options.rate) or ():
         first.at(rate)
-    # Here the seed draws the messages and nothing else, so all seeds share one routing and its
-    # tables.
+    # Here the seed draws only the messages, so all seeds share one routing and its tables.
     if not traffic.is_drawn and (variant["routing"] or routing.name) in topology.routings:
         return [first]
     return [
@@ -105,24 +106,25 @@ def settings_of(
 
 
 def bounds_of(options: LoadOptions, pattern: Pattern) -> Sequence[int]:
-    """Return the bounds of a mix's draws where its patterns have priorities; else none."""
+    """Return the draw bounds of a mix whose patterns have priorities; empty for other patterns."""
     if options.priority and not pattern.bounds:
-        raise UsageError(
-            "--priority lets messages of each pattern of a mix go before those of the next: give "
-            "--pattern mix:P@SHARE+Q."
-        )
+        raise UsageError("--priority needs a mix of patterns: give --pattern mix:P@SHARE+Q.")
     return pattern.bounds if options.priority else ()
 
 
 def read_crossbar(given: str | int) -> str | int:
-    """Return the flits that leave an input port in a step: a word, or a number."""
+    """Return the number of flits that leave an input port per step, or the word all."""
     return int(given) if is_whole(str(given)) else given
 
 
 def read_delays(
     given: str | int | Several[int], topology: Topology
 ) -> tuple[int | Sequence[int], Ints | None]:
-    """Return the delay of links, or one for each class of them; or the longest, and places."""
+    """Read the link delay: a number, a number per link class, or a .csv file of positions.
+
+    Return the delay or delays, and None. For a file, return the longest link's delay, and the
+    positions.
+    """
     from mpinet.programs.userlines import read_places
 
     if not isinstance(given, str):
@@ -135,7 +137,7 @@ def read_delays(
 
 
 def read_queue(given: str | int) -> tuple[int, int]:
-    """Return the flits of an output's queue, and those it takes in a step (0: all that fit)."""
+    """Return the flits of an output queue, and the accepted flits per step (0: no limit)."""
     words = str(given).split(":")
     if not all(map(is_whole, words)) or len(words) > 2 or (len(words) == 2 and int(words[1]) < 1):
         raise UsageError(
@@ -149,14 +151,14 @@ ALONE = (
     *("pattern", "rate", "priority", "replies", "batch", "bursts", "warmup"),
     *("until", "saturation", "plot"),
 )
-"""Options about messages that are generated, or rates, which a program does not have."""
+"""Options about generated messages or rates, which do not apply to a program."""
 
 OF_PROGRAMS = ("flit_bytes", "step_time", "place")
-"""Options that mean nothing without a program."""
+"""Options that apply only to a program."""
 
 
 def read_program(options: LoadOptions, flits: int | str, topology: Topology) -> Program | None:
-    """Return the program that was given, in flits, at its places; None: there is none."""
+    """Return the given program, in flits and with its processors placed; None without one."""
     from mpinet.programs.messages.flits import in_flits, opened
     from mpinet.programs.messages.placing import placed, places_of
 
@@ -166,7 +168,7 @@ def read_program(options: LoadOptions, flits: int | str, topology: Topology) -> 
     if options.program is None:
         for name in changed(options, *OF_PROGRAMS):
             word = name.replace("_", "-")
-            raise UsageError(f"--{word} is about a program of messages: give --program.")
+            raise UsageError(f"--{word} applies only with --program.")
         return None
     for name in changed(options, *ALONE):
         raise UsageError(
@@ -183,10 +185,10 @@ def read_program(options: LoadOptions, flits: int | str, topology: Topology) -> 
 
 
 def read_loop(options: LoadOptions) -> dict[str, int]:
-    """Return the parameters of replies and phases; refuse those that mean nothing alone."""
+    """Return the parameters of replies and batches; raise an error for options without effect."""
     if options.replies is None:
         for name in changed(options, "outstanding", "service"):
-            raise UsageError(f"--{name} is about requests that are answered: give --replies.")
+            raise UsageError(f"--{name} applies only with --replies.")
     if options.batch is None and options.phases != 1:
         raise UsageError("--phases are phases of a batch: give --batch.")
     for name in ("replies", "outstanding", "batch"):
@@ -204,17 +206,17 @@ def read_loop(options: LoadOptions) -> dict[str, int]:
 
 
 def read_energy(given: str | None) -> Energy | None:
-    """Return the energies of a bit that were given: ``link:E,router:E,bits:B``, any of them."""
+    """Return the energies per bit: ``link:E,router:E,bits:B``, each optional."""
     from mpinet.experiments.energy import Energy
 
     if given is None:
         return None
     wrong = UsageError(
-        f"--energy {quoted(given)}: give link:E,router:E,bits:B, energies of a bit >= 0 and the "
-        "bits of a flit, as in link:1.2,router:0.8,bits:128."
+        f"--energy {quoted(given)}: give energies per bit (>= 0) and the bits per flit, "
+        "link:E,router:E,bits:B, as in link:1.2,router:0.8,bits:128."
     )
     named = [word.partition(":") for word in given.split(",")]
-    # A name that is given twice leaves fewer entries than words, which the next check refuses.
+    # A name given twice leaves fewer entries than words, which the next check rejects.
     numbers = {name: text for name, _, text in named}
     if len(numbers) < len(named) or not numbers.keys() <= {"link", "router", "bits"}:
         raise wrong
@@ -234,23 +236,22 @@ AUTO = "auto"
 
 
 def read_window(options: LoadOptions) -> Window:
-    """Return the window; where its warm-up is to be found, the one that the search begins with."""
+    """Return the measurement window; with ``--warmup auto`` the pilot's window."""
     given, interval = options.warmup, options.intervals or 0
     if options.intervals is not None and not 1 <= options.intervals <= MOST_STEPS:
         raise UsageError(f"--intervals is a whole number of steps >= 1, not {interval}.")
-    # A program ends by itself when all of its operations are done.
+    # A program ends by itself after its last operation.
     if options.program is not None:
         return Window(0, MOST_STEPS, 0, interval=interval)
     if options.batch is not None:
-        # What is measured is all, from the first step to the last one.
+        # The whole run is measured, from the first step to the last.
         return Window(0, options.steps + options.limit, 0, interval=interval)
     if given == AUTO:
         if options.steps < LEAST_PILOT:
             raise UsageError(
-                f"--warmup auto looks at {LEAST_PILOT} steps or more (--steps), not "
-                f"{options.steps}."
+                f"--warmup auto needs --steps {LEAST_PILOT} or more, not {options.steps}."
             )
-        # The pilot measures from step 0 on: it looks for the step at which the transient ends.
+        # The pilot measures from step 0 to find the end of the transient.
         return Window(0, options.steps, options.limit, interval=interval)
     if not is_whole(str(given)):
         raise UsageError(f"--warmup {quoted(str(given))}: give a number of steps, or auto.")
@@ -258,7 +259,7 @@ def read_window(options: LoadOptions) -> Window:
 
 
 def read_steady(options: LoadOptions, traced: bool) -> Steady:
-    """Return what is to be searched for; refuse it for a trace, whose messages come to an end."""
+    """Return the requested searches; raise an error for a trace, whose messages are finite."""
     from mpinet.experiments.steady import DOUBLINGS, NAMED, Steady
 
     until, resolution = _part(options.until), options.saturation
@@ -275,11 +276,11 @@ def read_steady(options: LoadOptions, traced: bool) -> Steady:
         )
     if traced and steady != NAMED:
         raise UsageError(
-            "A trace has its steps, and no steady state: --warmup auto, --until and --saturation "
-            "are for patterns."
+            "--warmup auto, --until and --saturation do not apply to a trace, which has no "
+            "steady state: give a pattern."
         )
-    # The search may double the window this often. It must not reach the largest window in the
-    # middle of a long run.
+    # The search may double the window this often, and must not exceed the largest window during a
+    # long run.
     longest = options.steps << DOUBLINGS
     if steady and longest > MOST_STEPS:
         raise UsageError(
@@ -290,11 +291,11 @@ def read_steady(options: LoadOptions, traced: bool) -> Steady:
 
 
 MOST_STEPS = 2**29 - 1
-"""Most steps of a window."""
+"""Longest window in steps."""
 
 
 def _part(given: str | float | None) -> float:
-    """Read a part of a whole, ``2%`` or 0.02; none is 0."""
+    """Read a part of a whole, ``2%`` or 0.02; None gives 0."""
     if given is None:
         return 0.0
     text = str(given)
@@ -310,7 +311,7 @@ def _part(given: str | float | None) -> float:
 
 
 def read_seeds(options: LoadOptions) -> Sequence[int]:
-    """Return the seeds: those that are named, or as many as asked for from the first one."""
+    """Return the seeds: the named ones, or the requested number from the first seed on."""
     given = options.seeds
     if isinstance(given, str) and is_whole(given):
         given = int(given)
@@ -318,44 +319,43 @@ def read_seeds(options: LoadOptions) -> Sequence[int]:
         return _named_seeds(given, options.seed)
     first, count = options.seed, given
     if not 1 <= count <= MOST_SEEDS:
-        raise UsageError(f"load takes 1..{MOST_SEEDS} seeds, not {count}.")
+        raise UsageError(f"--seeds is 1..{MOST_SEEDS} seeds, not {count}.")
     if first + count - 1 > MOST_SEED:
-        raise UsageError(f"load: seeds end at 2^63-1: {count} of them cannot begin at {first}.")
+        raise UsageError(f"--seeds {count} --seed {first}: the largest seed is 2^63-1.")
     return range(first, first + count)
 
 
 def _named_seeds(given: Any, first: int) -> Sequence[int]:
-    """Return the seeds ``A..B`` or ``A,B,..``, or those of a sequence."""
+    """Return the seeds of ``A..B`` or ``A,B,..``, or of a sequence."""
     words = given if isinstance(given, str) else ",".join(map(str, given))
     ends = words.split("..")
     each = ends if len(ends) == 2 else words.split(",")
     if not all(map(is_whole, each)) or max(map(int, each)) > MOST_SEED:
-        raise UsageError(f"--seeds {quoted(words)}: give K, A..B or A,B,.., seeds of 0..2^63-1.")
-    # The seed would have no effect beside named seeds, and the user would not notice.
+        raise UsageError(f"--seeds {quoted(words)}: give K, A..B or A,B,.., with seeds 0..2^63-1.")
+    # With named seeds, --seed would silently have no effect.
     if first:
-        raise UsageError(f"--seeds {quoted(words)} names the seeds: leave --seed out.")
+        raise UsageError(f"--seeds {quoted(words)} already names the seeds: leave out --seed.")
     seeds = range(int(ends[0]), int(ends[1]) + 1) if len(ends) == 2 else [int(n) for n in each]
     if not 1 <= len(seeds) <= MOST_SEEDS or len(set(seeds)) < len(seeds):
         raise UsageError(
-            f"--seeds {quoted(words)}: load takes 1..{MOST_SEEDS} seeds, all different, the lower "
-            "end first."
+            f"--seeds {quoted(words)}: give 1..{MOST_SEEDS} different seeds, the lower end first."
         )
     return seeds
 
 
 def journal_of(out: Path | None) -> Path | None:
-    """The folder beside a ``.jsonl`` file that keeps curves as they come; None beside others.
+    """Return the folder for finished curves next to a ``.jsonl`` file; None for other files.
 
     Raises
     ------
     FileError
-        Something else has its name.
+        The folder's name belongs to another file.
     """
     if out is None or out.suffix.lower() != ".jsonl":
         return None
     folder = out.with_name(f"{out.name}.runs")
     if folder.exists() and not folder.is_dir():
-        raise FileError(f"--out {out}: {folder} is in the way of the runs that are kept there.")
+        raise FileError(f"--out {out}: the folder for finished runs, {folder}, is another file.")
     return folder
 
 
@@ -366,23 +366,22 @@ def require_end(generation: Generation, window: Window) -> None:
         measured += window.warmup
     if longest > measured:
         raise UsageError(
-            f"A message of {longest} flits takes {longest} steps at least, and after {measured} "
-            "steps nobody waits for it any more: give shorter messages (--flits), or a longer "
-            "--limit."
+            f"A message of {longest} flits takes at least {longest} steps, but the run ends after "
+            f"{measured} steps: give shorter messages (--flits) or a larger --limit."
         )
 
 
 def require_credits(routing: Routing, buffers: int) -> None:
-    """Raise `UsageError` if a routing chooses by credits, and queues are unlimited."""
+    """Raise `UsageError` if a routing chooses by credits, but queues are unlimited."""
     if routing.adaptive and buffers == 0:
         raise UsageError(
-            f"--routing {routing.name} goes where buffers have most room, and with --buffers 0 "
-            "they have no end: give --buffers 1 or more."
+            f"--routing {routing.name} chooses by free buffer space, but --buffers 0 is "
+            "unlimited: give --buffers 1 or more."
         )
 
 
 def read_rates(given: Any) -> list[float] | None:
-    """The rates that were given, ascending: ``R``, ``A,B,C`` or ``A..B/K``; None without any."""
+    """Return the rates, ascending: ``R``, ``A,B,C`` or ``A..B/K``; None if none are given."""
     if given is None:
         return None
     if isinstance(given, str):
@@ -398,8 +397,8 @@ def read_rates(given: Any) -> list[float] | None:
     wrong = [number for number in numbers if not 0 <= number <= 1]
     if wrong or not numbers:
         raise UsageError(
-            f"--rate {quoted(str(given))}: a processor generates 0..1 messages a step; give R, "
-            "A,B,C or A..B/K."
+            f"--rate {quoted(str(given))}: rates are 0..1 messages per step; give R, A,B,C or "
+            "A..B/K."
         )
     return sorted(set(numbers))
 
@@ -415,26 +414,26 @@ def _number(given: str, word: str) -> float:
 
 
 def _between(given: str, low: str, high: str, count: str) -> list[float]:
-    """Return K rates from A to B."""
+    """Return K evenly spaced rates from A to B."""
     first, last, points = _number(given, low), _number(given, high), _number(given, count or "10")
     if points != int(points) or not 2 <= points <= MOST_RATES:
         raise UsageError(f"--rate {quoted(given)}: K is a whole number 2..{MOST_RATES}.")
     steps = int(points) - 1
-    # Rounding drops the last binary digits: 0.30000000000000004 would be another rate in documents
-    # and in keys of kept runs.
+    # Rounding drops the last binary digits. Otherwise 0.30000000000000004 would be a separate rate
+    # in documents and in keys of saved runs.
     return [round(first + (last - first) * i / steps, 12) for i in range(steps + 1)]
 
 
 def read_flits(given: Any) -> tuple[int, int, float]:
-    """The lengths that were given, and the share of the second: ``F``, or ``F1:p1,F2:p2``."""
+    """Return the two lengths, and the share of the second: ``F``, or ``F1:p1,F2:p2``."""
     words = str(given).split(",")
     try:
         if len(words) == 1 and ":" not in words[0]:
             return int(words[0]), 0, 0.0
         (short, a), (long, b) = (word.split(":") for word in words)
-        # Decimal shares such as 0.7 and 0.3 need not add up to exactly 1 in binary.
+        # Decimal shares such as 0.7 and 0.3 may not sum to exactly 1 in binary.
         if abs(float(a) + float(b) - 1) > 1e-9:
-            raise UsageError(f"--flits {quoted(str(given))}: the two shares add up to 1.")
+            raise UsageError(f"--flits {quoted(str(given))}: the two shares must add up to 1.")
         return int(short), int(long), float(b)
     except ValueError as error:
         # UsageError is a ValueError, and its sentence about shares is more precise than the one
@@ -447,7 +446,7 @@ def read_flits(given: Any) -> tuple[int, int, float]:
 
 
 def read_bursts(given: Any) -> tuple[float, float]:
-    """The mean length of bursts and the rate while they are on: ``B`` or ``B:Q``."""
+    """Return the mean length of bursts, and the rate during a burst: ``B`` or ``B:Q``."""
     if given is None:
         return 0.0, 1.0
     length, _, rate = str(given).partition(":")
@@ -458,6 +457,6 @@ def read_bursts(given: Any) -> tuple[float, float]:
     if found[0] < 1 or not 0 < found[1] <= 1:
         raise UsageError(
             f"--bursts {quoted(str(given))}: give B or B:Q, the mean steps of a burst (>= 1) and "
-            "the rate while it is on."
+            "the rate during a burst."
         )
     return found

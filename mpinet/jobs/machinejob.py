@@ -1,4 +1,4 @@
-"""The job that all commands with a machine share: making the machine, and noting its traffic."""
+"""Base of all jobs with a machine: make the machine, and record its traffic."""
 
 from __future__ import annotations
 
@@ -21,25 +21,26 @@ from mpinet.networks.topology import Topology
 from mpinet.programs.needs import LargestShare
 
 TO_ONE = ("flood", "broadcast", "scatter", "gather", "reduce", "allreduce", "ascend", "descend")
-"""Commands in which every processor but one sends or receives a message at least."""
+"""Commands in which all processors, except at most one, send or receive a message."""
 
 MOST_UNEVEN = 2**12
-"""Ranks up to which blocks of clusters are looked at for the longest; of more they are even."""
+"""Largest number of ranks for a computation of the longest block; with more ranks, blocks count as
+even."""
 
 TO_ALL = ("gossip", "exchange", "reducescatter")
-"""Commands in which every processor receives one from every other."""
+"""Commands with a message from every processor to every processor."""
 
 
 DRAWN = (
-    "Python has drawn a seed for the hashes of strings, so what iterates over sets may differ from "
-    "run to run and from rank to rank: start Python with PYTHONHASHSEED=0."
+    "Python uses a random hash seed, so the order of sets may differ between runs and "
+    "ranks: start Python with PYTHONHASHSEED=0."
 )
 
 
 def refuse_checkpoint(folder: Path | None, what: str) -> None:
-    """Raise `UsageError` if checkpoints are asked of a command that has none."""
+    """Raise `UsageError` if a command without checkpoints is asked for one."""
     if folder is not None:
-        raise UsageError(f"--checkpoint: {what} cannot be saved, as Python keeps its state.")
+        raise UsageError(f"--checkpoint: the state of {what} lies in Python and cannot be saved.")
 
 
 @dataclass(eq=False, repr=False)
@@ -49,14 +50,14 @@ class MachineJob(Job):
     Parameters
     ----------
     options : MachineOptions
-        Options of the command; a job names their class in the annotation of its `options`.
+        Options of the command; a subclass narrows the type by the annotation of `options`.
     network : Topology
         The machine's network.
 
     Raises
     ------
     UsageError
-        The run cannot be recorded as was asked for.
+        The run cannot be recorded as requested.
     """
 
     options: MachineOptions
@@ -68,11 +69,14 @@ class MachineJob(Job):
         self._recorded = Recorded(self.options, self.network)
 
     def share(self, ranks: int) -> LargestShare:
-        """Share of the network on the fullest of `ranks` ranks."""
+        """Return the largest part of the network on one rank of `ranks` ranks.
+
+        The part gives the number of nodes on this rank. Estimates of memory use it.
+        """
         from mpinet.machine.placement import Placement, clustered
 
-        # Blocks that end at clusters differ in length. Memory is checked on the fullest rank, and
-        # finding its length takes all blocks.
+        # Blocks of whole clusters differ in length. Memory is checked for the longest block, and
+        # finding the longest takes all blocks.
         if self.options.mapping in ("clusters", "measured") and 1 < ranks <= MOST_UNEVEN:
             most = Placement(clustered(self.network), 0, ranks).most
             return LargestShare(self.network, ranks, most)
@@ -81,7 +85,7 @@ class MachineJob(Job):
 
     @property
     def title(self) -> str:
-        """Name of the run in sentences."""
+        """Name of the run in messages."""
         return f"{self.options.command} on {self.topology}"
 
     def make_machine(
@@ -91,14 +95,14 @@ class MachineJob(Job):
         loads: bool = False,
         trace: Trace | None = None,
     ) -> Machine:
-        """Make the machine that was asked for, and note its port model (collective).
+        """Make the machine from the options, and store its port model (collective).
 
         Parameters
         ----------
         transport : Local
             The ranks.
         watch, loads, trace
-            As for `Machine`; where the run is recorded, it has a trace in any case.
+            As for `Machine`; a recorded run always has a trace.
         """
         from mpinet.machine.choice import open_mapping
 
@@ -107,31 +111,31 @@ class MachineJob(Job):
         trace = self._recorded.begin(trace, self.least_moves)
         machine = self._made = Machine(self.network, model, transport, mapping, loads, trace, watch)
         self.model = machine.model.as_json()
-        # A user's program may iterate over sets, whose order depends on the seed of hashes. The
-        # document has this seed, so that a run can be repeated.
+        # A user's program may iterate over sets, whose order depends on the hash seed. The document
+        # contains the seed, which makes the run repeatable.
         if self.options.command in RUN_USERS_CODE:
             self.model["hash_seed"] = hash_seed()
-            from_python = self.warn is warnings.warn  # what is typed starts again
+            from_python = self.warn is warnings.warn  # a command line restarts itself
             if from_python and hash_seed() is None and transport.rank == 0:
                 self.warn(DRAWN)
         return machine
 
     @property
     def least_moves(self) -> int:
-        """Least movements of the run, as far as they are known before it."""
+        """Return a lower bound on the run's movements, known before the run."""
         others = self.network.hosts - 1
         if self.options.command in TO_ALL:
             return self.network.hosts * others
         return others if self.options.command in TO_ONE else 0
 
     def keep(self, transport: Local) -> None:
-        """Write the recording, if one is wanted (collective)."""
+        """Write the recording, if requested (collective)."""
         self._recorded.write(transport, self._made, self.model)
 
     def is_soon_redone(self, result: Any) -> bool:
-        """Return whether the network and the messages are few, and nothing of the user's runs."""
-        # A picture makes the run again. That must not write the user's files again, nor run the
-        # user's code twice.
+        """Return True if the run is small, and has no code or output files of the user."""
+        # A picture repeats the run. The repetition must not write the user's files again, nor run
+        # the user's code twice.
         own = {"schedule_out", "paths_out"}.isdisjoint(
             name for name, value in values_of(self.options).items() if value
         )
@@ -141,4 +145,4 @@ class MachineJob(Job):
 
 
 MOST_REDONE = 4096
-"""Most messages, and most ports, of a run that a notebook makes again for a picture."""
+"""Largest number of messages, and of ports, of a run that a notebook repeats for a picture."""

@@ -1,7 +1,7 @@
-"""Machines by name: what their processors and links take, each with its source.
+"""Named machines: costs of their processors and links, each with its source.
 
-Values are those of the source, in whole units of `Preset.unit`; where a rate is not whole in any
-unit it is rounded to femtoseconds per byte (`docs/reference/time.md` has the table).
+Values are taken from the source, as whole multiples of `Preset.unit`. A rate without a whole number
+in any unit is rounded to femtoseconds per byte (`docs/reference/time.md` has the table).
 """
 
 from __future__ import annotations
@@ -17,9 +17,9 @@ class Preset(NamedTuple):
     """Costs of a machine."""
 
     unit: str
-    """Unit of time in which they are whole."""
+    """Time unit in which the costs are whole numbers."""
     costs: Mapping[str, str | int]
-    """Options of runs in time by name; `flat` or `on` among them."""
+    """Values of the options of timed runs, by name, including `flat` or `on`."""
     source: str
     """Source of the costs."""
 
@@ -29,7 +29,8 @@ MARTIN = "Martin, Vahdat, Culler, Anderson 1997, table 1"
 NVIDIA = "NVIDIA's data sheets; latencies of NCCL's tuning model"
 
 RAILS = {"on": "fattree:8,2", "latency": "1700ns,5300ns"}
-"""Nodes of eight GPUs at an NVSwitch, whose i-th NICs meet in rail switch i."""
+"""Network of nodes with eight GPUs on an NVSwitch; the i-th NICs of all nodes meet in rail switch
+i."""
 
 MACHINES = {
     "now": Preset(
@@ -55,7 +56,7 @@ MACHINES = {
     "atlahs": Preset(
         "ps",
         {"flat": "3700ns", "overhead": "200ns", "gap": "5ns", "gap_byte": "40ps", "eager": 0},
-        "what ATLAHS gives LogGOPSim for traces of AI",
+        "parameters of ATLAHS for LogGOPSim, for traces of AI",
     ),
     "aries": Preset(
         "fs",
@@ -92,6 +93,6 @@ def machine_named(name: str) -> Preset:
 
 
 def _unknown(name: str) -> str:
-    """Return the sentence that lists all machines."""
+    """Return the error sentence for an unknown machine, which lists all machines."""
     lines = [f"  {name:10} {machine.source}" for name, machine in MACHINES.items()]
     return f"--machine: there is no {quoted(name)}; there are:\n" + "\n".join(lines)

@@ -1,4 +1,4 @@
-"""``mpinet measure``: one measure of a network, by its name in `mpinet.measure`."""
+"""``mpinet measure``: one measure of a network, by its function name in `mpinet.measure`."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from mpinet.report.rows import Row
 from mpinet.report.tables import cell_text, fields, table
 
 OBJECTS = {"to_graph", "incidence_graph", "without", "part", "embedding_cost"}
-"""Names that give no numbers, or take more than words can say."""
+"""Functions without a number as result, or with arguments that cannot be typed."""
 
 
 SHORT = {
@@ -40,7 +40,7 @@ def measures() -> dict[str, Callable[..., Any]]:
 
 
 def prepare(options: MeasureOptions) -> Job:
-    """Find the measure and read its arguments."""
+    """Find the measure, read its arguments, and return the job."""
     known = measures()
     first, names = options.topology, {*known, *SHORT}
     is_name = isinstance(first, str) and ":" not in first and ":" in options.what
@@ -61,7 +61,7 @@ def prepare(options: MeasureOptions) -> Job:
 def _arguments(
     topology: Topology, name: str, function: Callable[..., Any], typed: Sequence[str]
 ) -> dict[str, Any]:
-    """Read the arguments beside the network, by name."""
+    """Read the arguments other than the network, by name."""
     _, *others = inspect.signature(function).parameters.values()
     allowed = {parameter.name: parameter for parameter in others}
     found: dict[str, Any] = {}
@@ -69,7 +69,7 @@ def _arguments(
         key, equals, text = word.partition("=")
         if not equals or key not in allowed:
             there = ", ".join(f"{candidate}=.." for candidate in allowed) or "nothing"
-            raise UsageError(f"{name} takes {there} beside the network, not {quoted(word)}.")
+            raise UsageError(f"{name} takes {there} after the network, not {quoted(word)}.")
         found[key] = _read(topology, key, text, str(allowed[key].annotation))
     for key, parameter in allowed.items():
         if parameter.default is parameter.empty and key not in found:
@@ -78,7 +78,7 @@ def _arguments(
 
 
 NODES = ("node", "source", "target", "root")
-"""Names of arguments that are a node."""
+"""Names of arguments that are nodes."""
 
 
 KINDS: dict[str, tuple[Any, str]] = {
@@ -89,16 +89,16 @@ KINDS: dict[str, tuple[Any, str]] = {
     "Sequence[int]": (list, "numbers joined by commas, such as 1,2"),
     "Iterable[tuple[int, int]]": (list, "pairs joined by commas, such as 0-1,2-3"),
 }
-"""Types of arguments, by the texts of their annotations, and how people write such values."""
+"""Types of arguments by the text of their annotation, each with an example for error messages."""
 
 
 def _read(topology: Topology, key: str, text: str, annotation: str) -> Any:
-    """Read an argument of the type that its function declares.
+    """Read an argument as the type that the function declares.
 
     Raises
     ------
     UsageError
-        The text is no value of that type.
+        The text is not a value of this type.
     NodeError
         The network has no such node.
     """
@@ -123,7 +123,7 @@ def _read(topology: Topology, key: str, text: str, annotation: str) -> Any:
 
 
 def _value(text: str) -> Any:
-    """A number, numbers joined by commas, pairs as 0-1,2-3, or text."""
+    """Read a number, numbers joined by commas, pairs as 0-1,2-3, or a text."""
     if is_whole(text):
         return int(text)
     parts = text.split(",")
@@ -140,22 +140,22 @@ def _value(text: str) -> Any:
 
 @dataclass(eq=False, repr=False)
 class MeasureJob(NetworkJob):
-    """One measure."""
+    """One measure of a network."""
 
     _name: str
     _function: Callable[..., Any]
     _arguments: dict[str, Any]
 
     def run(self, transport: Local, watch: Watch) -> Row:
-        """Measure it."""
+        """Call the measure and return its value."""
         try:
-            # Measures take no ranks as arguments. They find them in the context, and share their
+            # Measures take no ranks as arguments, but find the ranks in the context, and share
             # floods among them.
             with hosted_by(transport):
                 value = self._function(self.network, **self._arguments)
         except TypeError as error:
-            # Without arguments the error comes from the measure's own code, and its traceback has
-            # to be seen.
+            # Without arguments the error comes from the measure's own code, so its traceback is
+            # needed.
             if self._arguments:
                 given = ", ".join(f"{k}={v}" for k, v in self._arguments.items())
                 raise UsageError(f"{self._name} cannot take {given}: {error}.") from None
@@ -163,7 +163,7 @@ class MeasureJob(NetworkJob):
         return {"measure": self._name, "arguments": plain(self._arguments), "value": plain(value)}
 
     def rows(self, result: Row) -> list[Row]:
-        """The value in a cell, or its fields in one each; records in it in a row each."""
+        """Return the value or its fields as cells; nested records become one row each."""
         value, name = result["value"], result["measure"]
         fields_of, records = _parted(value) if isinstance(value, dict) else (value, {})
         if len(records) == 1:
@@ -172,7 +172,7 @@ class MeasureJob(NetworkJob):
         return [{"measure": name, **_cells(value)}]
 
     def show(self, result: Row) -> str:
-        """The value; records in it as tables."""
+        """Format the value, with nested records as tables."""
         value = result["value"]
         if isinstance(value, dict):
             others, records = _parted(value)
@@ -188,7 +188,7 @@ class MeasureJob(NetworkJob):
 
 
 def _parted(value: Row) -> tuple[Row, dict[str, list[Row]]]:
-    """The fields of a value, and those that are lists of records."""
+    """Return the plain fields of a value, and its fields that are lists of records."""
     records = {
         name: each
         for name, each in value.items()
@@ -198,7 +198,7 @@ def _parted(value: Row) -> tuple[Row, dict[str, list[Row]]]:
 
 
 def _joined(value: Any) -> Any:
-    """A list of lists as ``0:1:0 1:1:0``: what belongs together shows."""
+    """Format a list of lists as ``0:1:0 1:1:0``, with colons within the inner lists."""
     if isinstance(value, list) and value and isinstance(value[0], list):
         return [":".join(map(str, each)) for each in value]
     return value

@@ -1,4 +1,4 @@
-"""``mpinet neighbors``: the ports of one node."""
+"""``mpinet neighbors``: list the ports of one node."""
 
 from __future__ import annotations
 
@@ -13,11 +13,11 @@ from mpinet.report.rows import Row
 from mpinet.report.tables import table
 
 MOST_LISTED = 2**20
-"""Most ports of a node that are listed: some seconds."""
+"""Largest number of listed ports of a node, which takes some seconds."""
 
 
 def prepare(options: NeighborsOptions) -> Job:
-    """Find the node."""
+    """Find the node, and return the job."""
     topology = topology_named(options.topology)
     require_walk(topology.ports, f"A node's table of {topology.name}", ranks=1, most=MOST_LISTED)
     return Neighbors(topology, topology.find(str(options.node)))
@@ -30,7 +30,7 @@ class Neighbors(NetworkJob):
     _node: int
 
     def run(self, transport: Local, watch: Watch) -> list[Row]:
-        """Ask the rules."""
+        """Return a row per port, from the network's rules."""
         return [self._port(port) for port in range(self.network.ports)]
 
     def _port(self, port: int) -> Row:
@@ -53,5 +53,5 @@ class Neighbors(NetworkJob):
 
 
 def _cells(row: Row, columns: tuple[str, ...]) -> list[str | None]:
-    """A port's cells; numbers of nodes and channels are names, written without separators."""
+    """Return a port's cells; node and channel numbers are names, without thousands separators."""
     return [None if row[name] is None else str(row[name]) for name in columns]

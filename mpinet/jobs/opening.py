@@ -1,4 +1,4 @@
-"""Opening what options name: networks, routings, mappings, port models."""
+"""Open the networks, routings, mappings and port models that options name."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from mpinet.networks.topology import NetworkxGraph, Topology, no_routing
 
 
 def with_networks(value: Any) -> Any:
-    """Return an option's value with the networks that its graphs of networkx describe."""
+    """Return an option's value with networkx graphs converted to networks."""
     if isinstance(value, NetworkxGraph):
         return open_topology(value)
     if isinstance(value, list | tuple) and any(isinstance(one, NetworkxGraph) for one in value):
@@ -33,37 +33,37 @@ def networks_in(given: AnyNetwork | Several[AnyNetwork]) -> list[AnyNetwork]:
 
 
 def topology_named(given: AnyNetwork) -> Topology:
-    """The network that was named; one of a user's own has its wiring checked.
+    """Return the named network; the wiring of a user's own network is checked.
 
     Raises
     ------
     TopologyError
         There is no such network.
     WiringError
-        A user's rules contradict each other; names processor and port.
+        A user's rules contradict each other; the text names processor and port.
     """
     topology = open_topology(given)
     if not type(topology).__module__.startswith("mpinet."):
-        # Wrong schedules are refused as they run, and wrong routings where they are first used.
+        # Wrong schedules raise an error in their run, and wrong routings at their first use.
         check(topology, schedules=False, routings=False)
     return topology
 
 
 def routing_of(topology: Topology, name: str | None, seed: int = 0) -> Routing:
-    """A routing by name whose ways are known before anything moves.
+    """Return a routing by name, with routes known before any message moves.
 
     Raises
     ------
     UsageError
-        There is none of that name, or its nodes choose among channels by what has room.
+        The routing does not exist, or is adaptive and chooses channels by free space.
     """
     if name is not None and not topology.has_routing(name):
         raise no_routing(topology, name, topology.fixed_routings)
     routing = topology.routing(name, seed)
     if routing.adaptive:
         raise UsageError(
-            f"Routing {routing.name} of {topology.name} needs the routers of mpinet load; "
-            f"elsewhere give one of {', '.join(topology.fixed_routings)}."
+            f"--routing {routing.name} of {topology.name} works only in mpinet load; here give "
+            f"one of {', '.join(topology.fixed_routings)}."
         )
     return routing
 
@@ -74,6 +74,6 @@ def port_model(ports: Ports | None, duplex: Duplex) -> PortModel:
 
 
 def require_all_port(ports: Ports | None, what: str) -> None:
-    """Raise `UsageError` where --ports one would have no effect."""
+    """Raise `UsageError` if ``--ports one`` would have no effect."""
     if ports == "one":
-        raise UsageError(f"{what} uses all ports: --ports one does not apply.")
+        raise UsageError(f"--ports one does not apply: {what} uses all ports.")

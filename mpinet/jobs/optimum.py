@@ -1,4 +1,4 @@
-"""``mpinet optimum``: the fewest steps of a collective, with a schedule and a certificate."""
+"""``mpinet optimum``: find the fewest steps of a collective, with a schedule and a certificate."""
 
 from __future__ import annotations
 
@@ -30,14 +30,14 @@ from mpinet.programs.kinds import (
 )
 
 BISECTION = "bisection"
-"""No collective, but the fewest channels between two halves: proved by certificates, too."""
+"""Name of the bisection: fewest channels between two halves, also proved by certificates."""
 
 LIBRARIES = {"flow": ("igraph", "measure"), "lrat": ("pysat", "optimum")}
-"""Library that finds a kind of certificate of a width, and the extra that installs it."""
+"""Library for a kind of certificate of a width, and the extra for its installation."""
 
 
 def prepare(options: OptimumOptions) -> Job:
-    """Find the root; refuse what cannot be."""
+    """Find the root and the search, reject impossible options, and return the job."""
     if options.topology in (*get_args(Sought), *SYNONYMS):
         sought = options.topology
         raise UsageError(
@@ -62,18 +62,16 @@ def _alone(options: OptimumOptions, topology: Topology) -> Job:
     root = topology.find(str(options.root))
     require_processor(topology, root)
     if options.by is not None and collective != BISECTION:
-        raise UsageError(
-            "--by names the kind of certificate of a bisection width: it does not apply."
-        )
+        raise UsageError("--by applies only to bisection.")
     pipelined = is_planned(topology, collective, options.items, options.switches)
     if pipelined:
         require_items(options, topology)
     elif collective == "reduce" and not topology.links:
-        raise UsageError("Over busses a reduction is no broadcast backwards: its optimum is open.")
+        raise UsageError("The optimum of a reduction on busses is open: no search applies.")
     if collective in ROOTLESS and options.root not in (0, "0"):
-        raise UsageError(f"--root does not apply: {collective} has none.")
+        raise UsageError(f"--root does not apply: {collective} has no root.")
     if not sees_whole(topology):
-        raise UsageError(f"{topology.name} is too large to be searched as a whole.")
+        raise UsageError(f"{topology.name} is too large for a search.")
     if options.save is not None:
         require_certificate_file(Path(options.save))
     if options.schedule is not None:
@@ -89,17 +87,17 @@ def _alone(options: OptimumOptions, topology: Topology) -> Job:
 
 
 def _at_once(options: OptimumOptions, fabric: Topology, parts: list[Members]) -> Job:
-    """Return the search for several groups at once; refuse what is of one alone.
+    """Return the search for several groups at once; raise an error for options of a single group.
 
     Raises
     ------
     NodeError
-        A group has no such rank as the root's.
+        A group lacks the rank of the root.
     UsageError
-        An option is for one group alone, or no pipeline moves so many items.
+        An option applies only to one group, or no pipeline moves this number of items.
     """
     if options.collective == BISECTION or options.by is not None:
-        raise UsageError("A bisection width is of one group alone.")
+        raise UsageError("--group: a bisection applies to one group only.")
     for part in parts:
         if options.items != 1 or options.collective in TWO_HALVES:
             require_items(options, part)
@@ -112,7 +110,7 @@ def _at_once(options: OptimumOptions, fabric: Topology, parts: list[Members]) ->
 
 
 def _require_width(options: OptimumOptions, topology: Topology) -> None:
-    """Raise `UsageError` if options are about steps, or there is no way to search a width."""
+    """Raise `UsageError` if options concern steps, or no search for a width exists."""
     if options.root not in (0, "0") or options.ports != "one" or options.schedule is not None:
         raise UsageError("--root, --ports and --schedule do not apply: a bisection takes no steps.")
     if topology.hosts < 2:
@@ -122,22 +120,22 @@ def _require_width(options: OptimumOptions, topology: Topology) -> None:
 
 
 def require_switches(collective: str, switches: Behavior) -> None:
-    """Raise `UsageError` if the collective has no use for this work of the switches."""
+    """Raise `UsageError` if the collective has no use for the requested switch behaviour."""
     named = {"combine": SUMS, "copy": (collective,), "forward": PIPELINED}
     if collective not in named[switches]:
         raise UsageError(
-            f"--switches does not apply to {collective}: they {switches} in "
+            f"--switches {switches} does not apply to {collective}, only to "
             f"{', '.join(named[switches])}."
         )
 
 
 def require_items(options: OptimumOptions, topology: Topology) -> None:
-    """Raise `UsageError` unless so many items can be moved.
+    """Raise `UsageError` unless the collective can move this number of items.
 
     Raises
     ------
     UsageError
-        The collective has no pipelines, or none of so many items.
+        The collective has no pipelines, or none for this number of items.
     """
     collective = options.collective
     if collective not in PIPELINED:

@@ -1,4 +1,4 @@
-"""``mpinet pareto``: schedules that nothing dominates, in steps and rounds, beside textbooks'."""
+"""``mpinet pareto``: find Pareto-optimal schedules in steps and rounds, compared with textbooks."""
 
 from __future__ import annotations
 
@@ -33,11 +33,11 @@ if TYPE_CHECKING:
     from mpinet.programs.schedules.timetable import Timetable
 
 TEXTBOOKS = {"gossip": "allgather", "exchange": "alltoall", "reducescatter": "reduce-scatter"}
-"""Names of collectives among the textbooks' algorithms, where they are others."""
+"""Names of collectives in the textbooks, where they differ from mpinet's."""
 
 
 SEARCH = "search"
-"""Name of what the search finds, in place of an algorithm's."""
+"""Algorithm name of the search's schedules."""
 
 
 MOST_HELD = 2**24
@@ -45,18 +45,19 @@ MOST_HELD = 2**24
 
 
 PLAIN = 1000
-"""Largest denominator of a bound as it is shown."""
+"""Largest denominator of a printed bound."""
 
 
 MOST_HOSTS = 64
-"""Most processors of a collective in which all of them send: prices of larger ones take hours."""
+"""Largest number of processors of a collective without a root, because prices of larger ones take
+hours."""
 
 
 MOST_CHUNKS, MOST_STEPS, MOST_SLACK = 2**10, 2**10, 2**10
 
 
 def prepare(options: ParetoOptions) -> Job:
-    """Read sizes and times, and refuse what cannot be searched."""
+    """Read sizes and times; raise an error if the collective cannot be searched."""
     from mpinet.measure.libraries import require_library
     from mpinet.programs.collective import require_processor
 
@@ -67,13 +68,13 @@ def prepare(options: ParetoOptions) -> Job:
     root = topology.find(str(options.root))
     require_processor(topology, root)
     if not rooted and options.root not in (0, "0"):
-        raise UsageError(f"--root does not apply: {options.collective} has none.")
+        raise UsageError(f"--root does not apply: {options.collective} has no root.")
     if not topology.links or topology.hosts < 2:
-        raise UsageError(f"pareto is for links between processors: {topology.name} has none.")
+        raise UsageError(f"pareto needs two processors or more with links, unlike {topology.name}.")
     if topology.hosts < topology.size and options.collective in SUMS:
         raise UsageError(
-            f"{topology.name} has switches, and what is combined is searched without them: take "
-            "optimum, or the allgather."
+            "pareto searches reductions only on networks without switches, unlike "
+            f"{topology.name}: use optimum, or the allgather."
         )
     for name, value, first, most in (
         ("chunks", options.chunks, 1, MOST_CHUNKS),
@@ -84,14 +85,14 @@ def prepare(options: ParetoOptions) -> Job:
             raise UsageError(f"--{name} is a whole number {first}..{most}, not {value}.")
     if not rooted and topology.hosts > MOST_HOSTS:
         raise UsageError(
-            f"{topology.name} has {topology.hosts} processors: pareto searches a "
-            f"{options.collective} of {MOST_HOSTS} at most; tune and optimum take larger networks."
+            f"pareto searches a {options.collective} on at most {MOST_HOSTS} processors, not the "
+            f"{topology.hosts} of {topology.name}: tune and optimum take larger networks."
         )
     held = options.chunks * topology.hosts ** (2 + (options.collective == "exchange"))
     if held > MOST_HELD:
         raise UsageError(
-            f"{options.chunks} chunks on {topology.hosts} processors are too many to search: "
-            f"--chunks times processors squared is up to {MOST_HELD}."
+            f"{options.chunks} chunks on {topology.hosts} processors are too many: --chunks times "
+            f"processors squared is at most {MOST_HELD}."
         )
     if not 0 <= options.limit < float("inf"):
         raise UsageError(f"--limit is a number of seconds, 0 or more, not {options.limit}.")
@@ -105,22 +106,25 @@ def prepare(options: ParetoOptions) -> Job:
 
 
 def _timed(options: ParetoOptions, topology: Topology) -> Timed | None:
-    """Return thick links and their costs; None where no time is asked for."""
+    """Return the network and its costs for timed runs; None without --alpha and --beta.
+
+    Parallel links of the network are merged to one faster link.
+    """
     from mpinet.machine.timed.costs import Costs
     from mpinet.programs.messages.congestion import joined
 
     if (options.alpha is None) != (options.beta is None):
-        raise UsageError("Times take both: --alpha TIME of a step, and --beta TIME of a byte.")
+        raise UsageError("Times need both --alpha TIME per step and --beta TIME per byte.")
     if options.alpha is None or options.beta is None:
         if options.plot is not None:
-            raise UsageError("--plot draws times: give --alpha TIME and --beta TIME.")
+            raise UsageError("--plot needs times: give --alpha TIME and --beta TIME.")
         if options.bytes != SIZES:
-            raise UsageError("--bytes are sizes of what takes time: give --alpha and --beta.")
+            raise UsageError("--bytes needs times: give --alpha and --beta.")
         return None
     network, widths = joined(topology)
     a_byte = byte_time(options.beta, options.unit)
     latency = duration(options.alpha, options.unit)
-    # Every hop is a step: a chunk goes on when it has come.
+    # Every hop is a step: a chunk must arrive completely before it is sent on.
     times = [a_byte / width for width in widths]
     costs = Costs.exact(latencies=[latency], byte_times=times, mode="store")
     return Timed(network, routing_of(network, None, 0), costs, options.unit)
@@ -128,7 +132,7 @@ def _timed(options: ParetoOptions, topology: Topology) -> Timed | None:
 
 @dataclass(eq=False, repr=False)
 class Pareto(NetworkJob):
-    """Search on rank 0; every schedule runs on the machine, and is played in time, by all ranks."""
+    """Search on rank 0; all ranks run each schedule on the machine, and play it in time."""
 
     unit = "schedules"
 
@@ -143,7 +147,7 @@ class Pareto(NetworkJob):
         self._sizes = [] if self._timed is None else sizes_of(self._options.bytes)
 
     def run(self, transport: Local, watch: Watch) -> list[Row]:
-        """Search, run and play."""
+        """Search, run the schedules, and play them in time."""
         found = self._searched(transport, watch)
         rows = []
         for number, (row, schedule) in enumerate(found):
@@ -162,7 +166,7 @@ class Pareto(NetworkJob):
         return rows
 
     def _searched(self, transport: Local, watch: Watch) -> list[tuple[Row, Timetable]]:
-        """Search on rank 0; every rank gets the rows, each with its schedule (collective)."""
+        """Search on rank 0; return on every rank the rows with their schedules (collective)."""
         from mpinet.measure.optimum.pareto import FrontierProblem, frontier
         from mpinet.measure.optimum.pareto import limits as limits_of
         from mpinet.programs.schedules.timetable import table_columns, table_of
@@ -191,7 +195,7 @@ class Pareto(NetworkJob):
         return [(row, table_of(columns)) for row, columns, _ in shared]
 
     def _row(self, algorithm: str, chunks: int, steps: int, rounds: int) -> Row:
-        """Return a row without what shows its bound."""
+        """Return a row without its lower bound."""
         per_chunk = Fraction(rounds, chunks)
         return {
             "algorithm": algorithm,
@@ -207,7 +211,7 @@ class Pareto(NetworkJob):
         }
 
     def _save(self, point: Any) -> None:
-        """Write a schedule and its certificate where they are wanted."""
+        """Write a schedule and its certificate, if requested."""
         from mpinet.certify.network import Network as Seen
         from mpinet.programs.schedules.timetable import csv_text, with_ports
 
@@ -224,16 +228,16 @@ class Pareto(NetworkJob):
             write_certificate(folder / f"{name}.cert", point.certificate)
 
     def _run(self, table: Timetable, transport: Local) -> None:
-        """Run a schedule on the machine, a step a round (collective)."""
+        """Run a schedule on the machine, one step per round (collective)."""
         from mpinet.machine import Machine
         from mpinet.programs.playing import perform as performed
 
         found = performed(Machine(self.network, "all", transport), table, self._options.seed)
         if not found.correct:
-            raise ConservationError("A schedule of the search does not do what it is for.")
+            raise ConservationError("A schedule of the search does not perform its collective.")
 
     def _textbooks(self, transport: Local) -> list[Row]:
-        """Count and play the textbooks' algorithms (collective)."""
+        """Count and play the textbook algorithms (collective)."""
         from mpinet.programs.messages.congestion import counted
         from mpinet.programs.messages.named import made
         from mpinet.programs.messages.textbook import ALGORITHMS
@@ -245,7 +249,7 @@ class Pareto(NetworkJob):
         for algorithm, described in ALGORITHMS.get(name, {}).items():
             try:
                 pattern = described.make(hosts).rooted(self._root or 0)
-            except UsageError:  # only for powers of two
+            except UsageError:  # needs a power of two
                 continue
             found = counted(pattern, self.network, routing)
             row = self._row(algorithm, pattern.blocks // units, found.steps, found.rounds)
@@ -261,7 +265,7 @@ class Pareto(NetworkJob):
         return rows
 
     def _programs(self, table: Timetable, chunks: int) -> Iterator[Program]:
-        """Yield a schedule as programs of messages, for each size; none through switches."""
+        """Yield a schedule as a program of messages for each size; none with switches."""
         from mpinet.programs.schedules.files.formats import as_program
 
         if max(table.sender.max(), table.receiver.max()) >= self.network.hosts:
@@ -272,7 +276,7 @@ class Pareto(NetworkJob):
             yield as_program(table, -(-size // parts))
 
     def _times(self, programs: Iterable[Program], transport: Local) -> Row:
-        """Play programs of all sizes on the thick links (collective)."""
+        """Play programs of all sizes on the merged links (collective)."""
         from mpinet.jobs.replay import played
         from mpinet.machine.timed.ticks import units_of
 
@@ -297,17 +301,17 @@ class Pareto(NetworkJob):
         draw_times(curves, f"{self._options.collective} on {self.topology}", self._timed.unit, file)
 
     def lasting(self, result: list[Row]) -> Any:
-        """Return the rows that more time does not change."""
+        """Return the rows that more time would not change."""
         return [row for row in result if row["proved"] or not self._limited]
 
     def remarks(self, result: list[Row]) -> list[str]:
-        """Return the remark that the search has found nothing, if that is so."""
+        """Return a remark if the search has found no schedule."""
         if any(row["algorithm"] == SEARCH for row in result):
             return []
-        return [f"No schedule was found in {self._options.limit:g} s each: give a larger --limit."]
+        return [f"No schedule within {self._options.limit:g} s per search: give a larger --limit."]
 
     def show(self, result: list[Row]) -> str:
-        """Format a line per schedule, and why it is no better."""
+        """Format one line per schedule, with the reason of its bound."""
         sizes = [f"{size:,} B" for size in self._sizes]
         names = [
             "algorithm", "chunks", "steps", "rounds", "rounds/chunk", "at least", "by", "ratios",

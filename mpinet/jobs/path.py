@@ -1,4 +1,4 @@
-"""``mpinet path``: the way of one message."""
+"""``mpinet path``: show the route of one message."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from mpinet.report.tables import table
 
 
 def prepare(options: PathOptions) -> Job:
-    """Find the ends and the routing."""
+    """Find the two processors and the routing, and return the job."""
     topology = topology_named(options.topology)
     ends = topology.find(str(options.source)), topology.find(str(options.target))
     return Way(topology, routing_of(topology, options.routing, options.seed), ends)
@@ -23,13 +23,13 @@ def prepare(options: PathOptions) -> Job:
 
 @dataclass(eq=False, repr=False)
 class Way(NetworkJob):
-    """Walk of one message: its nodes and ports."""
+    """Route of one message: its nodes and ports."""
 
     _routing: Routing
     _ends: tuple[int, int]
 
     def run(self, transport: Local, watch: Watch) -> Row:
-        """Ask node after node for the next port."""
+        """Follow the routing from node to node, and return the route."""
         nodes, ports = way(self.network, self._routing, *self._ends)
         return {
             "nodes": nodes,

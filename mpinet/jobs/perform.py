@@ -1,4 +1,4 @@
-"""Run of a command in Python: from the arguments of its function to its result."""
+"""Run a command from Python: from the arguments of its function to its result."""
 
 from __future__ import annotations
 
@@ -26,22 +26,21 @@ Kind = TypeVar("Kind", bound=Result)
 
 
 def perform(function: Callable[..., Kind], values: Mapping[str, Any]) -> Kind:
-    """Do what a command's function was asked for (collective).
+    """Run the command of a function (collective).
 
     Parameters
     ----------
     function : callable
         The command's function.
     values : mapping
-        Its arguments by name.
+        The function's arguments, by name.
     """
     began = perf_counter()
     options = given(function, {name: with_networks(value) for name, value in values.items()})
     if signature_of(function).is_here:
         return module_of(options.command).act(options)  # type: ignore[no-any-return]
     job, transport = prepared(options), world()
-    # Hosts with other sources or input files would compute other results, and no error would say
-    # so.
+    # Hosts with other sources or input files would silently compute other results.
     require_alike(values_of(options), transport)
     with _shown(job, options.command, transport) as watch:
         return carried_out(function, options, job, transport, began, watch)
@@ -49,7 +48,7 @@ def perform(function: Callable[..., Kind], values: Mapping[str, Any]) -> Kind:
 
 @contextmanager
 def _shown(job: Job, command: str, transport: Local) -> Iterator[Watch]:
-    """Show how far a job is where a notebook has asked for it; scripts are not disturbed."""
+    """Show a job's progress in a notebook on request; scripts print no progress."""
     if not is_notebook() or launched_rank() != 0:
         yield lambda *done: None
         return
@@ -63,7 +62,7 @@ def _shown(job: Job, command: str, transport: Local) -> Iterator[Watch]:
 
 
 def prepared(options: Options) -> Job:
-    """Return the job for these options; refuse all that can be refused without MPI."""
+    """Return the job for the options; raise every error that needs no MPI."""
     with allowing(*options.allowance):
         job: Job = module_of(options.command).prepare(options)
     return job
@@ -77,10 +76,10 @@ def carried_out(
     began: float,
     watch: Watch = lambda *done: None,
 ) -> Kind:
-    """Run a job on these ranks (collective); its result is whole on rank 0."""
+    """Run a job on these ranks (collective); the result is complete on rank 0."""
     with allowing(*options.allowance):
         job.require_room(transport)
-        # The limit of memory is a context variable: lower rooms check it where they allocate,
+        # The memory limit is a context variable, because lower rooms check it at allocations
         # without knowing the options.
         found = job.run(transport, watch)
         job.keep(transport)
@@ -91,13 +90,13 @@ def carried_out(
 
 
 def words(function: Callable[..., Result], options: Options) -> Iterator[str]:
-    """Yield the words of the command line that does the same, without options at their defaults."""
+    """Yield the words of the equivalent command line, without options at their defaults."""
     yield from options.command.split()
     values = vars(options)
-    # An option that takes the remainder swallows all words behind it, so its words come last.
+    # An option that takes all remaining words must come last.
     said, last = options_of(function), list[str]()
-    # Some options are typed by place although Python takes them by name. The parser expects these
-    # before the others.
+    # Some options are typed by position, although Python takes them by name. The parser expects
+    # these options first.
     for option in sorted(said, key=lambda one: one.typed.words != ()):
         value = values[option.name]
         if option.typed.many == REST or option.typed.within:
@@ -112,12 +111,12 @@ def words(function: Callable[..., Result], options: Options) -> Iterator[str]:
 
 
 def _all_of(value: Any) -> Iterator[str]:
-    """Return a value's words."""
+    """Yield the words of a value."""
     return map(_word, value if isinstance(value, list | tuple) else [value])
 
 
 def _option(option: Option, value: Any) -> list[str]:
-    """Return the words of an option that is not at its default."""
+    """Return the words of an option; none for its default."""
     word = next((word for word in option.words if word.startswith("--")), option.words[0])
     if isinstance(value, bool):
         return [word if value else word.replace("--", "--no-", 1)]
@@ -129,7 +128,7 @@ def _option(option: Option, value: Any) -> list[str]:
 
 
 def _word(value: Any) -> str:
-    """Return a value as it is typed."""
+    """Return a value as typed text."""
     if isinstance(value, list | tuple):
         return ",".join(map(_word, value))
     return value.brief if isinstance(value, Result) else named(value)

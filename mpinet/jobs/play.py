@@ -1,4 +1,4 @@
-"""``mpinet play``: make a page that shows a recording step by step."""
+"""``mpinet play``: make an HTML page that plays a recording step by step."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from mpinet.report.rows import Row
 
 
 def prepare(options: PlayOptions) -> Job:
-    """Check the page's name."""
+    """Check the file name of the page, and return the job."""
     output = Path(options.output)
     require_file(output, (".html",), "a page's name")
     given = options.pause_at
@@ -25,7 +25,7 @@ def prepare(options: PlayOptions) -> Job:
 
 @dataclass(eq=False, repr=False)
 class PlayJob(Job):
-    """Page made of a recording."""
+    """HTML page of a recording."""
 
     _recording: Path
     _output: Path

@@ -1,7 +1,7 @@
-"""``mpinet plot``: curves of results, as papers print them.
+"""``mpinet plot``: draw curves of results, in the style of papers.
 
-How a sweep's results are drawn can stand in its plan, as the table ``[plot]``; what is given to
-``mpinet plot`` goes before it.
+The table ``[plot]`` in the plan of a sweep may set defaults. Options of ``mpinet plot`` override
+them.
 """
 
 from __future__ import annotations
@@ -30,29 +30,30 @@ from mpinet.report.curves import (
     kept,
     read_rows,
     require_condition,
+    subject,
 )
 from mpinet.report.files import PLOT_WIDTH, PLOTS
 from mpinet.report.rows import Row
 
 WIDTHS = (1.0, 50.0)
-"""Least and largest width of a picture, in inches."""
+"""Smallest and largest width of a picture, in inches."""
 
 
 TABLE = "plot.json"
-"""The file of a sweep's folder that holds the table ``[plot]`` of its plan."""
+"""File in a sweep's folder with the table ``[plot]`` of the plan."""
 
 
 ALSO = {"colour": "by", "facet": "panels", "out": "output"}
-"""Second names of options in a table, as the command line has them."""
+"""Alternative option names in a table ``[plot]``."""
 
 
 def prepare(options: PlotOptions) -> Job:
-    """Read the rows, make the curves, refuse what cannot be drawn."""
+    """Read the rows and make the curves; raise an error for curves that cannot be drawn."""
     options = _completed(options, _planned(options.results))
     found = _rows(options.results)
     # Python returns the picture to a notebook, and needs no file.
     if options.output is None and options.is_typed and not (options.line.out or options.line.json):
-        raise UsageError("plot: say where the picture goes: -o FILE.pdf (or .svg, .png).")
+        raise UsageError("plot needs a file for the picture: -o FILE.pdf (or .svg, .png).")
     require_plot(options.output)
     x, y, log = _require_sound(options)
     rows = kept(found, _conditions(options))
@@ -64,24 +65,24 @@ def prepare(options: PlotOptions) -> Job:
     curves = curves_of(sound, x, y, by, panels, error, bars, hollow, tick)
     for axis in log:
         _require_positive(axis, curves)
-    job = PlotJob(options, (x, y), curves, log, len(rows), len(rows) - len(sound))
+    job = PlotJob(options, (x, y), curves, log, len(rows), len(rows) - len(sound), subject(sound))
     job.completed = options
     return job
 
 
 def table_of(plan: Mapping[str, Any]) -> dict[str, Any]:
-    """Return a sweep plan's table ``[plot]`` by the names of `plot`; empty if the plan has none.
+    """Return a sweep plan's table ``[plot]`` as options of `plot`; empty without such a table.
 
     Raises
     ------
     UsageError
-        It has a key that nothing reads, or a value that no plot has.
+        The table has an unknown key, or an invalid value.
     """
     if "plot" not in plan:
         return {}
     said = plan["plot"]
     if not isinstance(said, Mapping):
-        raise UsageError('plot: how results are drawn is one table, as in [plot] x = "rate".')
+        raise UsageError('plot: the plan needs a table for the plot, as in [plot] x = "rate".')
     table: dict[str, Any] = {}
     for key, value in said.items():
         name = _option_of(key)
@@ -101,7 +102,7 @@ def table_of(plan: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _option_of(key: str) -> str:
-    """Return the option that a table's key means."""
+    """Return the option for a key of the table."""
     names = [name for name in inspect.signature(plot).parameters if name != "results"]
     if key in names or key in ALSO:
         return ALSO.get(key, key)
@@ -110,7 +111,7 @@ def _option_of(key: str) -> str:
 
 
 def _planned(results: Any) -> dict[str, Any]:
-    """Return the plot table of the results' plans; empty where there is none, or several differ."""
+    """Return the plot table of the results' plans; empty if there is none, or if plans differ."""
     if isinstance(results, Result):
         return results.planned
     paths = [results] if isinstance(results, str | Path) else results
@@ -128,31 +129,31 @@ def _kept_table(folder: Path) -> dict[str, Any]:
         return {}
     except OSError as error:
         raise FileError(f"{file}: {error.strerror}.") from None
-    except ValueError:  # a table that is none, too
+    except ValueError:  # not JSON, or not an object
         raise FileError(f"{file} is damaged: run the sweep again.") from None
 
 
 def _completed(options: PlotOptions, table: Mapping[str, Any]) -> PlotOptions:
-    """Return the options with those of the table that were not given."""
+    """Return the options, completed by the table's values for options that were not given."""
     missing = {name: value for name, value in table.items() if vars(options)[name] is None}
     return replace(options, **missing)
 
 
 def _conditions(options: PlotOptions) -> Sequence[str]:
-    """Return the conditions that rows have to meet."""
+    """Return the conditions on rows."""
     return [options.where] if isinstance(options.where, str) else options.where or ()
 
 
 def _require_sound(options: PlotOptions) -> tuple[str, str, list[str]]:
-    """Raise `UsageError` for options that no rows can have; return x, y and logarithmic axes."""
+    """Check the options that need no rows; return x, y and the logarithmic axes."""
     if not (options.x and options.y):
         raise UsageError(
-            "plot needs x and y, the columns along and up, as in --x rate --y latency.mean, or "
-            "from the table [plot] of the sweep's file."
+            "plot needs columns for the x and y axes: give --x rate --y latency.mean, or a table "
+            "[plot] in the sweep's plan."
         )
     least, most = WIDTHS
     if options.width is not None and not least <= options.width <= most:
-        raise UsageError(f"A picture is {least:.0f}..{most:.0f} inches wide, not {options.width}.")
+        raise UsageError(f"--width is {least:.0f}..{most:.0f} inches, not {options.width}.")
     for condition in _conditions(options):
         require_condition(condition)
     return options.x, options.y, _logarithmic(options.log)
@@ -167,7 +168,7 @@ def _rows(results: Result | Path | str | Sequence[Path | str]) -> list[Row]:
 
 
 def _logarithmic(text: str | None) -> list[str]:
-    """Read ``x,y``."""
+    """Read the logarithmic axes, such as ``x,y``."""
     axes = text.split(",") if text else []
     if not set(axes) <= {"x", "y"}:
         raise UsageError(f"--log takes x, y or x,y, not {text}.")
@@ -175,14 +176,14 @@ def _logarithmic(text: str | None) -> list[str]:
 
 
 def _require_positive(axis: str, curves: Sequence[Curve]) -> None:
-    """Raise `UsageError` where a logarithmic axis has no place for a value."""
+    """Raise `UsageError` for a value <= 0 on a logarithmic axis."""
     for curve in curves:
         for dot in curve.dots:
             value = getattr(dot, axis)
             if isinstance(value, str):
-                raise UsageError(f"--log {axis}: {value!r} is no number.")
+                raise UsageError(f"--log {axis}: {value!r} is not a number.")
             if value <= 0:
-                raise UsageError(f"--log {axis}: {value} has no place on a logarithmic axis.")
+                raise UsageError(f"--log {axis}: a logarithmic axis needs values > 0, not {value}.")
 
 
 @dataclass(eq=False, repr=False)
@@ -197,6 +198,7 @@ class PlotJob(Job):
     _log: list[str]
     _rows: int
     _failed: int
+    _title: str
 
     def run(self, transport: Local, watch: Watch) -> Row:
         """Draw the curves, and count the rows."""
@@ -216,8 +218,8 @@ class PlotJob(Job):
         """Draw the curves."""
         (x, y), options = self._columns, self._options
         labels = options.x_label or _said(x), options.y_label or _said(y)
-        width, knees = options.width or PLOT_WIDTH, bool(options.hollow)
-        write_curves(file, self._curves, labels, width, self._log, knees)
+        how = {"log": self._log, "knees": bool(options.hollow), "title": self._title}
+        write_curves(file, self._curves, labels, options.width or PLOT_WIDTH, **how)
 
     def rows(self, result: Row) -> list[Row]:
         """Return a row per point."""

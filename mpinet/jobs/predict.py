@@ -1,4 +1,4 @@
-"""``mpinet predict``: play one rank of many on one process; tell what it would need and send."""
+"""``mpinet predict``: run one rank of many on one process; report its memory and messages."""
 
 from __future__ import annotations
 
@@ -14,26 +14,26 @@ from mpinet.machine.transport import Local
 from mpinet.report.rows import Row
 
 LASTING = ("memory", "seconds")
-"""Fields of the result that differ from run to run."""
+"""Fields of the result that vary from run to run."""
 
 
 def prepare(options: PredictOptions) -> Job:
-    """Prepare the command itself; check the rank."""
+    """Prepare the command to play, check the rank, and return the job."""
     from mpinet.machine.choice import MEASURED
 
     if not 0 <= options.rank < options.ranks:
         raise UsageError(
-            f"--rank {options.rank} --ranks {options.ranks}: there is one rank or more, numbered "
-            "from 0."
+            f"--rank {options.rank} --ranks {options.ranks}: give 1 rank or more, and a rank "
+            "between 0 and ranks - 1."
         )
     played = options.played
     if isinstance(played, HostOptions) and played.mapping == MEASURED:
         raise UsageError(
-            "--mapping measured does not apply: what crosses is counted by all ranks, and predict "
-            "plays one; give blocks or clusters."
+            "--mapping measured does not apply: it needs all ranks, and predict plays one; give "
+            "blocks or clusters."
         )
     if isinstance(played, RecordingOptions) and played.record is not None:
-        raise UsageError("--record does not apply: a rank alone has no part of the others' run.")
+        raise UsageError("--record does not apply: predict plays one rank, not the whole run.")
     return Predict(options, module_of(played.command).prepare(played))
 
 
@@ -48,13 +48,13 @@ class Predict(Job):
         self.topology = self._job.topology
 
     def run(self, transport: Local, watch: Watch) -> Row:
-        """Play the rank, and measure the memory that it took, in bytes."""
+        """Run the rank, and measure the memory used, in bytes."""
         from mpinet.bench.footprint import peak
         from mpinet.machine.dry import Dry
         from mpinet.programs.rehearsal.rehearsal import Cluster
 
         if transport.size > 1:
-            raise UsageError("predict plays a rank on one process: run it without a launcher.")
+            raise UsageError("predict runs in one process: start the command without a launcher.")
         options = self._options
         before = peak()
         dry = Dry(options.rank, options.ranks)
@@ -63,7 +63,7 @@ class Predict(Job):
         self.model = self._job.model
         cluster = Cluster(options.latency * 1e-6, options.bandwidth * 1e9)
         result: Row = plain(found)
-        # The seconds below contain the time of computing.
+        # The seconds below include the computing time.
         result.pop("computing")
         result["memory"] = {"peak": peak(), "before": before}
         result["seconds"] = cluster.seconds(found)

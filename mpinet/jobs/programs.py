@@ -1,4 +1,4 @@
-"""Programs of the collectives: their functions, called with options by the names of parameters."""
+"""Programs of the collectives: call their functions with options matched by parameter names."""
 
 from __future__ import annotations
 
@@ -23,28 +23,27 @@ if TYPE_CHECKING:
 
 
 def called(name: str, values: Mapping[str, Any]) -> Any:
-    """Call ``module:function`` with those of the values that its parameters name."""
+    """Call ``module:function`` with the values that its parameters name."""
     module, _, function = name.partition(":")
-    # Modules of programs are loaded by name, so that a command loads the program that it runs and
-    # no other one.
+    # Modules are imported by name: a command loads only its own program.
     made = getattr(import_module(module), function)
     return made(**{one: values[one] for one in signature(made).parameters if one in values})
 
 
 class Prepared:
-    """A program with the options that it gets, after it has refused what cannot run.
+    """A program with its options, checked before the run.
 
     Parameters
     ----------
     program : CollectiveProgram
-        The program's row.
+        The program's functions.
     values : dict
-        Values by the names of parameters.
+        Values by parameter name.
 
     Raises
     ------
     MpinetError
-        The options cannot be run there.
+        The program cannot run with these options.
     """
 
     def __init__(self, program: CollectiveProgram, values: dict[str, Any]):
@@ -55,20 +54,21 @@ class Prepared:
 
     def run(self, **more: Any) -> Any:
         """Move the items (collective)."""
-        # A program that compares algorithms would take the one that was found for a wish.
+        # A program that compares algorithms must not mistake the found algorithm for the user's
+        # choice.
         given = self._given if self._program.chooses else self._known
         return called(self._program.run, given | more)
 
     def rehearse(self, **more: Any) -> Any:
-        """Play one rank of many."""
+        """Run a single rank on one process, for ``mpinet predict``."""
         return called(self._program.rehearse, self._known | more)
 
     def needs(self, share: Any) -> int:
-        """Bytes that the rank with this share of the network needs."""
+        """Return the bytes that the rank with this share of the network needs."""
         return int(called(self._program.needs, self._known | {"share": share}))
 
     def once(self, share: Any) -> int:
-        """Bytes of these that one rank alone needs."""
+        """Return the part of these bytes needed by a single rank."""
         if not self._program.once:
             return 0
         return int(called(self._program.once, self._known | {"share": share}))
@@ -77,24 +77,21 @@ class Prepared:
 def values_of_parameters(
     options: CollectiveOptions, topology: Topology, root: int | None
 ) -> dict[str, Any]:
-    """Return the values that functions of programs get by the names of their parameters."""
-    collective = options.command
+    """Return the values for the functions of programs, by parameter name."""
     return vars(options) | {
         "topology": topology,
         "root": root,
-        "collective": collective,
-        "command": collective,
-        "what": collective,
+        "collective": options.command,
         "model": port_model(options.ports, options.duplex),
         "half_duplex": options.duplex == "half",
     }
 
 
 def is_pipeline(options: CollectiveOptions, topology: Topology) -> bool:
-    """Return whether the program for several items runs.
+    """Return True if the collective runs as a pipeline.
 
-    It runs for several items, for collectives without another one, and where switches only forward,
-    so that the programs for one item, whose switches multiply messages, do not apply.
+    A pipeline runs for several items, for collectives without a program for a single item, and for
+    switches limited to forwarding. Programs for a single item need switches with copying.
     """
     from mpinet.networks.members import Members
 
@@ -109,7 +106,8 @@ def is_pipeline(options: CollectiveOptions, topology: Topology) -> bool:
     if not row.is_planned_in_parts:
         return False
     if options.algorithm is None:
-        # A part has no schedule of its own, so the whole is compared by the same program.
+        # A group has no schedule of its family, so the comparison run of the whole network uses the
+        # same program.
         return isinstance(topology, Members) or options.beside
     return only_forwards(topology, FORWARD) and options.algorithm in fetching()
 
@@ -124,12 +122,12 @@ def require_pipeline(
     switches: str = COPY,
     routing: str | None = None,
 ) -> tuple[int, bool, PortModel | None]:
-    """Refuse several items that cannot be moved; return the arguments of `needs.pipeline`.
+    """Check that the items can be moved; return the arguments of `needs.pipeline`.
 
     Raises
     ------
     UsageError
-        So many items cannot be moved there in this way.
+        The collective cannot move this number of items with these options.
     """
     from mpinet.programs.collective import require_processor
     from mpinet.programs.exchange import FARTHEST
@@ -137,18 +135,18 @@ def require_pipeline(
     from mpinet.programs.pipelines.collectives import require_exchange as require_items
     from mpinet.programs.pipelines.spreading import DIMENSIONS, require_spread
 
-    # The root is checked before the limits of items: a switch as root is the error that a user can
-    # see in the words typed.
+    # The root is checked before the limits of items, because a switch as root is an error that the
+    # user sees in the typed words.
     if root is not None:
         require_processor(topology, root)
     rooted, twice = collective not in OF_EACH, collective == "allreduce"
-    # Limits count different items on the whole machine. Without a root every processor brings items
-    # of its own.
+    # Limits count the different items on the whole machine. Without a root, every processor has its
+    # own items.
     number = items if rooted else items * topology.hosts
     if collective == EXCHANGE:
         if routing is not None or algorithm not in (None, FARTHEST):
             raise UsageError(
-                f"A total exchange of many items goes by {FARTHEST!r}, without --routing."
+                f"A total exchange of several items needs {FARTHEST!r}, without --routing."
             )
         require_items(topology, model, items)
     else:
@@ -161,7 +159,7 @@ def require_pipeline(
 def require_exchange(
     topology: Topology, algorithm: str | None, model: PortModel, routing: str | None
 ) -> tuple[str, Routing | None]:
-    """Return algorithm and routing of a total exchange of one item of each pair."""
+    """Return the algorithm and the routing of a total exchange with one item per pair."""
     from mpinet.programs.exchange import FARTHEST, require_algorithm
 
     name = require_algorithm(topology, algorithm, model)
@@ -173,7 +171,7 @@ def require_exchange(
 def require_reduction(
     topology: Topology, root: int, algorithm: str | None, model: PortModel
 ) -> tuple[str, Schedule | None]:
-    """Return name and schedule of the broadcast that a reduction runs backwards."""
+    """Return the name and the schedule of the broadcast that a reduction runs in reverse."""
     from mpinet.programs.broadcast import require_algorithm
     from mpinet.programs.reduce import turned_round
 
@@ -183,7 +181,7 @@ def require_reduction(
 def require_circulation(
     topology: Topology, dimensions: int | None, algorithm: str | None
 ) -> type[PassSchedule]:
-    """Return the schedule by which items circulate."""
+    """Return the schedule of a circulation."""
     from mpinet.programs.circulate import require_dimensions
     from mpinet.programs.schedules import find_schedule
 

@@ -1,4 +1,4 @@
-"""The job that proves an optimum, and certificates as files: the document, its proof next to it."""
+"""The job that proves an optimum, and writes certificates with proofs."""
 
 from __future__ import annotations
 
@@ -29,18 +29,18 @@ if TYPE_CHECKING:
     from mpinet.programs.schedules.timetable import Timetable
 
 BOTH_SIDES = ("lower", "lower_by", "bounds", "limited")
-"""Attributes of every search that all ranks get from rank 0."""
+"""Attributes of every search that rank 0 shares with all ranks."""
 
 
 def require_certificate_file(file: Path) -> None:
-    """Raise `FileError` unless a certificate can be written here, and its proof beside it."""
+    """Raise `FileError` unless a certificate and its proof can be written here."""
     require_room_beside(file)
     require_writable(_beside(file))
 
 
 @dataclass(frozen=True)
 class Upper:
-    """Best schedule of a collective, and the one that the network has of its own."""
+    """Best schedule of a collective, and the network's own schedule."""
 
     steps: int
     """Steps of the schedule on the machine."""
@@ -63,41 +63,41 @@ class Findings:
     result: Row
     """Both sides, as the command reports them."""
     certified: Certified
-    """Search for the lower bound; complete on rank 0 alone."""
+    """Search for the lower bound; complete only on rank 0."""
     table: Callable[[], Timetable] | None = None
     """Function that makes the best schedule, on rank 0; None if no file can hold the schedule."""
 
 
 @dataclass(frozen=True)
 class ProofSearch:
-    """A way to search an optimum from both sides: a row of `mpinet.jobs.searches.SEARCHES`."""
+    """A search for an optimum from below and above: a row of `mpinet.jobs.searches.SEARCHES`."""
 
     find: Callable[[ProvingJob, Local], Findings]
-    """Search on rank 0, and run the best schedule on all ranks (collective)."""
+    """Searches on rank 0, and runs the best schedule on all ranks (collective)."""
     missing: str
-    """Sentence on a bound without a certificate, with the job's words in braces."""
+    """Sentence on a bound without a certificate, with fields of the job in braces."""
     open_fields: tuple[str, ...] = ()
-    """Fields of the result that more time could change, where the search was stopped."""
+    """Fields of the result that more time could change, if the search was stopped."""
     why_open: str = "no better schedule or bound was found"
-    """Reason of a gap between both sides, with fields of the result in braces."""
+    """Reason of a gap between the bounds, with fields of the result in braces."""
     shown: Callable[[ProvingJob, Row], str] | None = None
-    """Format of the result for people; None: the format of a collective."""
+    """Formats the result; None: the format of a collective."""
 
 
 @dataclass(eq=False, repr=False)
 class ProvingJob(NetworkJob):
-    """Job with a bound from below, which counts only if the checker accepts its certificate.
+    """Job with a lower bound, which counts only if the checker accepts its certificate.
 
-    The network has all groups if there are several.
+    With several groups, the network contains all groups.
     """
 
     options: OptimumOptions
     _search: ProofSearch
-    """Search that finds both sides."""
+    """Search for both bounds."""
     roots: list[int]
-    """Root of each group, or of the only one."""
+    """Root of each group, or of the whole network."""
     parts: Sequence[Members] = ()
-    """The network as each of several groups sees it."""
+    """Subnetwork of each of several groups."""
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -106,11 +106,11 @@ class ProvingJob(NetworkJob):
         self._limited, self._began = False, time.perf_counter()
 
     def run(self, transport: Local, watch: Watch) -> Row:
-        """Search, and write the certificate and the schedule where they are wanted."""
+        """Search, and write the certificate and the schedule, if requested."""
         from mpinet.programs.schedules.timetable import csv_text
 
-        # Files are written after the last collective call. An error of rank 0 alone can then leave
-        # no other rank waiting in one.
+        # Files are written after the last collective call. An error on rank 0 can then leave no
+        # other rank waiting.
         found, options = self._search.find(self, transport), self.options
         if transport.rank == 0:
             if options.schedule is not None and found.table is not None:
@@ -134,7 +134,7 @@ class ProvingJob(NetworkJob):
     def shared(
         self, transport: Local, search: Certified, *names: str, **others: Any
     ) -> dict[str, Any]:
-        """Share what rank 0's search has found, by the names of its attributes (collective)."""
+        """Share attributes of rank 0's search with all ranks (collective)."""
         outcome = {name: getattr(search, name) for name in (*BOTH_SIDES, *names)} | others
         outcome["refused"] = search.selfcheck.refused
         outcome["edges_sha256"] = search.edges_sha256 if transport.rank == 0 else ""
@@ -143,7 +143,7 @@ class ProvingJob(NetworkJob):
         return found | intact(self.options, self.options.faults, transport, lambda *done: None)
 
     def both_sides(self, found: Row, upper: Upper, **items: int) -> Row:
-        """Return a collective's result: what was found (see `shared`), and the best schedule."""
+        """Return a collective's result from shared attributes and the best schedule."""
         return {
             "collective": self.options.collective,
             **items,
@@ -180,7 +180,7 @@ class ProvingJob(NetworkJob):
         return self._search.missing.format(collective=self.options.collective, **named)
 
     def lasting(self, result: Row) -> Row:
-        """Return all fields but seconds and those that more time could change."""
+        """Return all fields except seconds, and except fields that more time could change."""
         gone = {"seconds", "skipped"}
         # A digest must not depend on the computer's speed. Fields that a longer search could change
         # are left out.
@@ -190,18 +190,18 @@ class ProvingJob(NetworkJob):
 
     @staticmethod
     def refusals(found: list[Row]) -> Row:
-        """Return a result's field for bounds that the checker refused; empty if there are none."""
+        """Return the result field for bounds rejected by the checker; empty without any."""
         return {"refused": found} if found else {}
 
     def _save_certificate(self, file: Path, search: Certified) -> None:
-        """Write a search's certificate, and its proof next to it.
+        """Write a search's certificate, and its proof to a second file.
 
-        Nothing is written where the checker refused all bounds: the refusals are reported.
+        If the checker rejected all bounds, no file is written, and the rejections are reported.
 
         Raises
         ------
         UsageError
-            There is none, though nothing was refused.
+            There is no certificate, although no bound was rejected.
         """
         if search.certificate:
             write_certificate(file, search.certificate, search.proof)
@@ -209,10 +209,10 @@ class ProvingJob(NetworkJob):
             raise UsageError(self.no_certificate)
 
     def shortfall(self, result: Row) -> str:
-        """Return the sentences on bounds that were not shown, and on an incorrect result."""
+        """Return the sentences on unproved bounds and on a wrong result."""
         sentences = [
-            f"Not shown: a bound of {each['lower']} by {each['by']}. The search found it, its own "
-            f"check refuses it, and the result above does not rest on it: {each['reason']}"
+            f"Bound rejected by the checker: {each['lower']} by {each['by']}. The result above "
+            f"does not use this bound: {each['reason']}"
             for each in result.get("refused", [])
         ]
         return " ".join(filter(None, [*sentences, super().shortfall(result)]))
@@ -226,7 +226,7 @@ class ProvingJob(NetworkJob):
 
 
 def _shown(result: Row, groups: int, why_open: str) -> str:
-    """Format the optimum of a collective from both sides."""
+    """Format the lower and upper bound on a collective's optimum."""
     lower, upper = result["lower"], result["upper"]
     ports = "one port" if result["ports"] == "one" else "all ports"
     made = "checked by one processor's share of" if "by_orbit" in result else "run on the machine:"
@@ -255,12 +255,12 @@ def _shown(result: Row, groups: int, why_open: str) -> str:
 def write_certificate(
     file: Path, certificate: dict[str, Any], proof: Sequence[str] | None = None
 ) -> None:
-    """Write a certificate, and the lines of its proof to a file beside it."""
+    """Write a certificate, and the lines of its proof to a second file."""
     document = dict(certificate)
     if proof is not None:
         beside = _beside(file)
-        # Proofs are text with long runs of similar numbers. Packing shrinks them much, and the
-        # checker unpacks them as a stream.
+        # Proofs are text with many similar numbers. Compression shrinks the text strongly, and the
+        # checker reads the file as a stream.
         packed = lzma.compress("".join(f"{line}\n" for line in proof).encode())
         with whole_file(beside) as written:
             written.write(packed)

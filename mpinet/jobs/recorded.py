@@ -1,4 +1,4 @@
-"""Recordings of runs: the part that was asked for, its file, and the pictures made of it."""
+"""Recordings of runs: the requested part, its file, and the pictures made from the recording."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 from mpinet.base.numerals import quoted
 from mpinet.base.version import __version__
 from mpinet.commands.network import without_folders
-from mpinet.commands.optionrecords import CommandLine, Options, with_values
+from mpinet.commands.optionrecords import CommandLine, Options, values_of, with_values
 from mpinet.commands.options import RecordingOptions
 from mpinet.errors import NodeError, UsageError
 from mpinet.machine import Machine
@@ -20,6 +20,7 @@ from mpinet.machine import trace as traces
 from mpinet.machine.trace import Limits, Trace, too_large
 from mpinet.machine.transport import Local, world
 from mpinet.networks.topology import Topology
+from mpinet.report.curves import LONGEST_PART
 from mpinet.report.files import require_file
 
 if TYPE_CHECKING:
@@ -29,20 +30,21 @@ RANGE = re.compile(r"([0-9]{1,18})(?:\.\.([0-9]{1,18}))?")
 
 
 class Recorded:
-    """Part of a run that is to be recorded, if any.
+    """Requested recording of a run, if any.
 
     Parameters
     ----------
     options : RecordingOptions
-        What to record. On the command line also `draw`, `play` and `trace`: files that show the
-        run, which are made of a recording of their own.
+        Part of the run to record. On the command line also `draw`, `play` and `trace`: files that
+        show
+        the run, made from a separate recording.
     network : Topology
         The machine's network.
 
     Raises
     ------
     UsageError
-        It cannot be written there, or there are no such steps and nodes.
+        A file cannot be written, or the steps or nodes do not exist.
     """
 
     def __init__(self, options: RecordingOptions, network: Topology):
@@ -53,7 +55,7 @@ class Recorded:
         self._views = require_views(options.line, network)
         if options.record is None and not self._views:
             if options.record_steps is not None or options.record_nodes is not None:
-                raise UsageError("--record-steps and --record-nodes limit what --record writes.")
+                raise UsageError("--record-steps and --record-nodes apply only with --record.")
             return
         if options.record is not None:
             from mpinet.report.recordings import ENDINGS
@@ -63,39 +65,38 @@ class Recorded:
         self._limits = _limits(options.record_steps, options.record_nodes, network.size)
 
     def begin(self, trace: Trace | None, least: int) -> Trace | None:
-        """Return the trace that the machine gets: `trace`, if nothing is to be recorded.
+        """Return the trace for the machine; without a recording this is `trace`.
 
         Parameters
         ----------
         trace : Trace or None
-            One that the command wants itself, of all that moves.
+            A trace that the command itself needs, of all movements.
         least : int
-            Movements that the run has at least.
+            Lower bound on the run's movements.
 
         Raises
         ------
         TooLarge
-            The recording would have too many.
+            The recording would have too many movements.
         UsageError
-            Both are wanted, and the recording is limited.
+            The command needs all movements, but the recording is limited.
         """
         if self._limits is None:
             return trace
         if self._limits.bounded:
             if trace is not None:
                 raise UsageError(
-                    "--schedule is of the whole run: give it without --record-steps and "
-                    "--record-nodes."
+                    "--schedule needs the whole run: leave out --record-steps and --record-nodes."
                 )
             return Trace(self._limits)
-        # A recording that grows too large would otherwise stop the run after hours.
+        # Otherwise a recording that grows too large would stop the run after hours.
         if least > traces.MOST:
             raise too_large(least, "at least ")
         return trace or Trace()
 
     @property
     def limits(self) -> Limits | None:
-        """Limits of the recording; None: nothing is to be recorded."""
+        """Limits of the recording; None without a recording."""
         return self._limits
 
     def write(
@@ -105,7 +106,7 @@ class Recorded:
         model: dict[str, object],
         timed: dict[str, object] | None = None,
     ) -> None:
-        """Write the recording, and the files that show it (collective).
+        """Write the recording, and the files that show the run (collective).
 
         Parameters
         ----------
@@ -114,15 +115,16 @@ class Recorded:
         machine : Machine or None
             The machine, with a trace; None: there is nothing to write.
         model : dict
-            Its model.
+            The port model.
         timed : dict, optional
-            Of a run in time: `steps`, which are units of time, and the `unit`.
+            For a timed run: `steps`, counted in time units, and the `unit`.
         """
         if self._limits is None or machine is None or machine.trace is None:
             return
         from mpinet.report.recordings import write_recording
 
         options, network = self._options, self._network
+        pattern = str(values_of(options).get("pairs") or "")
         header = {
             "mpinet": __version__,
             "command": options.command,
@@ -134,13 +136,14 @@ class Recorded:
             "seed": options.seed,
             "steps": machine.steps + machine.trace.idle,
             "recorded": {"steps": options.record_steps, "nodes": options.record_nodes},
+            **({"pattern": pattern} if 0 < len(pattern) <= LONGEST_PART else {}),
             **(timed or {}),
         }
         if self._path is not None:
             write_recording(transport, machine.trace, self._path, header)
         if self._views:
-            # The file brings the movements of all ranks into one order, which pictures need, also
-            # where no recording was asked for.
+            # The file sorts the movements of all ranks into one order. Pictures need this order
+            # even without a requested recording.
             with TemporaryDirectory(prefix="mpinet-recording-") as folder:
                 file = Path(folder) / "run.npz"
                 write_recording(transport, machine.trace, file, header)
@@ -148,7 +151,7 @@ class Recorded:
                     self._show(file)
 
     def _show(self, file: Path) -> None:
-        """Make of a recording all files that were asked for."""
+        """Make all requested files from a recording."""
         from mpinet.report.recordings import read_recording
 
         recording = read_recording(file)
@@ -161,9 +164,9 @@ class RecordingView:
     """Kind of file that shows a run."""
 
     require: Callable[[Path, Topology], None]
-    """Refuses a file that cannot be written, or a network that cannot be shown."""
+    """Raises an error for an unwritable file, or for a network that cannot be shown."""
     write: Callable[[Path, Recording, Topology], None]
-    """Writes it of a recording."""
+    """Writes the file from a recording."""
 
 
 def _require_drawing(path: Path, network: Topology) -> None:
@@ -209,16 +212,16 @@ VIEWS = {
     "play": RecordingView(_require_page, _play),
     "trace": RecordingView(_require_trace, _trace),
 }
-"""Options of the command line that show a run, whose name is that of a file each."""
+"""Options of the command line that name files to show a run, with the kind of each."""
 
 
 def require_views(line: CommandLine, network: Topology) -> dict[str, Path]:
-    """Return the files that show the run, by their options.
+    """Return the files to show the run, by option name.
 
     Raises
     ------
     UsageError
-        One of them cannot be written, or the network is too large for it.
+        A file cannot be written, or the network is too large for the file.
     """
     given = {"draw": line.draw, "play": line.play, "trace": line.trace}
     files = {option: Path(name) for option, name in given.items() if name is not None}
@@ -228,7 +231,7 @@ def require_views(line: CommandLine, network: Topology) -> dict[str, Path]:
 
 
 def recorded_again(given: Options, **views: Path) -> None:
-    """Run a command again, and show what it does (collective).
+    """Run a command again, and write files that show the run (collective).
 
     Parameters
     ----------
@@ -246,9 +249,9 @@ def recorded_again(given: Options, **views: Path) -> None:
 
     if not isinstance(given, RecordingOptions):
         raise UsageError(
-            f"The movements of {given.command} are not recorded: there is no picture of its run."
+            f"{given.command} records no movements, so there is no picture of the run."
         )
-    # The first run has written its recording already. The user may have changed the file since.
+    # The first run has already written its recording, which the user may have changed since.
     options = with_values(given, {"record": None, **views})
     job, transport = prepared(options), world()
     job.run(transport, lambda *done: None)
@@ -256,7 +259,7 @@ def recorded_again(given: Options, **views: Path) -> None:
 
 
 def _limits(steps: str | None, nodes: str | None, size: int) -> Limits:
-    """Read ``A..B`` and ``0..15,20``."""
+    """Read the limits of a recording: steps ``A..B`` and nodes ``0..15,20``."""
     import numpy as np
 
     limits = Limits()
@@ -275,6 +278,6 @@ def _limits(steps: str | None, nodes: str | None, size: int) -> Limits:
         )
     highest = max(last for _, last in pairs)
     if highest >= size:
-        raise NodeError(f"--record-nodes {quoted(nodes)}: there is no node {highest} of {size}.")
+        raise NodeError(f"--record-nodes {quoted(nodes)}: node {highest} is not in 0..{size - 1}.")
     chosen = np.unique(np.concatenate([np.arange(first, last + 1) for first, last in pairs]))
     return Limits(limits.first, limits.last, chosen)

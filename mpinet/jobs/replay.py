@@ -31,11 +31,11 @@ from mpinet.report.rows import Row
 from mpinet.report.tables import fields, table
 
 MOST_LOADS = 1 << 24
-"""Most operations of a program for which it is said what loads the busiest links."""
+"""Largest program, in operations, whose busiest links are broken down by line."""
 
 
 def prepare(options: ReplayOptions) -> Job:
-    """Prepare one setting, or all."""
+    """Prepare one setting, or all settings of ``--vary``."""
     settings = varied(options, options.vary, options.plot, replay)
     if not settings[0]:
         return _prepared(options)
@@ -43,7 +43,7 @@ def prepare(options: ReplayOptions) -> Job:
 
 
 def _prepared(options: ReplayOptions) -> Replay:
-    """Read the program; refuse costs and networks that do not fit it."""
+    """Read the program; raise an error for costs or networks that do not fit."""
     from mpinet.programs.messages.placing import places_of
 
     timed = timed_of(options)
@@ -51,26 +51,26 @@ def _prepared(options: ReplayOptions) -> Replay:
     program = _program(options.program, topology.hosts if topology else None)
     places = None
     if topology is not None:
-        # The first entry of a search is the identity: the result compares with it.
+        # The first mapping of a search is the identity, with which the result is compared.
         how = "identity" if options.is_searched else options.place
         places = places_of(how, topology, program.processors, options.seed, searched=True)
     if options.tries is not None and not options.is_searched:
-        raise UsageError("--tries does not apply: it counts the swaps of --place search.")
+        raise UsageError("--tries applies only with --place search.")
     if not 0 <= options.swaps <= MOST_TRIES:
         raise UsageError(f"--tries is 0..{MOST_TRIES}, not {options.tries}.")
     if program.largest:
         built = isinstance(options.program, Program | Scripted)
         timed.require_byte_cost("replay", "PROGRAM" if built else str(options.program))
-    # Costs may be fractions of a unit. All times are counted in ticks that make every cost a whole
+    # Costs may be fractions of a unit. Times are counted in ticks, which make every cost a whole
     # number.
     program = slower(program, timed.costs.ticks)
-    # A regular program is one script for all processors. Places, searches and paths need each
-    # operation by itself.
+    # A regular program is one script for all processors. Places, searches and paths need separate
+    # operations of each processor.
     if places is not None or options.is_searched or options.why:
         program = stored(program)
     answers = timed.costs.eager is not None and program.largest > timed.costs.eager
-    # A window of conservative simulation is as long as the lookahead, the least latency. Without
-    # any latency the window is empty, which is refused.
+    # The window of conservative simulation is the lookahead, which is the smallest latency. Without
+    # latency the window is empty, which is an error.
     timed.costs.lookahead(topology is None, answers)
     return Replay(options, timed, program, places)
 
@@ -78,7 +78,7 @@ def _prepared(options: ReplayOptions) -> Replay:
 def _program(
     program: str | Path | Program | Scripted, processors: int | None = None
 ) -> Program | Scripted:
-    """Read the program, or make it of its name."""
+    """Read the program from a file, or make it from its name."""
     from mpinet.programs.messages.goal import read_goal
 
     if isinstance(program, Program | Scripted):
@@ -97,14 +97,14 @@ def played(
     watch: Watch,
     noted: bool = False,
 ) -> tuple[Row, TimedRun]:
-    """Play a program in time, its processors at their places (collective).
+    """Play a program in time, with its processors at their places (collective).
 
     Returns
     -------
     result : dict
-        The result in ticks, with the network's numbers of processors.
+        The result in ticks, with processor numbers of the network.
     run : TimedRun
-        The run, with notes of all that happened if these were wanted.
+        The run, with notes of all events if requested.
     """
     from mpinet.machine import Machine
     from mpinet.machine.timed.results import result_of
@@ -121,10 +121,10 @@ def played(
 
 
 def _renamed(result: Row, places: list[int] | None) -> Row:
-    """Return a result with the numbers that processors have in the program."""
+    """Return a result with the processor numbers of the program."""
     if places is None:
         return result
-    # A run numbers processors as the network does. A user knows the numbers of the program.
+    # A run uses the network's processor numbers. Users know the program's numbers.
     numbers = {node: number for number, node in enumerate(places)}
     stuck = [
         one
@@ -161,16 +161,16 @@ class Replay(InTime):
         self.topology = self.timed.topology.name if self.timed.topology else None
         self.time_unit = self.timed.unit
         self._file = self._options.file
-        # A flat machine has no links to draw, but its processors are those of the hosting network.
+        # A flat machine has no links to draw, but its processors belong to the hosting network.
         self._recorded = Recorded(self._options, self.timed.hosting(self._program.processors))
 
     @property
     def title(self) -> str:
-        """Name of the run in sentences."""
+        """Name of the run in messages."""
         return f"{self._program.name} in time"
 
     def run(self, transport: Local, watch: Watch) -> Row:
-        """Play; ask why it takes so long."""
+        """Play the program; with ``--why`` find the critical path."""
         told = self._search(transport, watch) if self._options.is_searched else {}
         why, limits = self._options.why, self._recorded.limits
         noted = why or limits is not None
@@ -185,11 +185,11 @@ class Replay(InTime):
         return in_units(_renamed(found | told, places), self.timed.costs.ticks)
 
     def _search(self, transport: Local, watch: Watch) -> Row:
-        """Find better places; return the fields that tell of them (collective)."""
+        """Search for better places; return the result fields about the search (collective)."""
         from mpinet.programs.messages.placesearch import bound_of_places, search_places
 
         timed, program, options = self.timed, stored(self._program), self._options
-        assert timed.topology is not None  # --flat has no places
+        assert timed.topology is not None  # `_prepared` refuses a search with --flat
         # Ranks share the plays of a search, and each rank plays alone. A collective play would make
         # all ranks wait for each swap.
         one = Local()
@@ -209,7 +209,7 @@ class Replay(InTime):
         }
 
     def keep(self, transport: Local) -> None:
-        """Write the recording, if one is wanted (collective)."""
+        """Write the recording, if requested (collective)."""
         limits = self._recorded.limits
         if limits is None:
             return
@@ -228,11 +228,11 @@ class Replay(InTime):
             )
 
         first, last = (min(time * ticks, NEVER) for time in (limits.first, limits.last))
-        # The user gives limits in units of time, and notes are in ticks.
+        # The user gives limits in time units, but notes are in ticks.
         limits = replace(limits, first=first, last=last)
         trace = run.machine.trace = Trace(limits)
         last = run.machine.checked(lambda: record(trace, run, place_of))
-        # NICs may be busy for longer than any CPU.
+        # NICs may be busy longer than any CPU.
         steps = max(self._ended, int(transport.max(np.array([last]))[0]))
         timed = {"steps": steps, "unit": unit} | ({"ticks": ticks} if ticks > 1 else {})
         self._recorded.write(transport, run.machine, {"mode": self._options.mode}, timed)
@@ -250,7 +250,7 @@ class Replay(InTime):
         return told | {"gains": gains(counts, costs, stored(self._program), found["time"], play)}
 
     def _numbers(self, run: TimedRun) -> Ints:
-        """Return the number in the program of each processor."""
+        """Return the program's number of each processor of the network."""
         import numpy as np
 
         numbers = np.arange(run.machine.topology.hosts)
@@ -259,13 +259,13 @@ class Replay(InTime):
         return numbers
 
     def _said(self, lines: Ints) -> list[str]:
-        """Return what stands behind the lines of the file; nothing, if there is none."""
+        """Return the comments of the file's lines; none without a file."""
         from mpinet.programs.messages.loaders import comments_of
 
         return [] if self._file is None else comments_of(self._file, lines)
 
     def _with_loads(self, links: list[Row], run: TimedRun) -> list[Row]:
-        """Return the busiest links with what loads them."""
+        """Return the busiest links, each with its largest messages."""
         from mpinet.programs.messages.loaders import loads_of
 
         timed, routing = self.timed, self.timed.routing
@@ -287,7 +287,7 @@ class Replay(InTime):
         return [link | {"loaded_by": load} for link, load in zip(links, loads, strict=True)]
 
     def shortfall(self, result: Row) -> str:
-        """Return the sentence on operations that never end, with both ends of the first ones."""
+        """Return the sentence on operations that never end, with their processors."""
         if not result["stuck"]:
             return ""
         return f"{result['stuck']} operations never end:\n" + listed_stuck(
@@ -307,7 +307,7 @@ class Replay(InTime):
         text = f"{self._program.name} on {where}\n{fields(with_times(plain, shown))}"
         if self._options.is_searched:
             gain = 1 - result["time"] / (result["time_before"] or 1)
-            text += f"\n\n{100 * gain:.1f} % less than in the places of their numbers"
+            text += f"\n\n{100 * gain:.1f} % less than with --place identity"
         if result["busiest_links"]:
             rows = [
                 [_loaded(value) if name == "loaded_by" else value for name, value in row.items()]

@@ -1,4 +1,4 @@
-"""Reasons why a replay takes as long as it does: its critical path, and gains by parameters."""
+"""The critical path of a replay, and the effect of each parameter on the time."""
 
 from __future__ import annotations
 
@@ -22,23 +22,23 @@ if TYPE_CHECKING:
     from mpinet.machine.timed.run import TimedRun
 
 SHOWN_LINES = 10
-"""Lines of the path that a card shows, those with most of the time."""
+"""Number of printed lines of the path, by decreasing time."""
 
 LESS, FASTER = (9, 10), (10, 11)
 """Factors of a time: 10 % less latency, 10 % more bandwidth."""
 
 
 class Why:
-    """Critical path of a run, in a program's own numbers.
+    """Critical path of a run, with the program's processor numbers.
 
     Parameters
     ----------
     program : Program
-        The program, its processors those of the network.
+        The program, with processor numbers of the network.
     numbers : ndarray of int64
-        The number in the program of each processor.
+        The program's number of each processor of the network.
     said : sequence of str
-        What stands behind each operation in its file; empty: nothing.
+        Comment of each operation in the program's file; empty without comments.
     """
 
     def __init__(self, program: Program, numbers: Any, said: list[str]):
@@ -48,7 +48,7 @@ class Why:
         return int(np.searchsorted(self._program.first, row, "right")) - 1
 
     def name(self, row: int) -> str:
-        """Name an operation: by its comment, its line, or its processors."""
+        """Return the name of an operation: its comment, its line, or its processors."""
         program = self._program
         if self._said and self._said[row]:
             return self._said[row]
@@ -96,18 +96,18 @@ class Why:
 
 
 def followed(run: TimedRun, result: Row, numbers: Any, said: list[str]) -> Row:
-    """Return the fields of a run's critical path, and its parameters' counts (collective).
+    """Return the fields of a run's critical path, and the counts of its parameters (collective).
 
     Parameters
     ----------
     run : TimedRun
-        A run that is over, with notes.
+        A finished run, with notes.
     result : dict
-        Its result, with the network's numbers of processors.
+        The run's result, with processor numbers of the network.
     numbers : ndarray of int64
-        The number in the program of each processor.
+        The program's number of each processor of the network.
     said : sequence of str
-        What stands behind each operation in its file; empty: nothing.
+        Comment of each operation in the program's file; empty without comments.
     """
     from mpinet.machine.timed.moments import Moments, accounts, gathered
 
@@ -122,7 +122,7 @@ def followed(run: TimedRun, result: Row, numbers: Any, said: list[str]) -> Row:
         moments = Moments(notes, program, run.costs)
         chain = Chain(moments, program, run.costs, network, run.routing, last, result["time"])
         told = Why(program, numbers, said).fields_of(chain) | {"counts": dict(chain.counts)}
-    # All ranks play the gains, so all of them need the path's counts, which rank 0 alone has found.
+    # All ranks play the gains. Rank 0 alone has found the path's counts, and shares them.
     shared: Row = json.loads(transport.share(json.dumps(told).encode()))
     return shared | times
 
@@ -134,18 +134,18 @@ def gains(
     time: int,
     play: Callable[[Costs, Program], int],
 ) -> list[Row]:
-    """Return what 10 % less of each time, or 10 % more of a rate, brings, in units (collective).
+    """Return the effect of 10 % less of each time, or 10 % more of each rate (collective).
 
     Parameters
     ----------
     counts : dict
-        How often each parameter stands in the path.
+        Number of occurrences of each parameter in the path.
     costs, program : Costs, Program
-        What was played.
+        Costs and program of the finished run.
     time : int
-        How long it took.
+        Time of the finished run.
     play : callable
-        Plays a program by costs again; returns its time.
+        Plays a program with other costs; returns the time.
     """
     found = []
     for parameter in sorted(counts):
@@ -153,15 +153,15 @@ def gains(
         if not cost or not counts[parameter]:
             continue
         few, many = FASTER if "byte" in parameter else LESS
-        # A cost that stands n times in the path saves n times its reduction, as long as the path
+        # A cost that occurs n times in the path saves n times its reduction, as long as the path
         # stays the same.
         expected = (time * many - counts[parameter] * cost * (many - few)) / (many * costs.ticks)
         played = None
         largest = max(costs.latencies + costs.byte_times + _processor(costs))
         most = int(program.amount.max(initial=0))
         fits = largest * many <= MOST_COST and max(time, program.largest * largest) * many <= LATEST
-        # A finer tick multiplies all times. Where these would exceed the machine's limits, there is
-        # the estimate alone.
+        # A finer tick multiplies all times. If these exceed the machine's limits, only the estimate
+        # is reported.
         if fits and most * many <= MOST_AMOUNT * costs.ticks:
             changed = _scaled(costs, parameter, few, many)
             factor = few if parameter == "calc" else many
@@ -184,7 +184,7 @@ def _processor(costs: Costs) -> tuple[int, ...]:
 
 
 def _cost(costs: Costs, parameter: str) -> int:
-    """Return what a parameter is."""
+    """Return the value of a parameter."""
     if parameter in ("calc", "twice"):
         return int(parameter == "calc")
     name, _, kind = parameter.partition(" ")
@@ -195,11 +195,11 @@ def _cost(costs: Costs, parameter: str) -> int:
 
 
 def _scaled(costs: Costs, parameter: str, few: int, many: int) -> Costs:
-    """Return costs in a unit so many times as fine, one of them so few times what it was."""
+    """Return costs in a unit `many` times finer, with one parameter scaled by `few`/`many`."""
 
     def listed(name: str, times: tuple[int, ...]) -> tuple[int, ...]:
-        # The last class serves all further classes. They are written out, so that one of them can
-        # change alone.
+        # The last class applies to all further classes. They are written out, because each must
+        # change separately.
         longer = times + times[-1:] * (classes - len(times))
         return tuple(
             time * (few if parameter == f"{name} {kind}" else many)
@@ -223,7 +223,7 @@ def _better(gain: Row) -> str:
 
 
 def why_shown(result: Row, shown: Callable[[float], str]) -> str:
-    """Format the critical path for people: its time by kind and line, gains, and processors.
+    """Format the critical path: its time by kind and line, gains, and processors.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""Several settings of a replay: all combinations of options' values, one table, one picture."""
+"""Several settings of a replay: all combinations of option values, with a table and a picture."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from mpinet.commands.replay import VARIED
 from mpinet.commands.signature import given, options_of
 from mpinet.errors import MpinetError, UsageError
 from mpinet.experiments.plan import points_of
-from mpinet.jobs.plots import require_plot, shown_times, write_curves
+from mpinet.jobs.plots import require_plot, write_curves
 from mpinet.jobs.timing import Timed
 from mpinet.machine.timed.ticks import with_times
 from mpinet.machine.transport import Local
@@ -33,13 +33,14 @@ def varied(
     plot: str | Path | None,
     function: Callable[..., Any],
 ) -> list[Row]:
-    """Return what each setting gives the varied options, the last one changing fastest.
+    """Return the values of the varied options in each setting; the last option changes fastest.
 
     Raises
     ------
     UsageError
-        A word is no ``OPTION=VALUE``, or an option is none that may be varied, or has no such
-        value, or is given beside.
+        A word is not ``OPTION=VALUE``, an option cannot be varied, a value is invalid, or an option
+        is
+        also given directly.
     """
     default = {option.dest: option.default for option in options_of(function)}
     words, found = [vary] if isinstance(vary, str) else list(vary or ()), values_of(options)
@@ -51,21 +52,21 @@ def varied(
             names = ", ".join(VARIED).replace("_", "-")
             raise UsageError(f"--vary takes OPTION=VALUE, not {quoted(word)}; options: {names}.")
         if found[name] != default[name]:
-            raise UsageError(f"--{typed} is given, and varied, too: leave out one of them.")
+            raise UsageError(f"--{typed} is both given and varied: leave out one of the two.")
         number = name in ("eager", "seed") and is_whole(value)
         values.setdefault(name, []).append(int(value) if number else value)
     line = options.line
     files = {"record": options.record, "draw": line.draw, "play": line.play, "trace": line.trace}
     for name, file in {**files, "checkpoint": line.checkpoint}.items():
         if values and file is not None:
-            raise UsageError(f"--{name} is for one run: it does not go with --vary.")
+            raise UsageError(f"--{name} applies to a single run, not with --vary.")
     if plot is not None:
         if not values:
-            raise UsageError("--plot draws the settings of --vary: give some.")
+            raise UsageError("--plot needs settings: give --vary OPTION=VALUE.")
         require_plot(plot)
     settings = [point.options for point in points_of({"command": "replay", **values})]
-    # Each setting is checked here: a wrong value in the last one would otherwise show after all
-    # others were played.
+    # Each setting is checked here. Otherwise a wrong value in the last setting would appear only
+    # after all others were played.
     for setting in settings:
         given(function, {"program": found["program"], **setting})
     return settings
@@ -79,14 +80,14 @@ class InTime(Job):
 
 
 class Several(Job):
-    """A program in several settings; its result is that of the best one, and a row for each.
+    """A program in several settings: the result of the fastest setting, and a row for each.
 
     Parameters
     ----------
     options : RecordingOptions
-        What was given.
+        The given options.
     settings : sequence of dict
-        What each setting gives the varied options.
+        Values of the varied options in each setting.
     prepare : callable
         Prepares the job of one setting.
     plot : path or None
@@ -110,27 +111,27 @@ class Several(Job):
             try:
                 self._jobs.append(prepare(replace(options, **setting)))
             except MpinetError as error:
-                # The sentence of an error does not say in which of many settings it arose.
+                # An error's sentence does not name its setting.
                 words = " ".join(f"{name}={value}" for name, value in setting.items())
                 raise type(error)(f"{words}: {error}") from None
         self._best = self._jobs[0]
         self.time_unit = self._best.timed.unit
         units = {job.timed.unit: None for job in self._jobs}
-        # Results are ranked by their numbers of units: nanoseconds and picoseconds would be ranked
-        # as equals.
+        # Results are ranked by numbers of units, so nanoseconds would compare as equal to
+        # picoseconds.
         if len(units) > 1:
             raise UsageError(
-                f"--vary machine: times of these machines are in {' and '.join(units)}. Give one "
+                f"--vary machine: these machines have times in {' and '.join(units)}. Give one "
                 "unit for all settings, such as --unit ns."
             )
 
     @property
     def title(self) -> str:
-        """Name of the run in sentences."""
+        """Name of the run in messages."""
         return f"{self._best.title}, in {len(self._jobs)} settings"
 
     def run(self, transport: Local, watch: Watch) -> Row:
-        """Play the program in every setting; take the one of least time, the first of several."""
+        """Play the program in every setting; return the result of the fastest setting."""
         rows: list[Row] = []
         found: Row = {}
         for number, (job, setting) in enumerate(zip(self._jobs, self._settings, strict=True)):
@@ -148,14 +149,13 @@ class Several(Job):
         return found | {"settings": rows}
 
     def plotted(self, result: Row, file: Path) -> None:
-        """Draw the time over the option that was varied first, by the values of the others."""
+        """Draw the time over the first varied option; the other options give the curves."""
         from mpinet.report.curves import curves_of
 
         first, *others = result["settings"][0]["options"]
-        rows = self.rows(result)
-        shown, factor = shown_times((row["time"] for row in rows), self._best.timed.unit)
-        rows = [row | {"time": float(Fraction(row["time"]) * factor)} for row in rows]
-        write_curves(file, curves_of(rows, first, "time", others), (first, f"time in {shown}"))
+        rows = [row | {"time": float(Fraction(row["time"]))} for row in self.rows(result)]
+        units = ("", self._best.timed.unit)
+        write_curves(file, curves_of(rows, first, "time", others), (first, "time"), units=units)
 
     def rows(self, result: Row) -> list[Row]:
         """Return a row for each setting."""
@@ -165,14 +165,14 @@ class Several(Job):
         ]
 
     def shortfall(self, result: Row) -> str:
-        """Return the sentence on operations that never end, in the best setting or in others."""
+        """Return the sentence on operations that never end, in the best or in another setting."""
         stuck = sum(row["stuck"] > 0 for row in result["settings"])
         if not stuck or result["stuck"]:
             return self._best.shortfall(result)
         return f"In {stuck} of {len(self._jobs)} settings operations never end."
 
     def show(self, result: Row) -> str:
-        """Format a line for each setting, then the best one."""
+        """Format one line per setting, then the result of the best setting."""
         rows = [with_times(row, self._best.timed.shown) for row in self.rows(result)]
         lines = [["best" if value is True else "" if value is False else value
                   for value in row.values()] for row in rows]  # fmt: skip
@@ -182,6 +182,6 @@ class Several(Job):
 
 
 def _rank(result: Row) -> tuple[bool, int]:
-    """Return the order of results: those that end first, then by time."""
-    # A stuck program stops early, so its time must not win over that of a program that ends.
+    """Return the sort key of a result: runs without stuck operations first, then by time."""
+    # A stuck program stops early, but its time must not beat the time of a complete run.
     return result["stuck"] > 0, result["time"]

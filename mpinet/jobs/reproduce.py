@@ -1,4 +1,4 @@
-"""``mpinet reproduce``: make the papers' tables and figures again, measured beside printed."""
+"""``mpinet reproduce``: repeat the papers' tables and figures, with measured and printed values."""
 
 from __future__ import annotations
 
@@ -30,13 +30,13 @@ from mpinet.report.ledger.reproduced import (
 from mpinet.report.rows import Row
 
 ALL = "all"
-"""Name of all papers together."""
+"""Name for all papers together."""
 
 
 def prepare(options: ReproduceOptions) -> Job:
-    """Find what is asked for; refuse what there is not, and a folder that cannot be."""
+    """Find the requested tables and figures; raise an error if one is unknown."""
     if options.paper == ALL and options.items:
-        raise UsageError("reproduce all makes every table and figure: name none.")
+        raise UsageError("reproduce all makes every table and figure: leave out their names.")
     if options.paper not in (ALL, *ROOMS):
         meant = hint(options.paper, [ALL, *ROOMS], 1) or f"papers are {', '.join(ROOMS)}."
         raise UsageError(f"There is no paper {options.paper!r}: {meant}")
@@ -45,7 +45,7 @@ def prepare(options: ReproduceOptions) -> Job:
     names = [item.name for item in every]
     for name in options.items:
         if name not in names:
-            raise UsageError(f"{options.paper} has no {name!r} here; it has {', '.join(names)}.")
+            raise UsageError(f"{options.paper} has no {name!r}; it has {', '.join(names)}.")
     chosen = [item for item in every if not options.items or item.name in options.items]
     folder = None if options.folder is None else Path(options.folder)
     if folder is not None:
@@ -62,7 +62,7 @@ def prepare(options: ReproduceOptions) -> Job:
 
 @dataclass(eq=False, repr=False)
 class Reproduce(Job):
-    """Tables and figures, made of claims that are judged."""
+    """Tables and figures, filled with the measured values of claims."""
 
     unit = "tests of rank 0"
 
@@ -73,7 +73,7 @@ class Reproduce(Job):
     _verdicts: dict[str, Any] = field(default_factory=dict, init=False)
 
     def run(self, transport: Local, watch: Watch) -> list[Row]:
-        """Judge the claims, and put their values into tables and series."""
+        """Test the claims, and put their values into tables and series."""
         from mpinet.claims.verify import verify
         from mpinet.experiments.journal import Journal, version_of
 
@@ -89,7 +89,7 @@ class Reproduce(Job):
 
     def keep(self, transport: Local) -> None:
         """Write the folder's files, on rank 0."""
-        # Pictures and pages are made of results, which rank 0 alone has whole.
+        # Pictures and pages need the complete results, which only rank 0 has.
         if self._folder is None or transport.rank:
             return
 
@@ -119,7 +119,7 @@ class Reproduce(Job):
                     file.write(picture)
 
     def show(self, result: list[Row]) -> str:
-        """Format what was asked for by name as tables; of whole papers, count."""
+        """Format tables and figures requested by name as tables; format whole papers as counts."""
         if not self._options.items:
             return counted(result)
         return "\n\n".join(
@@ -127,5 +127,5 @@ class Reproduce(Job):
         )
 
     def status(self, result: list[Row]) -> int:
-        """1 if a measurement failed: then its cells are missing."""
+        """Return 1 if a measurement failed, which leaves cells empty."""
         return int(any(row["verdict"] == "error" for row in self._verdicts.values()))

@@ -1,4 +1,4 @@
-"""``mpinet resume``: go on from a checkpoint."""
+"""``mpinet resume``: continue a run from a checkpoint."""
 
 from __future__ import annotations
 
@@ -18,53 +18,53 @@ from mpinet.errors import FileError, UsageError
 from mpinet.jobs.checkpoints import resumable
 
 OWN = ("mapping", "memory_limit", "force", "json", "out", "progress", "watchdog")
-"""Options that a run may go on with, whatever it began with."""
+"""Options that may change when a run is resumed."""
 
 
 def prepare(options: ResumeOptions) -> Job:
-    """Refuse: Python has no command line to go on with."""
-    raise UsageError("A checkpoint is of a command line: mpinet resume FOLDER goes on from it.")
+    """Raise an error: Python has no command line to resume."""
+    raise UsageError("Python cannot resume a checkpoint: type mpinet resume FOLDER.")
 
 
 def taken_up(
     options: ResumeOptions, parse: Callable[[Sequence[str]], Options]
 ) -> tuple[Options, dict[str, Any]]:
-    """Return the options to go on with, and the manifest; enter the folder where they were typed.
+    """Return the options of the resumed run and its manifest; enter the run's original folder.
 
     Parameters
     ----------
     options : ResumeOptions
         Options of ``mpinet resume``.
     parse : callable
-        Reads a command line.
+        Parses a command line.
 
     Raises
     ------
     FileError
-        There is no such checkpoint, or this mpinet cannot go on from it.
+        There is no such checkpoint, or this version of mpinet cannot resume it.
     UsageError
-        The command has not the option that it is to go on with.
+        The resumed command lacks an option that was given.
     """
     found = resumable(options.folder)
     folder = options.folder.absolute()
     given = values_of(options) | vars(options.line)
     if given["out"] is not None:
-        given["out"] = given["out"].absolute()  # it is typed here, not where the run was started
-    # File names in the command line are relative to the folder in which it was typed.
+        given["out"] = given["out"].absolute()  # relative to the current folder
+    # File names in the command line are relative to the run's original folder.
     try:
         os.chdir(found["where"])
     except OSError as error:
         raise FileError(
-            f"The run of the checkpoint {folder} was started in {found['where']}: {error.strerror}."
+            f"The checkpoint {folder} needs its folder {found['where']}: {error.strerror}."
         ) from None
     resumed: Options = options
-    # These words were parsed when the run began. If they are wrong now, the manifest is damaged,
+    # These words were valid when the run began. If they are invalid now, the manifest is damaged,
     # and a parser's message would blame the user.
     with suppress(SystemExit), redirect_stderr(StringIO()), redirect_stdout(StringIO()):
         resumed = parse(_with_checkpoint(found["command"], folder))
     if resumed.line.checkpoint is None:
         raise FileError(
-            f"The checkpoint {folder} cannot be used: its command line has no checkpoints."
+            f"The checkpoint {folder} cannot be used: its command writes no checkpoints."
         )
     said = signature_of(function_of(resumed.command))
     known = {option.name for option in (*said.options, *said.alone)}
@@ -77,6 +77,6 @@ def taken_up(
 
 
 def _with_checkpoint(words: list[str], folder: Path) -> list[str]:
-    """Return the words of a command line that writes checkpoints, as no option is typed twice."""
+    """Return the original command line with ``--checkpoint FOLDER``, if not already typed."""
     saves = any(word.partition("=")[0] == "--checkpoint" for word in words)
     return words if saves else [*words, "--checkpoint", str(folder)]

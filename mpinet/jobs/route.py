@@ -27,14 +27,14 @@ if TYPE_CHECKING:
     from mpinet.programs.traffic import Traffic
 
 LONGEST = 60
-"""Most characters of a pattern that are printed."""
+"""Longest printed pattern, in characters."""
 
 MAX_METERED = 2**28
-"""Most ports of a machine whose channel loads are metered unless that is asked for."""
+"""Largest machine, in ports, whose channel loads are counted by default."""
 
 
 def prepare(options: RouteOptions) -> Job:
-    """Make the traffic and the faults; refuse options that would have no effect."""
+    """Make the traffic and the faults, reject options without effect, and return the job."""
     from mpinet.programs.traffic import spelled, traffic
 
     topology = topology_named(options.topology)
@@ -44,18 +44,17 @@ def prepare(options: RouteOptions) -> Job:
     if options.mode == "ideal":
         _refuse(options.ports == "one", "--ports one", "in ideal mode no port model holds")
         _refuse(options.duplex == "half", "--duplex half", "in ideal mode no port model holds")
-        _refuse(options.policy == "fifo", "--policy fifo", "in ideal mode no message waits")
+        _refuse(options.policy == "fifo", "--policy fifo", "with --mode ideal no message waits")
     _refuse(
         options.wants_paths and options.faults is not None,
         "--paths",
-        "with --faults messages may end on their way",
+        "with --faults, messages may stop before their targets",
     )
     pattern = traffic(topology, pairs, options.seed)
     faults = lasting_faults(topology, options.faults)
     routing = routing_of(topology, options.routing, options.seed)
     job = RouteJob(replace(options, pairs=pairs), topology, routing, pattern, faults)
-    # The document's command line names the completed pattern, so that it makes the same run
-    # anywhere.
+    # The document's command line has the completed pattern, which makes the same run everywhere.
     job.completed = job.options
     return job
 
@@ -77,11 +76,11 @@ class RouteJob(MachineJob):
 
     @property
     def _pairs(self) -> str:
-        """Pattern as text."""
+        """Traffic pattern as text."""
         return str(self.options.pairs)
 
     def run(self, transport: Local, watch: Watch) -> Row:
-        """Route the messages, and hash the paths if that is wanted."""
+        """Route the messages, and hash the paths if requested."""
         from mpinet.programs.route import route
         from mpinet.report.hashes import dealt_lines, hash_into, path_lines
 
@@ -100,23 +99,23 @@ class RouteJob(MachineJob):
 
     @property
     def least_moves(self) -> int:
-        """Messages, each of which moves unless it is for its own processor."""
+        """Return the number of messages to remote processors, each with at least one movement."""
         return self._traffic.total
 
     def rehearse(self, dry: Dry) -> Rehearsal:
-        """Play one rank of many."""
+        """Run a single rank on one process, for ``mpinet predict``."""
         from mpinet.programs.rehearsal.route import rehearse_route
 
         options = self.options
-        _refuse(options.wants_paths, "--paths", "a rank alone has no whole paths")
-        _refuse(options.faults is not None, "--faults", "predict knows whole machines")
+        _refuse(options.wants_paths, "--paths", "one rank knows only parts of the paths")
+        _refuse(options.faults is not None, "--faults", "predict supports no faults")
         machine = self._machine(dry)
         return rehearse_route(
             machine, dry, self._traffic, self._routing, options.mode, options.policy
         )
 
     def _machine(self, transport: Local, watch: Watch = lambda steps: None) -> Machine:
-        """Return the machine, which meters loads if that is wanted, or small enough."""
+        """Return the machine, which counts channel loads on request, or by default if small."""
         options = self.options
         machine = self.make_machine(transport, watch, self._metered)
         self.model |= {"mode": options.mode, "policy": options.policy}
@@ -124,13 +123,13 @@ class RouteJob(MachineJob):
 
     @property
     def _metered(self) -> bool:
-        """True if the machine meters loads."""
+        """True if the machine counts channel loads."""
         if self.options.loads is not None:
             return bool(self.options.loads)
         return self.network.size * self.network.ports <= MAX_METERED
 
     def needs(self, ranks: int) -> int:
-        """Return the bytes of messages, and of what is written down per port."""
+        """Return the bytes of the messages, and of the data per port."""
         from mpinet.programs import needs
         from mpinet.programs.traffic import is_listed
 

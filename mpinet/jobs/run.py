@@ -1,4 +1,4 @@
-"""``mpinet run``: run a program of one's own on every processor."""
+"""``mpinet run``: run your own program on every processor."""
 
 from __future__ import annotations
 
@@ -18,13 +18,13 @@ from mpinet.report.rows import Row
 from mpinet.report.tables import fields, table
 
 SHOWN = 16
-"""Most processors whose values are shown to a person."""
+"""Largest number of processors whose values are printed."""
 
 
 def prepare(options: ProgramOptions) -> Job:
-    """Find the program, and read its arguments."""
+    """Find the program, read its arguments, and return the job."""
     topology = topology_named(options.on)
-    refuse_checkpoint(options.line.checkpoint, "a program of one's own")
+    refuse_checkpoint(options.line.checkpoint, "your own program")
     if options.routing is not None:
         routing_of(topology, options.routing)
     program = options.program
@@ -43,7 +43,7 @@ class RunJob(MachineJob):
     _arguments: tuple[list[Any], dict[str, Any]]
 
     def run(self, transport: Local, watch: Watch) -> Row:
-        """Run the program."""
+        """Run the program on every processor, and return the result row."""
         from mpinet.process import run
         from mpinet.process.outcome import legible
 
@@ -63,13 +63,13 @@ class RunJob(MachineJob):
         }
 
     def needs(self, ranks: int) -> int:
-        """Return the bytes of the processors with their programs, at least."""
+        """Return a lower bound on the bytes of the fullest rank's processors and their programs."""
         from mpinet.process.scheduler import PROCESSOR
 
         return PROCESSOR * self.share(ranks).hosted
 
     def rows(self, result: Row) -> list[Row]:
-        """Return a row per processor: its value, and the messages that it has not received."""
+        """Return a row per processor: its value, and its number of unreceived messages."""
         whole = {name: result[name] for name in result if name not in ("values", "unreceived_at")}
         left = {entry["processor"]: entry["messages"] for entry in result["unreceived_at"]}
         return [
@@ -96,16 +96,16 @@ class RunJob(MachineJob):
 
 
 def _arguments(given: Sequence[Any] | Mapping[str, Any]) -> tuple[list[Any], dict[str, Any]]:
-    """Return the program's arguments by place, and those by name."""
+    """Return the program's positional arguments and its arguments by name."""
     if isinstance(given, Mapping):
         return [], dict(given)
     pairs = [argument(entry) if isinstance(entry, str) else ("", entry) for entry in given]
     named = {name: value for name, value in pairs if name}
     if len(named) < sum(bool(name) for name, _ in pairs):
-        raise UsageError("--arg: an argument is named twice.")
+        raise UsageError("--arg: an argument is given twice.")
     return [value for name, value in pairs if not name], named
 
 
 def _as_text(value: Any) -> str:
-    """Return a value that a program returned, in one line."""
+    """Return a program's return value as one line of text."""
     return "-" if value is None else str(value)

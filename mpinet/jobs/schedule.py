@@ -28,19 +28,19 @@ if TYPE_CHECKING:
 
 
 EXPORTED = tuple(name for name in PIPELINED if name != "exchange")
-"""Collectives of many items whose pipelines are exported."""
+"""Collectives of many items whose pipelines can be exported."""
 
 
 BYTES_A_ROW, BITS_A_PAIR = 500, 3
-"""Bytes that an export holds per row at least, and bits per pair of processors in a reduction."""
+"""Smallest memory of an export: bytes per row, and bits per pair of processors in a reduction."""
 
 
 NAMES = {"gossip": "allgather", "exchange": "alltoall", "reducescatter": "reduce-scatter"}
-"""Names of the collectives in other tools, for the heading of their files."""
+"""Names of the collectives in other tools, for the headers of their files."""
 
 
 def prepare(options: FileOptions | ScheduleExportOptions) -> Job:
-    """Read the file, or find what is to be exported."""
+    """Read the schedule to run, or find the collective to export, and return the job."""
     if isinstance(options, ScheduleExportOptions):
         return _prepare_export(options, topology_named(options.topology))
     from mpinet.programs.schedules.files.formats import read_schedule
@@ -71,28 +71,28 @@ def prepare(options: FileOptions | ScheduleExportOptions) -> Job:
 
 
 def require_same_network(topology: Topology, read: Schedule) -> None:
-    """Raise `UsageError` where a file is for a network of other edges."""
+    """Raise `UsageError` if a file is for a network with other edges."""
     from mpinet.certify.network import Network
 
     wanted = read.timetable.edges_sha256
     if wanted is not None and wanted != Network.of(topology).edges_sha256:
         raise UsageError(
-            f"{read.name}, header: it was made for {read.timetable.network or 'another network'}: "
-            f"the edges of {topology.name} have another sha256. Without edges_sha256 it may run on "
-            "any network that has the links."
+            f"{read.name}, header: made for {read.timetable.network or 'another network'}: the "
+            f"edges of {topology.name} have another SHA-256. Without edges_sha256 it runs on any "
+            "network with the same links."
         )
 
 
 @dataclass(eq=False, repr=False)
 class RunSchedule(MachineJob):
-    """Run of a schedule from a file on a machine, its data checked."""
+    """Run of a schedule from a file on a machine, with a check of the data."""
 
     options: FileOptions
 
     _read: Schedule
 
     def run(self, transport: Local, watch: Watch) -> Row:
-        """Run the schedule."""
+        """Run the schedule on the machine, and return the result row."""
         from mpinet.programs.playing import perform
         from mpinet.programs.schedules.files.schedulefile import RIGHT
 
@@ -120,7 +120,7 @@ class RunSchedule(MachineJob):
         }
 
     def show(self, result: Row) -> str:
-        """Format the counts, or for ``check`` a line per check."""
+        """Format the counts, or for ``check`` one line per check."""
         name = result["collective"]
         if result["format"] not in ("mpinet", "GOAL"):
             name = NAMES.get(name, name)
@@ -162,7 +162,7 @@ def _prepare_export(options: ScheduleExportOptions, topology: Topology) -> Job:
     file = Path(options.out)
     if options.format is None and file.suffix not in ENDINGS:
         raise UsageError(
-            f"--out {file}: the name ends in {', '.join(ENDINGS)}, or --format says what it is."
+            f"--out {file}: the file name must end in {', '.join(ENDINGS)}, or give --format."
         )
     require_writable(file)
     root = topology.find(str(options.root))
@@ -178,10 +178,10 @@ def _prepare_export(options: ScheduleExportOptions, topology: Topology) -> Job:
             f"{silent_on(WRITTEN[format], 'busses', 'what goes over which')}."
         )
     if options.bytes is not None and "bytes" not in WRITTEN[format].says:
-        raise UsageError(f"--bytes does not apply: {format} files do not say how long a chunk is.")
+        raise UsageError(f"--bytes does not apply: {format} files have no chunk sizes.")
     size = CHUNK_BYTES if options.bytes is None else bytes_of(options.bytes)
     if size > MOST_AMOUNT:
-        raise UsageError(f"--bytes: a chunk has 1..2^48 bytes, not {size}.")
+        raise UsageError(f"--bytes is 1..2^48, not {size}.")
     require_switches(options.collective, options.switches)
     if options.items != 1 and options.collective not in EXPORTED:
         raise UsageError(
@@ -201,7 +201,7 @@ class ExportSchedule(NetworkJob):
     _size: int
 
     def run(self, transport: Local, watch: Watch) -> Row | None:
-        """Run the collective on one rank, run what was noted, and write it."""
+        """Run the collective on one rank, check its recorded schedule by a run, and write it."""
         from mpinet.certify.network import Network
         from mpinet.machine import Machine, PortModel
         from mpinet.machine.transport import Local as Alone
@@ -211,15 +211,14 @@ class ExportSchedule(NetworkJob):
 
         model, options = PortModel.named(self._options.ports), self._options
         self.model = model.as_json()
-        # The search is not distributed: every rank would find the same schedule.
+        # The search is not distributed, because every rank would find the same schedule.
         if transport.rank:
             return None
         name, table = self._found(model)
         found = perform(Machine(self.network, model, Alone()), table)
-        # A schedule is run before it is written, so that no file has rows which a machine would
-        # refuse.
+        # A schedule is run before it is written. Every written row is valid on a machine.
         if not found.correct:
-            raise UsageError(f"The messages of {options.collective} by {name} are no schedule.")
+            raise UsageError(f"The messages of {options.collective} by {name} form no schedule.")
         table = replace(
             with_ports(self.network, table),
             ports=options.ports,
@@ -244,10 +243,10 @@ class ExportSchedule(NetworkJob):
         }
 
     def _found(self, model: PortModel) -> tuple[str, Timetable]:
-        """Find the algorithm, and its schedule."""
+        """Return the algorithm's name and its schedule."""
         from mpinet.programs.pipelines.together import WantedCollective
 
-        # MSCCL's formats have no field for a part of a sum, so their allreduce sends whole sums.
+        # MSCCL's formats cannot express a part of a sum, so their allreduce sends whole sums.
         options, parts = self._options, self._format not in ("msccl", "mscclpp")
         whole = options.collective, options.items, options.algorithm, options.switches
         return WantedCollective(model, *whole, parts).scheduled(self.network, self._root)

@@ -1,4 +1,4 @@
-"""Costs and findings of ``mpinet exec`` as its document has them, and as a person reads them."""
+"""Costs and findings of ``mpinet exec``, for the document and for the printed result."""
 
 from __future__ import annotations
 
@@ -9,15 +9,15 @@ COSTS = ("calls", "messages", "hops", "bytes", "steps")
 """Costs of a kind of call, or of the calls on a line."""
 
 SHOWN = 24
-"""Most lines of the script whose costs are shown to a person."""
+"""Largest number of script lines with printed costs."""
 
 
 HOT = ("busiest_links", "longest_queues", "waits", "waiting")
-"""Findings of where a script is slow."""
+"""Result fields about the slow parts of a script."""
 
 
 def hot_tables(result: Row) -> str:
-    """Format where a script is slow: links, queues, waits by line and by processor."""
+    """Format the slow parts of a script: links, queues, waiting times by line and by processor."""
     links = [
         (_link(row), str(row["messages"]), _loading(row["loaded_by"]))
         for row in result["busiest_links"]
@@ -46,7 +46,7 @@ def _link(row: Row) -> str:
 
 
 def _loading(loads: list[Row]) -> str:
-    """Format what loads a link."""
+    """Format the lines that load a link."""
     return ", ".join(f"{_place(row)} {row['call']} {row['messages']}" for row in loads)
 
 
@@ -56,13 +56,13 @@ def _place(row: Row) -> str:
 
 
 def kinds_table(kinds: list[Row]) -> str:
-    """Format the costs of each kind of call, the costliest first."""
+    """Format the costs of each kind of call, the most expensive first."""
     return table([(kind["call"], *_cells(kind)) for kind in kinds], ("call", *COSTS))
 
 
 def lines_table(calls: list[Row]) -> str:
-    """Format the costs of calls on the costliest lines, in the order of the script."""
-    # Lines are chosen by cost, and shown in the order in which a reader finds them in the script.
+    """Format the costs of the most expensive lines, in the order of the script."""
+    # Lines are selected by cost, and listed in the order of the script.
     costliest = sorted(calls, key=lambda call: (-call["steps"], -call["hops"], -call["calls"]))
     shown = costliest[:SHOWN]
     rows = [
@@ -71,12 +71,12 @@ def lines_table(calls: list[Row]) -> str:
         if call in shown
     ]
     rest = len(calls) - len(rows)
-    more = f"\n.. and {rest} more that cost no more than these" if rest else ""
+    more = f"\n.. and {rest} more lines of lower or equal cost" if rest else ""
     return f"{table(rows, ('line', 'call', *COSTS))}{more}"
 
 
 def conflicts_text(conflicts: list[Row]) -> str:
-    """Format accesses that conflict, a line each."""
+    """Format conflicting accesses, one per line."""
     lines = [
         f"  {row['first_file']}:{row['first_line']} and {row['other_file']}:{row['other_line']}: "
         f"{row['accesses']} of bytes {row['bytes'][0]} to {row['bytes'][1] - 1} "
@@ -85,26 +85,26 @@ def conflicts_text(conflicts: list[Row]) -> str:
     ]
     rest = len(conflicts) - len(lines)
     more = [f"  .. and {rest} more"] if rest else []
-    heading = "conflicting accesses in one epoch, whose order MPI leaves open:"
+    heading = "conflicting accesses in one epoch, in an order that MPI leaves undefined:"
     return "\n".join([heading, *lines, *more])
 
 
 def open_text(receives: list[Row]) -> str:
-    """Format receives that could have got another message, a line each."""
+    """Format receives for which another message could have matched, one per line."""
     lines = [
         f"  {row['file']}:{row['line']} {row['call']}: one of {row['most']} at most, "
         + ("once" if row["times"] == 1 else f"{row['times']} times")
         for row in receives[:SHOWN]
     ]
     more = [f"  .. and {len(receives) - SHOWN} more"] if len(receives) > SHOWN else []
-    return "\n".join(["receives that could have got another message:", *lines, *more])
+    return "\n".join(["receives for which another message could have matched:", *lines, *more])
 
 
 def orders_text(orders: Row) -> str:
-    """Format what was found in all orders."""
+    """Format the outcome of the runs in all orders."""
     runs = "1 order was run" if orders["tried"] == 1 else f"{orders['tried']} orders were run"
     if orders["order"]:
-        return f"{runs}: in the last one the outcome is another ({orders['outcome']})."
+        return f"{runs}: the outcome of the last one differs ({orders['outcome']})."
     rest = "there is no other." if orders["all"] else "there are more: --most-orders."
     return f"{runs}, with the same outcome; {rest}"
 

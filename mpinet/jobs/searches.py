@@ -1,4 +1,4 @@
-"""Searches of ``mpinet optimum``: each finds a bound, and a schedule or a cut, from both sides."""
+"""Searches of ``mpinet optimum``: each finds a lower bound, and a schedule or cut."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from mpinet.programs.schedules.timetable import Timetable
 
 FOUND_HERE = ("passes", "sat")
-"""Searches that give a timetable; all other names are those of algorithms."""
+"""Searches with a timetable as result; all further names are algorithms."""
 
 SEARCHED = {
     "scatter": (("flow",), ("flow",)),
@@ -29,18 +29,18 @@ SEARCHED = {
     "gossip": (("translations", "matching"), ("translations", "rarest")),
     "exchange": (("farthest",), ("farthest",)),
 }
-"""Algorithms that search for few steps, on one port and on all ports, next to the network's own
-one. The first one that applies is run."""
+"""Algorithms with few steps, on one port and on all ports, in addition to the network's own. The
+first applicable algorithm is run."""
 
 MOST_ROUTED = 2**7
-"""Processors on busses up to which a gossip is routed only to be compared."""
+"""Largest number of processors on busses for which a routed gossip is run for comparison."""
 
 MOST_LISTED = 12
-"""Runs of numbers of a cut that a line shows."""
+"""Largest number of ranges in a printed cut."""
 
 
 def of_one_item(job: ProvingJob, transport: Local) -> Findings:
-    """Search the fewest steps of a broadcast, or of a reduction as its reverse."""
+    """Search the fewest steps of a broadcast, or of a reduction as the reverse of a broadcast."""
     from mpinet.measure.optimum.search import Search
     from mpinet.programs.broadcast import broadcast
     from mpinet.programs.passes import broadcast_timetable
@@ -51,15 +51,15 @@ def of_one_item(job: ProvingJob, transport: Local) -> Findings:
     own_algorithm, own = _own_broadcast(job, transport)
     timetable = broadcast_timetable(job.network, root, job.ports)
     upper, by = timetable.last, "passes"
-    # At equal steps the network's own schedule wins: its name means something to a reader, and it
-    # needs no table.
+    # With equal steps the network's own schedule wins: its name is more informative, and needs no
+    # table.
     if own is not None and own <= upper:
         upper, by = own, own_algorithm or ""
     search = Search(job.network, options.collective, root, options.ports, upper, by, options.limit)
     if transport.rank == 0:
         search.run()
-    # Only rank 0 has searched. The others need its schedule, because each of them runs its own part
-    # of it.
+    # Only rank 0 has searched. The other ranks need its schedule, because each rank runs its own
+    # part.
     solved = None if search.timetable is None else table_columns(search.timetable)
     found = job.shared(transport, search, "upper_by", "classes", table=solved)
     if found["table"] is not None:
@@ -78,7 +78,7 @@ def of_one_item(job: ProvingJob, transport: Local) -> Findings:
 
 
 def _own_broadcast(job: ProvingJob, transport: Local) -> tuple[str | None, int | None]:
-    """Run the network's own broadcast, or the tree: its name and its steps (collective)."""
+    """Run the network's own broadcast, or the tree; return its name and steps (collective)."""
     from mpinet.programs.broadcast import FLOODING, PASSES, TREE, broadcast, require_algorithm
 
     network, root = job.network, job.roots[0]
@@ -93,9 +93,9 @@ def _own_broadcast(job: ProvingJob, transport: Local) -> tuple[str | None, int |
 
 
 def _best(job: ProvingJob, name: str, timetable: Timetable) -> Timetable:
-    """Return the collective's best schedule: that of an algorithm, or a search's timetable.
+    """Return the collective's best schedule: an algorithm's schedule, or a search's timetable.
 
-    A search's timetable is a broadcast's. A reduction is its reverse.
+    A search's timetable is a broadcast; a reduction reverses the timetable.
     """
     collective = job.options.collective
     if name not in FOUND_HERE:
@@ -113,14 +113,14 @@ def _taken(job: ProvingJob, algorithm: str) -> Timetable:
 
 
 def of_each_item(job: ProvingJob, transport: Local) -> Findings:
-    """Search a scatter, gather, gossip or exchange: a cut, and the best of the algorithms."""
+    """Search a scatter, gather, gossip or exchange: a cut, and the best algorithm."""
     from mpinet.measure.optimum.items import ItemsBound
     from mpinet.programs.gossip import require_algorithm
 
     options = job.options
     searched, own = _searched(job, transport), None
-    # The network's own algorithm is run for comparison. Where the router would carry all pairs,
-    # that takes far longer than the search.
+    # The network's own algorithm is run for comparison. If the router would carry all pairs, the
+    # run would take far longer than the search.
     if searched is None or not _own_takes_long(job):
         gossips = options.collective == "gossip"
         name = require_algorithm(job.network, False, None) if gossips else None
@@ -144,7 +144,7 @@ def of_each_item(job: ProvingJob, transport: Local) -> Findings:
 
 
 def _own_takes_long(job: ProvingJob) -> bool:
-    """True if the router would carry a whole gossip, or more processors have all items."""
+    """Return True for a gossip on a large network, where routing takes longer than the search."""
     from mpinet.programs.fewest import MOST_MOVED
 
     most = MOST_MOVED if job.network.links else MOST_ROUTED
@@ -152,10 +152,10 @@ def _own_takes_long(job: ProvingJob) -> bool:
 
 
 def _searched(job: ProvingJob, transport: Local) -> CollectiveOutcome | None:
-    """Run the algorithm that searches for few steps; None if it does not apply."""
+    """Run the algorithm that searches for few steps; None if none applies."""
     names: tuple[str | None, ...] = SEARCHED[job.options.collective][job.options.ports == "all"]
     if job.options.collective == "gossip" and job.network.links and not _own_takes_long(job):
-        names = (None, *names)  # the fewest steps of all
+        names = (None, *names)  # None: the fewest steps of all
     for algorithm in names:
         with suppress(UsageError):
             return _perform(job, transport, algorithm)
@@ -172,7 +172,7 @@ def _perform(job: ProvingJob, transport: Local, algorithm: str | None) -> Collec
 
 
 def of_many_items(job: ProvingJob, transport: Local) -> Findings:
-    """Search both sides of a pipeline: counts and cuts, and the best pipeline."""
+    """Search a pipeline: counts and cuts as bounds, and the best pipeline."""
     from mpinet.measure.optimum.pipelined import PipelinedSearch
     from mpinet.programs.pipelines.collectives import plan
     from mpinet.programs.playing import perform
@@ -185,8 +185,8 @@ def of_many_items(job: ProvingJob, transport: Local) -> Findings:
     if transport.rank == 0:
         search.run(planned.table.last, options.limit)
         refused = {each["by"] for each in search.selfcheck.refused}
-        # A planned bound without a certificate still counts, but not if the checker has just
-        # refused that very bound.
+        # A planned bound without a certificate also counts, unless the checker has just rejected
+        # this bound.
         if planned.bound > search.lower and planned.bound.by not in refused:
             search.hold(int(planned.bound), planned.bound.by, {})
             search.bounds[planned.bound.by] = search.lower
@@ -198,10 +198,10 @@ def of_many_items(job: ProvingJob, transport: Local) -> Findings:
 
 
 def of_several_groups(job: ProvingJob, transport: Local) -> Findings:
-    """Search both sides of what several groups do at once.
+    """Search bounds on the steps of several groups at once.
 
-    From above, each group's own schedule, put into common steps; from below, what all have to bring
-    into a set of nodes, with a certificate, or what one group takes alone.
+    The upper bound interleaves the groups' schedules in common steps. The lower bound is the joint
+    demand into a set of nodes, with a certificate, or the bound of one group alone.
     """
     from mpinet.measure.optimum.certified import Certified
     from mpinet.programs.pipelines.crossings import joint_cut
@@ -220,8 +220,8 @@ def of_several_groups(job: ProvingJob, transport: Local) -> Findings:
     correct = not any([held.short() for held in sets])
     alone = max(one.bound for one in parties)
     groups = [one.place[: one.part.hosts].tolist() for one in parties]
-    # What one group takes alone is a bound for all of them. The joint cut replaces it only if the
-    # checker accepts the cut.
+    # The bound of one group alone holds for all groups together. A joint cut replaces this bound
+    # only if the checker accepts the cut.
     search = Certified(job.network, lower=int(alone), lower_by=alone.by)
     if transport.rank == 0:
         demands = demands_of(collective, options.items, parties, job.roots)
@@ -242,7 +242,7 @@ def of_several_groups(job: ProvingJob, transport: Local) -> Findings:
 
 
 def of_a_width(job: ProvingJob, transport: Local) -> Findings:
-    """Search the narrowest cut into halves, and what shows that none is narrower."""
+    """Search the narrowest cut into halves, and a certificate that no cut is narrower."""
     from mpinet.measure.optimum.halves import WidthSearch
 
     search = WidthSearch(job.network, job.options.limit, job.options.by)
@@ -266,16 +266,16 @@ def of_a_width(job: ProvingJob, transport: Local) -> Findings:
 
 
 def _require_no_certificate(job: ProvingJob, upper: int) -> None:
-    """Raise an error if a certificate was asked for, as none was found."""
+    """Raise an error if a certificate was requested, because none was found."""
     if job.options.by is None and job.options.save is None:
         return
     if upper == 0:
-        raise UsageError(f"A cut of {job.topology} parts nothing: there is nothing to certify.")
+        raise UsageError(f"{job.topology} has a cut without links: there is nothing to certify.")
     raise OutOfReach(job.no_certificate)
 
 
 def _width_shown(job: ProvingJob, result: Row) -> str:
-    """Format both bounds of a width, with their reasons."""
+    """Format the lower and upper bound of a width, with their reasons."""
     lower, upper = result["lower"], result["upper"]
     medium = "links" if job.network.links else "busses"
     lines = {
@@ -292,7 +292,7 @@ def _width_shown(job: ProvingJob, result: Row) -> str:
 
 
 def runs(numbers: list[int]) -> str:
-    """Ascending numbers as ``0-3,8-11``; the first of many."""
+    """Format ascending numbers as ranges, ``0-3,8-11``, and only the first of many ranges."""
     found: list[list[int]] = []
     for number in numbers:
         if found and number == found[-1][-1] + 1:
@@ -304,8 +304,8 @@ def runs(numbers: list[int]) -> str:
 
 
 NO_CUT = (
-    "There is no certificate: the bound of {collective} on {network} rests on no cut that is "
-    "searched on so large a network."
+    "There is no certificate: the bound of {collective} on {network} uses no cut that is "
+    "searched on a network of this size."
 )
 
 SEARCHES = {
@@ -319,8 +319,8 @@ SEARCHES = {
     "many items": ProofSearch(of_many_items, NO_CUT, ("lower", "lower_by", "bounds")),
     "groups": ProofSearch(
         of_several_groups,
-        "There is no certificate: what one of the groups on {network} takes alone is as "
-        "much as any cut shows that all share; optimum --group of it alone has its own.",
+        "There is no certificate: on {network} the bound of one group alone is as large as "
+        "any joint cut; optimum --group of this group alone has a certificate.",
     ),
     "width": ProofSearch(
         of_a_width,
@@ -329,4 +329,4 @@ SEARCHES = {
         shown=_width_shown,
     ),
 }
-"""The searches of the command, by what they are for."""
+"""The searches of the command, by purpose."""

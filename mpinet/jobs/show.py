@@ -1,4 +1,4 @@
-"""``mpinet show``: tell what a network is."""
+"""``mpinet show``: describe a network."""
 
 from __future__ import annotations
 
@@ -19,19 +19,19 @@ from mpinet.report.rows import Row
 from mpinet.report.tables import fields
 
 MOST_FLOODED = 2**16
-"""Nodes up to which each floods, also where all are alike."""
+"""Largest number of nodes for which every node floods, even if all nodes are alike."""
 
 
 def prepare(options: ShowOptions) -> Job:
-    """Check that the links can be written, and that options have an effect."""
+    """Check the file of links and the options, and return the job."""
     topology = topology_named(options.topology)
     if options.edges is not None:
         require_graph_file(Path(options.edges))
         require_writable(Path(options.edges))
     if options.sample is not None and options.distances:
-        raise UsageError("--sample estimates what --distances measures: name one of them.")
+        raise UsageError("--sample estimates, --distances measures: give one of the two.")
     if options.sample is not None and options.sample < 2:
-        raise UsageError(f"--sample takes 2 nodes or more, not {options.sample}.")
+        raise UsageError(f"--sample is 2 nodes or more, not {options.sample}.")
     if options.exact and options.sample is None:
         raise UsageError("--exact does not apply without --sample.")
     if options.mapping != "blocks" and not options.distances and options.sample is None:
@@ -48,7 +48,7 @@ class Show(NetworkJob):
     _options: ShowOptions
 
     def run(self, transport: Local, watch: Watch) -> Row:
-        """Look at every node's ports, and flood if that is wanted."""
+        """Inspect every node's ports, and flood if requested."""
         from mpinet.measure.wiring import capacities, degree_histogram
         from mpinet.report.wiring import bus_measures
 
@@ -82,7 +82,7 @@ class Show(NetworkJob):
         return result | ({"ignored": [*network.ignored]} if network.ignored else {})
 
     def needs(self, ranks: int) -> int:
-        """Return the bytes that floods from all nodes need, or those from some."""
+        """Return the bytes for floods from all nodes, or from a sample."""
         if self._options.sample is not None:
             from mpinet.measure.nearing import needed
 
@@ -96,7 +96,7 @@ class Show(NetworkJob):
 
     @property
     def title(self) -> str:
-        """Name of the run in sentences."""
+        """Name of the run in messages."""
         return f"A flood of {self.topology} from each of its nodes"
 
     def _edges_file(self, rank: int) -> AbstractContextManager[BinaryIO | None]:
@@ -113,8 +113,8 @@ class Show(NetworkJob):
         from mpinet.programs.bounds import host_distances
         from mpinet.programs.flood import distances
 
-        # Where all nodes look alike, one flood has the distances of all. Small networks flood from
-        # every node anyway, so that their numbers do not rest on that symmetry.
+        # If all nodes are alike, one flood gives the distances of all. Small networks flood from
+        # every node anyway, and do not rely on symmetry.
         if self.network.size > MOST_FLOODED and (alike := self._alike(transport)) is not None:
             return alike
 
@@ -122,7 +122,7 @@ class Show(NetworkJob):
         machine = Machine(self.network, "all", transport, mapping)
         self.model = machine.model.as_json()
         with State(machine, "show") as state:
-            # Floods from all nodes may take hours. A resumed run takes their result from the
+            # Floods from all nodes may take hours. A resumed run reads their result from the
             # checkpoint.
             measured: Row = state.once("distances", lambda: asdict(distances(machine, watch)))
             if self.network.hosts == self.network.size:
@@ -135,7 +135,7 @@ class Show(NetworkJob):
         }
 
     def _alike(self, transport: Local) -> Row | None:
-        """Measure distances from one node, if all are alike."""
+        """Measure distances from one node if all nodes are alike; else return None."""
         from mpinet.measure.distance import FaultyFloods, extent_of
 
         alike = FaultyFloods(self.network, transport=transport).alike
@@ -150,7 +150,7 @@ class Show(NetworkJob):
         }
 
     def _estimate(self, transport: Local) -> Row:
-        """Measure distances from some nodes."""
+        """Estimate distances from a sample of nodes."""
         from mpinet.measure.distance import FaultyFloods
         from mpinet.measure.sampling import CONFIDENCE, estimated
 
@@ -172,7 +172,7 @@ class Show(NetworkJob):
         }
 
     def show(self, result: Row) -> str:
-        """Format the measures, with the paper's statements beside them."""
+        """Format the measures, each with the paper's value if known."""
         stated = result["stated"]
         measured = {
             name: f"{value}   (stated: {stated[name]})" if name in stated else value

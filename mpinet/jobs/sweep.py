@@ -1,4 +1,4 @@
-"""``mpinet sweep``: many runs of a command, from a file that names the values of its options."""
+"""``mpinet sweep``: run a command for all combinations of option values in a plan file."""
 
 from __future__ import annotations
 
@@ -36,44 +36,44 @@ MARK = "sweep.json"
 
 
 FORM = {"sweep": 1}
-"""Content of that file: the version of the folder's form."""
+"""Content of this file: the version of the folder's format."""
 
 
 NO_RUNS = {
     *("sweep", "plot", "check", "certify", "trace", "play", "verify", "reproduce", "resume"),
     *("predict", "bench", "launch", "template", "doctor", "demo"),
 }
-"""Commands whose runs are no experiments."""
+"""Commands whose runs are not experiments."""
 
 
 UNKEPT = ("ranks",)
-"""Columns that may differ from run to run."""
+"""Columns that may differ between equal runs."""
 
 
 @dataclass(frozen=True)
 class PointRun:
-    """A point, as its command takes it."""
+    """A point of the plan, with its command and options."""
 
     point: Point
     """Point of the plan."""
     function: Callable[..., Result]
     """The command's function."""
     options: Options
-    """All its options."""
+    """All options of the run."""
     key: str
-    """The point's hash."""
+    """Hash of the point."""
 
 
 def prepare(options: SweepOptions) -> Job:
-    """Read the plan, and try out what its points ask for: each once, whatever the seed."""
+    """Read the plan, and prepare each point once (not for each seed) to find errors."""
     plan = options.plan if isinstance(options.plan, Mapping) else read_plan(Path(options.plan))
     table, shard = table_of(plan), _shard(options.shard)
     folder = None if options.folder is None else Path(options.folder)
     if folder is not None:
         require_folder(folder)
     elif options.shard is not None:
-        raise UsageError("--shard does not apply without a folder, in which shards meet.")
-    # Parts of a plan may overlap: points with equal options have one key, and run once.
+        raise UsageError("--shard does not apply without --out FOLDER, which all shards share.")
+    # Parts of a plan may overlap: points with equal options share a key, and run once.
     runs = {run.key: run for run in map(_run, points_of(plan))}
     tried = set()
     for run in runs.values():
@@ -87,16 +87,16 @@ def prepare(options: SweepOptions) -> Job:
 
 
 def _run(point: Point) -> PointRun:
-    """Make a run of a point: its command's function, and all its options."""
+    """Return the run of a point: its command's function, and all options."""
     if point.command in NO_RUNS:
-        raise UsageError(f"A sweep runs experiments, and {point.command} is none.")
+        raise UsageError(f"{point.command} cannot be swept: it runs no experiment.")
     function = function_of(point.command)
     options = given(function, point.options)
     return PointRun(point, function, options, key_of(point.command, values_of(options)))
 
 
 def _try(run: PointRun) -> None:
-    """Prepare a run; what is wrong with it is reported with the point."""
+    """Prepare a run; an error names the point."""
     try:
         prepared(run.options)
     except MpinetError as error:
@@ -104,7 +104,7 @@ def _try(run: PointRun) -> None:
 
 
 def _shard(text: str | None) -> tuple[int, int]:
-    """Read ``K/N``."""
+    """Read a shard, ``K/N``."""
     if text is None:
         return 1, 1
     words = text.split("/")
@@ -114,7 +114,7 @@ def _shard(text: str | None) -> tuple[int, int]:
 
 
 def require_folder(folder: Path) -> None:
-    """Raise `FileError` unless a sweep can be kept here: a new or empty folder, or a sweep's."""
+    """Raise `FileError` unless the folder is new, empty, or a sweep's folder."""
     try:
         if not folder.exists():
             require_folder_above(folder)
@@ -125,17 +125,17 @@ def require_folder(folder: Path) -> None:
         reason = getattr(error, "strerror", None) or "is no text"
         raise FileError(f"--out {folder}: {reason}.") from None
     if names and not mark:
-        raise FileError(f"--out {folder}: it holds other things than a sweep; name a new folder.")
+        raise FileError(f"--out {folder} contains other files than a sweep: name a new folder.")
     if mark and mark != as_json(FORM):
         raise FileError(
-            f"--out {folder}: {MARK} in it is damaged, or of another version of mpinet; name a new "
+            f"--out {folder}: its {MARK} is damaged, or of another version of mpinet; name a new "
             "folder."
         )
 
 
 @dataclass(eq=False, repr=False)
 class SweepJob(Job):
-    """Points, dealt."""
+    """Points of a sweep, distributed over the ranks."""
 
     _runs: Sequence[PointRun]
     _folder: Path | None
@@ -149,7 +149,7 @@ class SweepJob(Job):
         self.unit = "points" if alone else "points of rank 0"
 
     def run(self, transport: Local, watch: Watch) -> Row:
-        """Play the points of this shard; write the tables when all points are there."""
+        """Run the points of this shard; write the tables when all points are finished."""
         from mpinet.experiments.dealing import deal
 
         share, shares = self._shard
@@ -168,7 +168,7 @@ class SweepJob(Job):
         return self._conclude(dealt, journal, len(mine))
 
     def _journal(self, transport: Local) -> Journal | None:
-        """This rank's journal in the folder, which rank 0 makes first."""
+        """Open this rank's journal in the folder, which rank 0 creates first."""
         from mpinet.experiments.journal import Journal, version_of
 
         if self._folder is None:
@@ -177,7 +177,7 @@ class SweepJob(Job):
             make_folder(self._folder)
             if not (self._folder / MARK).exists():
                 write_text(self._folder / MARK, as_json(FORM))
-        # No rank may open its journal before rank 0 has made the folder.
+        # No rank may open its journal before rank 0 has created the folder.
         transport.share(b"")
         name = f"{self._writer}rank-{transport.rank}"
         return Journal(self._folder / "journal", name, version_of(), "--out")
@@ -192,7 +192,7 @@ class SweepJob(Job):
     def _play(run: PointRun, ranks: Local) -> list[Row]:
         """Run a point, and return its rows."""
         job = prepared(run.options)
-        # A sweep goes on point by point. A point that saved its own state would write into the
+        # A sweep resumes point by point. A point that saved its own state would write into the
         # sweep's checkpoint.
         with ranks.unkept():
             result = carried_out(run.function, run.options, job, ranks, perf_counter())
@@ -203,9 +203,8 @@ class SweepJob(Job):
         ]
 
     def _conclude(self, dealt: Dealt, journal: Journal | None, share: int) -> Row:
-        """Put all points together, those that other shards have written included."""
-        # The shard that ends last finds the points of all others in the journal, and writes the
-        # table.
+        """Collect the rows of all points, including points of other shards."""
+        # The last shard finds the points of all other shards in the journal, and writes the table.
         rows = dealt.found | (journal.known()[0] if journal is not None else {})
         there = [run for run in self._runs if run.key in rows or run.key in dealt.failed]
         self.table = [
@@ -233,24 +232,24 @@ class SweepJob(Job):
         }
 
     def _write(self, folder: Path, text: str) -> None:
-        """Write the tables, and how they are drawn."""
+        """Write the tables, and the options for plots."""
         write_text(folder / "results.csv", text)
         write_text(folder / "results.json", as_json({"mpinet": __version__, "rows": self.table}))
-        # A plan that no longer has a table [plot] must not leave the former one in the folder.
+        # If a plan no longer has a table [plot], the earlier one must not stay in the folder.
         if self.plot or (folder / TABLE).exists():
             write_text(folder / TABLE, as_json(self.plot))
 
     def lasting(self, result: Row) -> Row:
-        """Return the result without the counts of points that were known before."""
+        """Return the result without the number of points known before."""
         passing = ("share", "computed", "damaged_lines")
         return {name: value for name, value in result.items() if name not in passing}
 
     def records(self, document: Row, options: Row) -> list[Row]:
-        """The rows of all points, which say themselves what was run."""
+        """Return the rows of all points, which already contain their options."""
         return self.table
 
     def shortfall(self, result: Row) -> str:
-        """Points that failed, or did not bring to its end what they should."""
+        """Return a sentence on failed or unfinished points, or an empty text."""
         if not result["failed"]:
             return ""
         first = result["failed"][0]
@@ -258,7 +257,7 @@ class SweepJob(Job):
         return f"{many} {first['point']}: {first['error']}"
 
     def show(self, result: Row) -> str:
-        """Format the counts, and the place of the table."""
+        """Format the counts, and the path of the table."""
         from mpinet.report.tables import fields
 
         shown: Row = {"points": result["points"], "computed now": result["computed"]}
@@ -267,7 +266,7 @@ class SweepJob(Job):
         if self._folder is None:
             return fields(shown)
         if result["left"]:
-            return f"{fields(shown)}\nThe table is written when the other shards are there, too."
+            return f"{fields(shown)}\nThe last shard to finish writes the table."
         told = f"{fields(shown)}\n{self._folder / 'results.csv'}"
         return f"{told}\nmpinet plot {self._folder} draws it." if self.plot else told
 
@@ -278,7 +277,7 @@ def _origin(run: PointRun) -> Row:
 
 
 def _error(rows: list[Row] | None, failure: str | None) -> str:
-    """Return the sentence on what a point did not finish; empty if it did."""
+    """Return the sentence on a point's unfinished work; empty if the point finished."""
     return failure or next((row["error"] for row in rows or () if row.get("error")), "")
 
 

@@ -1,4 +1,4 @@
-"""``mpinet template``: print batch scripts and host lists to begin with."""
+"""``mpinet template``: print a batch script or a host list as a starting point."""
 
 from __future__ import annotations
 
@@ -12,14 +12,14 @@ from mpinet.report.output import Output
 
 
 def act(options: TemplateOptions) -> int:
-    """Do it; return the exit status."""
+    """Print the template, or write it to a file; return the exit status."""
     text = template(options.name)
     output = options.output
     if output is None:
         Output(sys.stdout, "the standard output").write(text)
         return 0
     require_writable(output)
-    if output.exists():  # it may hold somebody's work
-        raise UsageError(f"{output} is there already: name a new file, or move it away.")
+    if output.exists():  # it may be the user's work
+        raise UsageError(f"{output} already exists: name a new file, or move the old one away.")
     write_text(output, text)
     return 0

@@ -1,4 +1,4 @@
-"""Options of runs in time: the network or none, what processors and links take, who is where."""
+"""Options of timed runs: network, costs of processors and links, places of processors."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ from mpinet.report.rows import Row
 
 
 def listed_stuck(operations: Sequence[Row]) -> str:
-    """Return a line for each operation that never ends, with both ends."""
+    """Return a line for each operation that never ends, with both processors."""
     lines = [
         f"  processor {one['processor']}, operation {one['operation']}{_line(one['line'])}: "
         f"{one['kind']} waits for {one['waits_for']}{_line(one['waits_line'])}"
@@ -39,28 +39,28 @@ def _line(number: int) -> str:
 
 
 class Timed(NamedTuple):
-    """Network that messages go through, and what they take."""
+    """Network and costs of a timed run."""
 
     topology: Topology | None
-    """Network; None if all pairs of processors are equally far apart."""
+    """Network; None if all pairs of processors have the same latency."""
     routing: Routing | None
     """Routing of the messages; None without a network."""
     costs: Costs
-    """Parameters of processors and links."""
+    """Costs of processors and links."""
     unit: str
-    """Unit of their times."""
+    """Time unit of the costs."""
     bytes_cost: bool = True
-    """True if a byte has a cost, which may be 0: an option, a machine or a graph's edges say it."""
+    """True if an option, a machine or a graph's edges set a cost per byte, which may be 0."""
 
     def hosting(self, processors: int) -> Topology:
-        """Return the network whose processors are hosted; without one, a complete graph's."""
-        # A machine needs processors on ranks. The complete graph's links are not used: messages
-        # take the flat latency.
+        """Return the network of the processors; without a network, a complete graph."""
+        # A machine needs processors on ranks. The complete graph's links are not used, because
+        # messages have the flat latency.
         return self.topology or open_topology(f"complete:{max(2, processors)}")
 
     @property
     def where(self) -> str:
-        """Words for it."""
+        """Network and mode in words."""
         from mpinet.machine.timed.ticks import units_of
 
         if self.topology:
@@ -68,21 +68,21 @@ class Timed(NamedTuple):
         return f"processors {self.shown(units_of(self.costs.flat, self.costs.ticks))} apart"
 
     def shown(self, time: float | Fraction) -> str:
-        """Return a time in units as a person reads it."""
+        """Format a time, given in units."""
         return readable(time, self.unit)
 
     def require_byte_cost(self, command: str, first: str) -> None:
-        """Refuse messages whose bytes would cost nothing because no option says a cost.
+        """Raise an error if bytes would cost nothing because no option sets a cost.
 
         Parameters
         ----------
         command, first : str
-            The command, and its first word, of which the sentence makes an example.
+            The command, and its first word, for the example in the error message.
 
         Raises
         ------
         UsageError
-            Nothing says what a byte costs.
+            No cost per byte is set.
         """
         if self.bytes_cost:
             return
@@ -90,17 +90,17 @@ class Timed(NamedTuple):
         if self.topology is None:
             options, machine = "--gap-byte", "loggopsim"
             here = ["--flat", "1us", *(["--processors", "64"] if command == "tune" else [])]
-        else:  # a graph that was built in Python has no name by which it is opened
+        else:  # a graph built in Python has no name
             here = ["--on", "TOPO" if isinstance(self.topology, GivenGraph) else self.topology.name]
         words = shlex.join(["mpinet", command, first, *here, "--machine", machine])
         raise UsageError(
-            f"Messages have bytes, and a byte has no cost yet: give {options} (0 is allowed) or "
-            f"--machine, as in {words}"
+            f"The cost of a byte is missing: give {options} (0 is allowed) or --machine, as in "
+            f"{words}"
         )
 
 
 def timed_of(options: TimeOptions) -> Timed:
-    """Open the network, and read what processors and links take.
+    """Open the network, and read the costs of processors and links.
 
     Raises
     ------
@@ -115,13 +115,12 @@ def timed_of(options: TimeOptions) -> Timed:
     if on is None and flat is None:
         on, flat = preset.get("on"), preset.get("flat")
     if (on is None) == (flat is None):
-        raise UsageError("Give either --on TOPO, a network, or --flat TIME, a latency without one.")
+        raise UsageError("Give a network, --on TOPO, or a latency without one, --flat TIME.")
     unit = options.unit or preset.get("unit", "ns")
     of_bytes = {"overhead_byte": options.overhead_byte, "gap_byte": options.gap_byte}
     if on is not None:
         topology = topology_named(on)
-        # Costs on a graph's edges belong to this network. They go before those of a machine by
-        # name.
+        # Costs on a graph's edges belong to this network, and override those of a named machine.
         known = preset | dict(topology.link_costs)
         costs = _costs(options, preset, known, unit, 0)
         routing = routing_of(topology, options.routing, options.seed)
@@ -130,18 +129,18 @@ def timed_of(options: TimeOptions) -> Timed:
     of_links = {"routing": options.routing, "duplex": options.duplex, "place": options.place}
     for name, value in of_links.items():
         if value not in (None, "full", "identity"):
-            raise UsageError(f"--{name} does not apply: with --flat there are no links.")
+            raise UsageError(f"--{name} does not apply with --flat, which has no links.")
     costs = _costs(options, preset, preset, unit, flat or 0)
     return Timed(None, None, costs, unit, _is_said(of_bytes, preset))
 
 
 def _is_said(given: Mapping[str, Times | None], known: Mapping[str, Any]) -> bool:
-    """Return whether any of some costs is given, or known from elsewhere."""
+    """Return True if one of some costs is given, or known from another source."""
     return any(value is not None or name in known for name, value in given.items())
 
 
 def _preset(name: str, needs_no_latency: bool) -> dict[str, Any]:
-    """Return the costs and the unit of the machine of this name.
+    """Return the costs and the unit of a named machine.
 
     Raises
     ------
@@ -149,12 +148,11 @@ def _preset(name: str, needs_no_latency: bool) -> dict[str, Any]:
         There is no such machine, or the machine has no costs of links.
     """
     machine = machine_named(name)
-    # Machines in the LogP family have one latency between any two processors, which says nothing
-    # about single links.
+    # Machines of the LogP family have a latency between any two processors, but no latency of
+    # single links.
     if not needs_no_latency and "latency" not in machine.costs:
         raise UsageError(
-            f"--machine {name} has a latency between any two processors, and none for "
-            "links: with --on give --latency, too."
+            f"--machine {name} has no latency of links: with --on also give --latency."
         )
     return {**machine.costs, "unit": machine.unit}
 
@@ -166,7 +164,7 @@ def _costs(
     unit: Unit,
     flat: Time,
 ) -> Costs:
-    """Read the costs: each as given, as the machine or the network has it, or the default."""
+    """Read the costs: each from its option, else from the machine or network, else the default."""
 
     def given(value: Time | None, name: str) -> Time:
         said: Time = preset.get(name, 0) if value is None else value
@@ -189,6 +187,6 @@ def _costs(
 
 
 def _by_class(given: Times | None, default: Any) -> Sequence[str]:
-    """Return a cost of links by class: as given, or the default."""
+    """Return a cost of links by class: the given one, or the default."""
     said = default if given is None else given
     return said if isinstance(said, tuple) else str(said).split(",")

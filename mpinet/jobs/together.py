@@ -1,4 +1,4 @@
-"""A collective of several groups at once on one fabric: their schedules in common steps."""
+"""Collectives of several groups at once on one network, interleaved in common steps."""
 
 from __future__ import annotations
 
@@ -27,16 +27,18 @@ if TYPE_CHECKING:
     from mpinet.programs.pipelines.interleaving import Party
 
 INAPPLICABLE = ("checkpoint", "routing", "schedule", "schedule_out")
-"""Options that are for one collective alone."""
+"""Options for a single collective, which do not apply to several groups."""
 
 
 def seats_of(root: Place | None, parts: list[Members]) -> list[int]:
-    """Return the root's node as each group numbers it; 0 of a collective without a root.
+    """Return the root's index among each group's members; 0 for a collective without a root.
+
+    Every group has its own root, with the same rank in the group.
 
     Raises
     ------
     NodeError
-        A group has no such rank.
+        A group lacks this rank.
     """
     from mpinet.programs.collective import require_processor
 
@@ -49,7 +51,10 @@ def seats_of(root: Place | None, parts: list[Members]) -> list[int]:
 
 
 def demands_of(collective: str, items: int, parties: list[Party], roots: list[int]) -> list[Demand]:
-    """Return what the groups do at once, each with its root in front."""
+    """Return a `Demand` for each group: its collective, processors and number of items.
+
+    The root is the first processor of its group. The other processors follow in rank order.
+    """
     from mpinet.programs.pipelines.crossings import Demand
 
     found = []
@@ -66,26 +71,26 @@ class AtOnce:
     Parameters
     ----------
     options : CollectiveOptions
-        The command's.
+        The command's options.
     fabric : Topology
         The machine's network.
     parts : list of Members
-        The fabric as each group sees it.
+        The subnetwork of each group.
 
     Raises
     ------
     UsageError
         An option does not apply.
     NodeError
-        A group has no such rank as the root's.
+        A group lacks the rank of the root.
     """
 
     def __init__(self, options: CollectiveOptions, fabric: Topology, parts: list[Members]):
         if options.command not in KINDS:
-            raise UsageError(f"--group: {options.command} is done by one group at a time.")
+            raise UsageError(f"--group: {options.command} supports one group only.")
         self._options, self._fabric, self._parts = options, fabric, parts
         if options.duplex == "half":
-            raise UsageError("--duplex half does not apply: groups at once need full duplex.")
+            raise UsageError("--duplex half does not apply to several groups at once.")
         given = values_of(options) | {"checkpoint": options.line.checkpoint}
         for name in INAPPLICABLE:
             if given.get(name):
@@ -96,13 +101,13 @@ class AtOnce:
         self._roots = seats_of(root, parts)
 
     def needs(self, share: Any) -> int:
-        """Bytes of the program; 0: not known."""
+        """Return the bytes of the program; 0 if unknown."""
         return 0
 
     once = needs
 
     def run(self, machine: Machine) -> SimpleNamespace:
-        """Find each group's schedule, interleave them, and run them (collective)."""
+        """Find each group's schedule, interleave the schedules, and run them (collective)."""
         from mpinet.programs.pipelines.crossings import joint_cut
         from mpinet.programs.pipelines.interleaving import interleaved
         from mpinet.programs.pipelines.switching import COPY
@@ -118,14 +123,14 @@ class AtOnce:
             for part, root in zip(self._parts, self._roots, strict=True)
         ]
         tables = interleaved(fabric, model, parties)
-        # `run` combines contributions where timetables say so. Without a reduction none is
+        # `run` combines contributions as timetables demand. Without a reduction nothing is
         # combined, and any operator serves.
         operator = options.operator if isinstance(options, ReductionOptions) else "sum"
         spent, sets = run(machine, parties, tables, options.seed, operator)
         demands = demands_of(collective, items, parties, self._roots)
         bound = max(one.bound for one in parties)
-        # Groups share links. What all of them send over one cut may take more steps than the
-        # slowest group alone.
+        # Groups share links. The joint demand of all groups across one cut may need more steps than
+        # the slowest group alone.
         bound = max(bound, joint_cut(fabric, model.send == 1, demands)[0])
         short = [held.short() for held in sets]
         hidden = COLLECTIVES[collective].hides
@@ -138,14 +143,14 @@ class AtOnce:
             correct=not any(short),
             informed=sum(part.hosts for part in self._parts) - sum(short),
             items=None if hidden else items,
-            # A document has room for one value, so the first group stands for all.
+            # A document has room for a single value: the first group represents all.
             value=sets[0].value(self._roots[0], 0) if KINDS[collective].adds else None,
             skipped=(),
             groups=self._alone(parties),
         )
 
     def _alone(self, parties: list[Party]) -> list[dict[str, Any]]:
-        """Return what each group takes alone."""
+        """Return each group's algorithm, steps and bound when it runs alone."""
         return [
             {
                 "group": part.name.partition("group=")[2].partition(",")[0],

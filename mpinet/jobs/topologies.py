@@ -1,4 +1,4 @@
-"""``mpinet topologies``: list the networks that can be named."""
+"""``mpinet topologies``: list the network families."""
 
 from __future__ import annotations
 
@@ -17,20 +17,20 @@ from mpinet.report.rows import Row
 from mpinet.report.tables import fields, table
 
 MINIMISED = ("diameter", "average")
-"""Measures by which the network of a family is chosen."""
+"""Measures that select the network of a family."""
 
 
 TERMINAL = 80
-"""Columns that every terminal has."""
+"""Smallest width of a terminal, in columns."""
 
 
 def prepare(options: TopologiesOptions) -> Job:
-    """Look the family up, where one is named."""
+    """Look up the named family or all families, and return the job."""
     name = options.family and options.family.partition(":")[0]
     chosen = families() if name is None else [family_of(name)]
     if options.size is None:
         if options.degree is not None:
-            raise UsageError("--degree limits what --size lists.")
+            raise UsageError("--degree applies only with --size.")
         return Topologies(chosen)
     degree = None if options.degree is None else most_degree(options.degree)
     return FamilyList([member.name for member in chosen], range_of(options.size), degree)
@@ -43,21 +43,21 @@ class Topologies(Job):
     _chosen: list[Family]
 
     def run(self, transport: Local, watch: Watch) -> list[Family]:
-        """List the families."""
+        """Return the listed families."""
         return self._chosen
 
     def show(self, result: list[Row]) -> str:
-        """Format a line per family; all that is known if there is one alone."""
+        """Format one line per family, or all details of a single family."""
         if len(result) == 1:
             return fields(result[0] | _more(result[0]["example"]), width=TERMINAL)
         columns = ("name", "parameters", "example", "paper")
         rows = [[row[name] for name in columns] for row in result]
-        more = "'mpinet topologies NAME' tells a family's ranges, and where it is specified."
+        more = "'mpinet topologies NAME' shows a family's ranges and its specification."
         return f"{table(rows, columns, width=TERMINAL)}\n\n{more}"
 
 
 def _more(example: str) -> Row:
-    """Return more lines about a family, from one of its networks."""
+    """Return more details of a family, from one of its networks."""
     from mpinet.claims.ledger import PAPERS, select
 
     network = open_topology(example)
@@ -67,7 +67,7 @@ def _more(example: str) -> Row:
         "about": about(type(network)),
         **{title: ", ".join(names) for title, names in network.listed_routings.items()},
         "broadcasts": ", ".join(network.schedules(0)),
-        "claims": f"{claims} of the paper's: mpinet verify {rooms[0]}" if claims else "",
+        "claims": f"{claims} of the paper: mpinet verify {rooms[0]}" if claims else "",
         "picture": f"mpinet draw {example} -o {network.family}.svg",
     }
     return {name: value for name, value in entries.items() if value}
@@ -79,13 +79,13 @@ def about(family: type[Topology]) -> str:
 
 
 def _short(text: str, most: int) -> str:
-    """Return a text's beginning, if all of it takes too much room."""
+    """Return a text, shortened if it is too long."""
     return text if len(text) <= most else f"{text[: most - 3].rstrip()} .."
 
 
 @dataclass(eq=False, repr=False)
 class FamilyList(Job):
-    """List of the networks of a given size with the least diameter, one per family."""
+    """List of the networks of a given size with the smallest diameter, one per family."""
 
     unit = "families"
 
@@ -94,7 +94,7 @@ class FamilyList(Job):
     _degree: int | None
 
     def run(self, transport: Local, watch: Watch) -> list[Row]:
-        """Measure family after family."""
+        """Measure the networks of all families, and return the best one of each."""
         rows: list[Row] = []
         for done, name in enumerate(self._names):
             watch(done, len(self._names))
@@ -111,7 +111,7 @@ class FamilyList(Job):
         """Format a line per family."""
         low, high = self._sizes
         if not result:
-            return f"no family has a network of {low}..{high} processors and such a degree"
+            return f"no family has a network of {low}..{high} processors and this degree"
         columns = ("degree", "diameter")
         rows = [
             [row["name"], _short(row["topology"], 24), *(row[name] for name in columns)]

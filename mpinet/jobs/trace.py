@@ -1,4 +1,4 @@
-"""``mpinet trace``: write a recording as another program's trace file."""
+"""``mpinet trace``: convert a recording to the trace format of another program."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from mpinet.report.rows import Row
 
 
 def prepare(options: TraceOptions) -> Job:
-    """Check the name of the trace file."""
+    """Check the name of the trace file, and return the job."""
     from mpinet.report.traces import KINDS
 
     output = Path(options.output)

@@ -1,4 +1,4 @@
-"""``mpinet tune``: which algorithm of a collective takes least time, for which size."""
+"""``mpinet tune``: find the fastest algorithm of a collective for each message size."""
 
 from __future__ import annotations
 
@@ -13,13 +13,13 @@ from mpinet.commands.job import Job, Watch
 from mpinet.commands.optionrecords import Several
 from mpinet.commands.tune import TuneOptions
 from mpinet.errors import UsageError
-from mpinet.jobs.plots import require_plot, shown_times, write_curves
+from mpinet.jobs.plots import require_plot, write_curves
 from mpinet.jobs.timing import Timed, timed_of
 from mpinet.machine.timed.ticks import in_units
 from mpinet.machine.transport import Local
 from mpinet.programs.messages.bounds import CollectivePromise, lower_bound
 from mpinet.programs.messages.textbook import ALGORITHMS
-from mpinet.report.curves import Curve, Dot
+from mpinet.report.curves import BOUND, Curve, Dot
 from mpinet.report.rows import Row
 from mpinet.report.tables import table
 
@@ -31,18 +31,18 @@ FACTOR = 10
 
 
 def prepare(options: TuneOptions) -> Job:
-    """Read the sizes, and which algorithms there are."""
+    """Read the sizes, find the algorithms, and return the job."""
     import numpy as np
 
     from mpinet.programs.messages.placing import places_of
 
     require_plot(options.plot)
     timed = timed_of(options)
-    # The demand is for some processors of the network, which may have more.
+    # The demand may cover only some of the network's processors.
     count = options.processors
     if count is None:
         if timed.topology is None:
-            raise UsageError("--flat has no processors of its own: give --processors P.")
+            raise UsageError("--flat has no number of processors: give --processors P.")
         count = timed.topology.hosts
     if not 1 <= count <= 1 << 20:
         raise UsageError(f"--processors is 1..2^20, not {count}.")
@@ -62,12 +62,12 @@ def prepare(options: TuneOptions) -> Job:
 
 
 def sizes_of(text: str | int) -> list[int]:
-    """Read sizes: ``1kB,1MB``, or ``1..1GB`` with every power of ten between.
+    """Read sizes: ``1kB,1MB``, or ``1..1GB`` with every power of ten between the ends.
 
     Raises
     ------
     UsageError
-        They are no sizes.
+        A word is not a size.
 
     Examples
     --------
@@ -79,7 +79,7 @@ def sizes_of(text: str | int) -> list[int]:
         first, dots, last = part.partition("..")
         least, most = bytes_of(first), bytes_of(last if dots else first)
         if most < least:
-            raise UsageError(f"--bytes: {quoted(part)} ends before it begins.")
+            raise UsageError(f"--bytes: the end of {quoted(part)} is below its beginning.")
         power = 1
         sizes.append(least)
         while power < most:
@@ -89,41 +89,35 @@ def sizes_of(text: str | int) -> list[int]:
         if most > least:
             sizes.append(most)
     if len(sizes) > MOST_SIZES:
-        raise UsageError(f"--bytes: {len(sizes)} sizes are more than {MOST_SIZES}.")
+        raise UsageError(f"--bytes: give at most {MOST_SIZES} sizes, not {len(sizes)}.")
     return sizes
 
 
 def draw_times(
     points: Mapping[str, Mapping[int, float]], title: str, unit: str, file: Path
 ) -> None:
-    """Draw times over bytes, both by powers of ten; the file's ending says how."""
-    times = (time for each in points.values() for time in each.values())
-    shown, factor = shown_times(filter(None, times), unit)
-
-    def dot(size: int, time: float) -> Dot:
-        value = float(Fraction(time) * factor)
-        return Dot(size, value, value, value, 1)
-
+    """Draw times over bytes on logarithmic axes, in the format of the file's ending."""
     curves = [
-        Curve(title, name, [dot(*point) for point in each.items()]) for name, each in points.items()
+        Curve(title, name, [Dot(x, y := float(Fraction(t)), y, y, 1) for x, t in each.items()])
+        for name, each in points.items()
     ]
-    write_curves(file, curves, ("bytes", f"time in {shown}"), log="xy")
+    write_curves(file, curves, ("bytes", "time"), log="xy", units=("B", unit))
 
 
 def _names(given: str | Several[str] | None, known: Iterable[str]) -> list[str] | None:
-    """Return the algorithms that were asked for; None: all."""
+    """Return the requested algorithms; None: all."""
     if given is None:
         return None
     names = given.split(",") if isinstance(given, str) else [*given]
     for name in names:
         if name not in known:
-            raise UsageError(f"--algorithms: there are {', '.join(known)}, not {quoted(name)}.")
+            raise UsageError(f"--algorithms: choose from {', '.join(known)}, not {quoted(name)}.")
     return names
 
 
 @dataclass(eq=False, repr=False)
 class Tune(Job):
-    """A collective by all its algorithms, at some sizes."""
+    """All algorithms of a collective, at several sizes."""
 
     unit = "runs"
 
@@ -139,7 +133,7 @@ class Tune(Job):
 
     @property
     def title(self) -> str:
-        """Name of the run in sentences."""
+        """Name of the run in messages."""
         return f"{self._options.collective} by its algorithms"
 
     def run(self, transport: Local, watch: Watch) -> list[Row]:
@@ -168,16 +162,16 @@ class Tune(Job):
     has_curves = True
 
     def plotted(self, result: list[Row], file: Path) -> None:
-        """Draw time over bytes, both by powers of ten, and the bound."""
+        """Draw time over bytes on logarithmic axes, with the bound."""
         points: dict[str, dict[int, float]] = {}
         for row in result:
             points.setdefault(row["algorithm"], {})[row["bytes"]] = row["time"]
-        points["lower bound"] = {row["bytes"]: row["lower_bound"] for row in result}
+        points[BOUND] = {row["bytes"]: row["lower_bound"] for row in result}
         title = f"{self._options.collective} on {self._timed.where}"
         draw_times(points, title, self._timed.unit, file)
 
     def _times(self, demand: CollectivePromise, transport: Local) -> dict[str, int]:
-        """Return the time of each algorithm; those for powers of two only where they apply."""
+        """Return the time of each algorithm that supports the number of processors."""
         from mpinet.jobs.replay import played
         from mpinet.programs.messages.named import made
 
@@ -186,14 +180,13 @@ class Tune(Job):
         for name in self._names or ALGORITHMS[demand.collective]:
             try:
                 what = made(demand.collective, name, demand.size, count, self._segment)
-            # Some algorithms are for powers of two alone. By default they are left out elsewhere;
-            # one that is named is refused.
+            # Some algorithms need a power of two. For further numbers of processors, the default
+            # leaves these algorithms out, and a named algorithm raises an error.
             except UsageError:
                 if self._names is not None or not count & (count - 1):
                     raise
                 continue
-            # Processors at their own numbers need no placing, so that a regular program stays one
-            # script.
+            # The identity needs no placement, and keeps a regular program as one script.
             places = None if identity else demand.places
             found, _ = played(
                 self._timed, what.program, places, self._options, transport, lambda *done: None
@@ -202,7 +195,7 @@ class Tune(Job):
         return times
 
     def show(self, result: list[Row]) -> str:
-        """Format a line per size: the times of all algorithms, the best one, the bound."""
+        """Format one line per size: the times of all algorithms, the best one, and the bound."""
         names = [*dict.fromkeys(row["algorithm"] for row in result)]
         sizes = [*dict.fromkeys(row["bytes"] for row in result)]
         lines, shown = [], self._timed.shown

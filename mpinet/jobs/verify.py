@@ -1,4 +1,4 @@
-"""``mpinet verify``: judge the papers' claims, or a user's own, by measurements."""
+"""``mpinet verify``: test claims of the papers, or your own claims, by measurements."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ from mpinet.report.tables import cell_text, table
 
 
 def prepare(options: VerifyOptions) -> Job:
-    """Find the claims; refuse options that would have no effect."""
+    """Find the claims, reject options without effect, and return the job."""
     from mpinet.base.files import require_writable
     from mpinet.claims.ledger import select
 
@@ -42,7 +42,7 @@ def prepare(options: VerifyOptions) -> Job:
         ]
         return Listing(rows, {"claim": "id", "place": "place", "statement": "statement"})
     if options.at and options.budget:
-        raise UsageError("--budget does not apply with --at, which looks at the full grids.")
+        raise UsageError("--budget does not apply with --at, which uses the full grids.")
     if options.independent is not None:
         if options.html is not None:
             raise UsageError("--html does not apply with --independent, which makes no page.")
@@ -53,25 +53,25 @@ def prepare(options: VerifyOptions) -> Job:
 
 
 def _given(options: VerifyOptions, *names: str) -> list[str]:
-    """Return those of the named options that were given, and a checkpoint."""
-    # A checkpoint is an option of the command line alone, so the record has no field for it.
+    """Return the given names of options that the user has set, and a checkpoint."""
+    # A checkpoint is an option of the command line only. The record has no field for a checkpoint.
     saved = ["checkpoint"] if options.line.checkpoint is not None else []
     return [*changed(options, *names), *saved]
 
 
 def _shown_again(options: VerifyOptions, document: Path) -> Job:
-    """The job that shows a result file; refuse options that would have no effect."""
+    """Return the job that prints a result file; raise an error for options without effect."""
     from mpinet.report.ledger.reading import read_document
 
     if options.claims:
-        raise UsageError("--from FILE.json shows the claims of the file: name none.")
+        raise UsageError("--from FILE.json prints the claims of the file: name no claims.")
     for option in _given(options, "budget", "at", "journal", "independent", "list"):
-        raise UsageError(f"--{option} does not apply with --from, which measures nothing.")
+        raise UsageError(f"--{option} does not apply with --from, which makes no measurements.")
     return Again(options, read_document(document))
 
 
 def _arguments(typed: Sequence[str]) -> dict[str, str]:
-    """Read ``NAME=VALUE`` words."""
+    """Read words of the form ``NAME=VALUE``."""
     found: dict[str, str] = {}
     for word in typed:
         name, equals, value = word.partition("=")
@@ -82,7 +82,7 @@ def _arguments(typed: Sequence[str]) -> dict[str, str]:
 
 
 def shows_colours() -> bool:
-    """Tell if standard output is a person's terminal; a launcher may give ranks one of its own."""
+    """Return True if standard output is a user's terminal, not one of a launcher."""
     terminal = sys.stdout is not None and sys.stdout.isatty()
     return terminal and not is_launched() and "NO_COLOR" not in os.environ
 
@@ -93,24 +93,24 @@ LISTED = ("id", "paper", "place", "statement", "relation")
 
 @dataclass(eq=False, repr=False)
 class VerdictLedger(Job):
-    """Verdicts, shown in a terminal and as a page."""
+    """Verdicts, printed in a terminal and as a web page."""
 
     _options: VerifyOptions
 
     def show(self, result: list[Row]) -> str:
-        """The ledger, by paper."""
+        """Format the verdicts by paper."""
         from mpinet.report.ledger.terminal import ledger
 
         return ledger(result, coloured=shows_colours())
 
     def summary(self, result: list[Row]) -> dict[str, Any]:
-        """The counts of every paper."""
+        """Return the number of verdicts of each kind, by paper."""
         from mpinet.claims.summary import summary
 
         return summary(result)
 
     def publish(self, document: dict[str, Any]) -> None:
-        """Write the page."""
+        """Write the web page."""
         if self._options.html is not None:
             from mpinet.report.ledger.page import write_page
 
@@ -119,7 +119,7 @@ class VerdictLedger(Job):
 
 @dataclass(eq=False, repr=False)
 class Verify(VerdictLedger):
-    """Claims, judged."""
+    """Claims to test."""
 
     unit = "tests of rank 0"
 
@@ -127,7 +127,7 @@ class Verify(VerdictLedger):
     _at: dict[str, str]
 
     def run(self, transport: Local, watch: Watch) -> list[Verdict]:
-        """Test every claim at its points."""
+        """Test every claim at its points, and return the verdicts."""
         from mpinet.claims.verify import verify
         from mpinet.experiments.journal import Journal, version_of
 
@@ -135,7 +135,7 @@ class Verify(VerdictLedger):
         files = [name for name in options.claims if name.endswith(".py")]
         journal = None
         folder = options.journal
-        # The journal of finished points is all that a checkpoint of a verification has to keep.
+        # A checkpoint of a verification needs only the journal of finished points.
         if folder is None and transport.keeper is not None:
             folder = transport.keeper.journal
         if folder is not None:
@@ -146,17 +146,17 @@ class Verify(VerdictLedger):
         return verify(self._claims, budget, transport, self._at, journal, source, watch)
 
     def lasting(self, result: list[Verdict]) -> list[Row]:
-        """The verdicts' fields of the digest."""
+        """Return the fields of the verdicts that the digest covers."""
         return [lasting(asdict(verdict)) for verdict in result]
 
     def status(self, result: list[Verdict]) -> int:
-        """1 if a measurement failed: then not every claim has been evaluated."""
+        """Return 1 if a measurement failed, because then a claim has no verdict."""
         return int(any(verdict.verdict == "error" for verdict in result))
 
 
 @dataclass(eq=False, repr=False)
 class SideBySide(Job):
-    """Claims, judged here and by a program that shares nothing with this one."""
+    """Claims to test by mpinet and by an independent program."""
 
     unit = Verify.unit
 
@@ -166,13 +166,13 @@ class SideBySide(Job):
     _at: dict[str, str]
 
     def run(self, transport: Local, watch: Watch) -> list[Row]:
-        """Ask the program on rank 0, and test the claims that it knows at their points."""
+        """Run the program on rank 0, and test its claims at its points."""
         answers = self._answers(transport)
         known = [claim for claim in self._claims if claim.id in answers]
         if not known:
             raise UsageError(f"{self._program} knows none of these claims.")
-        # Both programs' values are compared point by point, so all are kept here. The document
-        # shows only those that claims keep.
+        # Both programs' values are compared point by point. All values are therefore kept here, but
+        # the document shows only values kept by claims.
         shown = {claim.id for claim in known if claim.kept}
         kept = [replace(claim, kept=True) for claim in known]
         rows = []
@@ -182,9 +182,9 @@ class SideBySide(Job):
         return rows
 
     def _answers(self, transport: Local) -> dict[str, Any]:
-        """Answers of the program, as rank 0 has heard them (collective)."""
-        # One rank starts the other program. Its refusal travels as an answer, so that all ranks
-        # raise the same error.
+        """Return the program's answers, which rank 0 has read (collective)."""
+        # One rank starts the second program. An error of this rank is sent as an answer, and all
+        # ranks raise the same error.
         heard: dict[str, Any] = {}
         if transport.rank == 0:
             try:
@@ -198,7 +198,7 @@ class SideBySide(Job):
         return answers
 
     def show(self, result: list[Row]) -> str:
-        """Format a line per claim, then the points that differ."""
+        """Format one line per claim, then the points that differ."""
         said = [(row, row["independent"]) for row in result]
         lines = [
             [row["id"], row["verdict"], other["verdict"], other["points"], len(other["differing"])]
@@ -215,11 +215,11 @@ class SideBySide(Job):
         return "\n".join([table(lines, heading), *points, f"{agree} of {len(said)} agree"])
 
     def lasting(self, result: list[Row]) -> list[Row]:
-        """The rows' fields of the digest."""
+        """Return the fields of the rows that the digest covers."""
         return [lasting(row) for row in result]
 
     def status(self, result: list[Row]) -> int:
-        """1 if anything differs."""
+        """Return 1 if a verdict or value differs."""
         return int(not all(row["independent"]["agrees"] for row in result))
 
 
@@ -235,13 +235,13 @@ class Again(VerdictLedger):
         return rows
 
     def lasting(self, result: list[Row]) -> list[Row]:
-        """The verdicts' fields of the digest."""
+        """Return the fields of the verdicts that the digest covers."""
         return [lasting(row) for row in result]
 
     def publish(self, document: dict[str, Any]) -> None:
-        """Write the page of the run that measured."""
+        """Write the web page of the earlier run."""
         super().publish({**self._document, "summary": document["summary"]})
 
     def status(self, result: list[Row]) -> int:
-        """1 if a measurement failed, as when it was made."""
+        """Return 1 if a measurement of the earlier run failed."""
         return int(any(row["verdict"] == "error" for row in result))
