@@ -1,7 +1,7 @@
-"""The command line: ``mpinet COMMAND ..``, a file per command.
+"""The command line: ``mpinet COMMAND ..``, with one file per command.
 
-A command's module is imported when the command is typed, so that ``--help`` answers at once; wrong
-usage is found before any MPI work starts, and rank 0 alone prints.
+A command's module is imported only when the command is typed, which keeps ``--help`` fast. Wrong
+usage is reported before any MPI work starts, and only rank 0 prints.
 """
 
 from __future__ import annotations
@@ -15,20 +15,21 @@ from mpinet.cli.signals import Signals, hold, release
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
-    """Run the command line and end the process with its exit status.
+    """Run the command line and end the process with the command's exit status.
 
     Parameters
     ----------
     arguments : sequence of str, optional
-        Default: what was typed.
+        The words after ``mpinet``; default: the words that were typed.
     """
     if arguments is None:
-        # Python may start anew here, for a known seed of hashes. Signals wait until the new process
-        # can note them.
+        # Python may restart here with a fixed hash seed. Signals stay blocked until the new process
+        # can record them.
         settle(sys.argv[1:], is_launched(), hold)
     signals = Signals()
     release()
-    # These imports take seconds on a busy host. A signal that comes meanwhile is noted already.
+    # These imports take seconds on a busy host. A signal that arrives in this time is already
+    # recorded.
     from mpinet.base.roomy import roomy
     from mpinet.cli.commands import complete
     from mpinet.cli.session import CommandSession, leave

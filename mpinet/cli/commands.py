@@ -1,4 +1,4 @@
-"""Reading of what was typed: the words become the record of a command's options."""
+"""Parse the typed words into the record of a command's options."""
 
 from __future__ import annotations
 
@@ -19,12 +19,18 @@ from mpinet.commands.signature import signature_of
 
 
 def parse(typed: Sequence[str]) -> Options:
-    """Parse the typed words; raise `SystemExit` with status 2 if they are wrong, 0 after help."""
+    """Parse the typed words into an options record.
+
+    Raises
+    ------
+    SystemExit
+        Status 2 if the words are wrong, status 0 after help.
+    """
     return read(typed)[1]
 
 
 def read(typed: Sequence[str]) -> tuple[list[str], Options]:
-    """Parse the typed words, as `parse` does; return them under the command's own name, too."""
+    """Parse the typed words as `parse` does; return the normalised words and the options record."""
     typed = _under_own_name(typed)
     values = _parsed(typed)
     form = form_in(values)
@@ -35,7 +41,7 @@ def read(typed: Sequence[str]) -> tuple[list[str], Options]:
 
 
 def _record_of(values: dict[str, Any]) -> Options:
-    """Make the record of a command's options, and the record of the command that it plays."""
+    """Make the options record of a command, and for `predict` of the played command."""
     said = signature_of(function_of(values["command"]))
     if said.is_onward:
         played = signature_of(function_of(values[said.options[0].name]))
@@ -44,7 +50,7 @@ def _record_of(values: dict[str, Any]) -> Options:
 
 
 def _under_own_name(typed: Sequence[str]) -> list[str]:
-    """Return the words with the command's own name; ``help COMMAND`` is ``COMMAND --help``."""
+    """Replace an alias by the command's name, and ``help COMMAND`` by ``COMMAND --help``."""
     words = [word for word in typed if not word.startswith("-")]
     if words == ["help", "common"]:
         _common()
@@ -57,12 +63,12 @@ def _under_own_name(typed: Sequence[str]) -> list[str]:
 
 
 def _parsed(typed: Sequence[str], form: CommandForm | None = None) -> dict[str, Any]:
-    """Parse the typed words, which are those of another command if they were in a form.
+    """Parse the typed words; ``form`` is the form that was replaced by another command, if any.
 
     Returns
     -------
     dict
-        The values by the names of options.
+        The values by option name.
     """
     words = [word for word in typed if not word.startswith("-")]
     parser = parser_of(_command_in(words))
@@ -70,7 +76,7 @@ def _parsed(typed: Sequence[str], form: CommandForm | None = None) -> dict[str, 
         parser.error(_unknown(words[0]))
     parsed, unread = parser.parse_known_args(_with_format(typed))
     values = vars(parsed)
-    for end in ("source", "target"):  # argparse leaves what may stand by place after an option
+    for end in ("source", "target"):  # argparse leaves them unread after an option
         if values.get(end, "") is None and unread and not unread[0].startswith("-"):
             values[end] = unread.pop(0)
     if unread:
@@ -79,16 +85,18 @@ def _parsed(typed: Sequence[str], form: CommandForm | None = None) -> dict[str, 
 
 
 def _common() -> NoReturn:
-    """Show the options that most commands have, and exit."""
+    """Print the options that most commands share, and exit."""
     parser = Parser(prog="mpinet COMMAND", add_help=False, usage="mpinet COMMAND .. [options]")
-    parser.description = "Options of most commands; a command's help ends with those it takes."
+    parser.description = (
+        "Options of most commands. The last line of a command's help names its common options."
+    )
     add_common(parser)
     parser.print_help()
     parser.exit()
 
 
 def _unread(command: str, words: Sequence[str], form: CommandForm | None) -> str:
-    """Return a sentence on words that a command does not take."""
+    """Return the error sentence for words that a command does not accept."""
     word = words[0].partition("=")[0].replace("--progress-as", "--progress")
     if form is not None:
         return f"{quoted(word)[1:-1]} does not apply with {form.typed}: mpinet {command} lacks it."
@@ -98,14 +106,14 @@ def _unread(command: str, words: Sequence[str], form: CommandForm | None) -> str
 
 
 def _command_in(words: Sequence[str]) -> str | None:
-    """Return the command, of one word or two, with which the words begin."""
+    """Return the command (one or two words) at the beginning of the words, or None."""
     return next((c for c in (" ".join(words[:2]), *words[:1]) if c in COMMANDS), None)
 
 
 def _with_format(typed: Sequence[str]) -> list[str]:
-    """Join ``--progress json`` to one word, because the option alone has no value.
+    """Join ``--progress json`` to one word, because argparse knows ``--progress`` as a flag.
 
-    Where a program's or script's own words begin nothing is changed.
+    The words of a script or program are not changed.
     """
     words = list(typed)
     for at, word in enumerate(words):
@@ -119,11 +127,12 @@ def _with_format(typed: Sequence[str]) -> list[str]:
 
 
 def complete() -> None:
-    """Answer a shell's request for completions and exit; return if there is none.
+    """Answer a shell's completion request and exit; return at once if no shell asks.
 
-    The shell knows whom to ask by ``eval "$(register-python-argcomplete mpinet)"``.
+    ``eval "$(register-python-argcomplete mpinet)"`` registers the command with the shell.
     """
-    # Every start passes here: argcomplete is imported only for a shell that asks.
+    # This code runs at every start, so argcomplete is imported only if a shell asks for
+    # completions.
     if "_ARGCOMPLETE" not in os.environ:
         return
     try:
@@ -135,5 +144,5 @@ def complete() -> None:
 
 
 def _unknown(word: str) -> str:
-    said = hint(word, [*COMMANDS, *ALIASES], after="'mpinet --help' lists them all.")
+    said = hint(word, [*COMMANDS, *ALIASES], after="'mpinet --help' lists all commands.")
     return f"there is no command {quoted(word)}: {said}"

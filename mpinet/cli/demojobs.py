@@ -1,4 +1,4 @@
-"""The jobs of ``mpinet demo``, on every rank of one job: ``python -m mpinet.cli.demojobs``."""
+"""Run the jobs of ``mpinet demo`` in one launch: ``python -m mpinet.cli.demojobs``."""
 
 from __future__ import annotations
 
@@ -9,8 +9,8 @@ from mpinet.launching.demo import JOBS
 
 
 def main() -> int:
-    """Run the jobs as commands do; rank 0 prints the document of each as soon as it is there."""
-    # One start of MPI and of Python serves all: they take longer than the jobs.
+    """Run each demo job as a command; rank 0 prints each result document when the job ends."""
+    # All jobs share one start of MPI and Python, because starting takes longer than the jobs.
     return max(CommandSession([*job.arguments.split(), "--json"]).run() for job in JOBS)
 
 

@@ -1,7 +1,7 @@
-"""Forms of commands that are other commands: ``show TOPO --node NODE`` is ``neighbors TOPO NODE``.
+"""Command forms for another command, such as ``show --node`` for ``neighbors``.
 
-The command line alone has them: the words become those of the other command before these are
-read, so that result, document and digest are the other command's.
+Forms exist only on the command line. The words are rewritten before parsing, so result, document
+and digest come from the replacing command.
 """
 
 from __future__ import annotations
@@ -13,14 +13,14 @@ from mpinet.errors import UsageError
 
 
 class CommandForm(NamedTuple):
-    """Form of a command that is another command."""
+    """Form of a command that stands for another command."""
 
     command: str
-    """The other command."""
+    """Name of the command that runs."""
     options: tuple[str, ...]
-    """Options of the command line that make this form."""
+    """Options whose presence selects this form."""
     typed: str
-    """Name of these options in sentences."""
+    """Text that names these options in error messages."""
 
 
 FORMS = {
@@ -28,16 +28,16 @@ FORMS = {
     "route": CommandForm("path", ("source", "target"), "SRC DST"),
     "ascend": CommandForm("descend", ("down",), "--down"),
 }
-"""Forms by the commands that have them."""
+"""Forms by the name of the typed command."""
 
 
 def form_in(values: Mapping[str, Any]) -> CommandForm | None:
-    """Return the form that was typed, if one was.
+    """Return the form selected by the parsed values; None for an ordinary command.
 
     Raises
     ------
     UsageError
-        A message has one end alone, or a rank is to be played of what runs on none.
+        SRC is given without DST, or ``predict`` plays a form without a machine.
     """
     form = FORMS.get(_played(values))
     if form is None:
@@ -45,23 +45,23 @@ def form_in(values: Mapping[str, Any]) -> CommandForm | None:
     own = [values[name] for name in form.options]
     if not any(value not in (None, False) for value in own):
         return None
-    # argparse knows no two words that are given together or not at all.
+    # argparse has no rule for two words that must be given together.
     if None in own:
         raise UsageError(
-            "The way of one message has two ends, as in: "
+            "The route of one message needs SRC and DST, as in: "
             f"mpinet route {values['topology']} {values['source']} DST"
         )
     if form.command == "path" and values["command"] != "route":
         ends = f"{values['topology']} {values['source']} {values['target']}"
         raise UsageError(
-            f"{values['command']} plays a rank of a machine, and the way of one message needs "
-            f"none: mpinet path {ends} tells it."
+            f"{values['command']} plays a rank of a machine, but the route of one message needs no "
+            f"machine: use mpinet path {ends}."
         )
     return form
 
 
 def reworded(typed: Sequence[str], values: Mapping[str, Any], form: CommandForm) -> list[str]:
-    """Return the words of the other command for those of a form."""
+    """Return the typed words, rewritten for the command that the form stands for."""
     at = typed.index(_played(values))
     words = [*typed[:at], form.command]
     rest = iter(typed[at + 1 :])
@@ -74,6 +74,6 @@ def reworded(typed: Sequence[str], values: Mapping[str, Any], form: CommandForm)
 
 
 def _played(values: Mapping[str, Any]) -> str:
-    """Return the command whose options these are: of ``predict``, the one that it plays."""
+    """Return the owner of the options: the command, or for ``predict`` the played command."""
     played: str = values.get("predicted", values["command"])
     return played

@@ -1,4 +1,4 @@
-"""The text of ``--help``: examples first, a command's own options, where the others are told."""
+"""Make the text of ``--help``: examples, options in groups, names of common options."""
 
 from __future__ import annotations
 
@@ -16,13 +16,13 @@ from mpinet.base.numerals import quoted
 from mpinet.commands.catalogue import ALIASES, GROUPS, MODULES, VERBS
 
 WIDTH = 98
-"""Characters of a line."""
+"""Line width of the help, in characters."""
 
 EXAMPLE = re.compile(r"``(mpinet [^`]+)``")
 
 
 def examples(doc: str) -> list[str]:
-    r"""Return the command lines in a docstring's section Examples.
+    r"""Return the command lines in the Examples section of a docstring.
 
     Examples
     --------
@@ -34,7 +34,7 @@ def examples(doc: str) -> list[str]:
 
 
 def first_example(command: str) -> str:
-    """Return the first example of a command, whose module is read but not imported."""
+    """Return the first example of a command by reading the module's source, without an import."""
     found = find_spec(f"mpinet.commands.{MODULES.get(command, command)}")
     assert found is not None and found.origin is not None
     tree = ast.parse(Path(found.origin).read_text(encoding="utf-8"))
@@ -47,33 +47,34 @@ def first_example(command: str) -> str:
 
 
 class Parser(argparse.ArgumentParser):
-    """An argument parser whose options must be spelled out, and whose help begins with examples."""
+    """Argument parser without abbreviated options, whose help begins with examples."""
 
     def __init__(self, **settings: object):
-        # An abbreviation in a user's script would mean another option as soon as one with the same
+        # An abbreviation in a user's script would change its meaning when an option with the same
         # beginning is added.
         settings.setdefault("allow_abbrev", False)
         super().__init__(**settings)  # type: ignore[arg-type]
         self.examples: list[str] = []
-        """Command lines that the help begins with; the first one stands below errors, too."""
+        """Command lines at the top of the help; the first one also appears in error messages."""
         self.reproach: Callable[[argparse.ArgumentParser, Sequence[str], list[str]], str | None]
-        """Returns a better sentence on missing options than their names, from the words typed."""
+        """Returns a better error sentence for missing options, given the typed words; None if it
+        has none."""
         self.reproach = lambda parser, words, missing: None
         self._typed: Sequence[str] = ()
 
     def parse_known_args(self, args: Any = None, namespace: Any = None) -> Any:
-        """Parse the words, and keep them for an error's sentence."""
+        """Parse the words, and keep a copy for error messages."""
         self._typed = list(args or ())
         return super().parse_known_args(args, namespace)
 
     def _get_values(self, action: argparse.Action, arg_strings: list[str]) -> Any:
-        """Read an option's value; ``--play=--`` would become a list without any."""
+        """Read an option's value; reject ``--``, which argparse would read as an empty list."""
         if action.option_strings and action.nargs is None and arg_strings == ["--"]:
             raise argparse.ArgumentError(action, "expected one argument, not --")
         return super()._get_values(action, arg_strings)
 
     def _check_value(self, action: argparse.Action, value: Any) -> None:
-        """Refuse what is no choice, with the one that may have been meant."""
+        """Raise an error for a value outside the choices, and suggest the closest choice."""
         if action.choices is not None and value not in action.choices:
             choices = [str(choice) for choice in action.choices]
             said = f"invalid choice: {quoted(str(value))} (choose from {', '.join(choices)})"
@@ -84,7 +85,7 @@ class Parser(argparse.ArgumentParser):
             raise argparse.ArgumentError(action, f"{said}{': ' if meant else ''}{meant}")
 
     def error(self, message: str) -> Any:
-        """End with status 2; what lacks a word is shown by an example."""
+        """Exit with status 2; the message for a missing word includes an example."""
         if message.startswith("the following arguments are required"):
             missing = message.partition(": ")[2].split(", ")
             told = {argparse._get_action_name(action): action.help for action in self._actions}
@@ -95,13 +96,17 @@ class Parser(argparse.ArgumentParser):
         super().error(message)
 
     def format_help(self) -> str:
-        """Return the help: what it does, examples, the command's own options, the others' names."""
+        """Return the help: description, examples, own options, then the names of common options."""
         formatter = argparse.HelpFormatter(self.prog, width=WIDTH)
         usage = self.usage or f"%(prog)s [options]{''.join(map(_needed, self._actions))}"
         formatter.add_usage(usage, self._actions, self._mutually_exclusive_groups)
-        for group in self._action_groups:
-            own = [action for action in group._group_actions if not is_common(action)]
-            formatter.start_section(group.title)
+        sections = [
+            (group.title, [action for action in group._group_actions if not is_common(action)])
+            for group in self._action_groups
+        ]
+        # A section with --help alone goes last.
+        for title, own in sorted(sections, key=lambda section: section[1] == self._actions[:1]):
+            formatter.start_section(title)
             formatter.add_arguments(own)
             formatter.end_section()
         shown = "".join(f"  {example}\n" for example in self.examples)
@@ -109,7 +114,7 @@ class Parser(argparse.ArgumentParser):
         return "\n".join(f"{part.rstrip()}\n" for part in parts if part)
 
     def _common(self) -> str:
-        """Return the line with the options that many commands have."""
+        """Return the line with the names of the command's common options, or an empty text."""
         names = [
             action.option_strings[0]
             for action in self._actions
@@ -120,12 +125,12 @@ class Parser(argparse.ArgumentParser):
 
 
 def is_common(action: argparse.Action) -> bool:
-    """Return whether many commands have an option, so that one page tells it."""
+    """Return True for an option of most commands, which ``mpinet help common`` describes."""
     return getattr(action, "is_common", False)
 
 
 def _needed(action: argparse.Action) -> str:
-    """Return how what has to be given, or is given by place, stands in the usage."""
+    """Return the usage text of a positional word or required option; empty for any other option."""
     if action.help == argparse.SUPPRESS or (action.option_strings and not action.required):
         return ""
     metavar = action.metavar or (action.dest if action.choices is None else "")
@@ -139,7 +144,7 @@ def _needed(action: argparse.Action) -> str:
 
 
 def overview() -> str:
-    """Return what ``mpinet --help`` shows: the commands in groups, each with a first command."""
+    """Return the text of ``mpinet --help``: the commands in groups, each group with an example."""
     lines = [
         "usage: mpinet COMMAND [options]",
         "",
@@ -156,7 +161,7 @@ def overview() -> str:
     end = (
         "mpinet COMMAND --help: examples and options of a command. mpinet help common: options of "
         "most commands. mpinet --version: the version.",
-        "mpirun -n R mpinet COMMAND .. spreads the machine over R ranks, with the same result.",
+        "mpirun -n R mpinet COMMAND .. distributes the machine over R ranks, with the same result.",
         f"Other names: {aliases}.",
     )
     return "\n".join([*lines, "", *(fill(text, WIDTH) for text in end), ""])

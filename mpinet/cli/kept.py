@@ -1,4 +1,4 @@
-"""Checkpoints of a session: the keeper that writes them, and the signals that ask for one."""
+"""Checkpoints of a session: keeper and signals."""
 
 from __future__ import annotations
 
@@ -15,20 +15,20 @@ if TYPE_CHECKING:
 
 
 class SavedRun:
-    """The checkpoints of a run, if it has any.
+    """The checkpoints of a run; without ``--checkpoint`` the object does nothing.
 
     Parameters
     ----------
     line : CommandLine
-        Where and how often checkpoints are written.
+        Folder of the checkpoints, and the time between two checkpoints.
     options : mapping
         Options of the command, by name.
     typed : sequence of str
         The command line.
     found : dict or None
-        The manifest that the run goes on from.
+        Manifest of the checkpoint to resume from.
     signals : Signals or None
-        What asks for a checkpoint and the end, where there are checkpoints.
+        Received requests for a checkpoint and the end of the run; None without checkpoints.
     """
 
     def __init__(
@@ -57,7 +57,7 @@ class SavedRun:
         def ask() -> None:  # the ranks agree on the step
             transport.wish = STOP
 
-        # A signal that came before the ranks had met is answered at once.
+        # A signal that arrived before the ranks had met is answered at once.
         assert self._signals is not None
         self._signals.tell(ask)
         every = self._line.every
@@ -68,8 +68,7 @@ class SavedRun:
             transport.keeper = keeper
             yield
             keeper.finish()
-        # An interrupt ends a run as well, and must leave the folder free for the run that resumes
-        # it.
+        # An interrupt also ends a run, and must release the folder for the resumed run.
         except BaseException:
             keeper.release()
             raise

@@ -1,4 +1,4 @@
-"""Sentences on words that a command does not take, with the option that was meant."""
+"""Make error messages for words that a command does not accept, with suggestions."""
 
 from __future__ import annotations
 
@@ -24,50 +24,48 @@ ELSEWHERE = {
     "--labels": ("--label",),
     "--output": ("-o", "--out"),
 }
-"""Names of options elsewhere, and the words that mean them here."""
+"""Option names of other tools, with the matching options of mpinet."""
 
 MOST_NAMED = 8
-"""Most commands for which an error says that they have an option."""
+"""Largest number of commands that an error message names as having an option."""
 
 LEAST_BEGUN = 3
-"""Letters of a word, at least, that is taken for the beginning of an option's name."""
+"""Shortest word, in letters, that is treated as the beginning of an option's name."""
 
 RANKS = ("--np", "-n", "-np", "--processors", "--ranks", "--nprocs")
-"""Names elsewhere of the option for the number of a script's processors."""
+"""Option names of other tools for the number of a script's processors."""
 
 
 def lacking(command: str, word: str) -> str:
-    """Return a sentence on an option that a command lacks, with the one that was meant."""
+    """Return the error sentence for an unknown option, with a suggestion."""
     said = f"{command} has no option {quoted(word)[1:-1]}: "
     own = _words(command)
     if command == "exec" and word in RANKS:
-        return f"{said}its processors are those of the network, as in --on complete:4."
+        return f"{said}the network sets the number of processors, as in --on complete:4."
     if word == "--on":
-        return f"{said}the network is typed without one, as in: {_example(command)}"
+        return f"{said}type the network without an option, as in: {_example(command)}"
     if known := [one for one in ELSEWHERE.get(word, ()) if one in own]:
         return f"{said}did you mean {' or '.join(known)}?"
     others = [other for other in COMMANDS if other != command and word in _words(other)]
-    # A close name of this command is the likelier wish than the same name elsewhere.
+    # A similar name in this command is more likely meant than the same name in another command.
     if others and (close := _close(word, own, 0.8)):
         return f"{said}did you mean {close}?"
     if others:
         few = len(others) <= MOST_NAMED
-        named = (
-            _listed(others) if few else f"{len(others)} commands, mpinet {others[0]} among them,"
-        )
-        return f"{said}{named} {'have' if len(others) > 1 else 'has'} it."
+        named = _listed(others) if few else f"{len(others)} commands, such as mpinet {others[0]},"
+        return f"{said}{named} {'have' if len(others) > 1 else 'has'} this option."
     meant = _close(word, own, 0.7)
     return said + (
         f"did you mean {meant}?"
         if meant
-        else f"mpinet {command} --help lists its own, mpinet help common the others."
+        else f"mpinet {command} --help lists all options, mpinet help common the common ones."
     )
 
 
 def _close(word: str, own: Sequence[str], cutoff: float) -> str | None:
-    """Return the option whose name is close to a word, begins with it, or ends with a part of it.
+    """Return the option whose name is similar to a word, begins with the word, or is its last part.
 
-    Dashes in front do not count: they would make short names alike.
+    Leading dashes are ignored; otherwise all short names would be similar.
     """
     names = {one.lstrip("-"): one for one in own if one.startswith("--")}
     bare = word.lstrip("-").lower()
@@ -78,14 +76,17 @@ def _close(word: str, own: Sequence[str], cutoff: float) -> str | None:
 
 
 def further(command: str, word: str) -> str:
-    """Return a sentence on a word too many."""
+    """Return the error sentence for a positional word too many."""
     return f"{command} takes no further word {quoted(word)}; as in: {_example(command)}"
 
 
 def reproach(
     command: str, parser: ArgumentParser, words: Sequence[str], missing: Sequence[str]
 ) -> str | None:
-    """Return a sentence on a word that explains why options are missing, if there is one."""
+    """Return a sentence on the cause of missing options; None if no typed word is the cause.
+
+    Causes are an option after the script, a missing first file, or another misspelt option.
+    """
     moved = next(filter(None, (moved_before(words, option) for option in missing)), None)
     if moved is not None:
         return f"options go before the script: {parser.prog} {shlex.join(moved)}"
@@ -100,7 +101,7 @@ def reproach(
 
 
 def moved_before(words: Sequence[str], option: str) -> list[str] | None:
-    """Return the words with an option moved before the script, if it follows the script.
+    """Return the words with an option moved before the script; None if nothing is to move.
 
     Examples
     --------
@@ -116,14 +117,14 @@ def moved_before(words: Sequence[str], option: str) -> list[str] | None:
 
 
 def script_in(words: Sequence[str]) -> int | None:
-    """Return the place of the script, or of ``-m`` or ``-c``, among a command's words."""
+    """Return the index of the script, ``-m`` or ``-c`` in a command's words; None if absent."""
     return next(
         (at for at, word in enumerate(words) if word.endswith(".py") or word in ("-m", "-c")), None
     )
 
 
 def _words(command: str) -> list[str]:
-    """Return the words of a command's options that the help shows."""
+    """Return the words of the options in a command's help, such as ``--root``."""
     said = signature_of(function_of(command))
     options = (one for one in (*said.options, *said.alone) if not one.typed.hidden)
     return [word for option in options for word in option.words]
@@ -134,6 +135,6 @@ def _example(command: str) -> str:
 
 
 def _listed(names: Sequence[str]) -> str:
-    """Return up to three names as a part of a sentence."""
+    """Return up to three command names as a list in prose."""
     few = [f"mpinet {name}" for name in names[:3]]
     return few[0] if len(few) == 1 else f"{', '.join(few[:-1])} and {few[-1]}"

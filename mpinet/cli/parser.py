@@ -1,6 +1,6 @@
-"""The parser: it has the options of the typed command, or all commands by name where none is typed.
+"""The argument parser: all options of the typed command, or only the names of all commands.
 
-It is made from the classes of the commands' options; see `mpinet.commands.signature`.
+`mpinet.commands.signature` reads the options from the commands' option classes.
 """
 
 from __future__ import annotations
@@ -17,9 +17,9 @@ from mpinet.cli.help import Parser, examples, overview
 from mpinet.cli.misses import reproach
 from mpinet.commands import function_of
 from mpinet.commands.catalogue import COMMANDS, VERBS
-from mpinet.commands.optionrecords import EMPTY, REST, Common, Option, SavedOften, Views
+from mpinet.commands.optionrecords import EMPTY, GROUPS, REST, Common, Option, SavedOften, Views
 from mpinet.commands.options import MachineOptions
-from mpinet.commands.signature import fields_of, listed_in_help, named_as, signature_of
+from mpinet.commands.signature import Signature, fields_of, listed_in_help, named_as, signature_of
 from mpinet.errors import UsageError
 
 COMMON = {
@@ -28,8 +28,8 @@ COMMON = {
     for option in fields_of(group)
     if option.name != "ports"
 }
-"""Options that most commands have, by name: a command's help only names them. Ports have another
-default in each command."""
+"""Options that most commands share, by name: a command's help only names these options. The option
+``ports`` is left out, because its default depends on the command."""
 
 Taking = argparse.ArgumentParser | argparse._ArgumentGroup
 
@@ -43,7 +43,7 @@ class Overview(Parser):
 
 
 def parser_of(wanted: str | None) -> argparse.ArgumentParser:
-    """Make a parser of the wanted command with its options; None: of all commands by name."""
+    """Make a parser of the wanted command; None: a parser of all command names."""
     parser = Overview(prog="mpinet")
     parser.add_argument("--version", action="version", version=f"mpinet {__version__}")
     commands = parser.add_subparsers(metavar="COMMAND", required=True, parser_class=Parser)
@@ -52,15 +52,17 @@ def parser_of(wanted: str | None) -> argparse.ArgumentParser:
     for first, summary in VERBS.items():
         if not any(name.startswith(f"{first} ") for name in names):
             continue
-        group = commands.add_parser(first, help=summary, description=f"{summary.capitalize()}.")
+        group = commands.add_parser(
+            first, help=summary, description=f"{summary[0].upper()}{summary[1:]}."
+        )
         verbs[first] = group.add_subparsers(metavar="ACTION", required=True)
     for name, summary in names.items():
         first, _, verb = name.partition(" ")
         command = verbs.get(first, commands).add_parser(
-            verb or first, help=summary, description=f"{summary.capitalize()}."
+            verb or first, help=summary, description=f"{summary[0].upper()}{summary[1:]}."
         )
-        # Other commands are known by name alone: a misspelt command is answered without loading
-        # their modules.
+        # Other commands are known only by name. A misspelt command gets its error without an import
+        # of their modules.
         if name == wanted:
             command.set_defaults(command=name)
             command.examples = examples(function_of(name).__doc__ or "")
@@ -70,8 +72,8 @@ def parser_of(wanted: str | None) -> argparse.ArgumentParser:
 
 
 def refuse_twice(action: argparse.Action, options: argparse.Namespace, word: str) -> None:
-    """Refuse an option that was given before: only a sequence takes several values."""
-    # argparse lets the last of several values win without a word.
+    """Raise an error if an option is given a second time; only sequences take several values."""
+    # argparse silently keeps the last of several values.
     given: set[str] = vars(options).setdefault("given", set())
     if action.dest in given:
         several = vars(action).get("several", "").format(word=word)
@@ -80,7 +82,7 @@ def refuse_twice(action: argparse.Action, options: argparse.Namespace, word: str
 
 
 class GivenOnce(argparse.Action):
-    """Part of an action that takes its option once."""
+    """Base of actions that accept their option only once."""
 
     def __call__(
         self,
@@ -89,7 +91,7 @@ class GivenOnce(argparse.Action):
         values: Any,
         option_string: str | None = None,
     ) -> None:
-        """Take the option, unless it was given before."""
+        """Store the option; raise an error if it was given before."""
         refuse_twice(self, namespace, option_string or self.dest)
         super().__call__(parser, namespace, values, option_string)
 
@@ -99,22 +101,22 @@ class Once(GivenOnce, argparse._StoreAction):
 
 
 class Flag(GivenOnce, argparse._StoreTrueAction):
-    """An option without a value: given, it is true."""
+    """An option without a value: true if given."""
 
 
 class EitherFlag(GivenOnce, argparse.BooleanOptionalAction):
-    """A flag that ``--no-NAME`` unsets."""
+    """A flag with a second form ``--no-NAME``, which means false."""
 
 
 def add_options(parser: argparse.ArgumentParser, function: Callable[..., Any]) -> None:
-    """Give a parser the options of a command.
+    """Add the options of a command to a parser.
 
     Parameters
     ----------
     parser : ArgumentParser
-        The command's.
+        The command's parser.
     function : callable
-        What does it.
+        The command's function.
     """
     said = signature_of(function)
     if said.usage:
@@ -123,15 +125,35 @@ def add_options(parser: argparse.ArgumentParser, function: Callable[..., Any]) -
         _add_commands(parser, said.options)
         return
     if all(option.typed.many == REST for option in said.options):
-        parser.prefix_chars = "\0"  # a character that no word can have: nothing here is an option
+        parser.prefix_chars = "\0"  # no word begins with it: no word is an option
+    for title in grouped(said):
+        _group(parser, title)
     for option in [*sorted(said.options, key=_place), *said.alone]:
         _add(_group(parser, option.heading), option)
     for option in said.options:
         _name_several(parser, option)
 
 
+def grouped(said: Signature) -> dict[str, list[Option]]:
+    """Return the options that a command's help describes, by group title ("": no group)."""
+    shown = [
+        option
+        for option in [*sorted(said.options, key=_place), *said.alone]
+        if not (option.typed.hidden or option.typed.within or is_shared(option))
+    ]
+    titles = ["", *GROUPS, *(option.heading for option in shown)]
+    found = {title: [one for one in shown if one.heading == title] for title in titles}
+    return {title: options for title, options in found.items() if options}
+
+
+def is_shared(option: Option) -> bool:
+    """Return True if most commands have the option, with the same description."""
+    common = COMMON.get(option.name)
+    return common is not None and (common.help, common.words) == (option.help, option.words)
+
+
 def _name_several(parser: argparse.ArgumentParser, option: Option) -> None:
-    """Note at options that another one varies how that one takes several of their values."""
+    """Store, at each option that ``--vary`` can vary, the hint for an error on several values."""
     for action in parser._actions:
         name = action.dest.replace("_", "-")
         if action.dest in option.typed.varies:
@@ -140,14 +162,14 @@ def _name_several(parser: argparse.ArgumentParser, option: Option) -> None:
 
 
 def add_common(parser: argparse.ArgumentParser) -> None:
-    """Give a parser the options that most commands have, each once."""
+    """Add each option that most commands share to a parser."""
     for option in COMMON.values():
         if not option.typed.hidden:
             _added(_group(parser, option.heading), option)
 
 
 def _group(parser: argparse.ArgumentParser, title: str) -> Taking:
-    """Return a parser's group of this title, made where there is none."""
+    """Return the parser's option group of this title; create the group if it is missing."""
     if not title:
         return parser
     groups = (group for group in parser._action_groups if group.title == title)
@@ -155,14 +177,14 @@ def _group(parser: argparse.ArgumentParser, title: str) -> Taking:
 
 
 def _place(option: Option) -> int:
-    """Sort key of an option: among those typed by place, optional ones go before required ones."""
+    """Return the sort key of an option: optional positional words go before required ones."""
     if option.typed.many == REST:
         return 2
     return 0 if option.typed.words == () else 1
 
 
 def _add_commands(parser: argparse.ArgumentParser, options: Sequence[Option]) -> None:
-    """Add a parser for each command that the first option names, with the other options, too."""
+    """Add a subparser for each choice of the first option, with the remaining options."""
     first, *others = options
     commands = parser.add_subparsers(dest=first.dest, metavar="COMMAND", required=True)
     for name in first.choices:
@@ -174,19 +196,18 @@ def _add_commands(parser: argparse.ArgumentParser, options: Sequence[Option]) ->
 
 
 def _add(into: Taking, option: Option) -> None:
-    """Add one option; mark it if most commands have it."""
+    """Add an option to the parser, and mark an option of most commands as common."""
     if option.typed.within:
         return
     action = _added(into, option)
-    common = COMMON.get(option.name)
-    # A command may have an option of a common name and another meaning, which its own help has to
-    # explain.
-    if common is not None and (common.help, common.words) == (option.help, option.words):
+    # An option with the name of a common option but a different meaning is described in the
+    # command's own help.
+    if is_shared(option):
         action.is_common = True  # type: ignore[attr-defined]
 
 
 def _added(into: Taking, option: Option) -> argparse.Action:
-    """Add one option; return what argparse makes of it."""
+    """Add one option; return the argparse action."""
     typed = option.typed
     settings: dict[str, Any] = {"help": _help(option)}
     if option.is_flag:
@@ -215,7 +236,7 @@ def _added(into: Taking, option: Option) -> argparse.Action:
 
 
 def _add_by_place(into: Taking, option: Option, settings: dict[str, Any]) -> argparse.Action:
-    """Add an option that is typed by its place."""
+    """Add a positional option."""
     needed = option.default is EMPTY
     if option.is_several and option.typed.many is None:
         settings["nargs"] = "+" if needed else "*"
@@ -228,7 +249,7 @@ def _add_by_place(into: Taking, option: Option, settings: dict[str, Any]) -> arg
 
 
 def _help(option: Option) -> str:
-    """Return an option's help: the docstring's text, the listed names, and the default."""
+    """Return an option's help: text of the docstring, allowed names, and default."""
     if option.typed.hidden:
         return argparse.SUPPRESS
     text = option.help.replace("`", "").rstrip(".")
@@ -245,7 +266,7 @@ def _help(option: Option) -> str:
 
 
 def _reader(option: Option) -> Callable[[str], Any] | None:
-    """Return the function that reads an option's value; its errors are sentences."""
+    """Return the function that reads an option's value and raises errors in full sentences."""
     if option.choices:
         return lambda word: named_as(word, option.choices)
     kinds = option.kinds
@@ -255,7 +276,7 @@ def _reader(option: Option) -> Callable[[str], Any] | None:
 
 
 def _told(read: Callable[[str], Any]) -> Callable[[str], Any]:
-    """Wrap a reader so that argparse shows its sentence on a wrong word unchanged."""
+    """Wrap a reader so that argparse prints the reader's error message unchanged."""
 
     def reading(text: str) -> Any:
         try:

@@ -1,8 +1,8 @@
-"""One run of a command: from what was typed to what is printed, and how it ends.
+"""One run of a command: parse the words, run the job, print the result, and end with a status.
 
-The module of a command that runs on all ranks has ``prepare(options)``, which checks all that can
-be checked without MPI and gives a `Job`. A command of this host alone, such as one that starts
-ranks, is done by its function, which gives the exit status.
+The module of a command on all ranks has ``prepare(options)``. This function checks everything
+without MPI, and returns a `Job`. A command on this host only, for example one to start ranks, has
+``act(options)``, which returns the exit status.
 """
 
 from __future__ import annotations
@@ -47,14 +47,14 @@ if TYPE_CHECKING:
 INTERRUPTED = 130
 
 LAST_WORD = 1.0
-"""Seconds that the other ranks give rank 0 to print an error before they end."""
+"""Waiting time in seconds of all ranks but 0 before their exit, for rank 0 to print an error."""
 
 LATE = 10.0
-"""Seconds of the same wait before the ranks have met: rank 0 may still be starting, and Open MPI's
-launcher kills it when another rank has failed."""
+"""Seconds of the same wait if the ranks have not met yet. Rank 0 may still be starting, and the
+launcher of Open MPI kills rank 0 if another rank has failed."""
 
 PATIENCE = 1.0
-"""Seconds that a rank with an error waits for the others to have one, too, before it ends all."""
+"""Seconds that a rank with an error waits for errors of further ranks before aborting all ranks."""
 
 
 class CommandSession:
@@ -65,14 +65,13 @@ class CommandSession:
     typed : list of str
         The words after ``mpinet``.
     signals : Signals, optional
-        What has asked for a checkpoint since the process began.
+        Checkpoint signals received since the process began.
     """
 
     def __init__(self, typed: list[str], signals: Signals | None = None):
         self._signals = signals
         self._typed = typed or ["--help"]
-        # Errors that arise before the words are parsed are printed in the form that was asked for,
-        # too.
+        # Errors before parsing are also printed as JSON if ``--json`` was typed.
         self._json = "--json" in typed
         self._found: dict[str, Any] | None = None
         self._began = time.perf_counter()
@@ -80,7 +79,7 @@ class CommandSession:
         self._err = Output(sys.stderr, "the standard error")
 
     def run(self) -> int:
-        """Run the command from parsing to output; return the exit status."""
+        """Parse, run and print the command; return the exit status."""
         try:
             self._take(self._parse())
             if self._options.command == "resume":
@@ -101,18 +100,18 @@ class CommandSession:
             return self._run(job)
 
     def _take(self, options: Options) -> None:
-        """Take the options of the command that this session runs."""
+        """Store the options of the command that this session runs."""
         self._options, self._line = options, options.line
-        self._json = self._line.json  # the word may be meant for a script
+        self._json = self._line.json  # a typed "--json" may belong to a script
 
     def _here(self) -> int:
-        """Run a command of this host alone; return the exit status."""
+        """Run a command that needs no ranks, on this host; return the exit status."""
         require_no_launcher(self._options.command)
         status: int = module_of(self._options.command).act(self._options)
         return status
 
     def _resume(self) -> int:
-        """Go on from a checkpoint as if the command were still running; return the exit status."""
+        """Continue the command of a checkpoint; return the command's exit status."""
         from mpinet.commands.resume import ResumeOptions
         from mpinet.jobs.checkpoints import require_inputs
         from mpinet.jobs.resume import taken_up
@@ -122,8 +121,8 @@ class CommandSession:
         try:
             resumed, found = taken_up(self._options, parse)
             require_inputs(folder, values_of(resumed), found)
-        # If this rank left now, the others would wait for it in the first collective call.
-        except FileError as error:  # the host of this rank may differ from the others
+        # A return here would leave all further ranks waiting in the first collective call.
+        except FileError as error:  # this rank's host may differ from the others
             return self._run(Failed(error))
         self._typed, self._found = found["command"], found
         self._take(resumed)
@@ -132,20 +131,19 @@ class CommandSession:
             return self._run(self._prepare())
 
     def _settle(self) -> None:
-        """Do what cannot wait until all have met: see to signals, and watch this host's ranks."""
-        # Without a checkpoint there is nothing to write at SIGTERM: the run ends as any process
-        # does.
+        """Set up signal handling and the guardian of this host's ranks, before the ranks meet."""
+        # Without a checkpoint, SIGTERM has nothing to save, so the default handlers are restored.
         if self._line.checkpoint is not None:
             self._signals = self._signals or Signals()
         elif self._signals is not None:
             self._signals.hand_back()
         if self._line.watchdog is not None:
-            # The guardian is a process of its own, and inherits its settings by the environment.
+            # The guardian is a separate process, and gets its settings from the environment.
             os.environ["MPINET_WATCHDOG"] = f"{self._line.watchdog:g}"
         guarded()
 
     def _prepare(self) -> Job:
-        """Prepare the job; what goes wrong on this rank alone is raised when all have met."""
+        """Prepare the job; an error on this rank only is raised later, when all ranks have met."""
         try:
             line, options = self._line, self._options
             if line.out is not None:
@@ -153,7 +151,7 @@ class CommandSession:
             if line.every is not None and line.checkpoint is None:
                 raise UsageError("--every does not apply without --checkpoint.")
             job: Job = module_of(options.command).prepare(options)
-        except (FileError, RuleError) as error:  # a file or a user's class of this rank's host
+        except (FileError, RuleError) as error:  # caused by a file of this host
             return Failed(error)
         except MpinetError:
             raise
@@ -165,8 +163,8 @@ class CommandSession:
         """Parse the typed words."""
         said, heard = io.StringIO(), io.StringIO()
         try:
-            # A parser prints and exits by itself. On many ranks one sentence has to come out, of
-            # rank 0.
+            # argparse prints and exits by itself. With many ranks, only rank 0 must print, and only
+            # once.
             with redirect_stderr(said), redirect_stdout(heard):
                 self._typed, options = read(self._typed)
         except SystemExit as ended:
@@ -178,7 +176,7 @@ class CommandSession:
         return options
 
     def _run(self, job: Job) -> int:
-        """Run the job on all ranks and come to the end together."""
+        """Run the job on all ranks, and agree on the exit status; rank 0 prints the result."""
         import numpy as np
 
         from mpinet.base.native.background import waiting_by
@@ -207,14 +205,13 @@ class CommandSession:
                 progress.slow = transport.slow
                 result = job.run(transport, progress.update)
                 job.keep(transport)
-            transport.sum(np.zeros(1))  # a rank may still have an error to tell
+            transport.sum(np.zeros(1))  # another rank may still report an error
         except (Exception, KeyboardInterrupt) as error:
             status, text = ended_by(error)
-        # All ranks tell each other how they have ended, so that one of the errors is printed and
-        # all give the same status.
+        # All ranks exchange their statuses. Rank 0 prints the first error, and all ranks exit
+        # alike.
         ends = transport.conclude(status, text, PATIENCE if status else None)
-        # No answer: the others are still in the run, and would wait for ever for this rank's part
-        # of it.
+        # No answer: the other ranks are still in the run, and would wait forever for this rank.
         if not ends:
             self._say_error(f"rank {transport.rank}: {text}", status)
             transport.abort(status)
@@ -230,12 +227,12 @@ class CommandSession:
         return 0
 
     def _progress(self, job: Job) -> Progress:
-        """Make the progress display that the options ask for."""
+        """Make the progress display that the options request."""
         wanted = self._line.progress if launched_rank() == 0 else False
         return Progress(job.unit, wanted, launched_ranks() > 1)
 
     def _finish(self, job: Job, result: Any, ranks: int) -> int:
-        """Show the result; return the exit status."""
+        """Print the result and the job's remarks; return the exit status."""
         try:
             self._show(job, result, ranks)
         except (BrokenPipeError, MpinetError, MemoryError) as error:
@@ -250,21 +247,21 @@ class CommandSession:
         return job.status(result)
 
     def _show(self, job: Job, found: Any, ranks: int) -> None:
-        """Print the result, and write it to the files that the options name."""
+        """Print the result, and write the result files named by options."""
         from mpinet.commands.result import Result
 
         result = Result(job, job.completed or self._options, self._typed, found, ranks, self._began)
         text = as_json(result.document()) if self._json else f"{result}\n"
         try:
             self._out.write(text)
-        finally:  # even if nobody reads what is printed
+        finally:  # also if the reader of the output has gone
             job.publish(result.document())
             if self._line.out is not None:
                 self._write(self._line.out, result)
 
     @staticmethod
     def _write(path: Path, result: Result) -> None:
-        """Write the result in the format of its file's ending."""
+        """Write the result to a file; the file name's ending selects the format."""
         ending = path.suffix.lower()
         if ending == ".json":
             write_text(path, as_json(result.document()))
@@ -272,7 +269,7 @@ class CommandSession:
             write_text(path, (as_csv if ending == ".csv" else as_lines)(result.records()))
 
     def _warn(self, sentence: str) -> None:
-        """Print a sentence beside the result."""
+        """Print a warning on standard error."""
         with suppress(OutputError, BrokenPipeError):
             self._err.write(f"mpinet: {sentence}\n")
 
@@ -288,7 +285,7 @@ class CommandSession:
 
 
 def ended_by(error: Exception | KeyboardInterrupt) -> tuple[int, str]:
-    """Return the exit status of an error and the sentence on it; empty: no reader is left."""
+    """Return an error's exit status and sentence; the sentence is empty for a closed pipe."""
     match error:
         case MpinetError():
             return error.status, str(error)
@@ -304,19 +301,22 @@ def ended_by(error: Exception | KeyboardInterrupt) -> tuple[int, str]:
 
 
 def require_no_launcher(command: str) -> None:
-    """Raise `UsageError` under a launcher: each of its ranks would do all of it."""
+    """Raise `UsageError` under a launcher, where each rank would run the whole command."""
     if launched_ranks() > 1:
-        raise UsageError(f"mpinet {command} is for this host alone: run it without a launcher.")
+        raise UsageError(
+            f"mpinet {command} runs on this host only: start the command without a launcher."
+        )
 
 
 def leave(status: int) -> None:
-    """End the process; rank 0 says last of all that the command has come to its end.
+    """End the process; rank 0 finally writes the status to the file in ``MPINET_PROOF``, if set.
 
-    A launcher ends the job when one rank has failed: the others let rank 0 say why first.
+    A launcher ends the job as soon as one rank fails. All ranks but 0 wait, which gives rank 0 time
+    to print the error.
     """
     try:
         sys.stdout.flush()
-    except (OSError, ValueError, AttributeError) as error:  # full, closed, or never open
+    except (OSError, ValueError, AttributeError) as error:  # full disk, closed output, or no output
         status = Unread.status if isinstance(error, BrokenPipeError) else status
         drop(sys.stdout)
     if status and launched_rank() > 0:
@@ -324,18 +324,18 @@ def leave(status: int) -> None:
         time.sleep(LATE if alone else LAST_WORD)
     proof = os.environ.get("MPINET_PROOF")
     if proof and launched_rank() == 0:
-        with suppress(OSError):  # on a full disk the status is all that the launcher gets
+        with suppress(OSError):  # on a full disk the launcher gets only the exit status
             Path(proof).write_text(f"{status}\n")
     if status and any(
         not thread.daemon for thread in enumerate_threads() if thread is not main_thread()
     ):
         with suppress(OSError, ValueError, AttributeError):
             sys.stderr.flush()
-        os._exit(status)  # a script's thread may wait for ever for something that failed
+        os._exit(status)  # a script's thread may wait forever for a failed partner
     sys.exit(status)
 
 
 def _sentence(said: str) -> str:
-    """Return argparse's message without usage and program name."""
+    """Return argparse's message without the usage and the program name."""
     last = said.strip().splitlines()[-1]
     return last.split("error: ", 1)[-1].replace("--progress-as=json", "--progress json")

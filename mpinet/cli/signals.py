@@ -1,4 +1,4 @@
-"""Signals that ask for a checkpoint: noted even before a keeper exists that can write one."""
+"""Signals to request a checkpoint, recorded even before checkpoints can be written."""
 
 from __future__ import annotations
 
@@ -8,23 +8,24 @@ from collections.abc import Callable
 from typing import Any
 
 NUMBERS = (signal.SIGTERM, signal.SIGUSR1)
-"""Signals on which a run with checkpoints writes one and ends; batch systems send either."""
+"""Signals of batch systems; a run with checkpoints writes a checkpoint and ends on either signal.
+"""
 
 
 def hold() -> None:
-    """Let such signals wait, also while this process runs another program, until `release`."""
+    """Block these signals, also across an exec of another program, until `release`."""
     signal.pthread_sigmask(signal.SIG_BLOCK, NUMBERS)
 
 
 def release() -> None:
-    """Let signals come that `hold` lets wait."""
+    """Unblock the signals that `hold` has blocked."""
     signal.pthread_sigmask(signal.SIG_UNBLOCK, NUMBERS)
 
 
 class Signals:
-    """The signals received since this object was made.
+    """Record of the signals received since this object was made.
 
-    It is made in the first line of ``main``: what is imported then takes seconds on a busy host.
+    The first line of ``main`` makes the object, because the imports that follow can take seconds.
     """
 
     def __init__(self) -> None:
@@ -33,7 +34,7 @@ class Signals:
         self._before: dict[int, Any] = {}
         try:
             self._before = {number: signal.signal(number, self._hear) for number in NUMBERS}
-        except ValueError:  # signals are the main thread's
+        except ValueError:  # only the main thread may set handlers
             return
 
     def _hear(self, number: int, frame: object) -> None:
@@ -42,21 +43,21 @@ class Signals:
             self._tell()
 
     def tell(self, ask: Callable[[], object]) -> None:
-        """Call `ask` when a signal comes, or at once if one has come."""
+        """Call `ask` when a signal arrives, or at once if one has already arrived."""
         self._tell = ask
         if self._heard:
             ask()
 
     def hand_back(self) -> None:
-        """Restore the former handlers and send them the signal received: nothing will be saved."""
+        """Restore the former handlers, and send them the received signal: no checkpoint follows."""
         self._restore(tuple(self._before))
         if self._heard:
             os.kill(os.getpid(), self._heard)
 
     def end(self) -> None:
-        """Restore the former handlers, except one that would kill a run at its end.
+        """Restore the former handlers, but ignore SIGUSR1 if its handler would kill the process.
 
-        SIGUSR1 asks for a checkpoint, and nobody means it to end a run whose result is written.
+        SIGUSR1 only requests a checkpoint, and must not kill a run with a written result.
         """
         self._tell = None
         kills = signal.SIGUSR1, signal.SIG_DFL
