@@ -1,39 +1,40 @@
-"""Rules and kernels: plain functions that are compiled once, for all parameter values.
+"""Rules and kernels: plain functions, each compiled once for all parameter values.
 
-Nothing here compiles. Native code comes from the package's library, from the cache or from the
-compile process (`mpinet.base.native`); until then a function runs as plain Python. Eight kinds of
-function exist:
+This module compiles nothing. Native code comes from the package's library, from the cache or from
+the compile process (`mpinet.base.native`). Until native code is ready, a function runs as plain
+Python. There are eight kinds of functions:
 
 ``@rule``
-    a small function of one processor with one of the fixed signatures of
-    `mpinet.base.arguments.SIGNATURES`. Kernels get rules as first-class functions, so a kernel is
-    compiled once for all rules.
+    A small function of one processor with one of the fixed signatures of
+    `mpinet.base.arguments.SIGNATURES`. Kernels get rules as first-class functions. A kernel is
+    therefore compiled once for all rules.
 ``@inlined``
-    arithmetic that rules and kernels call; it is compiled into its callers.
+    Arithmetic called by rules and kernels, and compiled into the callers.
 ``@idiom``
-    likewise, but compiled by itself first, for LLVM to see one instruction in it.
+    The same, but compiled separately first: only then does LLVM recognise a single instruction
+    in the function.
 ``@phase``
-    a loop of a kernel that has a name of its own. It is compiled without counts of references, so
-    that it may take groups of arrays and hand on what is in them; it can make no arrays. LLVM puts
-    it into the kernel.
+    A named loop of a kernel. Phases are compiled without reference counts, so they can take groups
+    of arrays and pass the arrays on, but cannot make arrays. LLVM inlines phases into the kernel.
 ``@sweep``
-    a phase whose indices are 0 or more, but for constants: nobody asks whether they are.
+    A phase compiled without wraparound checks: every index must be 0 or more. Constant indices may
+    be negative.
 ``@routine``
-    likewise, but called from many places: a kernel has it once.
+    A phase called from many places. A kernel contains a single copy of each routine.
 ``@part``
-    what a phase, a sweep or a rule does with one node or message, in several places. It is compiled
-    once, with its caller's treatment of indices below 0; LLVM puts it into its callers.
+    The work of a phase, sweep or rule on one node or message, shared by several callers. A part is
+    compiled once for phases and once for sweeps. LLVM inlines parts into the callers.
 ``@kernel``
-    a loop over many processors or messages. The types of its parameters are those of its
-    annotations (see `arguments`).
+    A loop over many processors or messages. The annotations give the types of the parameters (see
+    `arguments`).
 
-Beside these there is `prefetch`, an instruction on which no result depends.
+A ninth function, `prefetch`, is an instruction without influence on any result.
 
-Compiled code is cached on disk under the fingerprint of everything that was compiled into it, also
-of functions from other files: an edit can never bring back an old result. With
-``NUMBA_DISABLE_JIT=1`` the same functions run as plain Python and are the reference.
+Compiled code is cached on disk under a fingerprint of all its sources, including functions of
+other files. An edit can therefore never bring back an old result. With ``NUMBA_DISABLE_JIT=1`` the
+same functions run as plain Python and serve as the reference.
 
-The kinds share how they are bound, fingerprinted and compiled, and so this one file, long as it is.
+The file is long because all kinds share binding, fingerprints and compilation.
 """
 
 from __future__ import annotations
@@ -61,65 +62,66 @@ from mpinet.base.plainrecords import PLAIN_NUMPY, as_python
 from mpinet.errors import MpinetError, NodeError
 
 WHOLE = (int, np.integer, np.bool_)
-"""Types that a rule may return; Numba makes whole numbers of them."""
+"""Allowed types of a rule's value; Numba converts all of them to integers."""
 
-# Counted in bytecode, not in lines of source: it is what Numba would copy into each caller.
+# The unit is a bytecode instruction, not a source line: Numba copies bytecode into each caller.
 SHORT = 72
-"""Most instructions of a callee that is put into its callers before LLVM sees them.
+"""Largest callee, in bytecode instructions, that Numba inlines into its callers before LLVM runs.
 
-LLVM by itself leaves calls of small functions that divide, for what Python demands of a division
-makes them long: on torus, fat tree and G(m,N) a hop takes 1.5 to 2 times as long without.
+LLVM does not inline small functions that divide: Python's checks of a division make them too long.
+Without this inlining, a hop on torus, fat tree and G(m,N) takes 1.5 to 2 times as long.
 """
 
 
 class UntilSet:
-    """A property that is computed at each access until its name is in the instance's `vars`."""
+    """A property computed at each access until the instance's `vars` contain its name."""
 
     def __init__(self, function: Callable[..., Any]):
         self._function = function
         self.__doc__ = function.__doc__
 
     def __get__(self, instance: Any, owner: type | None = None) -> Any:
-        """Compute the value."""
+        """Compute the property's value."""
         return self if instance is None else self._function(instance)
 
 
 class Switch(int):
-    """A condition that `Compiled.bind` may replace in all files that import it.
+    """A condition that `Compiled.bind` can replace in all files that import the condition.
 
-    Compiled code takes it for a constant: what it rules out is not compiled.
+    Compiled code treats a switch as a constant. Branches excluded by a switch are not compiled.
     """
 
 
 class Compiled:
-    """A plain function that Numba can compile, with the other such functions that it calls.
+    """A plain function for Numba to compile, together with its compiled callees.
 
     Parameters
     ----------
     function : callable
-        The plain function. Globals that are `Compiled` objects are compiled with it.
+        The plain function. Globals of type `Compiled` are compiled with `function`.
     name : str, optional
         Name of a bound variant (see `bind`).
     parts : dict, optional
-        Functions and numbers that stand in for globals of `function`, for those of the same names
-        in what it calls of its own file, and for switches wherever it leads.
+        Replacements (functions and numbers) by name. They replace globals of `function`, globals of
+        the same name in callees of the same file, and switches in all callees.
 
     Raises
     ------
     NameError
-        None of these functions names one of the parts.
+        A part's name occurs in none of these functions.
     """
 
     how: ClassVar[dict[str, Any] | None] = None
-    """Inlining for the function's callers, as Numba takes it; None: it is put into them if it is
-    short.
+    """Numba's inlining options for callers of the function; None: inlined if short (see
+    `SHORT`).
     """
 
     kind_name: ClassVar[str] = "callee"
-    """Name of the kind for the compiler."""
+    """Name of the function's kind, for the compiler."""
 
     numbers_alike: ClassVar[bool] = False
-    """True if it is compiled once for all numbers that it is called with."""
+    """True if all numeric arguments share one compiled version, even constants.
+    """
 
     def __init__(
         self,
@@ -136,25 +138,25 @@ class Compiled:
             self.function = self._clone(function, {**self._bound_callees(), **self.parts})
 
     def __call__(self, *args: Any) -> Any:
-        """Run as plain Python."""
+        """Run the function as plain Python."""
         return self.function(*args)
 
     def __repr__(self) -> str:
         return f"<{type(self).__name__.lower()} {self.name}>"
 
     def __copy__(self) -> Compiled:
-        """Return this function itself: nothing changes it."""
+        """Return this function itself, because it is immutable."""
         return self
 
     def __deepcopy__(self, memo: Any) -> Compiled:
-        """Return this function itself: nothing changes it."""
+        """Return this function itself, because it is immutable."""
         return self
 
     def __reduce__(self) -> Any:
-        """Pickle where the function is declared, and what is bound to it."""
+        """Pickle the function as the place of its declaration and its bound parts."""
         place = self.unbound.__module__, self.unbound.__qualname__
         declared = _declared(*place)
-        # A function inside a function has no place that another process could import it from.
+        # Another process cannot import a function declared inside a function.
         if getattr(declared, "unbound", None) is not self.unbound:
             raise PicklingError(
                 f"{self} cannot be pickled: declare its function in a module, not in a function."
@@ -164,49 +166,55 @@ class Compiled:
         return _bound, (declared, self.name, tuple(self.parts.items()))
 
     def bind(self, name: str, **parts: Compiled | int) -> Any:
-        """Return this function with the globals named in `parts` replaced: a rule made of rules.
+        """Return a variant of this function in which `parts` replace the globals of the same names.
 
         Raises
         ------
         NameError
-            Neither the function nor what it calls of its own file names one of the parts, and no
-            switch has that name.
+            A part's name occurs neither in the function nor in its callees of the same file, and no
+            switch has this name.
         """
         return _bound(self, name, tuple(sorted({**self.parts, **parts}.items())))
 
     @cached_property
     def open_names(self) -> frozenset[str]:
-        """The globals that `bind` may replace: named here or in a callee that it reaches."""
-        # Transitive, because a constant may be read three calls below the kernel that is bound.
+        """Names of the globals that `bind` may replace, including names used by callees."""
+        # Transitive, because a callee three calls below the bound kernel may read a constant.
         within = (names for _, names in self._reached())
         return frozenset(self._named().keys()).union(*within)
 
     @cached_property
     def switches(self) -> frozenset[str]:
-        """The switches among the open names."""
+        """Names of the switches among the open names."""
         own = {name for name, value in self._named().items() if isinstance(value, Switch)}
         callees = (each for each in self._named().values() if isinstance(each, Compiled))
         return frozenset(own).union(*(each.switches - each.parts.keys() for each in callees))
 
     def _named(self) -> dict[str, Any]:
-        """The globals that the function names, before anything is bound."""
+        """Globals used by the function before any binding, by name."""
         scope = self.unbound.__globals__
         return {name: scope[name] for name in self.unbound.__code__.co_names if name in scope}
 
     def _reached(self) -> Iterator[tuple[str, frozenset[str]]]:
-        """List callees, by the globals' names, with what `bind` may replace in each.
+        """Yield each callee's name with the names that `bind` may replace in the callee.
 
-        In another file that is switches alone, for other names mean something else there.
+        For a callee of another file these are the switches alone, because other names have a
+        different
+        meaning there.
         """
         for name, part in self._named().items():
             if isinstance(part, Compiled):
-                # A name means the same thing within one file only; switches are marked, and so safe
-                # across files.
+                # A name has one meaning within one file only. Switches are marked, hence safe
+                # across
+                # files.
                 same_file = part.__module__ == self.__module__
                 yield name, (part.open_names if same_file else part.switches) - part.parts.keys()
 
     def _bound_callees(self) -> dict[str, Compiled]:
-        """Callees that name some of the parts, with these parts bound."""
+        """Return copies of the called compiled functions that use a replaced name, by name.
+
+        The parts are the replacements given to `bind`. Each copy uses them as well.
+        """
         unknown = sorted(self.parts.keys() - self.open_names)
         # A misspelt part would silently leave the original in place.
         if unknown:
@@ -221,16 +229,15 @@ class Compiled:
 
     @cached_property
     def callees(self) -> dict[str, Compiled]:
-        """Compiled functions that this one calls, by the global's name."""
+        """Compiled functions called by this function, by the global's name."""
         scope = self.function.__globals__
         named = {name: scope.get(name) for name in self.function.__code__.co_names}
         return {name: part for name, part in named.items() if isinstance(part, Compiled)}
 
     @cached_property
     def plain(self) -> Callable[..., Any]:
-        """The function in plain Python, which calls the plain forms of others without detours."""
-        # Plain forms call plain forms directly: a detour through `Compiled.__call__` would double
-        # the time of each call.
+        """The function in plain Python, calling the plain forms of its callees directly."""
+        # Each call through `Compiled.__call__` instead would take twice the time.
         scope: dict[str, Any] = {name: part.plain for name, part in self.callees.items()}
         if self.function.__globals__.get("np") is np:
             scope["np"] = PLAIN_NUMPY
@@ -238,44 +245,42 @@ class Compiled:
 
     @cached_property
     def fingerprint(self) -> str:
-        """Hash of everything that is compiled into this function, and of how."""
-        # Options are part of the hash: the same code compiled in another way is another object.
+        """Hash of all code compiled into this function and of the compile options."""
+        # Options are part of the hash: the same code with other options is another object.
         how = f"{SHORT} {type(self).__name__}{self.how or ''}"
         return sha256(f"{how} {_text_of(self.function)}".encode()).hexdigest()[:16]
 
     def description_in(self, _caller: Compiled) -> Description:
-        """Return the description of the function as this caller compiles it."""
+        """Return the description of the function for one particular caller."""
         return self.description
 
     @property
     def options(self) -> dict[str, Any]:
-        """Numba's options for it."""
+        """Numba's options for the function."""
         if self.how is not None:
             return self.how
-        # Counted in instructions of bytecode, which are a fair estimate of the size that LLVM will
-        # see.
+        # The number of bytecode instructions is a fair estimate of the size of LLVM's code.
         short = sum(1 for _ in get_instructions(self.function)) <= SHORT
         return {"inline": "always" if short else "never"}
 
     @property
     def form(self) -> Any:
-        """Signature of a kernel or rule in its description."""
+        """Signature of a kernel or rule in its description; None for other kinds."""
         return None
 
     @cached_property
     def description(self) -> Description:
-        """The function, as the compiler needs it."""
+        """Description of the function for the compiler."""
         scope = self.function.__globals__
-        # Switches become plain booleans, so that Numba prunes the branches before it infers their
-        # types.
+        # Switches become plain booleans: Numba then prunes dead branches before type inference.
         off = {
             name: bool(value)
             for name in self.function.__code__.co_names
             if isinstance(value := scope.get(name), Switch)
         }
         parts = {name: part.description_in(self) for name, part in self.callees.items()}
-        # The compiler knows functions by this name: the fingerprint in it tells edits apart, also
-        # of callees in other files, and the variants that `bind` makes.
+        # The compiler identifies functions by this name. The fingerprint distinguishes edits (also
+        # of callees in other files) and variants made by `bind`.
         name = f"{self.name}_{self.fingerprint}".replace(":", "_")
         function = self._clone(self.function, off)
         return Description(
@@ -283,7 +288,7 @@ class Compiled:
         )
 
     def refused(self, wrong: str) -> str:
-        """Return the sentence for a function that cannot be compiled, by what the compiler says."""
+        """Return an error message for a function that the compiler refused for reason `wrong`."""
         own = [part.function for part in self.compiled_in if is_own(part.function)]
         if not own:
             return f"{self.name} of {self.__module__} cannot be compiled: {wrong}"
@@ -291,7 +296,7 @@ class Compiled:
 
     @property
     def compiled_in(self) -> Iterator[Compiled]:
-        """This function and all functions that are compiled into it, some more than once."""
+        """Yield this function and all functions compiled into it, some of them repeatedly."""
         yield self
         for part in self.callees.values():
             yield from part.compiled_in
@@ -310,40 +315,41 @@ class Compiled:
 
 
 class Inlined(Compiled):
-    """Arithmetic that rules and kernels share; compiled into its callers."""
+    """Arithmetic shared by rules and kernels; compiled into its callers."""
 
 
 class Idiom(Inlined):
-    """Arithmetic that LLVM turns into one instruction only if it is compiled by itself."""
+    """Arithmetic that LLVM reduces to one instruction only if compiled separately."""
 
-    how: ClassVar[dict[str, Any] | None] = {}  # whole
+    how: ClassVar[dict[str, Any] | None] = {}  # empty: never inlined by Numba
     kind_name: ClassVar[str] = "idiom"
 
 
 class Phase(Inlined):
-    """A loop of a kernel: it is called a few times a step, with groups of arrays.
+    """A loop of a kernel, called a few times per step with groups of arrays.
 
-    The kernel's own caller holds all arrays, so that nothing needs to count who else does; where
-    Numba does, each look into a group takes as long as a message's hop. LLVM puts it into the
-    kernel: to hand on a hundred numbers of groups takes longer than a small network's phase.
+    The kernel's own caller holds all arrays, so phases are compiled without reference counts. With
+    counts, each access to a group would take as long as a message's hop. LLVM inlines phases into
+    the
+    kernel: passing a hundred numbers of groups takes longer than a small network's phase.
     """
 
     how: ClassVar[dict[str, Any] | None] = {"_nrt": False, "forceinline": True}
 
 
 class Sweep(Phase):
-    """A phase whose indices, but for constants, are 0 or more.
+    """A phase compiled without wraparound checks: all indices except constants are 0 or more.
 
-    Where a loop goes from record to record, Numba's question whether they are takes a fifth of it.
+    In loops over records, Numba's checks for negative indices take a fifth of the time.
     """
 
     how: ClassVar[dict[str, Any] | None] = {"_nrt": False, "forceinline": True, "from_zero": True}
 
 
 class Routine(Inlined):
-    """A function that many phases call, in which others are called: LLVM decides what goes where.
+    """A phase called by many phases, and calling others; LLVM decides about inlining.
 
-    Phases within phases would be put into a kernel once for every way that leads to them.
+    Forced inlining would put one copy of a nested phase into the kernel per call path.
     """
 
     how: ClassVar[dict[str, Any] | None] = {"_nrt": False}
@@ -351,53 +357,54 @@ class Routine(Inlined):
 
 
 class Part(Phase):
-    """Phase of a step for one node or message. Its caller decides about indices below 0.
+    """A phase of a step for one node or message; its caller decides about negative indices.
 
-    A part is compiled once for all phases, and once for all sweeps. LLVM puts it into its callers:
-    Numba would infer its types again in each of them.
+    A part is compiled once for all phases, and once for all sweeps. LLVM inlines parts into the
+    callers. If Numba did, it would infer a part's types again in each caller.
     """
 
     def description_in(self, caller: Compiled) -> Description:
-        """Return the description of the part: a part of a sweep is a sweep."""
+        """Return the description of the part for one caller: a sweep if the caller is a sweep."""
         return self.in_sweep.description if isinstance(caller, Sweep) else self.description
 
     @cached_property
     def in_sweep(self) -> Sweep:
-        """The part as sweeps call it."""
-        # Made at most once for all sweeps: compiled per caller it would multiply the compile time.
+        """The part in the form for sweeps."""
+        # Made at most once for all sweeps: a copy per caller would multiply the compile time.
         return Sweep(self.unbound, self.name, self.parts)
 
 
 class Hint(Compiled):
-    """An instruction on which no result depends; plain Python leaves it out."""
+    """An instruction without influence on any result; plain Python omits it."""
 
     kind_name: ClassVar[str] = "hint"
 
     @cached_property
     def description(self) -> Description:
-        """Its name alone: the compiler makes an instruction of it."""
+        """Description with the name alone, which the compiler turns into an instruction."""
         return Description("hint", self.name, {}, False, self.function, {}, None)
 
 
 class Rule(Compiled):
     """A function of one processor with one of the signatures of `mpinet.base.arguments.SIGNATURES`.
 
-    In a class body (of a `Topology`) a rule is also a method: called on the instance it is mapped
-    over arrays of processors.
+    In a class body (of a `Topology`) a rule is also a method. A call on an instance maps the rule
+    over
+    arrays of processors.
     """
 
     kind_name: ClassVar[str] = "rule"
 
     played = 0
-    """Number of calls as plain Python."""
+    """Number of calls that ran as plain Python."""
 
     def __call__(self, *args: Any) -> Any:
-        """Run as plain Python.
+        """Run the rule as plain Python.
 
         Raises
         ------
         RuleError
-            A user's rule fails, or returns what is no whole number.
+            A user's rule fails or returns a value that is not an integer.
         """
         self.played += 1
         try:
@@ -408,14 +415,13 @@ class Rule(Compiled):
             if is_own(self.function):
                 raise error_of(self.function, args, error) from error
             raise
-        # Checked in plain Python as well, so that a rule fails alike before and after it is
-        # compiled.
+        # Checked in plain Python as well: a rule must fail alike before and after compilation.
         if isinstance(value, WHOLE) or self.kind == "start_rule":
             return value
         raise no_number(self.function, args, value)
 
     def _exactly(self, *args: Any) -> Any:
-        """Run a user's function; NumPy's numbers divide by zero as compiled ones do."""
+        """Run a user's function with the error behaviour of compiled code for divisions by zero."""
         # NumPy scalars only warn where compiled code raises; the two must not differ.
         with np.errstate(over="ignore", divide="raise", invalid="ignore"):
             try:
@@ -426,19 +432,20 @@ class Rule(Compiled):
 
     @cached_property
     def kind(self) -> str:
-        """The name of its signature, recognised by its arguments."""
+        """Name of the rule's signature, derived from its arguments."""
         return kind_of(self.function)
 
     @cached_property
     def is_users(self) -> bool:
-        """True if a part of it is a user's."""
+        """True if a user wrote the rule or any of its callees."""
         return any(is_own(part.function) for part in self.compiled_in)
 
     @property
     def options(self) -> dict[str, Any]:
-        """Numba's options: compile without counts of references, which take half of its time.
+        """Numba's options for the rule: no reference counts, which take half of a rule's time.
 
-        The caller holds all arrays that a rule reads. A rule that makes arrays needs counts.
+        The caller holds all arrays read by a rule. Users' rules and rules that make arrays keep the
+        counts.
         """
         parts = (set(part.function.__code__.co_names) for part in self.compiled_in)
         makes_arrays = any(not MAKERS.isdisjoint(names) for names in parts)
@@ -446,40 +453,40 @@ class Rule(Compiled):
 
     @property
     def form(self) -> Any:
-        """The name of its signature."""
+        """Name of the rule's signature."""
         return self.kind
 
     def __get__(self, instance: Any, owner: type | None = None) -> Any:
-        """Bind the rule to a topology: map it over arrays, with the topology's parameters."""
+        """Bind the rule to a topology's parameters and map it over arrays."""
         return self if instance is None else Mapped(self, instance.params)
 
     @cached_property
     def plain(self) -> Callable[..., Any]:
-        """The rule in plain Python; a user's is checked at each call, since it may fail."""
+        """The rule in plain Python; users' rules are checked at each call: they may fail."""
         return self if self.is_users else super().plain
 
     @cached_property
     def native(self) -> RuleForm:
-        """The rule as kernels take it: a record with the address of native code, or of a callback.
+        """The rule in the form for kernels: a record with the address of native code or a callback.
 
-        Plain kernels call its `call`.
+        Plain kernels use the record's `call`.
         """
         form = RuleForm(self.plain, self.kind)
-        # The record lives as long as the rule. Its address is filled in when native code is ready,
-        # even while kernels hold it.
+        # The record lives as long as the rule. Ready native code fills in its address, even while
+        # kernels hold the record.
         WATCH.attach(self, form)
         return form
 
 
 class Kernel(Compiled):
-    """A compiled loop; called with arrays, rules in their `native` form, and groups of these.
+    """A compiled loop, called with arrays, rules in their `native` form, and groups of both.
 
     Parameters
     ----------
     function, name, parts
-        As of any `Compiled`; the annotations give the types (see `arguments`).
+        As for `Compiled`. The annotations give the types (see `arguments`).
     groups : dict, optional
-        Named tuples that are taken for parameters instead of what these are annotated with.
+        Named tuples by parameter name; each replaces the type in the parameter's annotation.
     """
 
     kind_name: ClassVar[str] = "kernel"
@@ -495,10 +502,10 @@ class Kernel(Compiled):
         self.groups = dict(groups or {})
 
     def bind(self, name: str, **parts: Compiled | int | type) -> Kernel:
-        """Return the same loop with some globals or parameters' groups replaced.
+        """Return a variant of the loop in which `parts` replace globals or types of parameters.
 
-        Globals are replaced as by `Compiled.bind`. A part that is a type stands for the group that
-        the parameter of its name is.
+        A part that is a type (a group: a named tuple of arguments) becomes the type of the
+        parameter of its name. Other parts replace globals, as in `Compiled.bind`.
         """
         groups = {key: part for key, part in parts.items() if isinstance(part, type)}
         others = {key: part for key, part in parts.items() if not isinstance(part, type)}
@@ -506,9 +513,10 @@ class Kernel(Compiled):
 
     @cached_property
     def fingerprint(self) -> str:
-        """Fingerprint of the loop, with the order of the groups' fields, which code does not tell.
+        """Fingerprint of the loop, including the order of the fields in its groups.
 
-        Where two groups have fields of the same types, so has the compiled loop.
+        The order is not part of the code. Two groups whose fields have equal types share a compiled
+        loop.
         """
         text = f"{super().fingerprint} {self._arguments.names} {self._arguments.described}"
         return sha256(text.encode()).hexdigest()[:16]
@@ -519,8 +527,8 @@ class Kernel(Compiled):
 
     @UntilSet
     def run(self) -> Callable[..., Any]:
-        """The loop, in the form that is ready: native code, or plain Python."""
-        # Asked at each call until it succeeds: native code may become ready between two calls.
+        """The loop in its best ready form: native code, or plain Python."""
+        # Looked up at each call until found: native code may become ready between two calls.
         address = WATCH.address(self)
         if not address:
             return self.plainly if tier() == PLAIN else self._watched
@@ -531,23 +539,23 @@ class Kernel(Compiled):
 
     @property
     def is_ready(self) -> bool:
-        """True if its native code is there, or none is wanted; otherwise it is asked for."""
+        """True if native code is ready or unwanted; otherwise the code is requested."""
         return "run" in vars(self) or tier() == PLAIN or bool(WATCH.address(self, needed=False))
 
     def _watched(self, *args: Any) -> Any:
-        """Run the loop as plain Python until it is compiled."""
+        """Run the loop as plain Python until its native code is ready."""
         return WATCH.run(self, self.plainly, args)
 
     @cached_property
     def plainly(self) -> Callable[..., Any]:
-        """The loop as plain Python: it takes what `run` takes, and gives Python's numbers."""
+        """The loop as plain Python, with the arguments of `run` and Python numbers as results."""
         loop = self._arguments.plainly(self.plain)
 
         def plainly(*args: Any) -> Any:
             with np.errstate(over="ignore", divide="raise", invalid="ignore"):
                 try:
                     return as_python(loop(*args))
-                # The same exception as from native code, whose error text names ZeroDivisionError.
+                # Native code raises the same exception: its error text names ZeroDivisionError.
                 except FloatingPointError as error:
                     raise ZeroDivisionError("division by zero") from error
 
@@ -555,12 +563,12 @@ class Kernel(Compiled):
 
     @property
     def options(self) -> dict[str, Any]:
-        """Numba's options for it."""
+        """Numba's options for the kernel."""
         return {}
 
     @property
     def form(self) -> Any:
-        """Its signature."""
+        """Signature of the kernel."""
         return self._arguments.described
 
     @cached_property
@@ -569,12 +577,12 @@ class Kernel(Compiled):
 
 
 def bind_all(functions: Sequence[Any], suffix: str, **parts: Compiled | int) -> tuple[Any, ...]:
-    """Bind functions to the parts that each of them names, with a suffix to their names.
+    """Bind `parts` in each function that names them, and append `suffix` to the functions' names.
 
     Raises
     ------
     NameError
-        None of them names one of the parts.
+        A part's name occurs in none of the functions.
     """
     unknown = sorted(parts.keys() - set[str]().union(*(each.open_names for each in functions)))
     if unknown:
@@ -589,12 +597,12 @@ def bind_all(functions: Sequence[Any], suffix: str, **parts: Compiled | int) -> 
 
 
 def rule(function: Callable[..., Any]) -> Rule:
-    """Make a local rule of a plain function; its arguments determine its signature.
+    """Turn a plain function into a local rule; its arguments determine its signature.
 
     Raises
     ------
     RuleError
-        It has none of them.
+        The arguments match none of the signatures.
 
     Examples
     --------
@@ -609,7 +617,7 @@ def rule(function: Callable[..., Any]) -> Rule:
 
 
 def inlined(function: Callable[..., Any]) -> Inlined:
-    """Make arithmetic that rules and kernels may call.
+    """Turn a plain function into arithmetic for rules and kernels to call.
 
     Examples
     --------
@@ -627,26 +635,30 @@ def inlined(function: Callable[..., Any]) -> Inlined:
 
 @inlined
 def open_part(*_):
-    """Stand-in for a function that `bind` gives; a rule calls it by a name of its own file."""
+    """Placeholder for a function that compiled code calls and that `bind` supplies.
+
+    The caller's file gives the placeholder a name, as in ``wiring = open_part``; `bind` takes
+    the function by this name. Without `bind`, a call raises an error.
+    """
     raise NotImplementedError
 
 
 @Hint
 def prefetch(rows, at):
-    """Ask for an item of an array to be in the cache soon, whether or not there is such an item.
+    """Prefetch an item of an array into the cache; the index may be out of range.
 
-    In a table the item is the first one of a row.
+    In a table the item is the first item of a row.
     """
 
 
 idiom, phase, sweep, routine, part, kernel = Idiom, Phase, Sweep, Routine, Part, Kernel
-"""Decorators: each makes of a plain function what its class says."""
+"""Decorators: each turns a plain function into an object of the class of the same name."""
 
 
 def _text_of(function: Callable[..., Any], callers: tuple[CodeType, ...] = ()) -> str:
-    """Return a text that changes whenever what a function compiles to does.
+    """Return a text that changes whenever the compiled form of a function changes.
 
-    It is the same in every process and for every copy of the function's file.
+    The text is the same in every process and for every copy of the function's file.
     """
     callers += (function.__code__,)
     names = names_in(function.__code__)
@@ -658,7 +670,7 @@ def _text_of(function: Callable[..., Any], callers: tuple[CodeType, ...] = ()) -
 
 
 def _meaning(value: Any, names: set[str], callers: tuple[CodeType, ...]) -> str:
-    """Return a text of what a global stands for in compiled code that uses these names."""
+    """Return a text for the meaning of a global in compiled code that uses these names."""
     if isinstance(value, Compiled):
         return value.fingerprint
     if isinstance(value, ModuleType):
@@ -667,10 +679,10 @@ def _meaning(value: Any, names: set[str], callers: tuple[CodeType, ...]) -> str:
         return f"{value.__name__} {numbers}"
     if isinstance(value, np.ndarray):
         return f"{value.dtype} {value.shape} {value.tolist()}"
-    # The order of a group's fields decides where its numbers are in memory.
-    if isinstance(value, type) and hasattr(value, "_fields"):  # code says no more than its name
+    # The order of a group's fields determines the memory layout of its numbers.
+    if isinstance(value, type) and hasattr(value, "_fields"):  # code contains its name alone
         return f"{value.__name__} {value._fields}"
-    if hasattr(value, "py_func"):  # compiled by Numba itself, as a user's rule may call
+    if hasattr(value, "py_func"):  # compiled by Numba itself, for example a callee of a user's rule
         recursive = value.py_func.__code__ in callers
         return "recursive" if recursive else _text_of(value.py_func, callers)
     if callable(value):
@@ -679,22 +691,22 @@ def _meaning(value: Any, names: set[str], callers: tuple[CodeType, ...]) -> str:
 
 
 def _code_text(code: CodeType) -> str:
-    """Return a text of code, without the file and the lines where it stands."""
-    # Lines and file names are left out: comments and moved files must not cause a compilation.
+    """Return a text of code without its file name and line numbers."""
+    # Comments and moved files must not cause a compilation.
     constants = [_code_text(c) if isinstance(c, CodeType) else repr(c) for c in code.co_consts]
     return f"{code.co_code.hex()} {constants} {code.co_names} {code.co_varnames}"
 
 
-# Remembered by the parts, not by whose rules they are: networks of the same families share compiled
-# code, whatever their sizes, which are parameters.
+# The cache key is the parts, not the networks that own the rules. Networks of one family share
+# compiled code at any size, because sizes are parameters.
 @cache
 def _bound(compiled: Compiled, name: str, parts: tuple[tuple[str, Compiled | int], ...]) -> Any:
-    """Return a function with these parts, the same one each time."""
+    """Return the variant of a function with these parts, the same object for equal arguments."""
     return type(compiled)(compiled.unbound, name=name, parts=dict(parts))
 
 
 def _declared(module: str, qualname: str) -> Any:
-    """Return what a module, or a class in it, declares under a name; None if there is nothing."""
+    """Return the object declared under a qualified name in a module; None if absent."""
     found: Any = import_module(module)
     for name in qualname.split("."):
         found = vars(found).get(name) if hasattr(found, "__dict__") else None
@@ -702,23 +714,23 @@ def _declared(module: str, qualname: str) -> Any:
 
 
 SMALL = 64
-"""Most elements for which a rule without native code is mapped as plain Python."""
+"""Largest number of elements for which a rule without native code is mapped as plain Python."""
 
 MAKERS = frozenset("arange array copy empty full ones zeros".split())
-"""Names by which rules make arrays."""
+"""Names of NumPy functions by which rules make arrays."""
 
 
 class Mapped:
-    """A rule with its parameters: callable with numbers or arrays of processors and ports.
+    """A rule with its parameters, callable with numbers or arrays of processors and ports.
 
     Parameters
     ----------
     rule : Rule
         A rule of kind ``port_rule``.
     params : ndarray of int64
-        Its parameters; ``params[0]`` processors, ``params[1]`` ports.
+        The rule's parameters; ``params[0]`` processors, ``params[1]`` ports.
     nodes, ports : int, optional
-        How many of both the rule is for, where these are other things than processors and ports.
+        Allowed numbers of nodes and ports, if different from the numbers of processors and ports.
     """
 
     def __init__(self, rule: Rule, params: Any, nodes: int | None = None, ports: int | None = None):
@@ -731,7 +743,7 @@ class Mapped:
 
     @property
     def native(self) -> Any:
-        """The rule with its parameters, in the form that kernels take."""
+        """The rule in the form for kernels."""
         return self.rule.native
 
     def __call__(self, nodes: Any, ports: Any) -> Any:
@@ -750,26 +762,26 @@ class Mapped:
         Raises
         ------
         NodeError
-            A number that the topology does not have.
+            The topology has no node or port of this number.
         """
         size, width = self.counts
         if type(nodes) is type(ports) is int and 0 <= nodes < size and 0 <= ports < width:
-            return int(self.rule(nodes, ports, self.params))  # arrays of one number take longer
+            return int(self.rule(nodes, ports, self.params))  # faster than an array of one number
         nodes, ports = np.broadcast_arrays(np.asarray(nodes, np.int64), np.asarray(ports, np.int64))
         self._require(nodes, self.counts[0], "node")
         self._require(ports, self.counts[1], "port")
         if nodes.ndim == 0:
             return int(self.rule(int(nodes), int(ports), self.params))
-        # A kernel that is not compiled yet costs more per call than some numbers in plain Python.
+        # For few numbers, plain Python is faster than a call of a kernel without native code.
         if nodes.size <= SMALL and not self.native.address:
             return np.array(self._play(nodes, ports), np.int64).reshape(nodes.shape)
         mapped = np.empty(nodes.size, np.int64)
         try:
             map_rule(self.native, _flat(nodes), _flat(ports), self.params, mapped)
         except Exception:
-            # Native errors carry no line; the plain run fails again and names it.
+            # Native errors carry no line number; the plain run fails again with one.
             if is_own(self.rule.function):
-                self._play(nodes, ports)  # says where
+                self._play(nodes, ports)  # raises an error with the line
             raise
         return mapped.reshape(nodes.shape)
 
@@ -786,16 +798,16 @@ class Mapped:
 
 
 def _flat(numbers: Any) -> Any:
-    """Return numbers in a row, as kernels take them: no view of what nobody may write."""
-    # Views of broadcast arrays are read-only and share memory; kernels take contiguous arrays they
-    # could write.
+    """Return a flat, contiguous, writable array; copy the input if it is a view or read-only."""
+    # Views of broadcast arrays are read-only and share memory; kernels take contiguous, writable
+    # arrays.
     own = numbers.flags.owndata and numbers.flags.writeable
     return numbers.ravel() if own else numbers.flatten()
 
 
 @kernel
 def map_rule(rule: PortRule, nodes: Ints, ports: Ints, params: Ints, values: Ints) -> None:
-    """Write the rule's value for every (node, port)."""
+    """Write the rule's value for every pair (node, port) into `values`."""
     value = rule.call
     for i in range(nodes.size):
         values[i] = value(nodes[i], ports[i], params)

@@ -1,15 +1,15 @@
-"""Random draws that depend on what they are drawn for, never on which rank draws them.
+"""Random draws that depend only on their purpose, never on the rank that draws.
 
 Every draw is a function of (seed, counters): the same for any number of ranks and any mapping.
-The arithmetic stays within 32-bit words, so that compiled and plain Python agree.
+The arithmetic stays within 32-bit words, and compiled and plain Python agree.
 
 These draws are for traffic, not for statistics. `draw32` walks one cycle of 2^32 words, in which a
-seed is a place to begin: the streams of two seeds are shifts of one another. `shuffled` gives a
-permutation, but not every one equally often. What draws them stays as it is, since results rest on
-it; `uniform_permutation` is what statistics should use.
+seed is a starting point: the streams of two seeds are shifts of one another. `shuffled` gives a
+permutation, but permutations are not equally likely. Both functions must not change, because
+results depend on them. Statistics should use `uniform_permutation`.
 """
 
-from __future__ import annotations  # to evaluate np.random loads it
+from __future__ import annotations  # evaluating np.random would load it
 
 import numpy as np
 
@@ -34,7 +34,7 @@ def mix32(word: int) -> int:
 def draw32(seed: int, first: int, second: int, stream: int) -> int:
     """Draw 32 random bits for the counters (first, second) of a stream.
 
-    Two seeds below 2^32 give the same words at counters that are a constant apart.
+    Two seeds below 2^32 give the same words at counters that differ by a constant.
     """
     return thrown(dice(seed, first, stream), second)
 
@@ -50,34 +50,34 @@ def dice(seed: int, first: int, stream: int) -> int:
 
 @inlined
 def thrown(dice: int, second: int) -> int:
-    """Return the draw of the `second` counter."""
+    """Return the draw of the `second` counter, from the word of `dice`."""
     word = mix32((dice + second) & MASK32)
     return mix32(word ^ ((second >> 32) & MASK32))
 
 
 @inlined
 def scaled(word: int, count: int) -> int:
-    """Scale 32 random bits to a number 0..count-1."""
+    """Scale 32 random bits to an integer 0..count-1."""
     return (word * count) >> 32
 
 
 def below(probability: float) -> int:
-    """Return the bound that 32 random bits are below with this probability."""
+    """Return the bound below which 32 random bits fall with this probability."""
     return int(np.floor(probability * 4294967296.0 + 0.5))
 
 
 @inlined
 def draw(seed: int, first: int, second: int) -> int:
     """Draw 62 random bits for the counters (first, second)."""
-    # 30 + 32 bits: below 2^62, so that compiled code, whose integers have 64 bits with a sign,
-    # gives the same number as Python.
+    # 30 + 32 bits give a number below 2^62. Compiled code, with signed 64-bit integers,
+    # therefore gives the same number as Python.
     high = draw32(seed, first, second, 1)
     return ((high & 0x3FFFFFFF) << 32) | draw32(seed, first, second, 2)
 
 
 @inlined
 def half_width(size: int) -> int:
-    """Number of bits in each half of a Feistel network whose domain holds 0..size-1."""
+    """Return the number of bits in each half of a Feistel network whose domain holds 0..size-1."""
     width = 1
     while (1 << (2 * width)) < size:
         width += 1
@@ -88,8 +88,9 @@ def half_width(size: int) -> int:
 def shuffled(index: int, size: int, seed: int) -> int:
     """Return the image of `index` under a seeded permutation of 0..size-1 (see `unshuffled`).
 
-    A Feistel network on the least even number of bits, walked until it is back in range. Not all
-    permutations are equally likely: for 16, 64, 256, .. (4^w) numbers all are even ones.
+    The function walks a Feistel network on the least even number of bits until the value is in
+    range. Not all permutations are equally likely: for 4^w numbers (16, 64, 256 and so on) all are
+    even ones.
     """
     width = half_width(size)
     mask = (1 << width) - 1
@@ -106,7 +107,7 @@ def shuffled(index: int, size: int, seed: int) -> int:
 
 @inlined
 def unshuffled(index: int, size: int, seed: int) -> int:
-    """Invert `shuffled`."""
+    """Return the index whose image under `shuffled` is the argument: the inverse permutation."""
     width = half_width(size)
     mask = (1 << width) - 1
     while True:
@@ -127,13 +128,13 @@ def permuted(node, inverse, params):
 
 
 PERMUTATION = 0x7065726D
-"""Stream of the draws of a permutation."""
+"""Number of the random stream of permutations."""
 
 
 def philox(stream: int, seed: int) -> np.random.Philox:
     """Return the generator Philox (4x64, 10 rounds; Salmon et al. 2011) of a stream and a seed.
 
-    Streams and seeds, of 64 bits each, have draws that are independent of each other's, and the
+    Streams and seeds have 64 bits each. Their draws are independent of each other, and the
     same on every machine.
     """
     return np.random.Philox(key=(stream << 64) | (seed % 2**64))
@@ -142,27 +143,27 @@ def philox(stream: int, seed: int) -> np.random.Philox:
 def uniform_permutation(size: int, seed: int) -> Ints:
     """Draw a permutation of 0..size-1, all equally likely: the order of random keys.
 
-    Number i has the key that the generator (`philox`) gives as its i-th; the rare numbers of equal
-    keys are put in order by second ones.
+    Number i gets the i-th key of the generator (`philox`). Second keys order the rare numbers with
+    equal keys.
 
     Parameters
     ----------
     size : int
-        How many numbers; takes 24 bytes for each.
+        Number of elements; takes 24 bytes for each.
     seed : int
         0..2^64 - 1.
 
     Returns
     -------
     ndarray of int64, shape (size,)
-        The number that each number is mapped to.
+        The image of each number.
     """
     generator = philox(PERMUTATION, seed)
     keys = generator.random_raw(size)
     order = np.argsort(keys, kind="stable")
     keys = keys[order]
-    # Equal keys have a chance of n^2 / 2^65. They are settled by further keys, not by number, to
-    # stay uniform.
+    # Equal keys have a chance of n^2 / 2^65. Further keys, not numbers, break the tie, which
+    # keeps the permutation uniform.
     if (keys[1:] == keys[:-1]).any():
         order = order[np.lexsort((generator.random_raw(size), keys))]
     return order

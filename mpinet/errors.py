@@ -1,79 +1,80 @@
-"""Every error that mpinet raises on purpose: one tree, and the exit status that each stands for.
+"""All errors that mpinet raises on purpose: one class tree, with an exit status for each class.
 
-An error's text is a sentence for the person who reads it: what was given, what is allowed.
+The text of an error is a sentence for the user. The sentence states the given value and the allowed
+values.
 """
 
 
 class MpinetError(Exception):
-    """Base of all errors of mpinet; the command line ends with `status`."""
+    """Base class of all errors of mpinet; the command line exits with `status`."""
 
     status = 1
 
     def _render_traceback_(self) -> list[str]:
-        """Return what IPython shows in place of a traceback: the sentence."""
+        """Return the error's sentence, which IPython shows instead of a traceback."""
         return [f"{type(self).__name__}: {self}"]
 
 
 class UsageError(MpinetError, ValueError):
-    """A request that cannot be met: a wrong option, file or combination (exit status 2)."""
+    """An invalid request: a wrong option, file or combination (exit status 2)."""
 
     status = 2
 
 
 class TopologyError(UsageError):
-    """A topology string or a family's parameter that is not allowed."""
+    """An invalid topology string or family parameter."""
 
 
 class FileError(UsageError):
-    """A file that cannot be read or written on this host; another rank's host may differ."""
+    """A file error on this host: reading or writing failed, while other ranks' hosts may differ."""
 
 
 class TopologyFileError(FileError, TopologyError):
-    """A topology's file or module that cannot be read on this host."""
+    """A topology's file or module could not be read on this host."""
 
 
 class TooLarge(UsageError):
-    """A run that does not fit into memory or would take far too long; tells both numbers."""
+    """A run larger than the available memory, or far too long; the text states both numbers."""
 
 
 class OutputError(MpinetError):
-    """A result that could not be written: a full disk, a limit, a file that went away."""
+    """A result could not be written, for example because of a full disk or a removed file."""
 
 
 class Disconnected(UsageError):
-    """A network in pieces, where what was asked for needs a connected one."""
+    """A disconnected network, where the request needs a connected one."""
 
 
 class NodeError(UsageError):
-    """A processor number, port or address that the topology does not have."""
+    """A processor number, port or address outside the topology."""
 
 
 class WiringError(MpinetError):
-    """A topology that breaks its contract: names the processor and the port."""
+    """A topology that breaks its contract; the text names the processor and the port."""
 
     status = 2
 
 
 class RuleError(MpinetError):
-    """A faulty rule, which cannot be compiled or fails: names the file and the line."""
+    """A user's rule does not compile, or fails; the text names the file and the line."""
 
     status = 2
 
 
 class RoutingError(MpinetError):
-    """A routing rule that chose an unwired port or does not come to an end."""
+    """A routing rule chose an unwired port or does not end."""
 
 
 class Stuck(RoutingError):
-    """A routing that cannot lead a message on."""
+    """A routing offers no next hop for a message."""
 
 
 class OutOfReach(MpinetError):
-    """A question that the allowed effort does not decide; more effort may."""
+    """A question that the allowed effort does not decide; more effort may decide it."""
 
 
 class ModelViolation(MpinetError):
-    """A program that breaks the machine's port model: names step, processor, port and rule."""
+    """A program exceeds the machine's port model; the text names step, processor, port and rule."""
 
 
 class ConservationError(MpinetError):
@@ -81,20 +82,20 @@ class ConservationError(MpinetError):
 
 
 class TransportError(MpinetError):
-    """No MPI library where one is needed, or a launcher that does not belong to it."""
+    """A missing MPI library, or a launcher of a different MPI library."""
 
     status = 2
 
 
 class ProgramError(MpinetError):
-    """A user's program that failed on a processor: names processor, step, file and line.
+    """A user's program that failed on a processor; the text names processor, step, file and line.
 
     Parameters
     ----------
     sentence : str
-        Who, where and why.
+        The processor, the place in the program, and the cause.
     status : int
-        What the command is to end with, where the program itself has said so.
+        Exit status of the command, if the program itself has set one.
     """
 
     def __init__(self, sentence: str, status: int = 1):
@@ -103,24 +104,24 @@ class ProgramError(MpinetError):
 
 
 class Deadlock(MpinetError):
-    """Processors that wait for messages although none will be sent any more."""
+    """A timed run makes no progress: a bug in mpinet, which ends the run."""
 
 
 class Stalled(MpinetError):
-    """A timed run that makes no progress: an error of mpinet, which ends it."""
+    """A certificate does not prove its claim."""
 
 
 class CertificateError(MpinetError):
-    """A certificate that does not prove what it claims."""
+    """A run ended on request, and has left a checkpoint for ``mpinet resume`` (EX_TEMPFAIL)."""
 
 
 class Suspended(MpinetError):
-    """A run that was asked to end and has left a checkpoint to resume from (EX_TEMPFAIL)."""
+    """A run that ended on request, and has left a checkpoint to resume from (EX_TEMPFAIL)."""
 
     status = 75
 
 
 class Unread(MpinetError):
-    """An output that nobody reads any more, as behind ``| head``: no message is due."""
+    """An output whose reader has closed the pipe, as with ``| head``; no message is printed."""
 
     status = 141

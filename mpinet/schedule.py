@@ -1,7 +1,8 @@
-"""Schedules as files, from Python: the work of ``mpinet schedule``, with the same options.
+"""Functions for schedules in files, with the options of ``mpinet schedule``.
 
-`run` runs a schedule from a file, `check` runs it and tells what was checked, `export` writes that
-of a collective, `generate` a textbook's collective as a program of messages.
+`run` runs a schedule from a file. `check` runs a schedule and reports the checks made. `export`
+writes the schedule of a collective. `generate` writes a textbook collective as a program of
+messages.
 
 Examples
 --------
