@@ -1,4 +1,4 @@
-"""How Sphinx builds these pages; launch/docs calls it."""
+"""Configuration of Sphinx for these pages; launch/docs runs Sphinx."""
 
 import sys
 from pathlib import Path
@@ -18,34 +18,32 @@ release = version = mpinet.__version__
 extensions = [
     "myst_nb",  # Markdown, and the notebooks of the course
     "sphinx.ext.autodoc",
-    "sphinx-mathjax-offline",  # formulas without a network
+    "sphinx-mathjax-offline",  # formulas without a network connection
     "sphinx.ext.napoleon",
     "commandpages",
     "ledger",
     "ledgershown",
     "gallery",
 ]
-exclude_patterns = ["_build", "_extensions"]
-nb_execution_mode = "cache"  # notebooks run when they have changed
+exclude_patterns = ["_build", "_extensions", "changes"]
+nb_execution_mode = "cache"  # run only changed notebooks
 nb_execution_in_temp = True
 nb_execution_timeout = 600
-nb_execution_raise_on_error = (
-    True  # but where a cell says that it may: checks of what nobody has answered
-)
+nb_execution_raise_on_error = True  # except in cells that expect an error: checks of open exercises
 
-default_role = "py:obj"  # what docstrings put into single backticks
-suppress_warnings = ["ref.python"]  # an attribute as `steps` there may be that of several classes
+default_role = "py:obj"  # meaning of single backticks in docstrings
+suppress_warnings = ["ref.python"]  # an attribute such as `steps` may belong to several classes
 
-myst_enable_extensions = ["dollarmath", "attrs_block", "colon_fence"]
+myst_enable_extensions = ["dollarmath", "attrs_block", "colon_fence", "deflist"]
 myst_heading_anchors = 3
 
 autodoc_member_order = "bysource"
-autodoc_typehints = "none"  # docstrings of functions say them, with shapes, ranges and units
+autodoc_typehints = "none"  # docstrings state types, with shapes, ranges and units
 napoleon_google_docstring = False
 napoleon_use_rtype = False
 napoleon_use_ivar = True
 
-highlight_language = "none"  # of blocks that name no language: commands and what they print
+highlight_language = "none"  # for blocks without a language: commands and their output
 html_theme = "furo"
 html_title = "mpinet"
 html_static_path = ["_static"]
@@ -53,14 +51,15 @@ html_css_files = ["site.css", "ledger.css"]
 
 
 def setup(app):
-    """Connect what prepares docstrings for napoleon, which comes at priority 500."""
+    """Connect the preparation of docstrings, before napoleon at priority 500."""
     app.connect("autodoc-process-docstring", _prepared, priority=400)
 
 
 def _prepared(_app, what, name, _object, _options, lines):
-    """Add a field's type, as the source has it; cut the fields that `described` adds to a class.
+    """Add a field's type from the source; remove the fields that `described` adds to a class.
 
-    The empty comment protects the first line: napoleon takes words before a colon for the type.
+    The empty comment protects the first line, because napoleon takes words before a colon for the
+    type.
     """
     if what in {"attribute", "data", "property"}:
         lines[:0] = ["..", ""]

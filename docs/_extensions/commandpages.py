@@ -1,21 +1,26 @@
 """A page per command, made from its function in every build: reference/commands/NAME.md.
 
-The function's signature and docstring are the one truth: how the command is typed, its options,
-what its result holds, how Python calls it. What else is on a page are links to the pages that
-use the command.
+The function's signature and docstring are the only source of usage, options, result and Python
+call. A page begins with the examples of the command's help and their real outputs. It ends with
+links to the tutorials and how-to pages that use the command.
 """
 
 from __future__ import annotations
 
 import re
+from contextlib import redirect_stdout, suppress
+from io import StringIO
 from pathlib import Path
 from typing import Any
 
-from contract import SHARED, fields_of_result, typed, usage_of
+from commandexamples import examples_of, outputs
+from contract import fields_of_result, usage_of
 from docutils import nodes
 from sphinx.util.docutils import SphinxDirective
 
 import mpinet
+from mpinet.cli.commands import parse
+from mpinet.cli.parser import grouped, is_shared
 from mpinet.commands import function_of
 from mpinet.commands.catalogue import ALIASES, COMMANDS
 from mpinet.commands.optionrecords import Option
@@ -41,15 +46,18 @@ def python_name(command: str) -> str:
     return name if found is function_of(command) else ""
 
 
-def page_of(command: str, users: list[str]) -> str:
-    """The page of a command, in the pages' markup."""
+def page_of(command: str, users: list[str], outputs: list[str]) -> str:
+    """Return the page of a command in Markdown, with its examples and their outputs."""
     sentence = COMMANDS[command]
-    name = python_name(command)
     parts = [
         f"(command-{file_of(command)})=",
-        f"# {name or f'mpinet {command}'}",
+        f"# mpinet {command}",
         f"{sentence[0].upper()}{sentence[1:]}.",
-        f"```text\nmpinet {usage_of(command)}\n```",
+        "## Examples",
+        *map(_example, examples_of(command), outputs),
+        f"Tutorial: {{doc}}`/{_tutorial(command, users)}`.",
+        "## Usage",
+        f"```text\n{_usage(command)}\n```",
     ]
     also = [f"`{word}`" for word, meant in ALIASES.items() if meant == command]
     if also:
@@ -57,64 +65,99 @@ def page_of(command: str, users: list[str]) -> str:
     parts += _options(command)
     if fields := fields_of_result(command):
         parts += ["## Result", f"Its fields: {fields}.".replace("](", "](../../")]
-    if name:
+    if name := python_name(command):
         room, _, function = name.rpartition(".")
         directive = f".. currentmodule:: {room}\n\n.. autofunction:: {function}"
         parts += ["## In Python", f"```{{eval-rst}}\n{directive}\n```"]
     if users:
-        parts += ["## Pages that use it", *[f"- {{doc}}`/{user}`" for user in users]]
-    return "\n\n".join(parts).replace("`\n\n- {doc}", "`\n- {doc}") + "\n"
+        parts += ["## Pages that use it", "\n".join(f"- {{doc}}`/{user}`" for user in users)]
+    return "\n\n".join(parts) + "\n"
+
+
+def _example(line: str, output: str) -> str:
+    """Return a block with a command line and its output."""
+    head = ["```{code-block} text", ":class: example", ""]
+    return "\n".join([*head, f"$ {line}", *output.splitlines(), "```"])
+
+
+def _usage(command: str) -> str:
+    """Return the usage of a command's help, in which ``[options]`` stands for all options."""
+    with redirect_stdout(StringIO()) as shown, suppress(SystemExit):
+        parse([*command.split(), "--help"])
+    found = re.match(r".*?usage: (.*?)\n\n", shown.getvalue(), re.DOTALL)
+    return found[1] if found else f"mpinet {usage_of(command)}"
+
+
+def _tutorial(command: str, users: list[str]) -> str:
+    """Return the tutorial that uses a command most often; the first tutorial if none does."""
+    use = use_of(command)
+    tutorials = [page for page in users if page.startswith("tutorials/")]
+    return max(
+        tutorials,
+        key=lambda page: len(use.findall((DOCS / f"{page}.md").read_text())),
+        default="tutorials/ten-minutes",
+    )
 
 
 def _options(command: str) -> list[str]:
-    """The table of a command's options, those that it shares with many at its end in one line."""
+    """Return the options of a command as definition lists, in the groups of its help."""
     said = signature_of(function_of(command))
-    every = [option for option in (*said.options, *said.alone) if _is_typed(option)]
-    own = [option for option in every if not _is_shared(option)]
-    shared = [option.words[0] for option in every if _is_shared(option) and option.words]
     parts = []
-    if own:
-        rows = [f"| `{_cell(typed(option))}` | {_help(option)} |" for option in own]
-        parts += ["## Options", "\n".join(["| option | meaning |", "|---|---|", *rows])]
+    for title, options in grouped(said).items():
+        if described := [option for option in options if option.help]:
+            heading = f"### {title[0].upper()}{title[1:]}" if title else ""
+            parts += [heading] * bool(title) + [_definition(option) for option in described]
     if said.is_onward:
         parts.append("The options of the command that the first word names follow.")
-    if shared:
+    every = (*said.options, *said.alone)
+    if shared := [one.words[0] for one in every if is_shared(one) and not one.typed.hidden]:
         words = ", ".join(f"`{word}`" for word in shared)
         parts.append(f"Also the {SHARED_PAGE}: {words}.")
-    return parts
+    return ["## Options", *parts] if parts else []
 
 
-def _cell(text: str) -> str:
-    """A text in a cell of a table."""
-    return text.replace("|", "\\|")
+def _definition(option: Option) -> str:
+    """Return an option as an item of a definition list: the command-line form and the help."""
+    return f"{', '.join(f'`{term}`' for term in terms_of(option))}\n: {_help(option)}"
 
 
-def _is_typed(option: Option) -> bool:
-    return not (option.typed.hidden or option.typed.within)
-
-
-def _is_shared(option: Option) -> bool:
-    return option.name == "seed" or (option.heading != "" and option.name in SHARED)
+def terms_of(option: Option) -> list[str]:
+    """Return the words by which an option is typed, each with its value, as the help shows them."""
+    metavar = option.metavar if isinstance(option.metavar, str) else " ".join(option.metavar)
+    value = "|".join(map(str, option.choices)) if option.choices else metavar
+    if not option.words:
+        return [value]
+    if option.is_flag:
+        off = [f"--no-{option.words[0][2:]}"] if option.default is not False else []
+        return [*option.words, *off]
+    return [f"{word} {value}" for word in option.words]
 
 
 def _help(option: Option) -> str:
-    """What an option means, its choices and its default."""
-    text = option.help.rstrip(".").replace("``", "`").replace("|", "\\|")
-    text = re.sub(r"(?<![`\w])`(\w+)`", r"`\1`", text)
+    """Return the meaning of an option, its listed values and its default."""
+    text = option.help.rstrip(".").replace("``", "`")
+    text = text.removeprefix("Whether to ") if option.is_flag else text
+    text = f"{text[0].upper()}{text[1:]}"
     if listed := listed_in_help(option):
         words = re.split(r"[|\n]|, ", listed)
         text += f": {', '.join(f'`{word.strip()}`' for word in words if word.strip())}"
     default = option.default
     if option.words and isinstance(default, str | int | float) and not isinstance(default, bool):
-        text += f" (default: `{default}`)" if "default" not in text else ""
-    return f"{text}." if text else ""
+        shown = f"{default:g}" if isinstance(default, float) else default
+        text += f" (default: `{shown}`)" if "default" not in text else ""
+    return f"{text}."
+
+
+def use_of(command: str) -> re.Pattern[str]:
+    """Return the pattern of a command that is typed or called."""
+    word = re.escape(command)
+    called = re.escape(command.replace(" ", "."))
+    return re.compile(rf"mpinet (?:launch -n \d+ )?{word}\b|mpinet\.{called}\(")
 
 
 def users_of(command: str) -> list[str]:
-    """The tutorials and how-to pages on which a command is typed or called."""
-    word = re.escape(command)
-    called = re.escape(command.replace(" ", "."))
-    use = re.compile(rf"mpinet (?:launch -n \d+ )?{word}\b|mpinet\.{called}\(")
+    """Return the tutorials and how-to pages on which a command is typed or called."""
+    use = use_of(command)
     pages = [*sorted(DOCS.glob("tutorials/*.md")), *sorted(DOCS.glob("how-to/*.md"))]
     return [
         str(page.relative_to(DOCS).with_suffix(""))
@@ -124,9 +167,10 @@ def users_of(command: str) -> list[str]:
 
 
 def write_pages(app: Any = None) -> None:
-    """Write the pages that are new or have changed, and delete those of commands that are gone."""
+    """Write new and changed pages, and delete the pages of removed commands."""
     FOLDER.mkdir(exist_ok=True)
-    pages = {f"{file_of(name)}.md": page_of(name, users_of(name)) for name in COMMANDS}
+    found = outputs()
+    pages = {f"{file_of(name)}.md": page_of(name, users_of(name), found[name]) for name in COMMANDS}
     for old in {path.name for path in FOLDER.glob("*.md")} - set(pages):
         (FOLDER / old).unlink()
     for name, text in pages.items():

@@ -1,8 +1,8 @@
-"""What these pages say of the commands, made from their functions.
+"""Generation of parts of docs/contract.md from the commands' functions and the catalogue.
 
-The networks in docs/contract.md, 1, are those of the catalogue. The commands in 3: how each is
-typed is its signature, and what its result holds the section Returns of its docstring.
-``python docs/_extensions/contract.py`` writes both into the page; a test holds the page to it.
+The networks in section 1 come from the catalogue. The usage of a command in section 3 is made from
+its signature, and its result from the section Returns of its docstring. ``python
+docs/_extensions/contract.py`` writes both parts; a test compares them with the page.
 """
 
 from __future__ import annotations
@@ -22,22 +22,22 @@ from mpinet.networks.catalogue import families
 PAGE = (Path(__file__).parents[1] / "contract").with_suffix(".md")
 
 SHARED = {*COMMON}
-"""Options that section 2 of the page is about."""
+"""Options that section 2 of the page describes."""
 
 MADE = "\n<!-- {}: made by docs/_extensions/contract.py -->\n", "\n<!-- end of {} -->\n"
-"""Marks before and after a part that is made."""
+"""Comments before and after a generated part."""
 
 WIDTH = 80
-"""Of a line of a usage, in characters."""
+"""Largest number of characters of a line of a usage."""
 
 
 def sections() -> str:
-    """The commands, a section each."""
+    """Return the sections of all commands."""
     return "\n".join(map(_section, COMMANDS)).rstrip("\n")
 
 
 def networks() -> str:
-    """The families of the catalogue, a row each."""
+    """Return the table of the catalogue's families."""
     rows = ["| family | parameters, in this order | example | defined in |", "|---|---|---|---|"]
     for family in families():
         ranges = family.range.replace(" |", ",")
@@ -47,7 +47,7 @@ def networks() -> str:
 
 
 def reference_to(specification: str) -> str:
-    """The sections that define a family, as references of the documentation."""
+    """Return references to the sections that define a family, as Markdown."""
     links, page = [], ""
     for found in re.finditer(r"(?:([a-z]+(?:/[a-z]+)?) )?(\d+)(?:-(\d+))?", specification):
         page = (found[1] or page).rpartition("/")[2]
@@ -58,7 +58,7 @@ def reference_to(specification: str) -> str:
 
 
 def page() -> str:
-    """The page, with networks and commands as they have to be."""
+    """Return the page with current networks and commands."""
     text = PAGE.read_text()
     for name, made in (("networks", networks()), ("commands", sections())):
         begin, end = (mark.format(name) for mark in MADE)
@@ -68,17 +68,17 @@ def page() -> str:
 
 
 def _section(command: str) -> str:
-    """How a command is typed, and what its result holds."""
+    """Return the section of a command: its usage and its result."""
     also = [f"`{name}`" for name, meant in ALIASES.items() if meant == command]
     text = f"### {command}\n\n```text\n{usage_of(command)}\n```\n\n"
     if also:
         text += f"Also {', '.join(also)}. "
     fields = fields_of_result(command)
-    return f"{text}Result: {fields}.\n" if fields else f"{text}It prints what it does.\n"
+    return f"{text}Result: {fields}.\n" if fields else f"{text}The command prints its results.\n"
 
 
 def usage_of(command: str) -> str:
-    """How a command is typed, without the options that it shares with others, in short lines."""
+    """Return a command's usage in short lines, without the options shared with other commands."""
     said = signature_of(function_of(command))
     on_machine = any(option.name == "duplex" for option in said.options)
     own = [one for one in [*said.options, *said.alone] if not _is_shared(one, on_machine)]
@@ -97,11 +97,11 @@ def usage_of(command: str) -> str:
 
 
 NARROW = "\u00a0"
-"""A blank at which no line ends."""
+"""Blank without a line break."""
 
 
 def _is_shared(option: Option, on_machine: bool) -> bool:
-    """Whether section 2 says it, or nobody types it."""
+    """Return whether section 2 describes the option, or the option is never typed."""
     if option.typed.hidden or option.typed.within or option.name == "seed":
         return True
     if option.name == "ports":
@@ -110,7 +110,7 @@ def _is_shared(option: Option, on_machine: bool) -> bool:
 
 
 def typed(option: Option) -> str:
-    """An option as a line of help has it."""
+    """Return an option in the form of a usage line."""
     metavar = option.metavar if isinstance(option.metavar, str) else " ".join(option.metavar)
     value = "|".join(map(str, option.choices)) or metavar
     needed = option.typed.required or option.default is EMPTY
@@ -127,7 +127,7 @@ def typed(option: Option) -> str:
 
 
 def fields_of_result(command: str) -> str:
-    """What its result holds, in the page's own markup."""
+    """Return the fields of a command's result as Markdown."""
     text = returned(function_of(command).__doc__ or "").rstrip(".").replace("``", "`")
     text = re.sub(r"docs/([\w-]+/)?([\w-]+)", r"[\2](\1\2.md)", text)
     return text

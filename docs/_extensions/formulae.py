@@ -1,7 +1,7 @@
-"""Closed forms of the families, for the gallery: processors, degree, diameter.
+"""Closed forms of the families for the gallery: processors, degree, diameter.
 
-Each is written as Python writes it, in the names of the family's parameters, so that a test can
-compare it with what is measured; the gallery typesets the same text. For SIDES, S is their tuple.
+A formula is a Python expression in the family's parameters, so a test can compare it with measured
+values. The gallery typesets the same text. For SIDES, S is the tuple of sides.
 """
 
 from __future__ import annotations
@@ -73,8 +73,9 @@ FORMULAE: dict[str, tuple[str, str, str]] = {
     "gmn": ("N", "4", ""),
     "gmnany": ("N", "4", ""),
 }
-"""Processors, degree (links per node at most), diameter of the processors; '' where no closed form
-is known to us, or none that is short."""
+"""Number of processors, degree (links per node at most) and diameter of the processors. '' stands
+for an unknown or long formula.
+"""
 
 IN_USE = {
     "dragonfly": "HPE Slingshot: Frontier, Aurora, El Capitan",
@@ -90,7 +91,7 @@ IN_USE = {
     "ring": "Networks on chips; rings of collectives among GPUs",
     "complete": "GPUs behind one level of switches; groups of a dragonfly",
 }
-"""Families of machines that run today, those of the largest first, with what they are used for."""
+"""Families of machines in use today, families of the largest machines first, with their uses."""
 
 CONSTANT = (
     *("ring", "ccc", "debruijn", "shuffleexchange", "moebius", "chordalring", "doubleloop"),
@@ -108,7 +109,7 @@ CONSTANT = (
         "twistedtorus",
     ),
 )
-"""Families with arbitrarily many processors at one degree (of busses: ports of given sizes)."""
+"""Families with networks of any size at a constant degree (of busses: ports of given sizes)."""
 
 ANY_SIZE = (
     "ring",
@@ -122,7 +123,7 @@ ANY_SIZE = (
     "hyperx",
     "rcirculant",
 )
-"""Families that have a network of every number of processors, from some number on."""
+"""Families with a network for every number of processors above a minimum."""
 
 PLAIN = {
     "2*d if k > 2 else 2*d - 1": "2d (2d - 1 for k = 2)",
@@ -138,22 +139,22 @@ PLAIN = {
     "(3*q - (1 if q % 4 == 1 else -1))/2": "(3q ± 1)/2",
     "factorial(n)/factorial(n-k)": "n!/(n-k)!",
 }
-"""What is read more easily in words than as Python."""
+"""Formulas that are easier to read in words than as Python, with their words."""
 
 
 def value(formula: str, parameters: dict[str, object]) -> float:
-    """The value of a formula for the parameters of a network."""
+    """Return the value of a formula for the parameters of a network."""
     names = {"ceil": ceil, "floor": floor, "prod": prod, "factorial": factorial, "log2": log2}
     names |= {"max": max, "min": min, "sum": sum, "len": len}
     return eval(formula, {"__builtins__": {}, **names, **parameters})
 
 
 def shown(formula: str) -> str:
-    """A formula as HTML."""
+    """Return a formula as HTML."""
     if formula in PLAIN:
         return escape(PLAIN[formula])
     text = re.sub(r"factorial\((\w+)\)", r"\1!", formula).replace("**", "^")
     set_ = typeset(text)
     plain = re.sub(r"\b([a-zA-Z])\b", r"<i>\1</i>", text)
     html = (plain if set_ == escape(text) else set_).replace("*", "·")
-    return re.sub(r"(?<![\w<&/])a(?![\w>])", "<i>a</i>", html)  # no article here
+    return re.sub(r"(?<![\w<&/])a(?![\w>])", "<i>a</i>", html)  # a formula has no article "a"

@@ -1,8 +1,8 @@
-"""The directive ``gallery``: a card per family, made by mpinet itself in every build.
+"""The directive ``gallery``: a card for each family, made by mpinet itself in every build.
 
-A card has the family's picture, its closed forms, what its example measures, its routings, its
-source with the DOI, and an anchor. What machines use today comes first; filters are in
-_static/gallery.js; without scripts all cards are shown.
+A card has the family's picture, closed forms, measures of its example, routings, its source with
+the DOI, and an anchor. Families in use today come first. Filters are in _static/gallery.js; without
+scripts all cards are shown.
 """
 
 from __future__ import annotations
@@ -23,10 +23,10 @@ from mpinet.report.drawing.scene import scene
 DOCS = Path(__file__).parents[1]
 
 WIDTH = 300
-"""Of a picture, in pixels."""
+"""Width of a picture, in pixels."""
 
 MOST = 130
-"""Nodes of an example that is drawn as it is."""
+"""Largest number of nodes of an example drawn at its own size."""
 
 SMALLER = {
     "hypercube": "hypercube:4",
@@ -39,7 +39,7 @@ SMALLER = {
     "hdn": "hdn:2x3,super=0",
     "rdn": "rdn:5,1",
 }
-"""Smaller networks of families whose example is too large to see anything."""
+"""Smaller networks to draw for families whose example is too large for a picture."""
 
 FILTERS = """
 <form class="gallery-filters" role="search" aria-label="Filter the networks">
@@ -58,7 +58,7 @@ class Gallery(SphinxDirective):
     """``{gallery}``: an index, filters, and a card per family."""
 
     def run(self) -> list[nodes.Node]:
-        """Make pictures and facts anew in every build: they depend on code."""
+        """Return the gallery, made again in every build because it depends on code."""
         self.env.note_reread()
         shown = [family for family in families() if family.name != "graph"]
         order = [*IN_USE, *(family.name for family in shown if family.name not in IN_USE)]
@@ -73,7 +73,7 @@ class Gallery(SphinxDirective):
 
 
 def _card(family: Family) -> str:
-    """The card of a family."""
+    """Return the card of a family."""
     name = SMALLER.get(family.name, family.example)
     network = mpinet.open(name)
     module, _, cls = FAMILIES[family.name].partition(":")
@@ -101,28 +101,28 @@ def _card(family: Family) -> str:
 
 
 def _degree(network: mpinet.Topology) -> int:
-    """The most links, or busses' other members, that a node has."""
+    """Return the largest number of links of a node, or of other members on its busses."""
     wired = ([network.neighbor(node, port) >= 0 for port in range(network.ports)]
              for node in range(network.size))  # fmt: skip
     return max(map(sum, wired))
 
 
 def _forms(name: str) -> list[tuple[str, str]]:
-    """The closed forms of a family, those that there are."""
+    """Return the known closed forms of a family, with their names."""
     heads = ("processors", "degree", "diameter")
     found = zip(heads, FORMULAE.get(name, ("", "", "")), strict=True)
     return [(head, shown(formula)) for head, formula in found if formula]
 
 
 def _sizes(name: str) -> str:
-    """What sizes a family has: any, powers of 2, or others."""
+    """Return the possible sizes of a family: any, powers of 2, or others."""
     if name in ANY_SIZE:
         return "any"
     return "powers" if FORMULAE.get(name, ("",))[0].startswith("2**") else ""
 
 
 def _source(family: Family) -> str:
-    """A family's source, with its DOI where the page of the networks has one."""
+    """Return a family's source, with its DOI if the page of the networks has one."""
     page = (DOCS / "networks.md").read_text()
     row = re.search(rf"^\| [^|]*`{family.name}`[^|]*\| (.*) \|$", page, re.MULTILINE)
     doi = re.search(r"https://doi\.org/[^)\s]+", row[1]) if row else None
@@ -133,7 +133,7 @@ def _source(family: Family) -> str:
 
 
 def _definition(specification: str) -> str:
-    """The pages and sections that define a family, as links."""
+    """Return links to the pages and sections that define a family."""
     links, page = [], ""
     for found in re.finditer(r"([a-z]+(?:/[a-z]+)?)?,? ?(\d+(?:\.\d+)?)", specification):
         page = found[1] or page
@@ -143,7 +143,7 @@ def _definition(specification: str) -> str:
 
 
 def setup(app):
-    """Make the directive known to Sphinx, and give its page the filters."""
+    """Register the directive, and add the filters to its page."""
     app.add_directive("gallery", Gallery)
     app.add_js_file("gallery.js", loading_method="defer")
     return {"parallel_read_safe": True}

@@ -1,9 +1,9 @@
-"""Directives that read the ledger itself: a paper's claims, errors, corrections, main findings.
+"""Directives that show the ledger: a paper's claims, errors, corrections and main findings.
 
-What verdicts there are is told by a document of ``mpinet verify``: docs/ledger/verdicts.json, or
-another (``launch/docs --ledger FILE``, in the environment's MPINET_LEDGER); without one pages show
-what needs no measurement. The id of a claim leads
-to its row from every page, and the row of a refuted one to the error.
+The verdicts come from docs/ledger/verdicts.json, a document of ``mpinet verify``, or from another
+document (``launch/docs --ledger FILE``, in the environment's MPINET_LEDGER). Without a document,
+pages show only facts that need no measurement. On every page, the id of a claim links to the
+claim's row, and the row of a refuted claim links to the error.
 """
 
 import os
@@ -35,7 +35,7 @@ STATED = {
     "refuted": "refuted",
     "open": "open",
 }
-"""Counts of a paper's own rows, with their headings."""
+"""Headings of the counts of a paper's own claims."""
 
 
 class Ledger(SphinxDirective):
@@ -44,7 +44,7 @@ class Ledger(SphinxDirective):
     required_arguments = 1
 
     def run(self):
-        """The table, made anew in every build: it depends on code."""
+        """Return the table, made again in every build because it depends on code."""
         self.env.note_reread()
         room, rows = self.arguments[0], published()
         group, table = _empty(HEADER, (24, 36, 10, 30))
@@ -54,7 +54,7 @@ class Ledger(SphinxDirective):
 
 
 def _claim(room, claim, row):
-    """A claim's row: its name and place, what it says, the verdict, what shows it."""
+    """Return a claim's row: id and place, statement, verdict, and measurement."""
     name = nodes.paragraph("", "", nodes.literal(text=claim.id), ids=[_anchor(claim.id)])
     place = nodes.paragraph(text=claim.place)
     if claim.kept or claim.id in _tabled(room):
@@ -93,7 +93,7 @@ def _claim(room, claim, row):
 
 
 def _shown(row):
-    """What was measured and what is claimed, the tested range or the extent, and the witness."""
+    """Return measured and claimed value, tested range or failing points, and witness."""
     parts = []
     if row["points"]:
         parts.append(
@@ -120,14 +120,14 @@ def _shown(row):
 
 
 def _short(value):
-    """A value, long ones cut."""
+    """Return a value as text, cut if it is long."""
     text = cell_text(value) if not isinstance(value, dict) else ", ".join(
         f"{name}: {cell_text(part)}" for name, part in value.items())  # fmt: skip
     return text if len(text) <= MOST else f"{text[:MOST]} .."
 
 
 MOST = 80
-"""Most characters of a value."""
+"""Largest number of characters of a value."""
 
 
 def _anchor(claim):
@@ -136,18 +136,18 @@ def _anchor(claim):
 
 @cache
 def _tabled(room):
-    """The claims of which a paper's tables are made again."""
+    """Return the claims that occur in a paper's reproduced tables."""
     return {claim for table in paper(room).tables for claim in table.claims()}
 
 
 @cache
 def _rooms():
-    """The papers of all claims, by their ids."""
+    """Return the paper of each claim, by claim id."""
     return {claim.id: room for room in PAPERS for claim in claims_of(room)}
 
 
 def link_claims(app, doctree, docname):
-    """Make each name of a claim a link to its row."""
+    """Turn each id of a claim into a link to its row."""
     known, up = _rooms(), "../" * docname.count("/")
     for literal in list(doctree.findall(nodes.literal)):
         claim = literal.astext()
@@ -163,11 +163,11 @@ class Counts(SphinxDirective):
     """``{ledger-counts}``: the counts of every paper."""
 
     def run(self):
-        """A table: of a document's verdicts, or of what the claims say."""
+        """Return a table with counts of verdicts, or of claims if there is no document."""
         self.env.note_reread()
         shown = document()
         if shown is None:
-            header = ("paper", "claims", "by formula", "named errors", "rows of ours")
+            header = ("paper", "claims", "by formula", "named errors", "added rows")
             return [plain_table(header, [(room, *_static(room)) for room in PAPERS], (20,) * 5)]
         found = summary(shown["result"])
         rows = [
@@ -177,21 +177,21 @@ class Counts(SphinxDirective):
                 ("all", found["all"]),
             ]
         ]
-        made = nodes.paragraph("", "Made by ")  # literals: no typographer changes their dashes
+        made = nodes.paragraph("", "Made by ")  # literals keep their hyphens
         made += nodes.literal(text=" ".join(shown["command"]))
         made += nodes.Text("; digest ")
         made += nodes.literal(text=shown["digest"])
-        header = ("paper", *STATED.values(), "distinct errors", *GRADES, "rows of ours", "beaten")
+        header = ("paper", *STATED.values(), "distinct errors", *GRADES, "added rows", "beaten")
         return [plain_table(header, rows, (8,) * len(header)), made]
 
 
 class Errors(SphinxDirective):
-    """``{ledger-errors} PAPER``: its errors, each with the claims that it refutes, and where."""
+    """``{ledger-errors} PAPER``: the paper's errors, each with the claims that it refutes."""
 
     required_arguments = 1
 
     def run(self):
-        """A list."""
+        """Return the list of errors."""
         self.env.note_reread()
         room = self.arguments[0]
         claims, rows = claims_of(room), published()
@@ -207,12 +207,12 @@ class Errors(SphinxDirective):
 
 
 class Corrections(SphinxDirective):
-    """``{ledger-corrections} PAPER``: statements that hold in place of refuted ones."""
+    """``{ledger-corrections} PAPER``: corrected statements in place of refuted ones."""
 
     required_arguments = 1
 
     def run(self):
-        """A list."""
+        """Return the list of corrected statements."""
         self.env.note_reread()
         rows = published()
         items = [
@@ -224,7 +224,7 @@ class Corrections(SphinxDirective):
             for claim in claims_of(self.arguments[0])
             if claim.corrects
         ]
-        none = "No statement of this paper has a corrected one that is a claim of its own."
+        none = "This paper has no corrected statements with their own claims."
         return _list(items) or [nodes.paragraph(text=none)]
 
 
@@ -234,7 +234,7 @@ class Findings(SphinxDirective):
     optional_arguments = 1
 
     def run(self):
-        """A list of a paper's, or of all papers'."""
+        """Return the findings of one paper or of all papers."""
         self.env.note_reread()
         rooms = self.arguments or PAPERS
         found = [one for room in rooms for one in paper(room).findings]
@@ -248,45 +248,45 @@ class Findings(SphinxDirective):
 
 
 def document():
-    """The document that is shown, None where none is."""
+    """Return the shown document; None if there is none."""
     file = Path(os.environ.get("MPINET_LEDGER") or VERDICTS)
     return _read(file) if file.exists() else None
 
 
 @cache
 def _read(file):
-    """A document, read once a build."""
+    """Read a document once per build."""
     return read_document(file)
 
 
 def published():
-    """The rows of the document by their ids; none without one."""
+    """Return the rows of the document by claim id; empty without a document."""
     shown = document()
     return {} if shown is None else {row["id"]: row for row in shown["result"]}
 
 
 def _range(claim, rows):
-    """The tested range of a claim; of one that was not measured the range that it has."""
+    """Return the tested range of a claim; the full range of a claim that was not measured."""
     tested = rows[claim.id]["tested"] if claim.id in rows else ""
     return f"tested: {tested}" if tested else claim.grid.text
 
 
 def _extent(claim, rows):
-    """A claim that fails, and where: as it was measured, or else as is known of it."""
+    """Return a failing claim with its failing points: measured, or as described in the claim."""
     if claim.id in rows:
         return f"{claim.id} {extent_text(rows[claim.id])}"
     return f"{claim.id} fails where {claim.fails_where[0]}" if claim.fails_where else claim.id
 
 
 def _counted(row):
-    """The counts of a paper: of what it states, of its errors by grade, of what is ours."""
+    """Return a paper's counts: its statements, its errors by grade, and added rows."""
     stated = [row["stated"][name] for name in STATED]
     added = [ours(row)["claims"], row["beaten"]]
     return tuple(map(str, (*stated, row["errors"], *row["grades"].values(), *added)))
 
 
 def _static(room):
-    """What the claims of a paper say without being measured."""
+    """Return counts of a paper's claims that need no measurement."""
     claims = claims_of(room)
     stated = [claim for claim in claims if not claim.ours]
     by_formula = sum(not claim.measures for claim in stated)
@@ -295,7 +295,7 @@ def _static(room):
 
 
 def _list(items):
-    """Formulas typeset in a list, each item with a remark."""
+    """Return a list of typeset texts, each with a remark."""
     if not items:
         return []
     html = "".join(
@@ -310,7 +310,7 @@ def _named(anchor):
 
 
 def _remark(text):
-    """A remark: formulas typeset, claims' ids as they are."""
+    """Return a remark with typeset formulas and linked claim ids."""
     parts = ID.split(text)
     return "".join(
         _linked(part) if place % 2 else typeset(part) for place, part in enumerate(parts)
@@ -318,24 +318,24 @@ def _remark(text):
 
 
 def _linked(claim):
-    """A claim's name, with a link to its row from a page of docs/ledger."""
+    """Return a claim's id with a link to its row, for a page of docs/ledger."""
     return f'<a href="../{claim_page(claim)}"><code>{claim}</code></a>'
 
 
 def claim_page(claim):
-    """The page and place of a claim's row."""
+    """Return the page and anchor of a claim's row."""
     return f"papers/{claim.partition('-')[0].lower()}.html#{_anchor(claim)}"
 
 
 def plain_table(header, rows, widths):
-    """A table of texts."""
+    """Return a table of plain texts."""
     group, table = _empty(header, widths)
     group += nodes.tbody("", *[_row(cells) for cells in rows])
     return table
 
 
 def _empty(header, widths):
-    """A table without a body, which its group takes."""
+    """Return a table without a body, and its group, to which a body can be added."""
     table = nodes.table(classes=["ledger"])
     group = nodes.tgroup(cols=len(header))
     table += group
@@ -350,7 +350,7 @@ def _row(cells):
 
 
 def setup(app):
-    """Make the directives known to Sphinx."""
+    """Register the directives."""
     app.connect("doctree-resolved", link_claims)
     app.add_directive("ledger", Ledger)
     app.add_directive("ledger-counts", Counts)

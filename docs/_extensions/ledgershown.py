@@ -1,6 +1,6 @@
-"""Directives that show the ledger's measurements: tables, figures, and what holds where in a paper.
+"""Directives that show the ledger's measurements: tables, figures, and verdicts by section.
 
-They read the document of verdicts that the pages show (`ledger.published`).
+They use the document of verdicts that the pages show (`ledger.published`).
 """
 
 import re
@@ -20,12 +20,12 @@ VERDICTS = ("holds", "refuted", "open")
 
 
 class Figures(SphinxDirective):
-    """``{ledger-figures} PAPER``: its tables and figures, made again of measured values."""
+    """``{ledger-figures} PAPER``: the paper's tables and figures with measured values."""
 
     required_arguments = 1
 
     def run(self):
-        """The HTML of the ledger's page, with links to the rows of the papers' pages."""
+        """Return the HTML of the ledger's page, with links to rows on the papers' pages."""
         self.env.note_reread()
         found, rows = paper(self.arguments[0]), published()
         parts = [remade(found, rows), *(drawn(plot, rows) for plot in found.plots)]
@@ -34,17 +34,17 @@ class Figures(SphinxDirective):
 
 
 def relinked(html, up):
-    """Lead links to claims, which the ledger's page has on itself, to the papers' pages."""
+    """Change links to claims within the ledger's page into links to the papers' pages."""
     return LINK.sub(lambda claim: f'href="{up}{claim_page(claim[1])}"', html)
 
 
 class Sections(SphinxDirective):
-    """``{ledger-sections} PAPER``: its claims by their place in the paper, counted by verdict."""
+    """``{ledger-sections} PAPER``: the paper's claims by place, counted by verdict."""
 
     required_arguments = 1
 
     def run(self):
-        """A table with a row for each section, theorem or table."""
+        """Return a table with a row for each section, theorem or table."""
         self.env.note_reread()
         rows, counted = published(), {}
         for claim in claims_of(self.arguments[0]):
@@ -60,44 +60,44 @@ class Sections(SphinxDirective):
 
 
 class Numbers(SphinxDirective):
-    """``{ledger-numbers}``: the counts of the abstract, in a sentence."""
+    """``{ledger-numbers}``: the counts of the abstract, as a paragraph."""
 
     def run(self):
-        """A paragraph."""
+        """Return the paragraph."""
         self.env.note_reread()
         return [nodes.paragraph(text=numbers(list(published().values())))]
 
 
 def numbers(rows):
-    """The counts of verdicts, in two sentences."""
+    """Return sentences with the counts of verdicts."""
     found = summary(rows)["all"]
     stated, errors = found["stated"], found["grades"]
     points = sum(row["points"] for row in rows)
     graded = ", ".join(f"{number} {grade}{'s' * (number != 1)}" for grade, number in errors.items())
     return (
-        f"Of {stated['claims']} statements {stated['holds']} hold on the networks that were "
-        f"tested, {stated['refuted']} are refuted, {stated['open']} are open. The refutations "
-        f"go back to {found['errors']} distinct errors: {graded}. "
-        f"{found['claims'] - stated['claims']} rows of ours stand beside them; all rows "
-        f"together were measured at {points:,} points."
+        f"Of {stated['claims']} statements {stated['holds']} hold on the tested networks, "
+        f"{stated['refuted']} are refuted, {stated['open']} are open. The refutations "
+        f"are caused by {found['errors']} distinct errors: {graded}. We added "
+        f"{found['claims'] - stated['claims']} rows. All rows together were measured at "
+        f"{points:,} points."
     )
 
 
 class Digest(SphinxDirective):
-    """``{ledger-digest}``: the command and the digest of the document that is shown."""
+    """``{ledger-digest}``: command and digest of the shown document."""
 
     def run(self):
-        """A paragraph; literals, in which no typographer changes dashes."""
+        """Return a paragraph; its literals keep their hyphens."""
         self.env.note_reread()
         shown = document()
-        made = nodes.paragraph("", "", nodes.Text("Shown is the result of "))
+        made = nodes.paragraph("", "", nodes.Text("These pages show the result of "))
         made += nodes.literal(text=" ".join(shown["command"]))
         made += [nodes.Text(", digest "), nodes.literal(text=shown["digest"]), nodes.Text(".")]
         return [made]
 
 
 def setup(app):
-    """Make the directives known to Sphinx."""
+    """Register the directives."""
     app.add_directive("ledger-figures", Figures)
     app.add_directive("ledger-sections", Sections)
     app.add_directive("ledger-numbers", Numbers)

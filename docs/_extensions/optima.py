@@ -1,8 +1,8 @@
-"""The table of optima of docs/reference: proved for a network, or all of it made again.
+"""The table of optima in docs/reference: proving the rows of a network, or printing all rows again.
 
 ``python docs/_extensions/optima.py NAME:ARGUMENTS`` adds a network to ``optima.toml``, its rows to
-``optima.csv`` and its line to the table of ``optima.md``; without an argument ``optima.csv`` is
-printed anew. Tests hold the three files to one another.
+``optima.csv`` and its line to the table of ``optima.md``. Without an argument, all rows of
+``optima.csv`` are computed and printed again. Tests compare the three files.
 """
 
 from __future__ import annotations
@@ -25,28 +25,28 @@ from mpinet.experiments.plan import read_plan
 REFERENCE = Path(__file__).parents[1] / "reference"
 COLLECTIVES = ("broadcast", "gossip", "allreduce")
 LIMIT = 20
-"""Seconds of each search."""
+"""Time limit of each search, in seconds."""
 
 COLUMNS = ("network", "collective", "lower", "upper", "lower_by", "upper_by", "certificate_sha256")
 
 COUNTS = re.compile(
     r"Of \d+ networks \d+ (reach .*?), \d+ (do not); \d+ (.*?)\. \d+ (gossips) and \d+"
 )
-"""Numbers of rows that the page tells."""
+"""Sentences of the page with numbers of rows."""
 
 
 def networks() -> list[str]:
-    """The networks of the table."""
+    """Return the networks of the table."""
     return read_plan(REFERENCE / "optima.toml")["topology"]
 
 
 def row_of(network: str, collective: str) -> dict[str, str]:
-    """Search an optimum, have its certificate checked, and return the row of `optima.csv`."""
+    """Search for an optimum, check its certificate, and return the row of `optima.csv`."""
     return _searched(network, collective)[0]
 
 
 def _searched(network: str, collective: str) -> tuple[dict[str, str], dict[str, Any]]:
-    """The row of an optimum, and the whole result."""
+    """Return the row of an optimum, and the whole result."""
     with TemporaryDirectory() as folder:
         file = Path(folder, "c.cert")
         asked: dict[str, Any] = {"collective": collective, "limit": LIMIT}
@@ -65,20 +65,20 @@ def _searched(network: str, collective: str) -> tuple[dict[str, str], dict[str, 
 
 
 def made() -> Iterator[dict[str, str]]:
-    """All rows, as many at a time as there are processors."""
+    """Yield all rows, computed in as many processes as there are cores."""
     wanted = [(network, collective) for network in networks() for collective in COLLECTIVES]
     with ProcessPoolExecutor(os.cpu_count()) as pool:
         yield from pool.map(row_of, *zip(*wanted, strict=True))
 
 
 def cell(row: dict[str, str]) -> str:
-    """What the page says of a row: the optimum, or both bounds."""
+    """Return the optimum of a row, or both bounds if the optimum is unknown."""
     low, high = row["lower"], row["upper"]
     return f"**{high}**" if low == high else f"{low}..{high}"
 
 
 def line_of(rows: list[dict[str, str]], broadcast: dict[str, Any]) -> str:
-    """The line of the page's table, of the rows of a network and the result of its broadcast."""
+    """Return a network's line of the page's table, from its rows and broadcast result."""
     own, algorithm = broadcast.get("own") or "-", broadcast.get("own_algorithm") or ""
     simple = [str(broadcast["bounds"][name]) for name in ("distance", "growth")]
     by, cells = rows[0]["lower_by"], [cell(row) for row in rows]
@@ -87,7 +87,7 @@ def line_of(rows: list[dict[str, str]], broadcast: dict[str, Any]) -> str:
 
 
 def add(network: str) -> None:
-    """Add a network behind the others."""
+    """Add a network at the end of the table."""
     found = [_searched(network, collective) for collective in COLLECTIVES]
     rows = [row for row, _ in found]
     with (REFERENCE / "optima.csv").open("a", newline="") as file:
@@ -101,7 +101,7 @@ def add(network: str) -> None:
 
 
 def counted(page: str) -> str:
-    """The page with the numbers of its rows counted again."""
+    """Return the page with updated numbers of rows."""
     rows = [line.strip("| ").split(" | ") for line in page.splitlines() if line[:3] == "| `"]
     ran = [(own, optimum.strip("*")) for _, own, _, optimum, *_ in rows if own != "-"]
     equal = sum(own == optimum for own, optimum in ran)

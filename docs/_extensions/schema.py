@@ -1,7 +1,7 @@
-"""The JSON Schema of documents, made of the classes of the commands' results.
+"""The JSON Schema of documents, made from the classes of the commands' results.
 
-``python docs/_extensions/schema.py`` writes docs/reference/document.schema.json; a test holds the
-file to it. What every document has beside its result stands in the file, and is kept.
+``python docs/_extensions/schema.py`` writes docs/reference/document.schema.json; a test compares
+the file. The parts that describe the document around the result are kept from the file.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ KINDS = {int: "integer", float: "number", str: "string", bool: "boolean", type(N
 
 
 def schema() -> dict[str, Any]:
-    """The schema, as the file has to be."""
+    """Return the current schema."""
     kept: dict[str, Any] = json.loads(FILE.read_text())
     results = {
         command: kind
@@ -37,7 +37,7 @@ def schema() -> dict[str, Any]:
 
 
 def _of(command: str, kind: type) -> dict[str, Any]:
-    """Say which result the documents of a command have."""
+    """Return the condition that the documents of a command have a result of this class."""
     words = [{"const": word} for word in command.split()]
     said = {"properties": {"command": {"prefixItems": [{}, *words]}}}
     then = {"properties": {"result": {"$ref": f"#/$defs/{_name(command, kind)}"}}}
@@ -45,12 +45,12 @@ def _of(command: str, kind: type) -> dict[str, Any]:
 
 
 def _name(command: str, kind: type) -> str:
-    """Return the name of a command's result; the class of several results has one for each."""
+    """Return the name of a command's result in the schema."""
     return f"{command.capitalize()}Result" if hasattr(kind, "hints_for") else kind.__name__
 
 
 def _object(kind: type, command: str = "") -> dict[str, Any]:
-    """Describe what a class of fields names."""
+    """Return the schema of a class with fields."""
     if row := row_of(kind):
         return {"type": "array", "items": _object(row)}
     hints = hints_for(kind, command)
@@ -67,7 +67,7 @@ def _object(kind: type, command: str = "") -> dict[str, Any]:
 
 
 def _value(hint: Any) -> dict[str, Any]:
-    """Describe the values of a type."""
+    """Return the schema of a type's values."""
     if get_origin(hint) is Annotated:
         return _value(get_args(hint)[0]) | dict(said_of(hint, tuple))
     kind, parts = get_origin(hint), get_args(hint)
@@ -88,7 +88,7 @@ def _value(hint: Any) -> dict[str, Any]:
 
 
 def text() -> str:
-    """The schema as the file has it."""
+    """Return the text of the schema file."""
     return json.dumps(schema(), indent=1) + "\n"
 
 

@@ -1,9 +1,9 @@
-"""Put verdicts of ``mpinet verify --out FILE.json`` into the document that these pages show.
+"""Merging of verdicts of ``mpinet verify --out FILE.json`` into the document shown on these pages.
 
-``python docs/_extensions/verdicts.py FILE.json``: rows of the file take the place of those with
-their ids in docs/ledger/verdicts.json, so that a claim that is new or changed needs no other to be
-measured. What differs from run to run is left out; rows of claims that are no more are, too. What a
-row says in words is the claim's, as it is now.
+``python docs/_extensions/verdicts.py FILE.json`` replaces the rows of docs/ledger/verdicts.json by
+the file's rows with equal ids. A new or changed claim therefore needs no measurement of other
+claims. Seconds, which differ from run to run, and rows of removed claims are left out. The texts of
+a row are those of the current claim.
 """
 
 from __future__ import annotations
@@ -27,14 +27,14 @@ FILE = Path(__file__).parents[1] / "ledger/verdicts.json"
 
 
 def merged(old: list[dict[str, Any]], new: list[dict[str, Any]]) -> list[dict[str, Any]]:
-    """Return the rows of both in the ledger's order, those of the new one first; without times."""
+    """Return all rows in the ledger's order without times; new rows replace old ones."""
     rows = {row["id"]: {**row, "seconds": None} for row in [*old, *new]}
     every = [claim for room in PAPERS for claim in claims_of(room)]
     return [rows[claim.id] | words_of(claim) for claim in every if claim.id in rows]
 
 
 def words_of(claim: Claim) -> dict[str, Any]:
-    """Return what a row says in words, which no measurement changes."""
+    """Return the texts of a claim's row, which no measurement changes."""
     said = {name: getattr(claim, name) for name in WORDS}
     return said | {"quotation": asdict(claim.quotation) if claim.quotation else None}
 
@@ -53,14 +53,14 @@ def document_of(rows: list[dict[str, Any]]) -> dict[str, Any]:
 
 
 def text_of(document: dict[str, Any]) -> str:
-    """Format the document with a row a line."""
+    """Format the document with one row per line."""
     rows = ",\n".join(json.dumps(row, sort_keys=True) for row in document["result"])
     head = json.dumps({**document, "result": None}, indent=1)
     return head.replace('"result": null', f'"result": [\n{rows}\n]') + "\n"
 
 
 def main() -> None:
-    """Merge the file that is named."""
+    """Merge the file given as argument."""
     old = read_document(FILE)["result"] if FILE.exists() else []
     new = read_document(Path(sys.argv[1]))["result"]
     FILE.write_text(text_of(document_of(merged(old, new))))

@@ -1,0 +1,166 @@
+"""The examples of the command pages, with the output that the commands themselves print.
+
+The docs build runs each example in a temporary folder. Some examples need files: `FILES` holds
+them, and `BEFORE` names commands that make them. Results are kept in docs/_build until the sources
+of mpinet change. Examples in `NOT_RUN` take long, or print facts about the host.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import shlex
+import subprocess
+import sys
+from contextlib import chdir, redirect_stderr, redirect_stdout
+from io import StringIO
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+from mpinet.cli.help import examples
+from mpinet.cli.session import CommandSession
+from mpinet.commands import function_of
+from mpinet.commands.catalogue import COMMANDS
+from mpinet.experiments.journal import version_of
+
+KEPT = Path(__file__).parents[1] / "_build" / "examples.json"
+"""File with the outputs of an earlier build."""
+
+MOST_LINES = 30
+"""Largest number of output lines on a page."""
+
+WIDEST = 160
+"""Largest number of characters in an output line on a page; wide lines scroll."""
+
+WHEEL = '''
+from mpinet import Topology, rule
+
+
+class Wheel(Topology):
+    """A hub and a rim."""
+
+    def __init__(self, n: int):
+        super().__init__(f"{n}", size=n + 1, ports=n)
+
+    @rule
+    def neighbor(node, port, params):
+        n = params[0] - 1
+        if node == 0:
+            return port + 1
+        if port > 2:
+            return -1
+        return 0 if port == 0 else (node + 2 - 2 * port + n) % n + 1
+'''
+
+RELAY = '''
+def relay(node, rounds):
+    """Pass numbers round, and return the last one received."""
+    value = node.id
+    for _ in range(rounds):
+        yield node.send(0, value)
+        value = yield node.receive(1)
+    return value
+'''
+
+SCRIPT = """
+from mpi4py import MPI
+
+comm = MPI.COMM_WORLD
+total = comm.allreduce(comm.rank)
+if comm.rank == 0:
+    print(f"{comm.size} processors, sum of the ranks: {total}")
+"""
+
+PLAN = """
+command = "load"
+topology = ["torus:4x4", "hypercube:4"]
+rate = { linear = [0.2, 0.6, 3] }
+steps = 300
+
+[plot]
+x = "rate"
+y = "latency_mean"
+output = "latency.svg"
+"""
+
+FILES = {"wheel.py": WHEEL, "relay.py": RELAY, "script.py": SCRIPT, "plan.toml": PLAN}
+"""Files in the folder of every example."""
+
+BEFORE = {
+    "replay": ["schedule generate allreduce:ring,1MB,processors=16 --out program.goal"],
+    "certify": ["optimum hypercube:4 --save proof.json"],
+    "schedule run": [
+        "schedule export gossip ring:6 --out gossip.csv",
+        "schedule export allreduce ring:4 --out allreduce.xml",
+    ],
+    "schedule check": [
+        "schedule export gossip ring:6 --out gossip.csv",
+        "schedule export allreduce ring:4 --out allreduce.xml",
+    ],
+    "play": ["flood torus:8x8 --record run.npz"],
+    "trace": ["flood torus:8x8 --record run.npz"],
+    "plot": ["sweep plan.toml --out runs"],
+}
+"""Command lines that run before the examples of a command."""
+
+NOT_RUN = (
+    "bench --clock",
+    "demo",
+    "doctor",
+    "launch -n",
+    "resume",
+    "predict broadcast",
+    "verify gmn",
+)
+"""Beginnings of examples that the pages show without output."""
+
+
+def examples_of(command: str) -> list[str]:
+    """Return the example command lines of a command's help."""
+    return examples(function_of(command).__doc__ or "")
+
+
+def outputs() -> dict[str, list[str]]:
+    """Return the outputs of each command's examples, in their order; "" for an example not run."""
+    sources = version_of()
+    kept = json.loads(KEPT.read_text()) if KEPT.exists() else {}
+    if kept.get("sources") != sources:
+        # Another process changes the folder and the environment.
+        set_here = os.environ | {"COLUMNS": "80", "MPINET_COMPILE": "wait"}
+        words = [sys.executable, __file__]
+        made = subprocess.run(words, env=set_here, check=True, stdout=subprocess.PIPE)
+        kept = {"sources": sources, "outputs": json.loads(made.stdout)}
+        KEPT.parent.mkdir(exist_ok=True)
+        KEPT.write_text(json.dumps(kept))
+    return dict(kept["outputs"])
+
+
+def run(command: str) -> list[str]:
+    """Run the examples of a command in a new folder, and return their outputs."""
+    with TemporaryDirectory(prefix="mpinet-examples-") as name, chdir(name):
+        for file, text in FILES.items():
+            Path(file).write_text(text.lstrip("\n"))
+        for line in BEFORE.get(command, []):
+            _output(line)
+        lines = [example.removeprefix("mpinet ") for example in examples_of(command)]
+        return ["" if line.startswith(NOT_RUN) else _output(line) for line in lines]
+
+
+def _output(line: str) -> str:
+    """Run a command line in this process, and return its output as a page shows it."""
+    with redirect_stdout(StringIO()) as out, redirect_stderr(StringIO()) as errors:
+        status = CommandSession(shlex.split(line)).run()
+    if status:
+        raise RuntimeError(f"mpinet {line} ends with status {status}: {errors.getvalue()}")
+    return _shortened(out.getvalue().replace(f"{Path.cwd()}/", ""))
+
+
+def _shortened(text: str) -> str:
+    """Return the first lines of an output, each cut at the width of a page."""
+    lines = [row if len(row) <= WIDEST else f"{row[: WIDEST - 3]}..." for row in text.splitlines()]
+    more = len(lines) - MOST_LINES
+    return "\n".join([*lines[:MOST_LINES], f"... {more} more lines"] if more > 1 else lines)
+
+
+if __name__ == "__main__":
+    json.dump({command: run(command) for command in COMMANDS}, sys.stdout)
