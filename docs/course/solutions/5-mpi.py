@@ -6,7 +6,7 @@ def hops_of_a_ring(q):
 
 # %% exercise 5.2
 def gray(i):
-    """Return the i-th number of a Gray code: gray(i) and gray(i + 1) differ in one bit, and the last and the first, too."""
+    """Return the i-th number of a Gray code: gray(i) and gray(i + 1) differ in one bit, and so do the last number and the first."""
     return i ^ i >> 1
 
 
