@@ -28,8 +28,8 @@ STUCK = {
     "a cycle of receives": (
         "comm.recv(source=(me + 1) % n, tag=4)",
         [
-            "Deadlock after step 0: 18 processors wait, and nothing is under way. 18 wait for one "
-            "another in a cycle:",
+            "Deadlock after step 0: 18 processors wait and no message is in flight. 18 wait for "
+            "one another in a cycle:",
             "processor 0 0,0, wrong.py:8: waits in recv since step 0 for a message from rank 1 "
             "with tag 4",
             "processor 11 3,2, wrong.py:8: waits in recv",
@@ -43,7 +43,7 @@ STUCK = {
         "    comm.recv(source=19 - me)\n"
         "else: comm.recv(source=7)",
         [
-            "18 processors wait, and nothing is under way. 2 wait for one another in a cycle:",
+            "18 processors wait and no message is in flight. 2 wait for one another in a cycle:",
             "processor 7 2,1, wrong.py:11: waits in recv since step 3 for a message from rank 12",
             "processor 12 4,0, wrong.py:11: waits in recv since step 3 for a message from rank 7",
         ],
@@ -51,7 +51,7 @@ STUCK = {
     "a synchronous send to itself": (
         "if me == 4: comm.ssend('hello', dest=me)",
         [
-            "1 processor waits, and nothing is under way. 1 waits for itself:",
+            "1 processor waits and no message is in flight. 1 waits for itself:",
             "processor 4 1,1, wrong.py:8: waits in ssend since step 0 for rank 4 to receive its",
         ],
     ),
@@ -74,14 +74,14 @@ STUCK = {
         "if me == 0: comm.send('a', dest=1, tag=5)\nif me == 1: comm.recv(source=0, tag=6)",
         [
             "wrong.py:9: waits in recv since step 0 for a message from rank 0 with tag 6 "
-            "(processor 0 has ended); 1 other message has come, the first from rank 0 with tag 5",
+            "(processor 0 has ended); 1 other message has arrived, the first from rank 0 with",
         ],
     ),
     "a receive from anybody when all others have ended": (
         "if me == 2: comm.recv()",
         [
             "processor 2 0,2, wrong.py:8: waits in recv since step 0 for a message from any rank "
-            "(all 17 that could have ended)"
+            "(all 17 awaited processors have ended)"
         ],
     ),
     "collectives that do not match": (
@@ -108,14 +108,14 @@ STUCK = {
     "polling without end": (
         "while me == 6 and not comm.Iprobe(source=7): pass",
         [
-            "Starvation after step 0: 1 processor waits, and nothing is under way; 1 of them asks "
-            "again and again whether something has come:",
-            "processor 6 2,0, wrong.py:8: asks in Iprobe",
+            "Starvation after step 0: 1 processor waits and no message is in flight; 1 of them "
+            "polls without success:",
+            "processor 6 2,0, wrong.py:8: polls in Iprobe",
         ],
     ),
     "waiting for a time that does not come": (
         "while me == 6 and MPI.Wtime() >= 0: pass",
-        ["Starvation after step 10", ": 1 processor waits", "wrong.py:8: asks in Wtime"],
+        ["Starvation after step 10", ": 1 processor waits", "wrong.py:8: polls in Wtime"],
     ),
     "a script that catches whatever ends it": (
         "while me == 6:\n    try: comm.recv(source=7)\n    except: pass",
@@ -123,7 +123,7 @@ STUCK = {
     ),
     "testing without end": (
         "request = comm.irecv(source=(me + 1) % n)\nwhile not request.test()[0]: pass",
-        ["Starvation after step 0: 18 processors wait", "wrong.py:9: asks in test"],
+        ["Starvation after step 0: 18 processors wait", "wrong.py:9: polls in test"],
     ),
 }
 
@@ -172,11 +172,11 @@ FAILING = {
     ),
     "sys.exit with words": (
         "if me == 5: sys.exit('no more')",
-        ["wrong.py:8 in <module>: the script ends with the words 'no more'."],
+        ["wrong.py:8 in <module>: the script ends with the message 'no more'."],
     ),
     "os._exit": (
         "import os\nprint('before', me)\ncomm.barrier()\nif me == 5: os._exit(0)\ncomm.barrier()",
-        ["wrong.py:11 in <module>: the script ends its process by os._exit(0), and not MPI."],
+        ["wrong.py:11 in <module>: the script ends its process by os._exit(0) without"],
     ),
     "os._exit with a status": (
         "import os\nif me == 5: os._exit(5)\ncomm.recv(source=5)",
@@ -184,7 +184,7 @@ FAILING = {
     ),
     "a message after Finalize": (
         "MPI.Finalize()\ncomm.send(1, dest=0)",
-        ["Processor 0 0,0, after step 0, wrong.py:9 in <module>: MPI is finalized"],
+        ["Processor 0 0,0, after step 0, wrong.py:9 in <module>: MPI has been finalized"],
     ),
 }
 
@@ -241,17 +241,17 @@ def test_what_was_printed_before_an_error_is_shown_before_it(tmp_path, ranks, ca
 
 
 CANNOT_RUN = [
-    (["broken.py"], "broken.py is no Python: invalid syntax (broken.py, line 2)."),
+    (["broken.py"], "broken.py is not valid Python: invalid syntax (broken.py, line 2)."),
     (["missing.py"], "missing.py cannot be read: No such file or directory."),
-    (["/dev/zero"], "/dev/zero is a device, and no file that could be run."),
+    (["/dev/zero"], "/dev/zero is a device, not a script file."),
     (["."], ". cannot be read: Is a directory."),
-    (["deep.py"], "deep.py cannot be run: it is nested too deeply for Python."),
-    (["latin.py"], "latin.py is no Python: (unicode error) 'utf-8' codec can't decode byte"),
-    (["-c", "print('\udcff')"], "<string> is no Python: (unicode error) 'utf-8' codec can't"),
-    (["-m", "no.such"], "-m no.such: there is no such module in Python that could be run."),
-    (["-c", "1 +"], "<string> is no Python: invalid syntax (<string>, line 1)."),
-    ([], "there is nothing to run: give SCRIPT.py, -m MODULE or -c CODE."),
-    (["--packet", "0", "broken.py"], "--packet: a packet has 1 byte or more, not 0."),
+    (["deep.py"], "deep.py cannot be run: the code is nested too deeply."),
+    (["latin.py"], "latin.py is not valid Python: (unicode error) 'utf-8' codec can't decode byte"),
+    (["-c", "print('\udcff')"], "<string> is not valid Python: (unicode error) 'utf-8' codec"),
+    (["-m", "no.such"], "-m no.such: no Python module of this name can be run."),
+    (["-c", "1 +"], "<string> is not valid Python: invalid syntax (<string>, line 1)."),
+    ([], "exec needs a script: give SCRIPT.py, -m MODULE or -c CODE."),
+    (["--packet", "0", "broken.py"], "--packet is 1 byte or more, not 0."),
     (["--routing", "magic", "broken.py"], "no routing 'magic'"),
 ]
 

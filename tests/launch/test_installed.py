@@ -124,4 +124,4 @@ def test_compiled_code_that_asks_for_its_rank_when_imported_is_refused(tmp_path,
     )
     done = ran(tmp_path, ranks, "import compiled")
     assert done.returncode == 1
-    assert "MPI is used while compiled is imported, which is compiled code" in done.stderr
+    assert "The compiled module compiled uses MPI during its import" in done.stderr

@@ -169,6 +169,6 @@ def test_the_network_that_a_page_adds_is_the_whole_file():
 
 def test_the_readme_is_short_and_its_links_lead_somewhere():
     text = (CHECKOUT / "README.md").read_text()
-    assert len(text.encode()) <= 8 * 1024
+    assert len(text.encode()) <= 6 * 1024
     for target in re.findall(r"\]\((?!https?:)([^)#]+)", text):
         assert (CHECKOUT / target).exists(), target

@@ -215,7 +215,7 @@ def test_a_test_whose_collectives_do_not_match_has_failed_alone(tmp_path):
 @pytest.mark.parametrize(
     ("words", "sentence"),
     [
-        (["--mpinet", "0"], "mpinet: tests run on 1 processor or more, not on 0."),
+        (["--mpinet", "0"], "mpinet: the number of processors must be 1 or more, not 0."),
         (["--mpinet", "3", "--on", "ring:4"], "mpinet: ring:4 has 4 processors, not 3."),
         (["--on", "moon:4"], "mpinet: "),
         (["--mpinet", "100000000"], "mpinet: sessions of pytest on 100000000 processors need"),

@@ -7,7 +7,6 @@ from launch import suite
 REFUSED = {
     "test_p2p_obj": "testCommLock",
     "test_ctypes": "testHandleAdress",
-    "test_doc": "",
     "test_objmodel": "testCAPI",
     "test_util_pool": "test_apply_async_timeout",
 }

@@ -6,7 +6,9 @@ import pytest
 from near import changed_files, near_tests
 
 FILES = {
-    "mpinet/__init__.py": '_PUBLIC = {"route": "mpinet.commands.route", "open": "mpinet.ring"}',
+    "mpinet/__init__.py": "",
+    "mpinet/__init__.pyi": "from mpinet.commands.route import route as route\n"
+    "from mpinet.ring import open as open\n",
     "mpinet/ring.py": "",
     "mpinet/machine/step.py": "from mpinet.ring import Ring",
     "mpinet/commands/route.py": "def route():\n    from mpinet.machine import step",

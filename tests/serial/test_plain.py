@@ -431,7 +431,7 @@ def test_records_with_one_and_two_indices_are_the_memory_of_the_caller() -> None
 
 def test_records_that_lie_apart_in_memory_are_refused() -> None:
     meters, given = meters_of(8)
-    with pytest.raises(TypeError, match="one piece"):
+    with pytest.raises(TypeError, match="not contiguous"):
         read_meters.plainly(meters, np.repeat(given, 2)[::2])
 
 

@@ -78,7 +78,7 @@ def test_document_types_and_entities_are_refused(here, capsys, declared):
     Path("own.graphml").write_text(GRAPHML.format(declared, name, name))
     status, text = said_by(["show", "graph:own.graphml"], capsys)
     assert status == 2 and "document types and entities are not read" in text
-    assert text.endswith("take the declaration out.\n")
+    assert text.endswith("remove the declaration.\n")
     with pytest.raises(UsageError, match="line 2"):
         require_plain(Path("own.graphml").read_bytes())
 
@@ -118,7 +118,7 @@ def refused(folder):
     try:
         return Path(own_folder(str(folder))) != folder
     except PermissionError as error:
-        return error.strerror == "others can write it"
+        return error.strerror == "other users can write to it"
 
 
 def test_a_folder_for_code_is_made_for_this_user_alone(place):
@@ -252,7 +252,7 @@ def test_native_code_is_not_taken_from_a_folder_that_others_can_write(tmp_path, 
         cache.chmod(mode)
         folder, refused = folder_of(**{name: cache})
         assert folder.is_relative_to(cache) == (mode == 0o755)
-        assert refused == ("" if mode == 0o755 else f"{cache}: others can write it")
+        assert refused == ("" if mode == 0o755 else f"{cache}: other users can write to it")
         assert not folder.exists() or mode == 0o755  # the job's own folder ends with it
 
 
@@ -284,7 +284,9 @@ def test_where_the_folder_is_not_safe_code_is_not_kept_and_one_notice_says_so(tm
     assert done.stdout == "10 4 True 0o40700\n", done.stderr
     (notice,) = (line for line in done.stderr.splitlines() if "compiling" not in line)
     assert notice.startswith("mpinet: Native code is not kept, so each start compiles again (")
-    assert f"{tmp_path / 'cache'}: others can write it" in notice and "MPINET_CACHE" in notice
+    assert (
+        f"{tmp_path / 'cache'}: other users can write to it" in notice and "MPINET_CACHE" in notice
+    )
     assert list(tmp_path.rglob("*.o")) == [] == list((tmp_path / "temporary").iterdir())
 
 

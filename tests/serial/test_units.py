@@ -45,7 +45,7 @@ def test_rates_are_times_per_byte(text, unit, time):
 @pytest.mark.parametrize(
     ("text", "sentence"),
     [
-        ("0GB/s", "a rate is more than 0"),
+        ("0GB/s", "a rate must be above 0"),
         ("3 weeks", "times have s, ms, us, ns, ps or fs"),
         ("-3", "a time per byte is a number, a time, or a rate"),
         ("1/0", "a time per byte is a number, a time, or a rate"),

@@ -115,7 +115,7 @@ def test_results_and_output_depend_neither_on_ranks_nor_on_the_mapping(name, opt
     ("second", "status", "said"),
     [
         ("MPI.ANY_SOURCE", 0, "2 orders were run, with the same outcome; there is no other."),
-        ("2", 1, "2 orders were run: in the last one the outcome is another (deadlock)."),
+        ("2", 1, "2 orders were run: the outcome of the last one differs (deadlock)."),
     ],
 )
 def test_all_orders_are_a_part_of_the_document_and_the_status_tells_another_outcome(

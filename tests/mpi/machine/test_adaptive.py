@@ -146,8 +146,8 @@ def behind_the_border(node, in_port, in_class, header, candidates, params):
 @pytest.mark.parametrize(
     ("wrong", "said"),
     [
-        ({"choose": from_elsewhere}, "not among processor [0-9]+'s candidates"),
-        ({"candidates": of_class_nine}, r"not among 0\.\.1"),
+        ({"choose": from_elsewhere}, "outside of processor [0-9]+'s candidates"),
+        ({"candidates": of_class_nine}, r"outside of 0\.\.1"),
         ({"candidates": behind_the_border}, "port 7 of processor 2, which is not wired"),
     ],
 )

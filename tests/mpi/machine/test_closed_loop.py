@@ -164,7 +164,10 @@ def test_a_lone_request_and_its_reply_take_what_the_closed_form_says():
 @pytest.mark.parametrize(
     ("changes", "said"),
     [
-        ({"rows": mpinet.open("mesh:3x4").params.reshape(1, -1)[:, :4]}, "a trace has its steps"),
+        (
+            {"rows": mpinet.open("mesh:3x4").params.reshape(1, -1)[:, :4]},
+            "the steps of a trace are fixed",
+        ),
         ({"service": 0}, "service is a whole number"),
         ({"phases": 0}, "phases is a whole number"),
     ],

@@ -156,11 +156,11 @@ def test_rings_with_bubbles_wait_for_rings_of_later_dimensions_alone():
 @pytest.mark.parametrize(
     ("changes", "said"),
     [
-        ({"switching": "wormhole"}, "counts room for whole messages"),
+        ({"switching": "wormhole"}, "needs room for whole messages"),
         ({"buffer": 3, "size": 2}, "give --buffers 4 or more, not 3"),
         ({"size": 1, "long_size": 2, "long_share": 0.5}, "messages of one length"),
-        ({"buffer": 0, "policy": "oldest"}, "counts room for whole messages"),
-        ({"classes": "own", "switching": "wormhole"}, "--routing adaptive-bubble counts room"),
+        ({"buffer": 0, "policy": "oldest"}, "needs room for whole messages"),
+        ({"classes": "own", "switching": "wormhole"}, "--routing adaptive-bubble needs room"),
     ],
 )
 def test_what_would_fill_a_ring_is_refused(changes, said):

@@ -164,7 +164,7 @@ def test_a_law_that_is_broken_is_noticed():
 @pytest.mark.parametrize(
     ("passing", "changes", "said"),
     [
-        ([((4,), 9, 9)], {}, "comes back in a later step"),
+        ([((4,), 9, 9)], {}, "second step must be later"),
         ([((0, 8), 9)], {}, "has no link 0-8"),
         ([((4,), 9)], {"buffer": 0, "switching": "saf"}, "for --buffers 1 or more"),
     ],

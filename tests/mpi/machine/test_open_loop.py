@@ -390,7 +390,7 @@ def class_nine(node, port, in_port, in_class, header, params):
     [
         (round_and_round, "does not come to an end"),
         (out_of_the_network, "which is not wired"),
-        (everywhere_at_home, "with a message for another"),
+        (everywhere_at_home, "which is not its target"),
     ],
 )
 def test_a_wrong_rule_ends_the_run_on_every_rank(decide, said, buffer):
@@ -408,7 +408,7 @@ def test_a_class_that_there_is_not_ends_the_run():
         "own", known.decide, known.params, known.header_bits, channel_class=class_nine, classes=2
     )
     run = open_loop([[0, 2, 4, 1]], network="ring:6", routing=wrong, classes="own")
-    with pytest.raises(RoutingError, match=r"not among 0\.\.1"):
+    with pytest.raises(RoutingError, match=r"outside of 0\.\.1"):
         run.run()
 
 
@@ -442,7 +442,7 @@ def test_a_channel_that_carried_more_than_a_flit_a_step_is_noticed():
         ({"switching": "saf", "size": 5}, "give --buffers 5 or more"),
         ({"buffer": 0}, "goes with --switching saf or vct"),
         ({"buffer": 0, "switching": "saf", "policy": "rotating"}, "policy oldest or fifo"),
-        ({"rate": 1.5}, "0..1 messages a step"),
+        ({"rate": 1.5}, "0..1 messages per step"),
         ({"policy": "newest"}, "no policy 'newest'"),
         ({"network": "mesh:4x4"}, "has no classes 'dateline'"),
         ({"pattern": "transpose", "network": "torus:3x3"}, "needs 4"),

@@ -128,7 +128,7 @@ def test_a_program_that_is_cut_goes_on_to_the_same_results(setting, cuts):
 def test_a_processor_that_dies_in_the_middle_of_its_program_is_refused():
     idle = [[] for _ in range(HOSTS)]
     idle[3] = drawn(1, False)[3]
-    with pytest.raises(UsageError, match="Processor 3 has operations of the program"):
+    with pytest.raises(UsageError, match="processor 3 has operations of the program"):
         open_loop(idle, PLAIN | {"passing": [((3,), 5, None)]})
     idle[3] = []
     found = results(open_loop(idle, PLAIN | {"passing": [((3,), 5, None)]}).run())

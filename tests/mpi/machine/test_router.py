@@ -230,12 +230,12 @@ NUMBERED = {
         "0 is given twic",
     ),
     "one on two ranks": (lambda rank: [(0, 1)] if rank in (0, 1) else [], "1 is given twice"),
-    "falling": (lambda rank: [(0, 1), (0, 0)] if rank == 0 else [], "ascending number"),
+    "falling": (lambda rank: [(0, 1), (0, 0)] if rank == 0 else [], "must ascend"),
     "negative": (
         lambda rank: [(0, -1)] if rank == 0 else [],
-        r"numbers them 0\.\.3: there is no -1",
+        r"has numbers 0\.\.3, not -1",
     ),
-    "too large": (lambda rank: [(0, 4)] if rank == 0 else [], r"0\.\.3: there is no 4"),
+    "too large": (lambda rank: [(0, 4)] if rank == 0 else [], r"0\.\.3, not 4"),
 }
 """What a rank injects, as (place of the source among its nodes, number), and what is said."""
 

@@ -36,7 +36,7 @@ def test_a_swap_wants_a_message_of_every_processor(dimension):
     swap = machine.swap(dimension, 1 << dimension)
     if swap is not None:
         surplus = np.zeros(len(machine.nodes) + (transport().rank == 0))
-        with pytest.raises(UsageError, match="processors send a message each"):
+        with pytest.raises(UsageError, match="messages, one per processor"):
             swap(surplus)
             machine.sum(1)
 

@@ -134,5 +134,5 @@ def test_messages_that_need_more_room_long_after_the_begin_keep_their_windows():
 
 @pytest.mark.parametrize(("overhead", "flat", "answers"), [(0, 0, False), (9, 0, True)])
 def test_processors_that_nothing_parts_are_refused(overhead, flat, answers):
-    with pytest.raises(UsageError, match="of 1 or more has to part two processors"):
+    with pytest.raises(UsageError, match="of 1 or more between two processors"):
         Costs(overhead=overhead, flat=flat).lookahead(True, answers)

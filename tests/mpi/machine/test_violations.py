@@ -214,12 +214,12 @@ SPREADS = {
     "one end of one of many": (
         "mesh:3x3",
         [(4, p) for p in range(4)] + [(1, 0), (1, 2), (3, 0), (5, 1), (7, 1), (7, 3)],
-        "receives on port .* both ends of a link or none",
+        "receives on port .* both directions of a link or none",
     ),
-    "not wired": ("mesh:3x3", [(0, 1)], "processor 0 sends on port 1: that port is not wired"),
+    "not wired": ("mesh:3x3", [(0, 1)], "processor 0 sends on port 1: this port is not wired"),
     "twice": ("ring:4", [(0, 0), (0, 0), (1, 1)], "processor 0 sends on port 0: a channel carries"),
     "no such port": ("ring:4", [(2, 2)], "processor 2 sends on port 2: there are only ports 0"),
-    "one end of a bus": (GRID, [(4, 0)], "receives on port .* both ends of a link or none"),
+    "one end of a bus": (GRID, [(4, 0)], "receives on port .* both directions of a link or none"),
 }
 """Name -> network, processors and ports of a spread, what is said."""
 

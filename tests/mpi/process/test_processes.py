@@ -124,7 +124,7 @@ def decide_forever(node, header, params):
 WRONG_WAYS = {
     "exchanged": ({"start": start_swapped}, "processors that they were not sent to"),
     "one further": ({"start": start_beside}, "processors that they were not sent to"),
-    "no way on": ({"decide": decide_nothing}, "on ring:9 leads a message nowhere at node [12]"),
+    "no way on": ({"decide": decide_nothing}, "on ring:9 gives a message no next hop at node [12]"),
     "no such port": ({"decide": decide_beyond}, r"port 2 of processor [12], which is not wired"),
     "endless": ({"decide": decide_forever}, "does not come to an end: .* 100 hops"),
 }
@@ -278,7 +278,7 @@ def test_a_cycle_of_waiting_processors_is_explained():
     assert len(set(everyone(str(found.value)))) == 1
     heading, *lines = str(found.value).splitlines()
     assert heading == (
-        "Deadlock after step 2: 7 processors wait for messages, and none is under way. "
+        "Deadlock after step 2: 7 processors wait for messages, and no message is in flight. "
         "7 wait for one another in a cycle:"
     )
     first = waiting_in_vain.__code__.co_firstlineno
@@ -298,7 +298,7 @@ def test_waiting_for_a_processor_that_has_ended_is_explained():
         machine_of("mesh:5").run(wait_for_the_gone)
     assert len(set(everyone(str(found.value)))) == 1
     heading, first, second = str(found.value).splitlines()
-    assert "after step 1: 2 processors wait for messages, and none is under way." in heading
+    assert "after step 1: 2 processors wait for messages, and no message is in flight." in heading
     assert re.search(r"processor 1, .* from processor 2; 1 other message\(s\) have come$", first)
     assert re.search(r"processor 2, .* from processor 3 \(which has ended\)$", second)
 
@@ -310,7 +310,7 @@ def wait_for_what_is_routed(node):
 
 def test_what_is_waited_for_is_told_whatever_it_is():
     with pytest.raises(
-        Deadlock, match=r"3 processors .*way\.\n .*since step 0 for a message that is"
+        Deadlock, match=r"3 processors .*flight\.\n .*since step 0 for a message from the router"
     ):
         machine_of("mesh:2x2").run(wait_for_what_is_routed)
     with pytest.raises(Deadlock, match=r"for a message on port \d, which is not wired$"):

@@ -197,7 +197,7 @@ def test_the_default_fits_the_port_model(network, ports, algorithm):
 
 
 def test_bus_networks_tell_what_they_have():
-    with pytest.raises(UsageError, match="its own broadcasts: sweep, passes, flooding"):
+    with pytest.raises(UsageError, match="available broadcasts: sweep, passes, flooding"):
         broadcast(machine_of("clens:3,3", "one"), 0, "tree")
 
 

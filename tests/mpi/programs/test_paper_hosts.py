@@ -178,7 +178,7 @@ def test_other_gbsns_are_no_hosts_and_have_no_sections(transport, name):
     assert topology.ascend_schedules == {}
     assert set(topology.schedules(0)) == {"routes"}
     machine = machine_for(transport, topology)
-    with pytest.raises(UsageError, match=r"needs a GBSN that is a BSN: .* is none"):
+    with pytest.raises(UsageError, match=r"needs a GBSN equal to a BSN"):
         ascend.run(machine, "sum", algorithm=Sections)
     with pytest.raises(UsageError, match="no ASCEND algorithm 'sections'"):
         ascend.run(machine, "sum", algorithm="sections")

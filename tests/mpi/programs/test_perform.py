@@ -37,5 +37,5 @@ def test_the_outcome_is_that_of_one_rank(mapping, routed):
 def test_every_rank_refuses_what_one_would_add_twice():
     table = ring_sum(9)
     again = Timetable(**(vars(table) | {"add": np.ones(len(table), bool)}))
-    with pytest.raises(UsageError, match="what it has in it already"):
+    with pytest.raises(UsageError, match="a second time the contribution"):
         perform(machine_of(mpinet.open("ring:9"), "one"), again)

@@ -101,7 +101,7 @@ def test_bounds_are_those_that_can_be_counted_by_hand():
 def test_a_search_that_cannot_be_is_refused(words, sentence):
     with pytest.raises(UsageError, match=sentence):
         mpinet.replay(exchanged(PAIRS, 5), place="search", **words)
-    with pytest.raises(UsageError, match="--tries does not apply"):
+    with pytest.raises(UsageError, match="--tries applies only with --place search"):
         mpinet.replay(exchanged(PAIRS, 5), on="ring:8", tries=5)
-    with pytest.raises(UsageError, match="for one program: see mpinet replay"):
+    with pytest.raises(UsageError, match="needs a single program: see mpinet replay"):
         mpinet.tune("allreduce", on="ring:8", place="search")

@@ -204,7 +204,7 @@ def test_what_is_written_is_what_is_played(name, tmp_path):
         ("allreduce:ring,1MB,processors=4,root=1", "allreduce has no root"),
         ("broadcast:chain,1MB,processors=4,root=4", "one of processors 0..3, not 4"),
         ("broadcast:chain,1TB,processors=4,segment=1", "take longer segments"),
-        ("broadcast:chain,1MB,processors=4,size=1", "is no part of COLLECTIVE"),
+        ("broadcast:chain,1MB,processors=4,size=1", "does not belong to COLLECTIVE"),
         ("allgather:bine,1MB,processors=6", "a power of two of processors, not 6"),
     ],
 )

@@ -171,7 +171,7 @@ def test_stuck_processors_have_the_numbers_of_the_program():
 @pytest.mark.parametrize(
     ("lines", "sentence"),
     [
-        ("0\n1\n", "it places 2 processors, and there are 3"),
+        ("0\n1\n", "the file places 2 processors instead of 3"),
         ("0\n1\n1\n", "'1', in place 2, is taken already"),
         ("0\n1\nx\n", "x"),
     ],
@@ -186,11 +186,11 @@ def test_a_wrong_file_of_places_is_refused(lines, sentence, tmp_path):
 @pytest.mark.parametrize(
     ("words", "sentence"),
     [
-        ({"on": "ring:4", "bytes": "9..1"}, "ends before it begins"),
-        ({"on": "ring:4", "algorithms": "rng"}, "there are recursive-doubling, .*, not 'rng'"),
+        ({"on": "ring:4", "bytes": "9..1"}, "is below its beginning"),
+        ({"on": "ring:4", "algorithms": "rng"}, "choose from recursive-doubling, .*, not 'rng'"),
         ({"on": "ring:4", "processors": 5}, "for 5 processors, and ring:4 has 4"),
         ({"flat": 5}, "give --processors"),
-        ({}, "Give either --on TOPO"),
+        ({}, "Give a network, --on TOPO"),
         ({"flat": 5, "processors": 3, "place": "snake"}, "--place does not apply"),
         ({"on": "hypercube:2", "place": "snake"}, "for meshes and tori"),
         ({"on": "ring:4", "place": "nofile"}, "identity, random, snake, cycle or a file"),

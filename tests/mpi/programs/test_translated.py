@@ -35,7 +35,7 @@ def test_the_orbit_of_a_large_network_says_what_moving_all_messages_says(ports, 
     machine = machine_of("torus:5x4", ports)
     found = gossip(machine, "translations")
     assert found == replace(moved, by_orbit=True) and machine.steps == 0
-    with pytest.raises(UsageError, match="nothing can be recorded"):
+    with pytest.raises(UsageError, match="cannot be recorded"):
         gossip(machine_of("torus:5x4", ports, loads=True), "translations")
 
 

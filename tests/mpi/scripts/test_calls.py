@@ -84,7 +84,7 @@ def test_a_call_from_another_greenlet_of_a_script_is_an_error(tmp_path, wait):
     """
     said, _ = played(tmp_path, "ring:3", script)
     kind = wait.partition("(")[0]
-    assert said == {0: [], 1: [f"{kind} is called from a greenlet of the script's own."], 2: []}
+    assert said == {0: [], 1: [f"{kind} is called from a greenlet created by the script."], 2: []}
 
 
 def test_calls_of_codes_that_are_alike_are_told_apart(tmp_path):

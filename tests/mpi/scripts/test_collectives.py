@@ -607,7 +607,7 @@ def test_a_broadcast_of_fewer_bytes_than_a_member_has_is_an_error_at_the_end(tmp
         played(tmp_path, "complete:5", script)
     line = (PRELUDE + dedent(script)).splitlines().index(f"comm.{call}") + 1
     kind = call.partition("(")[0]
-    words = f"{kind} with root 2", f"{kind} with 64 bytes of room, 32 of them used"
+    words = f"{kind} with root 2", f"{kind} with room for 64 bytes, but 32 bytes received"
     told = str(caught.value).splitlines()[1:]
     assert {one.partition(f"script.py:{line}: ")[2] for one in told} == set(words)
 

@@ -523,7 +523,7 @@ def test_what_is_missing_is_refused_by_its_name(tmp_path):
         say(str(error))
     """
     said, _ = played(tmp_path, "ring:3", script)
-    lacks = "the machine has no representation of data in files but its own"
+    lacks = "the machine has no user-defined data representations"
     told = f"MPI.Register_datarep is not part of the emulated MPI: {lacks}."
     assert said == {rank: [told] for rank in range(3)}
 

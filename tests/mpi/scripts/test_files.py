@@ -93,7 +93,7 @@ def test_a_call_of_all_that_somebody_does_not_make_is_a_deadlock_with_its_line(t
     with pytest.raises(Deadlock) as stuck:
         played(tmp_path, "ring:3", script)
     said = str(stuck.value)
-    assert "waits in Write_all since step 0 for rank 1 to call File.Write_all, too" in said
+    assert "waits in Write_all since step 0 for rank 1 to call File.Write_all" in said
     assert "waits in recv" in said
 
 

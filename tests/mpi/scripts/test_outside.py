@@ -73,7 +73,7 @@ def test_a_processor_that_serves_nobody_while_others_wait_ends_the_run(
     lines = (tmp_path / "script.py").read_text().splitlines()
     (line,) = (number for number, text in enumerate(lines, 1) if "# here" in text)
     assert re.search(
-        rf"processor {processor}, .*script.py:{line}: asks in select", str(ended.value)
+        rf"processor {processor}, .*script.py:{line}: polls in select", str(ended.value)
     )
 
 

@@ -1,4 +1,4 @@
-"""What is refused: the list in the tutorial is all of it, and each says its name."""
+"""What is refused: the list in the reference is all of it, and each says its name."""
 
 import re
 from pathlib import Path
@@ -12,7 +12,7 @@ from mpinet.mpi.refusals import LACKING, Unsupported
 
 pytestmark = pytest.mark.mpi
 
-PAGE = Path(__file__).parents[3] / "docs/tutorials/mpi4py.md"
+PAGE = Path(__file__).parents[3] / "docs/reference/mpi4py-programs.md"
 OURS = Unsupported.__module__
 """Where functions come from that refuse."""
 
@@ -98,7 +98,7 @@ def test_a_server_of_other_jobs_is_refused_by_name_and_one_that_is_spawned_works
             spawned.Disconnect()
     """
     said, _ = played(tmp_path, "complete:4", script, spare=2)
-    told = "is not part of the emulated MPI: the machine has no program beside the script."
+    told = "is not part of the emulated MPI: the machine has no server processes."
     refused = [f"mpi4py.futures.server {told}"]
     assert said == {0: [*refused, (2, (True, 7))], 1: refused, 2: [], 3: []}
 

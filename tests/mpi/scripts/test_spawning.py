@@ -106,7 +106,7 @@ def test_what_cannot_be_spawned_says_so(tmp_path):
     """,
     )
     said, _ = played(tmp_path, "ring:4", script, spare=2)
-    no_python = "Spawn of '/bin/sh': processors run Python, and nothing else."
+    no_python = "Spawn of '/bin/sh': processors can run only Python programs."
     assert [said[rank] for rank in range(2)] == [[True, True, no_python]] * 2
     with pytest.raises(ProgramError, match="ERR_SPAWN"):
         played(tmp_path, "ring:4", "    comm.Spawn('script.py')")
@@ -121,7 +121,7 @@ def test_processors_that_are_never_free_again_are_a_deadlock(tmp_path):
     with pytest.raises(Deadlock) as stuck:
         played(tmp_path, "ring:4", script, spare=2)
     told = str(stuck.value)
-    assert "script.py:10: waits in Spawn" in told and "for 2 processors left free" in told
+    assert "script.py:10: waits in Spawn" in told and "for 2 free processors" in told
 
 
 def test_a_child_that_fails_ends_the_run_with_its_line(tmp_path):

@@ -166,7 +166,7 @@ def test_other_files_are_refused(capsys, tmp_path, text):
     file = tmp_path / "other.json"
     file.write_text(text)
     status, _, err = run(capsys, "idle-one", "--against", str(file))
-    assert status == 2 and "is no result of mpinet bench" in err and "Traceback" not in err
+    assert status == 2 and "is not a result of mpinet bench" in err and "Traceback" not in err
 
 
 def test_every_unit_has_a_direction_that_its_goals_share():

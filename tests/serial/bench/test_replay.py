@@ -61,8 +61,8 @@ def test_loggopsim_plays_the_same_program_and_has_to_end_it_at_the_same_nanoseco
     assert ends[3] == max(ends) and row(last, clock="cpu").baseline > 0
     later = f"Host 2: {ends[2] + 1}"
     differs = row(*hosts[:2], later, *hosts[3:]).error
-    assert f"host 2 at {ends[2] + 1} ns, and mpinet at {ends[2]}" in differs
-    assert re.search("did not print when hosts are done", row().error)
+    assert f"Host 2 ends at {ends[2] + 1} ns in LogGOPSim and at {ends[2]} ns" in differs
+    assert re.search("did not print the end times", row().error)
     converter.write_text("#!/bin/sh\n")
     assert re.search("txt2bin wrote no file", row(*hosts).error)
     converter.write_text('#!/bin/sh\necho nothing > "$4"\n')

@@ -259,7 +259,7 @@ def test_no_launcher_gets_a_sentence(monkeypatch, tmp_path):
     with pytest.raises(UsageError, match="there is no mpirun: pip install"):
         run_on([1, 2], select(["idle"]), BenchSetting("small"), nobody)
     monkeypatch.setenv("PMI_SIZE", "2")
-    with pytest.raises(UsageError, match="run it without one"):
+    with pytest.raises(UsageError, match="run mpinet bench without a launcher"):
         run_on([1, 2], select(["idle"]), BenchSetting("small"), nobody)
 
 
@@ -333,13 +333,13 @@ def test_the_table_says_which_goals_are_reached_and_what_is_absent():
     ("words", "said"),
     [
         (["w9"], "no benchmark 'w9'"),
-        (["--ranks", "0"], "is no list of ranks"),
-        (["--ranks", "1,x"], "is no list of ranks"),
-        (["--repeat", "0"], "no number of rounds"),
+        (["--ranks", "0"], "is not a list of rank counts"),
+        (["--ranks", "1,x"], "is not a list of rank counts"),
+        (["--repeat", "0"], "not a number of rounds"),
         (["--list", "--repeat", "3"], "--repeat does not apply with --list"),
         (["w3", "--booksim", "/bin/true"], "--booksim has no effect"),
         (["load", "--booksim", "/nowhere"], "is not a program"),
-        (["w3", "--loggopsim", "/bin/true"], "--loggopsim has no effect: LogGOPSim is a baseline"),
+        (["w3", "--loggopsim", "/bin/true"], "--loggopsim has no effect: only the rows"),
         (["replay", "--loggopsim", "/nowhere"], "--loggopsim '/nowhere' is not a program"),
     ],
 )

@@ -175,11 +175,11 @@ def test_a_certificate_without_a_theorem_is_not_exported(tmp_path, capsys):
         "sums": (
             "ring:6",
             {"collective": "allreduce", "items": 12},
-            "hops of allreduce. rests on no cuts",
+            "hops of allreduce. is not based on cuts",
         ),
-        "classes": ("debruijn:3", {}, "class-lp of broadcast. rests on no cuts"),
-        "halves": ("petersen", {"collective": "bisection"}, "theorems are of steps"),
-        "busses": ("lens:2,3,3", {"collective": "gossip"}, "cut of gossip. rests on no cuts"),
+        "classes": ("debruijn:3", {}, "class-lp of broadcast. is not based on cuts"),
+        "halves": ("petersen", {"collective": "bisection"}, "theorems are about steps"),
+        "busses": ("lens:2,3,3", {"collective": "gossip"}, "cut of gossip. is not based on cuts"),
     }
     for name, (network, others, sentence) in asked.items():
         file = tmp_path / f"{name}.cert"
@@ -188,4 +188,4 @@ def test_a_certificate_without_a_theorem_is_not_exported(tmp_path, capsys):
             mpinet.certify(file, export=tmp_path / "x.v")
         assert not (tmp_path / "x.v").exists()
     assert CommandSession(["certify", str(file), "--export", str(tmp_path / "x.pdf")]).run() == 2
-    assert "ends in .cnf or .lp or .opb or .v" in capsys.readouterr().err
+    assert "must end in .cnf or .lp or .opb or .v" in capsys.readouterr().err

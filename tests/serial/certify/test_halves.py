@@ -146,40 +146,44 @@ def test_what_was_found_is_accepted(folder, kind):
 @pytest.mark.parametrize(
     ("kind", "changes", "sentence"),
     [
-        ("eigenvalue", {"claim__more_than": 4}, "does not show that more than 4 links"),
-        ("eigenvalue", {"at_least": [2, 1]}, "is not shown to be 2/1 or more"),
-        ("eigenvalue", {"at_least": [5, 2]}, "is not shown to be 5/2 or more"),
-        ("eigenvalue", {"at_least": [2**30, 2**29]}, "is not shown to be"),
-        ("eigenvalue", {"at_least": [3, 0]}, "of two numbers above 0"),
-        ("eigenvalue", {"at_least": [3]}, "of two numbers above 0"),
-        ("eigenvalue", {"at_least": 2.0}, "of two numbers above 0"),
+        ("eigenvalue", {"claim__more_than": 4}, "does not prove more than 4 cut links"),
+        ("eigenvalue", {"at_least": [2, 1]}, "is not proved to be 2/1 or more"),
+        ("eigenvalue", {"at_least": [5, 2]}, "is not proved to be 5/2 or more"),
+        ("eigenvalue", {"at_least": [2**30, 2**29]}, "is not proved to be"),
+        ("eigenvalue", {"at_least": [3, 0]}, "two numbers p, q above 0"),
+        ("eigenvalue", {"at_least": [3]}, "two numbers p, q above 0"),
+        ("eigenvalue", {"at_least": 2.0}, "two numbers p, q above 0"),
         ("eigenvalue", {"network": "hypercube:4"}, "it is about another network: hypercube:4"),
-        ("eigenvalue", {"side": [0, 1, 2]}, "has not half of the processors"),
-        ("eigenvalue", {"side": [0, 1, 2, 2]}, "no list of nodes, each once"),
-        ("eigenvalue", {"side": None}, "no list of nodes, each once"),
-        ("eigenvalue", {"claim__more_than": -1}, "more_than is no number"),
-        ("eigenvalue", {"claim__more_than": True}, "more_than is no number"),
-        ("eigenvalue", {"claim__measure": "diameter"}, 'not made of the measure "bisection"'),
-        ("eigenvalue", {"claim__root": 0}, 'not made of the measure "bisection"'),
-        ("eigenvalue", {"kind": "distance"}, "of no known kind: those are eigenvalue, flow"),
+        ("eigenvalue", {"side": [0, 1, 2]}, "does not have half of the processors"),
+        ("eigenvalue", {"side": [0, 1, 2, 2]}, "not a list of different nodes"),
+        ("eigenvalue", {"side": None}, "not a list of different nodes"),
+        ("eigenvalue", {"claim__more_than": -1}, "more_than is not a number"),
+        ("eigenvalue", {"claim__more_than": True}, "more_than is not a number"),
+        ("eigenvalue", {"claim__measure": "diameter"}, 'fields measure ."bisection"'),
+        ("eigenvalue", {"claim__root": 0}, 'fields measure ."bisection"'),
+        (
+            "eigenvalue",
+            {"kind": "distance"},
+            "kind of the certificate is unknown: known kinds are eigenvalue, flow",
+        ),
         ("flow", {"claim__more_than": 2}, "fits through 2 links"),
         ("flow", {"lengths": []}, "has no lengths"),
-        ("flow", {"lengths": [[1] * 6]}, "not one length 1..1048576 for each link"),
-        ("flow", {"lengths": [[1] * 6 + [0]]}, "not one length 1..1048576 for each link"),
+        ("flow", {"lengths": [[1] * 6]}, "not have one length 1..1048576 for each link"),
+        ("flow", {"lengths": [[1] * 6 + [0]]}, "not have one length 1..1048576 for each link"),
         ("flow", {"lengths": [[1] * 6 + [99]]}, "fits through 1 links"),
-        ("front", {"claim__more_than": 8}, "there is a cut into halves that parts 8 links"),
-        ("front", {"order": [*range(15)]}, "order is not one of all nodes"),
-        ("front", {"order": [0] * 16}, "order is not one of all nodes"),
-        ("front", {"order": "nodes"}, "order is not one of all nodes"),
+        ("front", {"claim__more_than": 8}, "there is a bisection of width 8"),
+        ("front", {"order": [*range(15)]}, "order does not contain every node"),
+        ("front", {"order": [0] * 16}, "order does not contain every node"),
+        ("front", {"order": "nodes"}, "order does not contain every node"),
         (
             "lrat",
             {"claim__more_than": 4},
-            "another formula than that of a cut that parts at most 4",
+            "another formula, not for a bisection of width 4 or less",
         ),
         ("lrat", {"claim__more_than": 2}, "another formula"),
         ("lrat", {"order": [*range(24)]}, "another formula"),
-        ("lrat", {"proof_sha256": "0"}, "not the proof that belongs here"),
-        ("lrat", {"proof": "../lrat.lrat.xz"}, "no file beside it"),
+        ("lrat", {"proof_sha256": "0"}, "not the proof of this certificate"),
+        ("lrat", {"proof": "../lrat.lrat.xz"}, "not a file next to the certificate"),
         ("lrat", {"kind": "flow"}, "has no lengths"),
     ],
 )
@@ -216,7 +220,7 @@ def test_eigenvalues_and_flows_are_not_for_busses_and_switches(tmp_path):
         ("flow", {"lengths": [[1]]}),
         ("front", {}),
     ):
-        with pytest.raises(CertificateError, match="says nothing of busses"):
+        with pytest.raises(CertificateError, match="gives no bound with busses"):
             certify(changed(tmp_path, "lrat", kind=kind, **more))
 
 
@@ -224,7 +228,7 @@ def test_what_is_about_steps_is_refused(capsys):
     for words in ("--ports all", "--root 1", "--schedule s.csv"):
         assert CommandSession(["optimum", "bisection", "ring:6", *words.split()]).run() == 2
         assert "do not apply" in capsys.readouterr().err
-    with pytest.raises(UsageError, match="--by names the kind of certificate of a bisection"):
+    with pytest.raises(UsageError, match="--by applies only to bisection"):
         mpinet.optimum("ring:6", by="flow")
     with pytest.raises(UsageError, match="there are no halves"):
         mpinet.optimum("complete:1", collective="bisection")

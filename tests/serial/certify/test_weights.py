@@ -76,7 +76,7 @@ def test_neither_busses_nor_large_networks_are_looked_at():
     assert weighted_cuts(mpinet.open("clens:3,2")) is None
     assert weighted_cuts(mpinet.open("torus:16x16")) is None
     network = Network.of(mpinet.open("clens:3,2"))
-    with pytest.raises(CertificateError, match="one port over links"):
+    with pytest.raises(CertificateError, match="one-port gossips on links"):
         require_weighted_cuts(BoundClaim("gossip", "one", None, 1), network, {})
 
 

@@ -129,7 +129,7 @@ def test_the_command_allows_more_by_an_option(tmp_path):
     for words, said in (
         ((), "seconds or so, and 30 are allowed"),
         (("--effort", "1000"), "about another network"),
-        (("--effort", "0"), "An effort is a number of seconds above 0"),
+        (("--effort", "0"), "--effort is a number of seconds > 0"),
     ):
         done = subprocess.run(
             [sys.executable, "-m", "mpinet", "certify", file, *words],

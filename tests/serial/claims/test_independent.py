@@ -69,7 +69,7 @@ def test_another_verdict_or_value_differs(tmp_path, answer, differing, capsys):
     ("text", "sentence"),
     [
         ("raise ValueError('no rings here')", "ended with status 1: ValueError: no rings here"),
-        ("print('rings')", "does not print one JSON object"),
+        ("print('rings')", "must be one JSON object"),
         ("print('[1]')", 'has to print {"CLAIM"'),
         (SAYS.format({"RING-D": {"verdict": "maybe", "values": {}}}), 'has to print {"CLAIM"'),
         (SAYS.format({"STAR-D": {"verdict": "holds", "values": {}}}), "knows none of these claims"),

@@ -68,9 +68,9 @@ def test_every_row_of_the_gbsn_tells_links_of_ours_from_the_papers():
 
 def test_a_row_beside_stated_steps_says_whose_they_are():
     notes = {claim.id: claim.note for claim in select([]) if claim.beats}
-    theirs = [id for id, note in notes.items() if "that the paper states" in note]
+    theirs = [id for id, note in notes.items() if "the steps in the paper" in note]
     assert theirs == ["HDN-B-broadcast", "HDN-B-product"]
-    assert all("a schedule of ours takes" in notes[id] for id in set(notes) - set(theirs))
+    assert all("the steps of our schedule" in notes[id] for id in set(notes) - set(theirs))
 
 
 @pytest.mark.parametrize("room", ROOMS)

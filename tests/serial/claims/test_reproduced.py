@@ -154,7 +154,7 @@ def test_the_points_of_a_figure_are_the_distances_of_networkx(folder):
     ("words", "sentence"),
     [
         ("reproduce sht", "did you mean sth"),
-        ("reproduce all table-1", "name none"),
+        ("reproduce all table-1", "leave out their names"),
         ("reproduce gmn table-9", "it has table-1, diameter"),
         ("reproduce gmn table-1 --out no/such/folder", "folder above it does not exist"),
         (f"reproduce gmn table-1 --out {'n' * 300}", "File name too long"),

@@ -103,7 +103,7 @@ def test_a_table_of_one_point_tells_how_many_of_its_values_are_wrong(verdicts):
     row = verdicts["RING-TABLE"]
     assert (row.points, row.everywhere) == (1, True)
     text = " ".join(ledger([asdict(row)]).split())
-    assert "fails at the only point that was measured, in 1 of 3 values" in text
+    assert "fails at the only measured point, in 1 of 3 values" in text
 
 
 def test_a_row_that_holds_names_no_error():
@@ -241,7 +241,7 @@ def test_relations(relation, measured, claimed, tolerance, right):
 def test_a_claim_needs_a_relation_and_a_value():
     with pytest.raises(UsageError, match="relation 'like'"):
         claim("X", statement="", claimed=1, relation="like")
-    with pytest.raises(UsageError, match="what is claimed"):
+    with pytest.raises(UsageError, match="no claimed value"):
         claim("X", statement="")
 
 
@@ -255,7 +255,7 @@ def test_a_claim_of_a_measure_is_that_of_a_function_that_calls_it():
     made = claim("X", **row, measured=diameter)
     assert made == replace(called, measured=diameter)
     assert find(made, {"topology": "ring:5"}).measured == 2
-    with pytest.raises(UsageError, match="what is claimed"):
+    with pytest.raises(UsageError, match="no claimed value"):
         claim("X", statement="", measured=diameter)
 
 
@@ -263,7 +263,7 @@ def test_two_claims_of_one_id_are_refused(tmp_path):
     file = tmp_path / "twice.py"
     text = "@claim('X', statement='s', relation='all')\ndef {}():\n    return True\n"
     file.write_text("from mpinet.claims import claim\n" + text.format("a") + text.format("b"))
-    with pytest.raises(UsageError, match="two claims of the id X"):
+    with pytest.raises(UsageError, match="Two claims have the id X"):
         claims_in(str(file))
 
 

@@ -144,7 +144,7 @@ def test_commands_without_their_forms_have_no_options_of_these():
         ("route torus:8x8 --pairs transpos", "'transpos': did you mean transpose?"),
         (
             "load ring:8 --pattern random",
-            "'random' is for messages that are routed once (mpinet route): give uniform",
+            "'random' routes each message once (mpinet route): give uniform",
         ),
         ("route ring:8 --mode quued", "did you mean queued?"),
         ("schedule exprt", "did you mean export?"),
@@ -153,10 +153,10 @@ def test_commands_without_their_forms_have_no_options_of_these():
         ("show torus:8,8", "sides are joined by x: torus:8x8"),
         ("show hyperx:4,4", "sides are joined by x: hyperx:4x4"),
         ("show ring:8,8", "'8' is too much"),
-        ("resume nofolder", "There is no folder nofolder to go on from"),
+        ("resume nofolder", "There is no checkpoint folder nofolder"),
         (
             "path torus:8x8 0",
-            "required: DST; processor that receives: its number or address; as in: mp",
+            "required: DST; processor that receives: number or address; as in: mp",
         ),
         ("route torus:8x8 0", "as in: mpinet route torus:8x8 0 DST"),
         ("route torus:8x8 0 9 --ports one", "--ports does not apply"),

@@ -13,7 +13,7 @@ WRONG = {
     "exec ring.py --on ring:4": "options go before the script: mpinet exec --on ring:4 ring.py",
     "exec ring.py 5 --on=ring:4 6": "mpinet exec --on=ring:4 ring.py 5 6",
     "exec -m pkg --seed 3 --on ring:4": "mpinet exec --on ring:4 -m pkg --seed 3",
-    "exec --np 4 ring.py": "processors are those of the network, as in --on complete:4",
+    "exec --np 4 ring.py": "the network sets the number of processors, as in --on complete:4",
     "exec --on 4 ring.py": "did you mean complete:4 or ring:4?",
     "load ring:4 --rate 0.1-0.5": "0.1..0.5/5 for five rates",
     "load ring:4 --rate 0.1:0.5:0.1": "0.1..0.5/5 for five rates",
@@ -22,12 +22,12 @@ WRONG = {
     "load ring:4 --traffic uniform": "did you mean --pattern or --pairs?",
     f"{COSTS} --bandwidth 1GB/s": "did you mean --time-byte?",
     "broadcast ring:4 --from 1": "did you mean --root?",
-    "broadcast ring:4 --title x": "mpinet play has it",
-    "ascend lst:3 --routing paper": "commands, mpinet draw among them, have it.",
+    "broadcast ring:4 --title x": "mpinet play has this option",
+    "ascend lst:3 --routing paper": "commands, such as mpinet draw, have this option.",
     "load ring:4 --rout valiant": "did you mean --routing?",
     "optimum broadcast ring:4 --time-limit 3": "did you mean --limit?",
-    "replay x.goal --on ring:4 --nic 3": "mpinet replay --help lists its own",
-    "find --degree 4 --nodes 20": "mpinet find --help lists its own",
+    "replay x.goal --on ring:4 --nic 3": "mpinet replay --help lists all options",
+    "find --degree 4 --nodes 20": "mpinet find --help lists all options",
     "draw ring:4 --labels number": "did you mean --label?",
     "pareto allgather --on ring:8": "as in: mpinet pareto allgather ring:8",
     "gossip --on ring:8": "as in: mpinet gossip torus:8x8",
@@ -44,8 +44,8 @@ WRONG = {
     f"{COSTS} --time-byte 100GBps": "bytes a second are GB/s",
     f"{COSTS} --time-byte 4 --latency 1microsecond": "times have s, ms, us, ns, ps or fs",
     "show torus:8*8": "did you mean torus:8x8?",
-    "show slimfly:6": "near are 5 and 7",
-    "show slimfly:24": "near are 23 and 29",
+    "show slimfly:6": "the nearest primes are 5 and 7",
+    "show slimfly:24": "the nearest primes are 23 and 29",
     "compare ring:4 --only diamater": "did you mean diameter?",
     "measure ring:4 diamter": "did you mean diameter",
     "measure diamter ring:4": "no measure 'diamter': did you mean diameter",
@@ -93,7 +93,7 @@ def test_python_takes_both_names_of_the_option():
     moved = mpinet.route("ring:6", pattern="tornado")
     assert (moved.messages, moved.hops_total) == (6, 12)  # each goes two hops
     assert mpinet.route("ring:6", pairs="tornado").digest == moved.digest
-    with pytest.raises(UsageError, match="two of its names"):
+    with pytest.raises(UsageError, match="twice, under two names"):
         mpinet.route("ring:6", pairs="tornado", pattern="tornado")
 
 

@@ -109,7 +109,7 @@ def test_a_result_whose_origin_is_no_text_is_refused(here, capsys):
             words = ["verify", "--from", "changed.json", "--html", "page.html"]
             status, said = said_by(words, capsys)
             assert (status, said.count("\n")) == (2, 1)
-            assert "this is no result of mpinet verify" in said
+            assert "the file is not a result of mpinet verify" in said
 
 
 def test_an_option_without_a_value_is_refused_whatever_it_takes(here, capsys):

@@ -47,7 +47,7 @@ def test_a_path_that_nobody_would_read_is_refused(monkeypatch, capsys):
 
 def test_ranks_share_a_walk():
     effort.require_walk(2 * effort.LOOKS, "A ring", ranks=2)
-    with pytest.raises(UsageError, match="2 ranks look at"):
+    with pytest.raises(UsageError, match="limit for 2 ranks"):
         effort.require_walk(2 * effort.LOOKS + 1, "A ring", ranks=2)
 
 

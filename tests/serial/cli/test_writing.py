@@ -182,7 +182,7 @@ def test_sockets_and_folders_are_refused_before_anything_is_done(here, capsys):
                 else:
                     said = capsys.readouterr().err
                 assert status == 2, words
-                assert why in said or "is there already" in said, (words, said)
+                assert why in said or "already exists" in said, (words, said)
                 assert stat.S_ISSOCK(os.lstat("socket").st_mode) and not any(
                     Path("folder").iterdir()
                 )

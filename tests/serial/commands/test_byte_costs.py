@@ -32,7 +32,7 @@ def prepared(line):
 
 @pytest.mark.parametrize("line", UNTOLD)
 def test_bytes_without_a_cost_are_refused_with_a_command_that_works(line):
-    with pytest.raises(UsageError, match="a byte has no cost yet") as refused:
+    with pytest.raises(UsageError, match="The cost of a byte is missing") as refused:
         prepared(line)
     sentence, _, command = str(refused.value).partition(", as in mpinet ")
     assert "\n" not in sentence and "--machine" in command
@@ -61,7 +61,7 @@ def test_a_cost_of_nothing_is_a_cost(costs):
 def test_a_graph_says_what_a_byte_costs_if_its_edges_have_bandwidths(tmp_path):
     file = tmp_path / "net.edges"
     file.write_text(GRAPH)
-    with pytest.raises(UsageError, match="a byte has no cost yet"):
+    with pytest.raises(UsageError, match="The cost of a byte is missing"):
         mpinet.replay("broadcast:chain,300", on=f"graph:{file}")
     file.write_text(GRAPH.replace("ns\n", "ns time_byte=300GB/s\n"))
     # Each processor sends on what it has got: 300 bytes take 1 ns on either link.

@@ -32,7 +32,7 @@ def test_scripts_fail_for_good_and_at_a_step():
         ("link:0-1@4", "'link:0-1@4' is not node:U@STEP"),
         ("node:1@5,node:1@6-8", "is not node:U@STEP"),
         ("node:99@1", "Node 99 is not in fattree:2,2"),
-        ("node:5@1", "is a switch, which runs no script"),
+        ("node:5@1", "is a switch, not a processor of the script"),
         ("none", "--faults none: give node:U, link:U-V"),
         ("node:1,none", "'none' is neither node:U nor link:U-V"),
     ],

@@ -216,7 +216,7 @@ def test_fields_of_a_result_are_attributes_and_a_wrong_name_lists_them():
     found = mpinet.route("ring:6", pairs="hotspot:0")
     assert found.delivered == found.value["delivered"] == 5
     assert found.latency.max == found.records()[0]["latency.max"]
-    with pytest.raises(AttributeError, match="there are messages, delivered"):
+    with pytest.raises(AttributeError, match="the fields are messages, delivered"):
         found.deliverd  # noqa: B018
 
 

@@ -11,10 +11,13 @@ ALIKE = ["a", "0.1.0, sources 1234", {"f": "1"}]
     ("other", "sentence"),
     [
         (["b", "0.1.0, sources 1234", {"f": "1"}], ""),
-        (["b", "0.1.0, sources 99", {"f": "1"}], "b has another mpinet (0.1.0, sources 99) than a"),
-        (["b", "0.1.0, sources 1234", {"f": "2"}], "f on b is not the file that it is on a."),
-        (["b", "0.1.0, sources 1234", {}], "f is on a and not on b: all hosts have to see it."),
-        (["b", "0.1.0, sources 1234", {"f": "1", "g": "1"}], "g is on b and not on a"),
+        (
+            ["b", "0.1.0, sources 99", {"f": "1"}],
+            "b has another version of mpinet (0.1.0, sources 99) than a",
+        ),
+        (["b", "0.1.0, sources 1234", {"f": "2"}], "f has different contents on b and on a."),
+        (["b", "0.1.0, sources 1234", {}], "f exists on a but not on b: all hosts need the file."),
+        (["b", "0.1.0, sources 1234", {"f": "1", "g": "1"}], "g exists on b but not on a"),
     ],
 )
 def test_the_host_that_differs_is_named(other, sentence):

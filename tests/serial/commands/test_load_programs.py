@@ -54,7 +54,7 @@ def test_operations_that_never_end_are_named_with_their_lines(tmp_path, capsys):
     file.write_text("num_ranks 2\nrank 0 {\na: recv 8b from 1\nb: calc 9\nb requires a\n}\n")
     assert CommandSession(["load", "ring:4", "--program", str(file)]).run() == 1
     shown, said = capsys.readouterr()
-    assert "2 operations of the program never end; the last of the others" in shown
+    assert "2 operations of the program never end; all others end within" in shown
     assert "the program is done" not in shown
     assert "2 operations never end on ring:4" in said
     assert "operation 0 (line 3): recv waits for a message from processor 1" in said
@@ -69,9 +69,9 @@ def test_operations_that_never_end_are_named_with_their_lines(tmp_path, capsys):
         ("--program allreduce:ring,8 --flit-bytes 0", "--flit-bytes is a whole number"),
         ("--program allreduce:ring,8 --buffers 0 --switching vct --policy fifo", "--buffers 1"),
         ("--program none.goal", "Cannot read none.goal"),
-        ("--place snake", "give --program"),
-        ("--flit-bytes 4", "--flit-bytes is about a program of messages: give --program"),
-        ("--step-time 4", "--step-time is about a program of messages: give --program"),
+        ("--place snake", "applies only with --program"),
+        ("--flit-bytes 4", "--flit-bytes applies only with --program"),
+        ("--step-time 4", "--step-time applies only with --program"),
     ],
 )
 def test_what_does_not_go_with_a_program_is_refused(given, said, capsys):

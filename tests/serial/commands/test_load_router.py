@@ -111,10 +111,10 @@ def test_of_three_priorities_the_last_alone_notices_its_overload():
         ({"crossbar": 0}, "crossbar is a whole number 1"),
         ({"link_delay": [0, 1]}, "link-delay is a whole number 1"),
         ({"router_delay": -1}, "router-delay is a whole number 0"),
-        ({"faults": "link:0-1@5-"}, "give the steps as @FROM, or @FROM-TO"),
-        ({"faults": "node:3@7-7"}, "comes back in a later step"),
+        ({"faults": "link:0-1@5-"}, "give the steps as @FROM or @FROM-TO"),
+        ({"faults": "node:3@7-7"}, "second step must be later"),
         ({"faults": "node:3@7", "replies": 1, "outstanding": 2}, "give --faults or --outstanding"),
-        ({"faults": "node:3@7", "program": "allreduce:ring,64"}, "Processor 3 has operations"),
+        ({"faults": "node:3@7", "program": "allreduce:ring,64"}, "processor 3 has operations"),
         (
             {"faults": "link:0-1@7", "buffers": 0, "switching": "saf", "policy": "oldest"},
             "for --buffers 1 or more",
@@ -122,7 +122,7 @@ def test_of_three_priorities_the_last_alone_notices_its_overload():
         ({"network": "gmn:4,16", "routing": "planned", "faults": "node:3@7"}, "other headers"),
         (
             {"classes": "bubble", "switching": "vct", "routing": "valiant"},
-            "turn back to rings that they have left",
+            "return to rings after leaving",
         ),
         ({"pattern": "groups:transpose@8+uniform"}, "and the ring of 2 groups has 2"),
         ({"pattern": "groups:uniform@4+hotspot:9,5"}, "Node 9 is not in a group of 4"),
@@ -141,7 +141,7 @@ def test_of_three_priorities_the_last_alone_notices_its_overload():
         ),
         ({"pattern": "mix:uniform@0.6+uniform@0.4+uniform"}, "shares below 1 in all"),
         ({"pattern": f"mix:{'uniform@0.1+' * 8}uniform"}, "up to 8 patterns"),
-        ({"iterations": 2}, "--iterations are rounds of --policy inputfirst, outputfirst, islip"),
+        ({"iterations": 2}, "--iterations needs --policy inputfirst, outputfirst, islip"),
         ({"classes": "bubble"}, "give --switching vct or saf"),
         ({"network": "mesh:4x4", "classes": "bubble"}, "has no classes 'bubble'"),
         (
@@ -158,7 +158,7 @@ def test_what_does_not_go_together_is_refused_in_a_sentence(options, said):
 
 
 def test_delays_for_which_there_are_no_links_are_told():
-    with pytest.warns(UserWarning, match="1 class, and the last 2 of the 3 delays"):
+    with pytest.warns(UserWarning, match="1 class; the last 2 of the 3 delays"):
         mpinet.load("ring:6", **ALONE, link_delay=[4, 9, 2])
     with warnings.catch_warnings():
         warnings.simplefilter("error")
@@ -167,5 +167,5 @@ def test_delays_for_which_there_are_no_links_are_told():
 
 def test_a_program_has_neither_a_rate_nor_a_bound():
     shown = str(mpinet.load("ring:4", program="allreduce:ring,64"))
-    assert "the program is done after" in shown
+    assert "the program ends after" in shown
     assert " rate" not in shown and "bound" not in shown

@@ -147,16 +147,16 @@ def test_named_seeds_are_the_curves_and_intervals_are_between_them():
     ("words", "said"),
     [
         ("--warmup soon", "give a number of steps, or auto"),
-        ("--warmup auto --steps 40", "--warmup auto looks at 50 steps or more"),
+        ("--warmup auto --steps 40", "--warmup auto needs --steps 50 or more"),
         ("--warmup auto --steps 10000000", "give at most 8388607 steps"),
         ("--until 200%", "give a part of the mean latency, as in 2% or 0.02"),
         ("--until narrow", "give a part of the mean latency"),
         ("--saturation 0.9", "give the resolution, 0.0001..0.5"),
-        ("--seeds 5..3", "all different, the lower end first"),
-        ("--seeds 1,1", "all different"),
+        ("--seeds 5..3", "different seeds, the lower end first"),
+        ("--seeds 1,1", "different seeds"),
         ("--seeds one", "give K, A..B or A,B,.."),
-        ("--seeds 1..3 --seed 2", "names the seeds: leave --seed out"),
-        ("--pattern t.csv --until 2%", "A trace has its steps, and no steady state"),
+        ("--seeds 1..3 --seed 2", "names the seeds: leave out --seed"),
+        ("--pattern t.csv --until 2%", "do not apply to a trace, which has no steady state"),
     ],
 )
 def test_a_search_that_makes_no_sense_is_refused(words, said, tmp_path, monkeypatch, capsys):

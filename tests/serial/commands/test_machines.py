@@ -57,7 +57,10 @@ def test_options_and_edges_win_over_the_machine():
     ("words", "sentence"),
     [
         ({"machine": "cs3"}, "no 'cs3'; there are:\n  now .*\n(.*\n)*  cs2 .*1997"),
-        ({"machine": "cs2", "on": "ring:4"}, "none for links: with --on give --latency"),
+        (
+            {"machine": "cs2", "on": "ring:4"},
+            "has no latency of links: with --on also give --latency",
+        ),
     ],
 )
 def test_what_no_machine_says_is_refused(words, sentence):

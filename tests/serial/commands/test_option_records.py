@@ -69,5 +69,5 @@ def test_python_has_no_options_of_the_command_line():
     for name in ("line", "draw", "json", "checkpoint"):
         with pytest.raises(UsageError, match=f"broadcast has no option '{name}'"):
             mpinet.broadcast("ring:6", **{name: None})
-    with pytest.raises(TypeError, match="takes 1 arguments by place"):
+    with pytest.raises(TypeError, match="takes 1 positional arguments"):
         mpinet.broadcast("ring:6", 5)

@@ -12,8 +12,8 @@ import pytest
 import mpinet
 from mpinet.cli.session import CommandSession
 from mpinet.errors import UsageError
-from mpinet.report.curves import column, curves_of
-from mpinet.report.drawing.axes import _figure
+from mpinet.report.curves import Curve, Dot, column, curves_of, subject
+from mpinet.report.drawing.axes import figure_of
 
 ROWS = [
     {"topology": name, "seed": seed, "option.rate": rate, "latency.mean": 10 * rate + seed**2}
@@ -187,7 +187,7 @@ def test_a_document_without_its_command_is_no_result(tmp_path, capsys, command):
     document = mpinet.broadcast("ring:8").document() | {"command": command}
     (tmp_path / "one.json").write_text(json.dumps(document))
     assert plot(tmp_path / "one.json", "--x", "steps", "--y", "messages", "-o", "p.svg") == 2
-    assert "these are no results of mpinet" in capsys.readouterr().err
+    assert "the file has no results of mpinet" in capsys.readouterr().err
 
 
 def test_results_are_put_together(tmp_path, table):
@@ -207,7 +207,7 @@ def test_a_picture_has_the_same_bytes_in_every_run(kind, table, tmp_path, capsys
 
 def test_a_figure_has_the_points_log_axes_panels_and_a_legend_outside():
     curves = curves_of(ROWS, "rate", "mean", ["topology"], "topology", "seed")
-    figure = _figure(curves, 5.0, ("rate", "latency"), ("y",))
+    figure = figure_of(curves, 5.0, ("rate", "latency"), ("y",))
     left, right = figure.axes
     assert [axes.get_title() for axes in (left, right)] == ["torus:8x8", "hypercube:6"]
     assert (left.get_xscale(), left.get_yscale()) == ("linear", "log")
@@ -222,18 +222,18 @@ def test_a_figure_has_the_points_log_axes_panels_and_a_legend_outside():
 @pytest.mark.parametrize(
     ("words", "said"),
     [
-        ((*AXES, "-o", "p.pdf"), "5 rows would be one point at 0.1: they differ in seed."),
-        (("--y", "mean", "-o", "p.pdf"), "plot needs x and y"),
+        ((*AXES, "-o", "p.pdf"), "5 rows would be one point at 0.1: the rows differ in seed."),
+        (("--y", "mean", "-o", "p.pdf"), "plot needs columns for the x and y axes"),
         ((*AXES, "-o", "p.gif"), "p.gif: a plot's file ends in .pdf, .svg or .png"),
-        ((*AXES, "--error", "seed"), "say where the picture goes"),
+        ((*AXES, "--error", "seed"), "needs a file for the picture"),
         (("--x", "rat", "--y", "mean", "-o", "p.pdf"), "The column 'rat' is none of topology"),
-        (("--x", "rate", "--y", "topology", "-o", "p.pdf"), "which is no number"),
+        (("--x", "rate", "--y", "topology", "-o", "p.pdf"), "which is not a number"),
         ((*AXES, "--where", "seed=9", "-o", "p.pdf"), "No row has seed=9"),
         ((*AXES, "--where", "seed", "-o", "p.pdf"), "--where takes COLUMN=VALUE"),
         ((*AXES, "--log", "z", "-o", "p.pdf"), "--log takes x, y or x,y, not z"),
         (("--x", "topology", "--y", "mean", "--where", "rate=0.1", "--error", "seed", "--log", "x",
-          "-o", "p.pdf"), "--log x: 'torus:8x8' is no number"),
-        ((*AXES, "--width", "0", "-o", "p.pdf"), "1..50 inches wide"),
+          "-o", "p.pdf"), "--log x: 'torus:8x8' is not a number"),
+        ((*AXES, "--width", "0", "-o", "p.pdf"), "1..50 inches, not"),
     ],
 )  # fmt: skip
 def test_what_cannot_be_drawn_gets_a_sentence_and_no_file(
@@ -250,7 +250,7 @@ def test_what_cannot_be_drawn_gets_a_sentence_and_no_file(
     ("name", "text", "said"),
     [
         ("none.csv", None, "No such file"),
-        ("empty.csv", "", "there is no row in it"),
+        ("empty.csv", "", "the file has no rows"),
         ("ragged.csv", "a,b\n1,2,3\n", "no results of mpinet"),
         ("broken.json", "{", "no results of mpinet"),
         ("other.json", "[1]", "no results of mpinet"),
@@ -287,7 +287,7 @@ def test_saturated_points_are_hollow_and_dashed_and_the_bound_is_a_tick():
     )
     assert [dot.hollow for dot in curve.dots] == [False, False, True]
     assert curve.tick == 0.6
-    (axes,) = _figure([curve], 5.0, ("x", "y"), (), knees=True).axes
+    (axes,) = figure_of([curve], 5.0, ("x", "y"), (), knees=True).axes
     lines = {line.get_linestyle(): line for line in axes.lines if len(line.get_xdata()) > 1}
     assert lines["--"].get_xdata().tolist() == [0.3, 0.5]
     assert lines["--"].get_markerfacecolor() == "white"
@@ -295,18 +295,59 @@ def test_saturated_points_are_hollow_and_dashed_and_the_bound_is_a_tick():
     assert solid.get_xdata().tolist() == [0.1, 0.3]
     assert solid.get_markerfacecolor() == solid.get_color()
     assert list(tick.get_xdata()) == [0.6, 0.6]
+    assert [text.get_text() for text in axes.texts] == ["bound 0.6"]
     low, high = axes.get_ylim()
-    assert low == 0 and 5 < high < 100
+    assert low == 0 and 4 * 4.5 < high < 100
+    (arrow,) = [line for line in axes.lines if line.get_marker() == "^"]
+    assert arrow.get_xdata().tolist() == [0.5] and 0.9 < arrow.get_ydata()[0] < 1
 
 
-@pytest.mark.parametrize(("bound", "words"), [(0.6, ["saturated", "bound"]), (9, ["saturated"])])
-def test_the_legend_names_the_bound_only_if_its_tick_is_in_the_picture(bound, words):
+@pytest.mark.parametrize("late", [8.0, 17.9, 40.0, 4000.0])
+def test_each_saturated_point_lies_in_the_picture_or_has_an_arrow(late):
+    rows = [{"rate": x, "y": y, "sat": y > 6} for x, y in ((0.1, 4.5), (0.2, 5), (0.3, late))]
+    (curve,) = curves_of([*rows, {"rate": 0.4, "y": 9, "sat": True}], "rate", "y", hollow="sat")
+    (axes,) = figure_of([curve], 5.0, ("x", "y"), (), knees=True).axes
+    arrows = {x for line in axes.lines if line.get_marker() == "^" for x in line.get_xdata()}
+    inside = {
+        (x, y) for line in axes.lines if line.get_marker() == "o"
+        for x, y in np.array(line.get_xydata())[line.get_markevery() or slice(None)].tolist()
+    }  # fmt: skip
+    drawn = {(dot.x, dot.y) for dot in curve.dots if dot.x not in arrows}
+    assert inside == drawn and arrows == ({0.3} if late > 4 * 4.5 else set())
+    assert all(y < axes.get_ylim()[1] for _, y in drawn)
+
+
+def test_ticks_have_times_and_sizes_with_the_unit_that_fits_and_a_bound_has_no_markers():
+    dots = [Dot(size, 2000 * size, 2000 * size, 2000 * size, 1) for size in (1, 10**3, 10**6)]
+    made = [Curve("", "ring", dots), Curve("", "lower bound", dots)]
+    figure = figure_of(made, 5.0, ("bytes", "time"), "xy", units=("B", "ps"))
+    figure.canvas.draw()
+    (axes,) = figure.axes
+    assert [text.get_text() for text in axes.get_xticklabels()] == ["1 B", "1 kB", "1 MB"]
+    assert {"100 ns", "10 us", "1 ms"} <= {text.get_text() for text in axes.get_yticklabels()}
+    assert [line.get_marker() for line in axes.lines] == ["o", "o", "o", "", "", ""][::3]
+
+
+def test_a_title_names_what_all_rows_share_and_the_legend_does_not():
+    rows = [{"network": "ring:8", "option.pattern": "uniform", "x": x, "y": x} for x in (1, 2)]
+    assert subject(rows) == "ring:8, uniform"
+    assert subject([*rows, {"topology": "ring:9", "pattern": "uniform"}]) == "uniform"
+    assert subject([row | {"option.program": "a.goal"} for row in rows]) == "ring:8"
+    curves = curves_of(rows, "x", "y", ["network"])
+    (axes,) = figure_of(curves, 5.0, ("x", "y"), (), title=subject(rows)).axes
+    assert axes.get_title() == "ring:8, uniform" and axes.get_legend() is None
+
+
+@pytest.mark.parametrize(("bound", "words"), [(0.6, ["bound 0.6"]), (9, [])])
+def test_a_bound_has_a_label_only_if_its_tick_is_in_the_picture(bound, words):
     rows = [row | {"bound": bound} for row in KNEE]
     (curve,) = curves_of(
         rows, "rate", "latency", [], error="seed", hollow="saturated", tick="bound"
     )
-    (axes,) = _figure([curve], 5.0, ("x", "y"), (), knees=True).axes
-    assert [text.get_text() for text in axes.get_legend().get_texts()] == words
+    (axes,) = figure_of([curve], 5.0, ("x", "y"), (), knees=True).axes
+    legend = [text.get_text() for text in axes.get_legend().get_texts()]
+    assert legend == ["saturated, above the frame"]
+    assert [text.get_text() for text in axes.texts] == words
 
 
 def test_a_document_tells_hollow_points_and_ticks_only_where_they_are_asked_for(tmp_path):

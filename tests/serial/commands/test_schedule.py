@@ -33,12 +33,15 @@ def test_a_call_gives_the_document_of_what_is_typed(tmp_path, capsys):
 @pytest.mark.parametrize(
     ("call", "said"),
     [
-        (lambda file: schedule.run(file, "mesh:3"), "it is for 8 processors, and mesh:3 has 3"),
+        (
+            lambda file: schedule.run(file, "mesh:3"),
+            "the schedule is for 8 processors, and mesh:3 has 3",
+        ),
         (lambda file: schedule.run(file, "hypercube:3"), "sends to 2, and hypercube:3 has no such"),
         (lambda file: schedule.check(file, "ring:8", chunks=0), "--chunks is a whole number 1"),
         (lambda file: schedule.run(file, "ring:8", route=1), "route is true or false, not 1"),
         (lambda file: schedule.export("shout", "ring:8", out=file), "collective is broadcast or"),
-        (lambda file: schedule.export("gossip", "ring:8", out="a.b"), "the name ends in"),
+        (lambda file: schedule.export("gossip", "ring:8", out="a.b"), "the file name must end in"),
     ],
 )
 def test_a_wrong_value_raises_one_sentence(call, said, tmp_path):

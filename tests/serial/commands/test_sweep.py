@@ -143,9 +143,9 @@ def test_a_run_that_is_incomplete_is_a_row_that_says_so_and_no_plot_takes_it(fil
         (PLAN | {"ports": ["one", "two"]}, "ports is one or all, not 'two'"),
         (PLAN | {"topology": "tors:4"}, "route topology=tors:4 pairs=permutation seed=0: "),
         (PLAN | {"command": "rout"}, "There is no command 'rout'"),
-        (PLAN | {"command": "bench"}, "bench is none"),
-        (PLAN | {"command": "sweep"}, "sweep is none"),
-        ({"command": "route", "pairs": "all"}, "route needs its option topology"),
+        (PLAN | {"command": "bench"}, "bench cannot be swept"),
+        (PLAN | {"command": "sweep"}, "sweep cannot be swept"),
+        ({"command": "route", "pairs": "all"}, "route needs the option topology"),
     ],
 )
 def test_a_plan_that_cannot_be_run_gets_a_sentence_before_anything_is_written(
@@ -161,9 +161,9 @@ def test_a_plan_that_cannot_be_run_gets_a_sentence_before_anything_is_written(
 @pytest.mark.parametrize(
     ("name", "text", "said"),
     [
-        ("notes.txt", "mine", "it holds other things than a sweep"),
+        ("notes.txt", "mine", "contains other files than a sweep"),
         ("sweep.json", '{"sweep": 9}', "of another version"),
-        ("sweep.json", "", "it holds other things than a sweep"),
+        ("sweep.json", "", "contains other files than a sweep"),
     ],
 )
 def test_a_folder_that_is_no_sweeps_is_left_alone(name, text, said, file, tmp_path, capsys):
@@ -210,7 +210,7 @@ def test_a_changed_plot_runs_nothing_and_one_that_is_gone_is_forgotten(
         assert run(file) == 0
         assert len(plays) == 12
         assert CommandSession(["plot", f"{tmp_path}/runs", "--json"]).run() == status
-    assert "plot needs x and y" in capsys.readouterr().err
+    assert "plot needs columns for the x and y axes" in capsys.readouterr().err
 
 
 def test_plans_that_differ_say_nothing_of_their_common_plot(file, tmp_path):
@@ -220,7 +220,7 @@ def test_plans_that_differ_say_nothing_of_their_common_plot(file, tmp_path):
         )
     both = mpinet.plot([tmp_path / "a", tmp_path / "b"])
     assert [dot.count for curve in both.curves for dot in curve.points] == [2] * 4
-    with pytest.raises(UsageError, match="plot needs x and y"):
+    with pytest.raises(UsageError, match="plot needs columns for the x and y axes"):
         mpinet.plot([tmp_path / "a", tmp_path / "c"])
 
 
@@ -230,17 +230,17 @@ def test_plans_that_differ_say_nothing_of_their_common_plot(file, tmp_path):
         (DRAWN | {"colur": "pairs"}, "[plot] has no key 'colur': did you mean colour?"),
         (DRAWN | {"results": "runs"}, "[plot] has no key 'results': it has x, y, by, panels"),
         (DRAWN | {"colour": "pairs"}, "[plot] gives by twice, once as 'colour'"),
-        ({"x": "topology"}, "[plot]: plot needs x and y"),
-        ({}, "[plot]: plot needs x and y"),
+        ({"x": "topology"}, "[plot]: plot needs columns for the x and y axes"),
+        ({}, "[plot]: plot needs columns for the x and y axes"),
         (DRAWN | {"y": 3}, "[plot]: plot: y is text, not 3"),
         (DRAWN | {"bars": "error"}, "confidence or deviation or range, not 'error'"),
-        (DRAWN | {"width": 0}, "[plot]: A picture is 1..50 inches wide, not 0"),
+        (DRAWN | {"width": 0}, "[plot]: --width is 1..50 inches, not 0"),
         (DRAWN | {"log": ["x", "z"]}, "[plot]: --log takes x, y or x,y, not x,z"),
         (DRAWN | {"where": ["pairs"]}, "[plot]: --where takes COLUMN=VALUE, not 'pairs'"),
         (DRAWN | {"where": [4]}, "[plot]: --where takes COLUMN=VALUE, not '4'"),
         (DRAWN | {"out": "fig.gif"}, "[plot]: output fig.gif does not end in .pdf, .svg or .png"),
-        ("latency.pdf", "how results are drawn is one table"),
-        ([DRAWN, DRAWN], "how results are drawn is one table"),
+        ("latency.pdf", "the plan needs a table for the plot"),
+        ([DRAWN, DRAWN], "the plan needs a table for the plot"),
     ],
 )
 def test_a_plot_that_cannot_be_gets_a_sentence_before_anything_is_run(

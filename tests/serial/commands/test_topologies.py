@@ -72,9 +72,9 @@ def test_routings_of_a_paper_and_of_open_loop_traffic_are_among_them(family, nam
 @pytest.mark.parametrize(
     ("options", "sentence"),
     [
-        ({"degree": "4"}, "--degree limits what --size lists"),
+        ({"degree": "4"}, "--degree applies only with --size"),
         ({"size": "5..4"}, "at least 1 upwards"),
-        ({"size": "8", "degree": "some"}, "A degree is a largest one"),
+        ({"size": "8", "degree": "some"}, "A degree is a largest degree"),
         ({"family": "rign"}, "did you mean ring"),
     ],
 )

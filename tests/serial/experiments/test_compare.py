@@ -155,7 +155,7 @@ def test_no_effort_is_named_that_the_command_would_refuse():
     assert said["exchange"].endswith(
         "an effort of 3600 allows 108000 s: no --effort would be enough."
     )
-    with pytest.raises(UsageError, match=r"An effort is 0\.\.3600 seconds, not 3601"):
+    with pytest.raises(UsageError, match=r"--effort is 0\.\.3600 seconds, not 3601"):
         mpinet.compare(["ring:8"], effort=3601)
 
 

@@ -141,7 +141,7 @@ def test_the_command_tells_the_best_networks():
     [
         ({"processors": "12..x"}, "a range 500..520, not '12..x'"),
         ({"processors": "20..10"}, "upwards, not 20..10"),
-        ({"processors": "8", "degree": "four"}, "a largest one"),
+        ({"processors": "8", "degree": "four"}, "a largest degree"),
         ({"processors": "8", "minimise": "speed"}, "'speed' cannot be minimised"),
         ({"processors": "8", "families": "tors"}, "'tors' is not searched"),
         ({"processors": "100000"}, "up to 16,384 processors"),

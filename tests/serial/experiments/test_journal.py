@@ -85,7 +85,7 @@ def test_a_folder_where_a_journal_is_expected_is_refused(
 ) -> None:
     (tmp_path / "rank-3.jsonl").mkdir()
     assert CommandSession(["verify", "gbsn", "--journal", str(tmp_path)]).run() == 2
-    assert "rank-3.jsonl: this is no file" in capsys.readouterr().err
+    assert "rank-3.jsonl: this is not a file" in capsys.readouterr().err
 
 
 def test_a_journal_that_cannot_be_written_is_told(tmp_path: Path) -> None:

@@ -46,7 +46,7 @@ def test_a_measure_gives_what_its_function_gives(name):
     [
         ("ring:8 diamter", "no measure 'diamter': did you mean diameter"),
         ("ring:8 eccentricity", "eccentricity needs node=.."),
-        ("ring:8 eccentricity root=3", "takes node=.. beside the network, not 'root=3'"),
+        ("ring:8 eccentricity root=3", "takes node=.. after the network, not 'root=3'"),
         ("ring:8 eccentricity node=9", "Node 9 is not in ring:8"),
         ("ring:8 incidences", "only bus networks have incidences"),
     ],

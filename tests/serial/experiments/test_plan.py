@@ -70,8 +70,8 @@ def test_ranges_have_the_values_of_numpys(given, values):
         ({"command": "route", "seed": {"rang": [0, 9]}}, "a range is"),
         ({"command": "route", "seed": {"range": [0, 10**12]}}, "1000000 points at most"),
         ({"command": "route", "part": {"seed": 1}}, "[[part]]"),
-        ({"command": "route", "plt": {"x": "seed"}}, "[plt] is no table of a sweep"),
-        ({"command": "route", "part": [{"plot": {"x": "seed"}}]}, "stands above its parts"),
+        ({"command": "route", "plt": {"x": "seed"}}, "[plt] is not a table of a sweep"),
+        ({"command": "route", "part": [{"plot": {"x": "seed"}}]}, "placed above its parts"),
     ],
 )
 def test_a_wrong_plan_gets_a_sentence(plan, said):

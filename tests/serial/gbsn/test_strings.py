@@ -61,7 +61,7 @@ def test_arguments_go_by_order_or_by_key(loose, canonical):
         ("gbsn:2,m=4-4-2", "gbsn: a is missing"),
         ("gbsn:1,m=4-4,a=one", "a: 'one' is not a whole number"),
         ("gbsn:1,m=4-4,a=1,completed=maybe", "completed: 'maybe' is neither yes nor no"),
-        (f"gbsn:1,m={2**62}-2,a=1", "m asks for addresses of 63 bits; at most 62"),
+        (f"gbsn:1,m={2**62}-2,a=1", "m needs addresses of 63 bits; at most 62"),
     ],
 )
 def test_wrong_strings_get_a_sentence(wrong, sentence):

@@ -58,7 +58,7 @@ def test_a_launcher_that_prints_no_version_is_no_error(monkeypatch, tmp_path: Pa
     monkeypatch.setattr(doctor, "_library", lambda: Examined("MPI library", "Open MPI v5.0.11"))
     monkeypatch.setattr(doctor, "launch", lambda *_: '{"ranks": 2, "result": {"steps": 4}}')
     found = by_name(examine())
-    assert found["MPI launcher"].found == f"{tmp_path / 'mpirun'}: does not tell its version"
+    assert found["MPI launcher"].found == f"{tmp_path / 'mpirun'}: prints no version"
     assert found["they belong together"].verdict == NOTE
 
 
@@ -96,7 +96,7 @@ def test_a_cache_without_a_place_is_said(monkeypatch, tmp_path: Path) -> None:
     made = Kept()
     found = doctor._cache()
     assert (found.verdict, found.found) == (BAD, "native code cannot be kept")
-    assert found.advice.startswith("relative: it is no absolute path") and "MPINET_CACHE=" in (
+    assert found.advice.startswith("relative: the path is not absolute") and "MPINET_CACHE=" in (
         found.advice
     )
     monkeypatch.setenv("MPINET_CACHE", str(tmp_path))

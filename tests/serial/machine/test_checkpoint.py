@@ -185,7 +185,7 @@ def test_a_manifest_that_names_files_elsewhere_is_refused(tmp_path, way, name):
     ):
         place.write_bytes(part.read_bytes())
     write_manifest(folder, with_harm(read_manifest(folder), way, name))
-    with pytest.raises(FileError, match="is of no checkpoint"):
+    with pytest.raises(FileError, match="is damaged"):
         resumed(folder)
     assert (elsewhere / "state-1" / part.name).exists()
 
@@ -345,7 +345,7 @@ def test_a_job_whose_folder_was_taken_over_writes_nothing_there_any_more(
         taken_over()
         kept = sorted(path.name for path in tmp_path.iterdir() if path.name.startswith("state"))
         state.heard[machine.step(machine.nodes, [0] * 6).nodes] += 1
-        with pytest.raises(OutputError, match="is another job's now"):
+        with pytest.raises(OutputError, match="belongs to another job now"):
             state.boundary()
     first.keeper.forget()
     assert read_manifest(tmp_path)["step"] == 1
@@ -441,14 +441,14 @@ def said_by(words: list[str], capsys) -> tuple[int, str]:
         ([*COMMAND, "--checkpoint", "taken"], "not empty"),
         ([*COMMAND, "--checkpoint", "none/at/all"], "No such file"),
         ([*COMMAND, "--checkpoint", "file"], "File exists"),
-        ([*COMMAND, "--checkpoint", ""], "takes the name of a folder"),
+        ([*COMMAND, "--checkpoint", ""], "expected the name of a folder"),
         ([*COMMAND, "--every", "3"], "without --checkpoint"),
-        ([*COMMAND, "--checkpoint", "new", "--every", "x"], "takes seconds from 0"),
+        ([*COMMAND, "--checkpoint", "new", "--every", "x"], "a time is 0"),
         (["resume", "taken"], "is no checkpoint"),
         (["run", "a:b", "--on", "ring:4", "--checkpoint", "new"], "cannot be saved"),
         (["exec", "--on", "ring:4", "--checkpoint", "new", "-c", "1"], "cannot be saved"),
         (["check", "ring:4", "--checkpoint", "new"], "check has no option --checkpoint"),
-        ([*COMMAND, "--watchdog", "-1"], "takes seconds from 0 to 10^9, not '-1'"),
+        ([*COMMAND, "--watchdog", "-1"], "a time is 0 to 10^9 seconds, not '-1'"),
     ],
 )
 def test_what_was_typed_wrong_is_said_in_a_sentence(words, said, tmp_path, monkeypatch, capsys):
@@ -558,7 +558,8 @@ def test_a_run_goes_on_with_what_is_to_be_told_of_it_now(tmp_path, monkeypatch, 
     status, text = said_by(["doctor", "--progress", "json"], capsys)
     assert (status, text) == (
         2,
-        "mpinet: doctor has no option --progress: 43 commands, mpinet show among them, have it.\n",
+        "mpinet: doctor has no option --progress: 43 commands, such as mpinet show, have this "
+        "option.\n",
     )
 
 
@@ -569,7 +570,7 @@ def test_a_watchdog_that_is_no_time_is_refused(setting, monkeypatch, capsys):
     status, text = said_by(COMMAND, capsys)
     transports._launched_world.cache_clear()
     assert (status, text.count("\n")) == (2, 1)
-    assert f"MPINET_WATCHDOG: it takes seconds from 0 to 10^9, not '{setting}'" in text
+    assert f"MPINET_WATCHDOG: a time is 0 to 10^9 seconds, not '{setting}'" in text
 
 
 @pytest.mark.parametrize(

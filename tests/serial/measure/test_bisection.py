@@ -175,5 +175,5 @@ def test_a_width_compares_with_numbers_as_far_as_its_bounds_agree():
 
 @pytest.mark.parametrize("seconds", ["10", 0, -1, float("nan"), float("inf"), None])
 def test_an_effort_that_is_none_is_refused_before_anything_is_measured(seconds):
-    with pytest.raises(UsageError, match="the effort is a number above 0"):
+    with pytest.raises(UsageError, match="the effort must be a number above 0"):
         measure.bisection_width("ring:1000000", seconds=seconds)

@@ -154,5 +154,5 @@ def test_ways_that_nobody_can_follow_have_one_class_by_default_and_none_by_name(
     topology = mpinet.open("pancake:7")
     routing = topology.routing()
     assert counted_classes(topology, routing).name == no_classes(topology.params).name == "none"
-    with pytest.raises(UsageError, match="classes ordered are as many as"):
+    with pytest.raises(UsageError, match="classes ordered need the length of the longest route"):
         counted_classes(topology, routing, "ordered")

@@ -107,5 +107,5 @@ def test_what_takes_too_many_branches_is_out_of_reach(monkeypatch):
 
 @pytest.mark.parametrize(("name", "faults"), [("ring:5", 4), ("ring:5", -1)])
 def test_two_nodes_have_to_stay(name, faults):
-    with pytest.raises(UsageError, match=r"two have to stay, so that 0\.\.3 can go"):
+    with pytest.raises(UsageError, match=r"two must stay, and 0\.\.3 can be removed"):
         measure.fault_distance(name, faults)

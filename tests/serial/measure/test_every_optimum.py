@@ -187,7 +187,7 @@ def test_a_refused_certificate_costs_nobody_his_run(
     assert status == 1
     assert (found["lower_by"], found["lower"], found["upper"]) == left
     assert refused["by"] == by and refused["lower"] >= found["lower"]
-    assert f"Not shown: a bound of {refused['lower']} by {by}." in said.err
+    assert f"Bound rejected by the checker: {refused['lower']} by {by}." in said.err
     assert refused["reason"] in said.err
     assert by not in found["bounds"] or found["bounds"][by] <= found["lower"]
     assert file.exists() == (left[0] == "distance")

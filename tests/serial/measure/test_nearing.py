@@ -86,7 +86,7 @@ def test_a_wrong_bound_is_found_out(monkeypatch):
         upper -= 1
 
     monkeypatch.setattr(nearing, "tighten", too_low)
-    with pytest.raises(WiringError, match=r"node .* has an eccentricity of .* say .*"):
+    with pytest.raises(WiringError, match=r"node .* has an eccentricity of .* give .*"):
         measure.diameter(NETWORKS["mesh"]())
 
     def too_high(rows, farthest, lower, upper):
@@ -147,7 +147,7 @@ def test_the_least_sum_is_that_of_the_fullest_tree(nodes, degree):
     [
         ("--sample 1", "2 nodes or more"),
         ("--exact", "--exact does not apply without --sample"),
-        ("--sample 9 --distances", "name one of them"),
+        ("--sample 9 --distances", "give one of the two"),
     ],
 )
 def test_wrong_options_are_told(options, said, capsys):

@@ -137,7 +137,7 @@ def test_switches_are_no_ends():
 
 
 def test_a_matrix_of_a_large_network_is_refused():
-    with pytest.raises(UsageError, match="up to 8000"):
+    with pytest.raises(UsageError, match="at most 8000"):
         measure.length_matrix("hypercube:13")
 
 

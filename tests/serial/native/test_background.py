@@ -290,6 +290,41 @@ def test_never_compiles_nothing_and_uses_what_is_kept(tmp_path: Path) -> None:
     assert len(objects(tmp_path)) == 1
 
 
+AWAY = """
+import os
+from mpinet.compiled import kernel
+
+@kernel
+def doubled(n: int) -> int:
+    return 2 * n
+
+@kernel
+def tripled(n: int) -> int:
+    if n < 0:
+        raise ValueError("negative")
+    total = 0
+    for k in range(3):
+        if k == n:
+            continue
+        total += n
+    return total
+
+os.mkdir("away")
+os.chdir("away")
+first = doubled(7)
+os.rmdir(os.getcwd())
+os.chdir("..")
+print(first, tripled(7))
+"""
+
+
+def test_a_job_may_delete_the_folder_in_which_its_compiler_began(tmp_path: Path) -> None:
+    (tmp_path / "job.py").write_text(AWAY)
+    told = printed(tmp_path / "job.py", cwd=tmp_path, MPINET_CACHE=tmp_path / "cache")
+    assert told.split() == ["14", "21"]
+    assert len(objects(tmp_path)) == 2
+
+
 @pytest.mark.parametrize("words", [["show", "ring:8"], ["flood", "ring:8"], ["doctor"]])
 def test_a_tier_that_there_is_not_is_refused_in_one_sentence(
     words: list[str], tmp_path: Path

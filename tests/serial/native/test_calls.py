@@ -539,13 +539,13 @@ BAD_FORMS = [
 
 @pytest.mark.parametrize("text", BAD_FORMS)
 def test_a_form_that_there_is_not_is_refused(form: Any, text: str) -> None:
-    with pytest.raises(ValueError, match=rf"^there is no form '{text}' of arguments$"):
+    with pytest.raises(ValueError, match=rf"^invalid form '{text}' of an argument$"):
         form.kernel(form.address("same"), ["i", text], "v")
 
 
 @pytest.mark.parametrize("text", ["", "x", "ii", "(", "(iv)", "(i", "i)", "((i))", f"({'i' * 65})"])
 def test_a_result_that_there_is_not_is_refused(form: Any, text: str) -> None:
-    with pytest.raises(ValueError, match="of results"):
+    with pytest.raises(ValueError, match="of a result"):
         form.kernel(form.address("same"), [], text)
 
 
@@ -939,7 +939,7 @@ def test_the_extension_is_used_where_it_can_be_compiled() -> None:
 
 
 WITHOUT = {
-    "a Python without a global lock": "import sysconfig as s; s.get_paths(); sys.abiflags += 't'",
+    "a Python without a global lock": "sys.abiflags += 't'",
     "no extension": "sys.modules['mpinet.base.native._calls'] = None",
     "an extension of another source": "build.checksum = lambda: '00000000'",
 }
@@ -991,12 +991,12 @@ def test_an_extension_of_another_source_is_compiled_anew(
     compiler.chmod(0o755)
     monkeypatch.setenv("CC", str(compiler))
     made = "the extension was compiled"
-    assert (build.build(), build.build()) == (made, "the extension is there already")
+    assert (build.build(), build.build()) == (made, "the extension is up to date")
     first = build.TARGET.read_text()
     assert build.is_current(first)
     build.SOURCE.write_text("another")
     assert not build.is_current(first)
-    assert (build.build(), build.build()) == (made, "the extension is there already")
+    assert (build.build(), build.build()) == (made, "the extension is up to date")
     assert build.is_current(build.TARGET.read_text())
     build.SOURCE.unlink()
     assert build.is_current(first)

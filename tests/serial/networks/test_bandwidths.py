@@ -72,9 +72,9 @@ def test_graphml_and_platforms_say_bandwidths_too(tmp_path):
     [
         ({}, "=10GB/s", "between a and c carries 2.5e[+]10 bytes a second, which is no multiple"),
         ({}, "=1kB/s", "is a whole number 1..1048576 of messages a step, not '50000000'"),
-        ({}, "=3parsec", "'parsec' is no unit of rates"),
-        ({("a", "b"): "0"}, "", "between a and b: '0': a rate is more than 0"),
-        ({("a", "b"): "1GB/s capacity=2"}, "", "between a and b: it has a capacity already"),
+        ({}, "=3parsec", "'parsec' is not a unit of rates"),
+        ({("a", "b"): "0"}, "", "between a and b: '0': a rate must be above 0"),
+        ({("a", "b"): "1GB/s capacity=2"}, "", "between a and b: the link also has a capacity"),
         ({("a", "b"): "fast"}, "", "between a and b: 'fast': a rate is bytes a second"),
     ],
 )
@@ -87,7 +87,7 @@ def test_what_makes_no_capacity_is_refused_in_a_sentence(tmp_path, rates, wish, 
 def test_a_file_without_bandwidths_is_refused(tmp_path):
     for u, v in ("ab", "01"):
         (tmp_path / "no.edges").write_text(f"{u} {v}\n")
-        with pytest.raises(TopologyError, match=f"between {u} and {v}: it has none"):
+        with pytest.raises(TopologyError, match=f"between {u} and {v}.* has no"):
             mpinet.open(f"graph:{tmp_path}/no.edges,bandwidth")
 
 
@@ -95,5 +95,5 @@ def test_a_graph_without_links_is_refused_as_such(tmp_path):
     for text in ("@\n", "A?\n"):  # one and two nodes
         (tmp_path / "few.g6").write_text(text)
         for more in ("", ",bandwidth", ",bandwidth=1GB/s"):
-            with pytest.raises(TopologyError, match=r"the graph has|pieces"):
+            with pytest.raises(TopologyError, match=r"the graph has|components"):
                 mpinet.open(f"graph:{tmp_path}/few.g6{more}")

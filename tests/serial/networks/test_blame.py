@@ -25,7 +25,7 @@ class Bad(Topology):
     def neighbor({arguments}):
         {body}
 """
-FORM = "12: a rule has (node, port, params), not "
+FORM = "12: the arguments of a rule are (node, port, params), not "
 RING = "return (node + 1 - 2 * port) % params[0]"
 
 ARGUMENTS = {
@@ -38,7 +38,7 @@ ARGUMENTS = {
 BODIES = {
     "return (node + 1 - 2 * port) % sise": "14: name 'sise' is not defined.",
     "return (node + 1 - 2 * port) % self.size": "14: name 'self' is not defined.",
-    f"print(node)\n        {RING}": "14: a rule does not print",
+    f"print(node)\n        {RING}": "14: a rule must not print",
     "return node / 2": "returned 0.0, not a whole number: // divides whole numbers.",
     "return 'a'": "neighbor(0, 0, ..) returned 'a', not a whole number.",
     "return (node, port)": "neighbor(0, 0, ..) returned (0, 0), not a whole number.",
@@ -68,7 +68,7 @@ COMPILED = {
 
 NOT_COMPILED = {
     "if node == 250:\n            return helper(node + 1 - 2 * port)\n        " + RING: (
-        "15: a rule calls helper, which has to be marked @inlined (mpinet.inlined)."
+        "15: a rule calls helper: mark helper with @inlined (mpinet.inlined)."
     ),
     "if node == 250:\n            import math\n        " + RING: (
         "15: neighbor cannot be compiled: Use of unsupported opcode (IMPORT_NAME) found"
@@ -189,7 +189,7 @@ def test_a_search_for_ways_back_that_would_not_end_is_refused(tmp_path, capsys):
     assert CommandSession(["check", f"{file}:Bad:1000"]).run() == 0
     capsys.readouterr()
     told = refusal(f"{file}:Bad:2147483647", capsys)
-    assert "which has no rule 'reverse_port', takes a look at " in told
+    assert "which has no rule 'reverse_port', would read " in told
 
 
 @pytest.mark.parametrize("said", ['("N",)', '"N"', "None", "{'N': 3}"])

@@ -214,7 +214,7 @@ class Early(Lost):
         (Halves(8), r"not connected: no path from 0 to 1"),
         (WrongChannel(), r"channel\(0, 0\) = 0, but at the other end channel\(1, 1\) = 3"),
         (WrongAddress(), r"address\(7\) = '0', but node\('0'\) = 0"),
-        (DeafAddress(), r"address\(0\) = 'P0' is not understood"),
+        (DeafAddress(), r"address\(0\) = 'P0' cannot be read back"),
         (WrongHosts(), r"10 hosts among 9 nodes"),
         (WrongParams(), r"params must start with size and ports, 9 and 2, not 9 and 3"),
     ],

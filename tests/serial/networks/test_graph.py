@@ -95,7 +95,7 @@ def test_graphs_are_routed_by_tables_on_shortest_paths():
         (networkx.empty_graph(1), "1 nodes"),
         (networkx.Graph([(0, 1), (1, 1)]), "node 1 has a link to itself"),
         (networkx.DiGraph([(0, 1)]), "directed"),
-        (networkx.Graph([(0, 1), (2, 3)]), "not connected, it has 2 pieces"),
+        (networkx.Graph([(0, 1), (2, 3)]), "not connected, but has 2 components"),
         (networkx.Graph([(0, "0")]), "same label"),
     ],
 )
@@ -111,10 +111,10 @@ def test_graphs_that_are_no_networks_are_refused(graph, sentence):
         (
             "a.edges",
             "0 1\n1 2 capacty=2\n",
-            "line 2: capacty is none of bandwidth, capacity, class,",
+            "line 2: capacty is not one of bandwidth, capacity, class,",
         ),
         ("a.edges", "0 1 capacity=0\n", "capacity of the link between 0 and 1 is .* not '0'"),
-        ("a.edges", "0 1 capacity=600000\n1 2 capacity=600000\n", "are 1200000 links"),
+        ("a.edges", "0 1 capacity=600000\n1 2 capacity=600000\n", "add up to 1200000 links"),
         ("a.edges", "0 1\n1 1\n", "link to itself"),
         ("a.edges", "# nothing\n\n", "0 nodes"),
         ("a.edges", "0 1\n2 3 # apart\n", "not connected"),

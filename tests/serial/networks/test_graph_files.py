@@ -197,8 +197,8 @@ def test_what_a_platform_has_and_a_network_has_not_is_listed(tmp_path):
     said = {note.partition(": ")[0].partition(" (")[0]: note for note in found.ignored}
     assert [*said] == [
         "routes from a host to itself", "elements", "direction of links", "sharing of links by "
-        "several pairs of ends", "FATPIPE", "changes of links in time", "routes that are longer "
-        "than the shortest way, which messages take",
+        "several pairs of ends", "FATPIPE", "changes of links in time", "routes longer than "
+        "the shortest path, which messages take",
     ]  # fmt: skip
     assert said["elements"] == "elements: <trace>" and said["FATPIPE"].endswith(": 2")
     assert "b to c (3 links, 2 are enough)" in found.ignored[-1]
@@ -244,7 +244,7 @@ def test_hosts_and_cabinets_of_a_cluster_zone_join_its_router(tmp_path):
     found = opened(tmp_path, PLATFORM % zone)
     assert pairs(found) == counted(("k1", "hub"), ("k2", "hub"), ("own", "hub"))
     assert (found.hosts, len(found.link_classes)) == (3, 1)
-    assert found.ignored == ("backbones (all ways of a cluster share their rate): back",)
+    assert found.ignored == ("backbones (all routes of a cluster share their bandwidth): back",)
     unnamed = opened(tmp_path, PLATFORM % zone.replace('<router id="hub"/>', ""))
     assert pairs(unnamed) == counted(*((host, "z_router") for host in ("k1", "k2", "own")))
 
@@ -385,16 +385,16 @@ DOT_REFUSED = [
     ("graph {\n a -> b }", "line 2: -> is for directed graphs"),
     ("graph {\n a -- \n", "line 3: a name or value is missing"),
     ("graph { a -- b } graph { }", "line 1: a second graph begins"),
-    ("graph {\n\na -- b [x=<b>] }", "line 3: '<' begins nothing"),
-    ("a -- b", "line 1: there is no graph"),
-    ("graph a b {}", "line 1: 'b' stands where { belongs"),
+    ("graph {\n\na -- b [x=<b>] }", "line 3: '<' is not expected"),
+    ("a -- b", "line 1: the word graph is missing"),
+    ("graph a b {}", "line 1: { is missing before 'b'"),
     ("graph { a -- b [capacity=none] }", "the capacity of the link between a and b"),
     ("graph " + "{" * 9999, "is not a readable DOT"),
     (f"graph {{ {{{MANY}}} -- {{{MANY}}} }}", "line 1: there are more than 1048576 links"),
 ]  # fmt: skip
 CSV_REFUSED = [
     ("source,target\na,b,c\n", "line 2 has 3 cells"),
-    ("source,target,weight\na,b,1\n", "line 1: 'weight' is none of bandwidth, capacity"),
+    ("source,target,weight\na,b,1\n", "line 1: 'weight' is not one of bandwidth, capacity"),
     ("source,target\na\n", "line 2 has 1 cells"),
     ("source,target,capacity\na,b,x\n", "the capacity of the link between a and b"),
     ("source,target\n", "the graph has 0 nodes"),
@@ -414,39 +414,39 @@ def test_what_is_no_graph_in_dot_or_csv_is_refused_by_line(name, text, sentence,
 REFUSED = [
     ("router 0 node 1\nrouter 1 node 1\n", "line 2: node 1 has two routers, 0 and 1"),
     ("node 0 node 1\n", "line 1: node 0 is joined to a node"),
-    ("router 0 node 0 router 1 7\nrouter 1 node 1\n", "line 1: the way from router 0"),
-    ("router 0 node 0 rooter 1\n", "line 1: 'rooter' stands where router or node"),
-    ("router 0 node 0 router 1 2 3\n", "line 1: router and node have a number"),
+    ("router 0 node 0 router 1 7\nrouter 1 node 1\n", "line 1: the channel from router 0"),
+    ("router 0 node 0 rooter 1\n", "line 1: 'rooter' is not router or node"),
+    ("router 0 node 0 router 1 2 3\n", "line 1: write a number after router and node"),
     ("router 0 router 1\n", "all nodes are switches"),
     (ENTITY, "line 1: document types and entities are not read"),
-    (PLATFORM % '<zone id="v" routing="Vivaldi"/>', "line 5: routing 'Vivaldi' does not say"),
-    (PLATFORM % "<peer/>", "line 5: <peer> is not read"),
+    (PLATFORM % '<zone id="v" routing="Vivaldi"/>', "line 5: routing 'Vivaldi' gives no ends"),
+    (PLATFORM % "<peer/>", "line 5: <peer> is not supported"),
     (PLATFORM % '<host id="a" speed="1f"/>\n<host id="a" speed="1f"/>', "line 6: there are two no"),
-    (PLATFORM % TWO.replace("125MBps", "much"), "line 5: 'much' is no bandwidth"),
-    (PLATFORM % TWO.replace("SPLITDUPLEX", "WIFI"), "line 5: a WIFI link is none between"),
-    (PLATFORM % "<bypassRoute/>", "line 5: <bypassRoute> is not read"),
+    (PLATFORM % TWO.replace("125MBps", "much"), "line 5: 'much' is not a bandwidth"),
+    (PLATFORM % TWO.replace("SPLITDUPLEX", "WIFI"), "line 5: a WIFI link does not join two ends"),
+    (PLATFORM % "<bypassRoute/>", "line 5: <bypassRoute> is not supported"),
     (PLATFORM % '<zone id="z" routing="Cluster"><host_link id="a" up="1" down="1"/></zone>',
      "line 5: no host 'a' is in the zone"),
-    (PLATFORM % '<zone id="z" routing="None"><host id="a"/><host id="b"/></zone>', "2 pieces"),
-    (PLATFORM % TWO.replace("1_UP", "9"), "line 6: no link '9' stands above"),
-    (PLATFORM % TWO.replace('dst="r"', 'dst="q"'), "line 6: no host or router 'q' stands above"),
+    (PLATFORM % '<zone id="z" routing="None"><host id="a"/><host id="b"/></zone>', "2 components"),
+    (PLATFORM % TWO.replace("1_UP", "9"), "line 6: link '9' is not defined above"),
+    (PLATFORM % TWO.replace('dst="r"', 'dst="q"'), "line 6: host or router 'q' is not defined"),
     (cluster("0-99999999"), "line 5: radical: there are more than 1048576 hosts"),
     (cluster("0-4", "TORUS 2,2"), "line 5: topo_parameters ask for 4 hosts, and radical names 5"),
     (cluster("0-4", "RING 5"), "line 5: a cluster's topology is FLAT, TORUS,"),
-    (cluster("0-7", "DRAGONFLY 4,1;1,1;2,1;1"), "4 groups have to meet at 2 routers"),
+    (cluster("0-7", "DRAGONFLY 4,1;1,1;2,1;1"), "4 groups need more than the 2 routers"),
     (infrastructure([edge(("host[0:3]", "gpu"), ("sw", "port"))]), "[0]: host[0:3]: host has"),
-    (infrastructure([edge(("host", "cpu"), ("sw", "port"))]), "edges[0]: there is no 'cpu'"),
+    (infrastructure([edge(("host", "cpu"), ("sw", "port"))]), "edges[0]: 'cpu' does not exist"),
     (infrastructure([edge(("host", "gpu"), ("sw", "port"), "star")]), "[0]: an edge's scheme"),
-    (infrastructure(JOINED).replace('"box", "count"', '"bag", "count"'), "no device 'bag'"),
-    (infrastructure(JOINED).replace("xpu", "cpu"), "no component is of the choice xpu"),
+    (infrastructure(JOINED).replace('"box", "count"', '"bag", "count"'), "device 'bag' does not"),
+    (infrastructure(JOINED).replace("xpu", "cpu"), "no component has the choice xpu"),
     (infrastructure(JOINED, count=10**6), "more than 1048576 nodes or links"),
     (infrastructure([])[:-2], "not a readable InfraGraph"),
-    ("devices: &a []\nedges: *a\n", "line 2: *a stands for another place"),
-    ("devices: !!python/name:os.system\n", "line 1: this is no YAML of plain values"),
-    ("devices:\n- [\n", "line 3: this is no YAML of plain values"),
+    ("devices: &a []\nedges: *a\n", "line 2: the alias *a is not supported"),
+    ("devices: !!python/name:os.system\n", "line 1: the file is not YAML of plain values"),
+    ("devices:\n- [\n", "line 3: the file is not YAML of plain values"),
     ("devices:\n" + "- " * 5000, "is not a readable InfraGraph (YAML)"),
-    ("devices: []\n" + "#" * 2**22, "more than 4,194,304 bytes: write it in JSON"),
-    ("hello\n", "is none of those that contents tell"),
+    ("devices: []\n" + "#" * 2**22, "more than 4,194,304 bytes: convert the file to JSON"),
+    ("hello\n", "has none of the recognized contents"),
 ]  # fmt: skip
 
 

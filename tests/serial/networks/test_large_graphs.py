@@ -134,7 +134,7 @@ def test_another_list_under_the_same_name_is_read(ring):
         assert mpinet.open(f"graph:{path}").size == size
     assert len([*folder.iterdir()]) == onecopy.FILES
     path.write_text("0 1\n2 3\n")
-    assert "2 pieces" in told(path)
+    assert "2 components" in told(path)
     path.write_text("a b\n")
     assert told(path)[1] == 2
 

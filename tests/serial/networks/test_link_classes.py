@@ -96,10 +96,10 @@ def test_edges_with_a_class_are_of_it():
     ("said", "sentence"),
     [
         ({"latency": "5 miles"}, "latency of the link between a and b: '5 miles'"),
-        ({"time_byte": "0GB/s"}, "time_byte of the link between a and b: .* more than 0"),
+        ({"time_byte": "0GB/s"}, "time_byte of the link between a and b: .* must be above 0"),
         ({"class": "-1"}, "class of the link between a and b: a class is a whole number 0..65535"),
         ({"class": "2.5"}, "whole number"),
-        ({"class": 1, "latency": 3}, "links have a class and a latency; give either"),
+        ({"class": 1, "latency": 3}, "links have a class and a latency; give one of both"),
     ],
 )
 def test_attributes_that_make_no_class_are_refused_with_the_link(said, sentence):
@@ -108,7 +108,7 @@ def test_attributes_that_make_no_class_are_refused_with_the_link(said, sentence)
 
 
 def test_an_attribute_that_some_links_lack_is_refused():
-    with pytest.raises(TopologyError, match="link between c and d has no latency, and others"):
+    with pytest.raises(TopologyError, match="link between c and d has no latency, unlike other"):
         from_networkx(graph_of({("a", "c"): {"latency": 4}, ("c", "d"): {}}))
 
 

@@ -72,16 +72,16 @@ def test_every_string_leads_back_and_runs_are_read_as_written():
 @pytest.mark.parametrize(
     ("name", "reason"),
     [
-        ("ring:6,dead=2-3+5-0", "cuts processor 3 off from 0"),
+        ("ring:6,dead=2-3+5-0", "cut processor 3 off from 0"),
         ("ring:6,dead=0-2", "no link 0-2"),
         ("ring:6,dead=6", "no node 6"),
         ("ring:6,dead=x", "'x' cannot be dead"),
         ("ring:6,group=1,dead=1", "no processor of the group is alive"),
         ("ring:6,group=0-6", "no processor 6"),
-        ("ring:6,group=4-2", "'4-2' is no part of a group"),
-        ("ring:6,group=0-4:0", "is no part of a group"),
+        ("ring:6,group=4-2", "'4-2' is not part of a group"),
+        ("ring:6,group=0-4:0", "is not part of a group"),
         ("ring:6,group=1+0-2", "processor 1 is in the group twice"),
-        ("clens:3,3,dead=0-1", "a bus has no links"),
+        ("clens:3,3,dead=0-1", "a network of busses has no links"),
         ("hypercube:24,dead=0", "4,194,304 ports"),
     ],
 )

@@ -197,7 +197,7 @@ def to_and_fro(node, way, params):
 
 
 def test_a_cycle_that_closes_early_is_refused():
-    with pytest.raises(WiringError, match="comes to node 0 again after 2 of 10 nodes"):
+    with pytest.raises(WiringError, match="returns to node 0 after 2 of 10 nodes"):
         mpinet.check(Twice())
 
 
@@ -290,7 +290,7 @@ def behind_the_last(node, header, candidates, credits, params):
 @pytest.mark.parametrize(
     ("change", "complaint"),
     [
-        ({"candidates": closer_alone, "escape": None}, "comes no closer: only the classes of a"),
+        ({"candidates": closer_alone, "escape": None}, "comes no closer: only classes of a"),
         ({"candidates": twice}, "each pair once"),
         ({"choose": behind_the_last}, r"where there are \d candidates"),
     ],

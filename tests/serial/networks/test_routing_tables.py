@@ -66,14 +66,14 @@ def replaced(row):
 
 
 WRONG = {
-    "circle": (replaced((2, 4, 1)), "what 0 sends to 4 goes round in a circle: 1, 2, 1."),
+    "circle": (replaced((2, 4, 1)), "messages from 0 to 4 go in a circle: 1, 2, 1."),
     "missing": (
         [row for row in CLOCKWISE if row[:2] != (2, 4)],
-        "where node 2 sends what is for 4",
+        "node 2 has no line for destination 4",
     ),
     "no link": (replaced((0, 1, 2)), "'0,1,2': nodes 0 and 2 have no link between them"),
-    "twice": ([*CLOCKWISE, (0, 1, 1)], "'0,1,1': what is for 1 has another line at node 0"),
-    "itself": ([*CLOCKWISE, (1, 1, 2)], "'1,1,2': what is for 1 has arrived at node 1"),
+    "twice": ([*CLOCKWISE, (0, 1, 1)], "'0,1,1': a message to 1 has another line at node 0"),
+    "itself": ([*CLOCKWISE, (1, 1, 2)], "'1,1,2': a message to 1 has arrived at node 1"),
     "no node": ([(0, 9, 1)], "the line '0,9,1': Node 9 is not in ring:5"),
     "fields": ([(0, 1)], "'0,1' does not have the three fields"),
 }
@@ -95,5 +95,5 @@ def test_headings_ports_and_sizes_are_refused_in_a_sentence(tmp_path):
     ]:
         with pytest.raises(MpinetError, match=sentence):
             ring.routing(written(tmp_path / "table.csv", rows, heading))
-    with pytest.raises(MpinetError, match="Routing tables have 33554432 entries at most"):
+    with pytest.raises(MpinetError, match="at most 33554432 are possible"):
         mpinet.open("ring:6000").routing("table:none.csv")

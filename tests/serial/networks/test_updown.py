@@ -73,5 +73,5 @@ def test_faults_are_gone_around_by_another_tree():
 
 
 def test_networks_whose_table_is_too_large_are_refused():
-    with pytest.raises(UsageError, match="routing updown takes tables"):
+    with pytest.raises(UsageError, match="routing updown needs a table"):
         mpinet.open("ring:4097").routing("updown")

@@ -47,7 +47,7 @@ def test_a_row_about_a_width_is_certified(id, tmp_path, monkeypatch, capsys):
         capsys.readouterr()
         assert CommandSession(command.split()[1:]).run() == 0
     said = capsys.readouterr().out
-    assert f"parts more than {width - 1} links, one parts {width}: VERIFIED" in said
+    assert f"has more than {width - 1} links, one cut has {width}: VERIFIED" in said
 
 
 def test_a_certificate_of_more_steps_than_are_needed_is_refused(tmp_path, monkeypatch, capsys):

@@ -11,10 +11,10 @@ from mpinet.claims.ledger import PAPERS, claims_of, paper
 from mpinet.claims.summary import summary
 from mpinet.claims.verify import verify
 from mpinet.machine.transport import Local
+from mpinet.report.ledger.reading import read_document
 
 DOCS = Path(__file__).parents[3] / "docs"
 REPORT = DOCS / "ledger"
-NAMES = {"gbsn": "GBSN", "gmn": "G(m,N)", "hdn": "HDN", "lens": "lens", "sth": "STH"}
 STATED = ("claims", "holds", "refuted", "open")
 COUNTED = (*STATED, "errors", *GRADES, "ours", "beaten")
 
@@ -26,20 +26,25 @@ def named(room: str, section: str) -> set[str]:
     return set(re.findall(r"`([A-Z]+-[\w-]+)`", part))
 
 
-def counts_of_the_tutorial():
-    """What the tutorial's table says of each paper, and of all."""
-    text = (DOCS / "tutorials/claims.md").read_text()
-    names = {name: room for room, name in NAMES.items()} | {"all": "all"}
-    lines = [[cell.strip() for cell in line.split("|")[1:-1]] for line in text.splitlines()]
+def counts(found):
+    """What a summary says of a paper, or of all."""
     return {
-        names[name]: dict(zip(COUNTED, (int(n or 0) for n in numbers), strict=True))
-        for name, *numbers in (cells for cells in lines if len(cells) == len(COUNTED) + 1)
-        if name in names
+        **{name: found["stated"][name] for name in STATED},
+        "errors": found["errors"],
+        **found["grades"],
+        "ours": found["claims"] - found["stated"]["claims"],
+        "beaten": found["beaten"],
     }
 
 
-def test_the_tutorial_counts_the_claims_that_there_are():
-    told = counts_of_the_tutorial()
+def counts_of_the_site():
+    """What the verdicts that the site shows say of each paper, and of all."""
+    found = summary(read_document(REPORT / "verdicts.json")["result"])
+    return {each["paper"]: counts(each) for each in found["papers"]} | {"all": counts(found["all"])}
+
+
+def test_the_site_counts_the_claims_that_there_are():
+    told = counts_of_the_site()
     assert list(told) == [*PAPERS, "all"]
     for room in PAPERS:
         claims, causes, row = claims_of(room), paper(room).causes.values(), told[room]
@@ -63,28 +68,11 @@ def test_no_row_of_ours_is_refuted_or_leans_on_a_cause():
     assert not [claim.id for claim in ours if claim.cause or claim.grade]
 
 
-def test_the_tutorials_sentence_has_the_numbers_of_its_table():
-    text = " ".join((DOCS / "tutorials/claims.md").read_text().split())
-    every = counts_of_the_tutorial()["all"]
-    assert f"{every['claims']} claims that can be named" in text
-    assert f"**{every['holds']} hold, {every['refuted']} are refuted** by {every['errors']}" in text
-    assert f"and {every['open']} are open" in text and f"{every['ours']} rows of our own" in text
-    assert f"In {every['beaten']} of these nine" in text
-
-
 @pytest.mark.long
 @pytest.mark.parametrize("room", PAPERS)
-def test_the_tutorials_counts_are_those_of_the_full_ledger(room):
+def test_the_sites_counts_are_those_of_the_full_ledger(room):
     found = summary(plain(verify(claims_of(room), "full", Local())))["all"]
-    stated = {name: found["stated"][name] for name in STATED}
-    ours = found["claims"] - found["stated"]["claims"]
-    assert counts_of_the_tutorial()[room] == {
-        **stated,
-        "errors": found["errors"],
-        **found["grades"],
-        "ours": ours,
-        "beaten": found["beaten"],
-    }
+    assert counts_of_the_site()[room] == counts(found)
 
 
 @pytest.mark.parametrize("room", PAPERS)

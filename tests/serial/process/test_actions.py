@@ -278,10 +278,10 @@ def routes_too_far(node):
 @pytest.mark.parametrize(
     ("program", "sentence"),
     [
-        (forgets, "Processor 0 after step 0, .*in forgets: an action was made and not yielded"),
-        (forgets_at_its_end, "in forgets_at_its_end, at its end: an action was made and not"),
-        (yields_a_number, "in yields_a_number: the program yields 5, which is no action"),
-        (yields_twice, "after step 1, .*in yields_twice: an action is yielded once"),
+        (forgets, "Processor 0 after step 0, .*in forgets: an action was created and not yielded"),
+        (forgets_at_its_end, "in forgets_at_its_end, at its end: an action was created and not"),
+        (yields_a_number, "in yields_a_number: the program yields 5, not an action"),
+        (yields_twice, "after step 1, .*in yields_twice: an action must be yielded once"),
         (sends_a_function, "in sends_a_function: A value of type function .* pickled"),
         (returns_a_function, "in returns_a_function, at its end: A value of type function"),
         (exits, "after step 1, .*in exits: SystemExit"),

@@ -77,9 +77,9 @@ def test_a_person_reads_the_counts_and_the_first_values(said):
         ("own.py:greet --on ring:5", 2, "The program greet does not fit its arguments: missing"),
         ("own.py:nobody --on ring:5", 2, "own.py has no function 'nobody'."),
         ("none.py:greet --on ring:5", 2, "There is no file none.py."),
-        ("own.py --on ring:5", 2, "'own.py' names no program: give FILE.py:NAME or"),
+        ("own.py --on ring:5", 2, "'own.py' is not the name of a program: give FILE.py:NAME or"),
         ("own.py:greet --on ring:5 --routing far", 2, "ring:5 has no routing 'far'"),
-        ("own.py:greet --on ring:5 --arg word=a --arg word=b", 2, "--arg: an argument is named"),
+        ("own.py:greet --on ring:5 --arg word=a --arg word=b", 2, "--arg: an argument is given"),
         ("own.py:greet", 2, "the following arguments are required: --on"),
     ],
 )

@@ -16,6 +16,5 @@ def test_a_machine_without_the_room_of_programs_says_what_to_import():
     script = "from mpinet.machine import Machine\nMachine('ring:3').run(print)"
     done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True)
     assert done.stderr.splitlines()[-1] == (
-        "mpinet.errors.UsageError: Programs run where mpinet.process is imported, as by "
-        "mpinet.Machine."
+        "mpinet.errors.UsageError: Programs need mpinet.process: import it, or use mpinet.Machine."
     )

@@ -76,14 +76,14 @@ NODES = 8 + 6 + 32 + 8 + 4  # of rank 0: behind the counts and the one operation
         (14, "<Q", "byte 14: the part of rank 0 is not within the file"),
         (46, "<I", "byte 46: 4294967295 operations of rank 0 do not fit"),
         (50, "<I", "byte 46: 2 operations of rank 0 do not fit"),
-        (NODES, "<I", f"byte {NODES}: 4294967295 requirements, and 0 are there"),
-        (NODES + 4, "<B", f"byte {NODES}: this operation is none, which is a send"),
-        (NODES + 9, "<Q", f"byte {NODES}: this operation is none, which has an amount of"),
-        (NODES + 39 + 5, "<I", f"byte {NODES + 39}: .* is to or from one of 2 ranks"),
-        (NODES + 39 + 17, "<I", f"byte {NODES + 39}: .* has one tag"),
-        (NODES + 23, "<I", f"byte {NODES}: what waits for it is not there"),
-        (NODES + 27, "<I", f"byte {NODES}: what waits for it is not there"),
-        (NODES + 78, "<I", f"byte {NODES + 78}: an operation of 2 that is not there"),
+        (NODES, "<I", f"byte {NODES}: 4294967295 requirements stated, 0 found"),
+        (NODES + 4, "<B", f"byte {NODES}: the operation must have kind 1"),
+        (NODES + 9, "<Q", f"byte {NODES}: the operation must have an amount of"),
+        (NODES + 39 + 5, "<I", f"byte {NODES + 39}: .* a peer below 2"),
+        (NODES + 39 + 17, "<I", f"byte {NODES + 39}: .* a single tag"),
+        (NODES + 23, "<I", f"byte {NODES}: its waiting operations are missing"),
+        (NODES + 27, "<I", f"byte {NODES}: its waiting operations are missing"),
+        (NODES + 78, "<I", f"byte {NODES + 78}: an operation is not below 2"),
     ],
 )
 def test_a_wrong_byte_is_named(at, word, sentence):
@@ -103,5 +103,5 @@ def test_a_file_that_is_cut_off_is_refused(length):
 
 @pytest.mark.parametrize("more", [1, 4, 39])
 def test_bytes_behind_the_last_part_are_refused(more):
-    with pytest.raises(FileError, match=rf"byte {len(GOOD)}: the file goes on behind the last"):
+    with pytest.raises(FileError, match=rf"byte {len(GOOD)}: the file continues after the last"):
         program_of(GOOD + bytes(more))

@@ -139,7 +139,7 @@ def test_several_items_go_through_each_step_one_after_the_other(name):
 def test_what_counts_somebody_twice_is_refused():
     table = plan(Machine("ring:8", "one"), "allreduce", 1, algorithm="dimensions").table
     assert play(Machine("ring:8", "one"), table)[1].short() == 0
-    with pytest.raises(UsageError, match="adds to chunk 0 what it has in it already"):
+    with pytest.raises(UsageError, match="adds to chunk 0 a second time the contribution"):
         play(Machine("ring:8", "one"), replace(table, since=None))
     late = replace(table, since=np.where(table.since > 0, table.since + 2, table.since))
     assert play(Machine("ring:8", "one"), late)[1].short() == 8
@@ -171,7 +171,7 @@ def test_parts_of_sums_are_written_and_read_and_checked(tmp_path, capsys):
     wrong = wrong if wrong != lines else [*lines[:-1], lines[-1].rsplit(",", 2)[0] + ",9,a"]
     file.write_text("\n".join(wrong))
     assert CommandSession(["schedule", "check", str(file), "--on", "torus:6x6"]).run() == 2
-    assert "since is a step before" in capsys.readouterr().err
+    assert "since needs a row with op a" in capsys.readouterr().err
     line = f"schedule export allreduce torus:6x6 --out {tmp_path / 's.xml'}"
     assert CommandSession(line.split()).run() == 0
     assert CommandSession([*line.split(), "--algorithm", "dimensions"]).run() == 2

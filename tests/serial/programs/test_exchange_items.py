@@ -47,7 +47,7 @@ def test_the_bound_of_many_items_has_a_certificate_which_fewer_items_do_not(name
     document = json.loads(file.read_text())
     document["claim"]["items"] = 2
     file.write_text(json.dumps(document))
-    with pytest.raises(CertificateError, match="that takes no more than"):
+    with pytest.raises(CertificateError, match="this takes no more than"):
         certify(file)
 
 

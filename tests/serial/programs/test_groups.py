@@ -197,7 +197,7 @@ def test_what_a_cut_shows_of_groups_at_once_the_checker_confirms_and_not_a_step_
 
         if joint > 0:
             check(int(joint) - 1)
-            with pytest.raises(CertificateError, match="messages have to enter the set"):
+            with pytest.raises(CertificateError, match="messages must enter the set"):
                 check(int(joint))
         for wrong in ([], "0", [network.size], [True]):
             with pytest.raises(CertificateError):
@@ -217,22 +217,22 @@ def test_the_optimum_of_groups_at_once_has_a_certificate_that_names_them(tmp_pat
     assert "gossip of 3 items of 4 groups at once on ring:8, all ports" in capsys.readouterr().out
     good = json.loads(file.read_text())
     for change, reason in (
-        ({"groups": [[0, 1], [4, 5]]}, "have to enter the set"),
-        ({"groups": [[0, 9]]}, "has a member that is no processor"),
+        ({"groups": [[0, 1], [4, 5]]}, "must enter the set"),
+        ({"groups": [[0, 9]]}, "has a member that is not a processor"),
         ({"groups": [[0, 4], [4, 1]]}, "a processor twice"),
-        ({"groups": []}, "no lists of processors"),
-        ({"more_than": found.lower}, "have to enter the set"),
-        ({"items": 1}, "have to enter the set"),
+        ({"groups": []}, "not lists of processors"),
+        ({"more_than": found.lower}, "must enter the set"),
+        ({"items": 1}, "must enter the set"),
     ):
         file.write_text(json.dumps(good | {"claim": good["claim"] | change}))
         with pytest.raises(CertificateError, match=reason):
             certify(file)
     file.write_text(json.dumps(good | {"kind": "cut"}))
-    with pytest.raises(CertificateError, match="if and only if they are looked at together"):
+    with pytest.raises(CertificateError, match="if and only if its kind is joint"):
         certify(file)
     line = "optimum exchange ring:8 --ports all --group 2x4 --save"
     assert CommandSession([*line.split(), f"{tmp_path / 'none.cert'}"]).run() == 2
-    assert "what one of the groups on ring:8 takes alone" in capsys.readouterr().err
+    assert "on ring:8 the bound of one group alone" in capsys.readouterr().err
 
 
 @pytest.mark.costly
@@ -295,15 +295,15 @@ def test_the_joint_cut_is_a_cut_of_networkx():
     ("line", "reason"),
     [
         ("gossip ring:8 --group 0-3/3-5", "processor 3 is in two groups"),
-        ("gossip ring:8 --group 3x2", "no multiple of 3 x 2"),
-        ("gossip ring:8 --group 0x2", "no multiple of 0 x 2"),
-        ("gossip ring:8 --group 4x1 --duplex half", "full duplex"),
-        ("optimum bisection ring:8 --group 4x1", "is of one group alone"),
+        ("gossip ring:8 --group 3x2", "not a multiple of 3 x 2"),
+        ("gossip ring:8 --group 0x2", "not a multiple of 0 x 2"),
+        ("gossip ring:8 --group 4x1 --duplex half", "--duplex half does not apply"),
+        ("optimum bisection ring:8 --group 4x1", "applies to one group only"),
         ("optimum gossip ring:8 --group 4x1 --schedule s.csv", "--schedule does not apply"),
         ("optimum scatter ring:8 --group 4x1 --items 2", "--items does not apply to scatter"),
         ("broadcast ring:8 --group 4x1 --root 4", "is a switch"),
         ("broadcast ring:8 --group 4x1 --schedule", "--schedule does not apply"),
-        ("circulate torus:4x4 --group 0-3/4-7", "circulate is done by one group at a time"),
+        ("circulate torus:4x4 --group 0-3/4-7", "circulate supports one group only"),
         ("allreduce ring:8 --group 2x4 --algorithm dimensions", "has no pipeline 'dimensions'"),
     ],
 )

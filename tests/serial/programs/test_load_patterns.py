@@ -142,12 +142,12 @@ def test_a_file_names_the_target_of_everybody(tmp_path):
     ("network", "text", "said"),
     [
         ("fattree:2,3", "nearby", "has none"),
-        ("ring:1000", "adversarial", "up to 512 processors"),
+        ("ring:1000", "adversarial", "at most 512 processors"),
         ("ring:8", "mix:uniform@1.5+neighbour", "between 0 and 1"),
         ("ring:8", "mix:uniform+neighbour", "give mix:P@SHARE"),
         ("ring:8", "mix:uniform@0.5+nobody", "no traffic pattern"),
         ("ring:8", "groups:uniform@3+uniform", "SIZE divides the 8 processors"),
-        ("ring:8", "groups:nearby@2+uniform", "groups are those of uniform"),
+        ("ring:8", "groups:nearby@2+uniform", "groups use uniform"),
         ("ring:6", "groups:complement@2+uniform", "needs 2\\^n processors"),
     ],
 )

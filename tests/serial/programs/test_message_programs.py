@@ -35,26 +35,26 @@ def test_remarks_stand_anywhere_on_a_line_as_schedgen_writes_them() -> None:
         b"/* a */ num_ranks 1\nrank 0 {\n/* begin */\nl1: calc /* ** */ 7 /**/ cpu 1\n/* end */}\n"
     )
     assert [program.amount.tolist(), program.cpu.tolist()] == [[7], [1]]
-    with pytest.raises(FileError, match=r"^program, line 2: .*no line of GOAL: '/\* open'"):
+    with pytest.raises(FileError, match=r"^program, line 2: .*not a line of GOAL: '/\* open'"):
         program_of(b"num_ranks 1\n/* open\n*/ rank 0 {\n}\n")
 
 
 @pytest.mark.parametrize(
     ("line", "sentence"),
     [
-        ("l2: send 0b to 1", "a message 1 byte or more"),
-        ("send 5b to 2", "no such rank among num_ranks 2"),
-        ("send 5b from 1", "a send is to a rank"),
-        ("send 5b to any", "a send is to one rank, not to any"),
+        ("l2: send 0b to 1", "a message at least 1 byte"),
+        ("send 5b to 2", "the rank is not below num_ranks 2"),
+        ("send 5b from 1", "a send needs a rank, a recv a rank or any"),
+        ("send 5b to any", "a send needs a rank, not any"),
         ("recv 5b from 1 tag 4294967295", "a tag is 0..2\\^32-2"),
         ("send 5b to 1 tag any", "a tag is 0..2\\^32-2"),
         ("calc 5 cpu 65536", "CPUs are 0..65535"),
-        ("calc 1234567890123456", "15 digits at most"),
-        ("calc 5 tag 3", "no line of GOAL"),
-        ("l1 requires l9", "there is no operation l9 above it"),
-        ("l1 after l1", "no line of GOAL"),
-        ("wait 3", "no line of GOAL"),
-        ("rank 1 {", "the block of rank 0 is not closed"),
+        ("calc 1234567890123456", "at most 15 digits"),
+        ("calc 5 tag 3", "not a line of GOAL"),
+        ("l1 requires l9", "no earlier operation of this rank has the label l9"),
+        ("l1 after l1", "not a line of GOAL"),
+        ("wait 3", "not a line of GOAL"),
+        ("rank 1 {", "the block of rank 0 must be closed"),
     ],
 )
 def test_a_wrong_line_is_named(line: str, sentence: str) -> None:
@@ -65,16 +65,16 @@ def test_a_wrong_line_is_named(line: str, sentence: str) -> None:
 @pytest.mark.parametrize(
     ("text", "sentence"),
     [
-        ("rank 0 {\n}\n", "line 1: there is no num_ranks before it"),
-        ("num_ranks 1\nnum_ranks 1\n", "line 2: num_ranks is said twice"),
-        ("num_ranks 1\nrank 1 {\n}\n", "line 2: there is no such rank"),
-        ("num_ranks 1\ncalc 3\n", "line 2: it stands in the block of no rank"),
-        ("num_ranks 1\n}\n", "line 2: it stands in the block of no rank"),
+        ("rank 0 {\n}\n", "line 1: num_ranks must come first"),
+        ("num_ranks 1\nnum_ranks 1\n", "line 2: num_ranks is given twice"),
+        ("num_ranks 1\nrank 1 {\n}\n", "line 2: the rank is not below num_ranks 1"),
+        ("num_ranks 1\ncalc 3\n", "line 2: the line is outside of a rank's block"),
+        ("num_ranks 1\n}\n", "line 2: the line is outside of a rank's block"),
         ("num_ranks 1\nrank 0 {\n", "the file ends before the block of rank 0 is closed"),
         ("num_ranks 0\n", "num_ranks is 1..1073741824, not 0"),
-        ("", "^program: there is no num_ranks in the file"),
-        ("# a comment\n\n", "^program: there is no num_ranks in the file"),
-        ("rank 0", "^program, line 1: there is no num_ranks before it"),
+        ("", "^program: the file has no num_ranks"),
+        ("# a comment\n\n", "^program: the file has no num_ranks"),
+        ("rank 0", "^program, line 1: num_ranks must come first"),
     ],
 )
 def test_a_file_without_its_frame_is_refused(text: str, sentence: str) -> None:

@@ -100,7 +100,7 @@ def test_thread_blocks_that_race_are_told_by_line_and_waiting_ends_the_race(tmp_
         assert CommandSession(words).run() == 1  # nothing is sent
         return json.loads(capsys.readouterr().out)["result"]["races"]
 
-    said = "line 7: GPU 0 and line 4: GPU 0 both use s[0] of GPU 0, one of them writes there, and"
+    said = "line 7: GPU 0 and line 4: GPU 0 both use s[0] of GPU 0, one of them writes, and"
     assert races('depid="-1" deps="-1"').startswith(said.replace(": GPU 0 ", " "))
     assert races('depid="0" deps="0"') == "none"
 

@@ -382,7 +382,7 @@ def test_an_operator_of_the_users_own_comes_from_a_file_or_a_module(own):
         ("nowhere.py:Product", "There is no operator 'nowhere.py:Product': There is no file"),
         ("nowhere:Product", "There is no operator 'nowhere:Product': There is no module"),
         ("ownoperators.py:Sum", "ownoperators.py has no class 'Sum'"),
-        ("ownoperators:Stranger", "ownoperators:Stranger is no operator"),
+        ("ownoperators:Stranger", "ownoperators:Stranger must be a subclass"),
         ("ownoperators:Blank", "ownoperators:Blank lacks the rule 'oper'"),
         ("ownoperators:Unchecked", "ownoperators:Unchecked lacks the serial computation"),
         ("ownoperators:Product:3", "The operator Product takes no parameters: '3' is given"),

@@ -146,9 +146,9 @@ WRONG = [
     (changed(1, attribute("comm_dst", 2), attribute("comm_dst", 1)), "t.1.et, node 0 sends to '1'"),
     (changed(3, piece(3, SEND), piece(3, 7)), "t.3.et, byte 45: node 0 is a whole collective"),
     ({"t.0.et": next(ring_traces(4))[:-3]}, "does not end in the file"),
-    ({"t.0.et": trace([node(0, SEND), node(0, SEND)])}, "node 0 is there twice"),
+    ({"t.0.et": trace([node(0, SEND), node(0, SEND)])}, "node 0 appears twice"),
     ({"t.0.et": trace([node(0, SEND, [9], comm_dst=1)]), "t.1.et": trace([])}, "needs node 9, whi"),
-    ({"t.0.et": b"\x1f\x8b" + bytes(8)}, "t.0.et, it is packed by gzip"),
+    ({"t.0.et": b"\x1f\x8b" + bytes(8)}, "t.0.et, the file is packed by gzip"),
     ({"t.0.et": b"\xff" * 20}, "a number does not end"),
     ({"t.0.et": trace([b"\x07"])}, "a field is of the kind 7"),
     ({"t.0.et": trace([node(0, SEND, [1], comm_dst=1), node(1, RECEIVE, [0], comm_src=1)]),
@@ -280,14 +280,14 @@ def test_nodes_of_forestcoll_may_have_names_of_several_parts(tmp_path, capsys):
 
 REFUSED = [
     ("t.json", teccl(*PATH[:4], flow(0, 2, 1, 0, epoch=0), PATH[5]), "7-Flows[4]: in epoch 0"),
-    ("t.json", teccl(flow(0, 0, 0, 1, volume=" with volume 0.5")), "7-Flows[0]: 0.5 of a chunk tr"),
+    ("t.json", teccl(flow(0, 0, 0, 1, volume=" with volume 0.5")), "7-Flows[0]: 0.5 of a chunk is"),
     ("t.json", teccl("Chunk 0 went away"), "7-Flows[0]: a flow is 'Chunk c from s"),
-    ("t.json", teccl(), "7-Flows: it is a list of flows"),
+    ("t.json", teccl(), "7-Flows: give a list of flows"),
     ("t.json", teccl(*PATH[:2]), "header: chunks of 2 GPUs travel; the network has 3"),
-    ("t.csv", TACOS.replace("0,1,500,50,0,3", "0,1,500,50,0,5"), "line 8: chunk 3 never comes"),
-    ("t.csv", TACOS.replace("50,2,5", "50,x"), "line 9: 'x' is no whole number"),
+    ("t.csv", TACOS.replace("0,1,500,50,0,3", "0,1,500,50,0,5"), "line 8: chunk 3 never arrives"),
+    ("t.csv", TACOS.replace("50,2,5", "50,x"), "line 9: 'x' is not a whole number"),
     ("t.csv", TACOS.replace("Chunks Count,6", "Chunks Count,7"), "header: 7 chunks are not"),
-    ("t.xml", made.forest([("(0, a;b)", 1, [])]), "is no node"),
+    ("t.xml", made.forest([("(0, a;b)", 1, [])]), "is not a node"),
 ]  # fmt: skip
 
 

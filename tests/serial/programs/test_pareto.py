@@ -104,7 +104,7 @@ def test_the_limit_holds_for_formulas_too(capsys):
     rows, dealt = schedule_of(network, wanted, 1, 1, 60)
     assert dealt == (1,) and len(rows) == 6
     assert CommandSession("pareto exchange ring:5 --limit 0".split()).run() == 0
-    assert "No schedule was found in 0 s each" in capsys.readouterr().err
+    assert "No schedule within 0 s per search" in capsys.readouterr().err
 
 
 @pytest.mark.costly
@@ -130,10 +130,10 @@ def test_a_certificate_that_claims_or_shows_another_thing_is_refused(tmp_path):
             certify(changed)
 
     refused("no more than", claim=claim | {"more_than": claim["more_than"] + 1})
-    refused("lead from", claim=claim | {"steps": 1})
+    refused("takes more steps than 1", claim=claim | {"steps": 1})
     refused("if and only if", claim={key: claim[key] for key in claim if key != "steps"})
-    refused("all ports", claim=claim | {"ports": "one"})
-    refused("all 0", lengths=[[] for _ in lengths])
+    refused("all-port model", claim=claim | {"ports": "one"})
+    refused("lengths are 0", lengths=[[] for _ in lengths])
     refused("each of 90 pairs", lengths=lengths[1:])
     first = next(number for number, each in enumerate(lengths) if each)
     step, tail, head, length = lengths[first][0]
@@ -174,15 +174,15 @@ def test_times_are_those_of_steps_and_rounds_and_textbooks_stand_beside(tmp_path
 @pytest.mark.parametrize(
     ("words", "sentence"),
     [
-        ("gossip ring:8 --root 3", "--root does not apply: gossip has none"),
-        ("gossip lens:2,3,2", "pareto is for links"),
-        ("reduce fattree:2,2", "has switches"),
+        ("gossip ring:8 --root 3", "--root does not apply: gossip has no root"),
+        ("gossip lens:2,3,2", "pareto needs two processors or more with links"),
+        ("reduce fattree:2,2", "without switches"),
         ("gossip ring:8 --chunks 0", "--chunks is a whole number 1..1024, not 0"),
         ("gossip ring:8 --slack -1", "--slack is a whole number 0..1024, not -1"),
-        ("gossip hypercube:12", "of 64 at most"),
-        ("broadcast hypercube:12", "too many to search"),
-        ("gossip ring:8 --alpha 1us", "take both"),
-        ("gossip ring:8 --plot p.svg", "--plot draws times"),
+        ("gossip hypercube:12", "at most 64 processors"),
+        ("broadcast hypercube:12", "processors are too many"),
+        ("gossip ring:8 --alpha 1us", "need both"),
+        ("gossip ring:8 --plot p.svg", "--plot needs times"),
         ("gossip ring:8 --limit -1", "a number of seconds"),
     ],
 )

@@ -239,7 +239,7 @@ def test_an_allreduce_on_a_ring_takes_twice_the_others_shares():
     ("name", "model", "items", "algorithm", "said"),
     [
         ("lens:2,2,2", (1, 1), 2, "trees", "has no pipeline 'trees' on one port; it has: match"),
-        ("ring:6", (1, 1, True), 2, None, "need links of full duplex"),
+        ("ring:6", (1, 1, True), 2, None, "need full-duplex links"),
         ("ring:6", (1, None), 2, None, "one port or all"),
         ("ring:6", (1, 1), 0, None, "1 to 1,048,576 items, not 0"),
         ("ring:6", (1, 1), 2**21, None, "1 to 1,048,576 items, not 2097152"),

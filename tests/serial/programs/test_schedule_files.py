@@ -243,36 +243,36 @@ REFUSED = [
     ("s.csv", rows((0, 0, 1, 0)), "mesh:3", "line 5: step is 1..16777216, not 0"),
     ("s.csv", rows((1, 0, 1, 1)), "mesh:3", "line 5: chunk is 0..0, not 1"),
     ("s.csv", rows((1, 0, "x", 0)), "mesh:3", "line 5: to is a whole number, not 'x'"),
-    ("s.csv", rows((1, 0, 7, 0)), "mesh:3", "line 5, step 1: there is no node 7 in mesh:3"),
+    ("s.csv", rows((1, 0, 7, 0)), "mesh:3", "line 5, step 1: node 7 is not in mesh:3"),
     ("s.csv", rows((1, 1, 1, 0)), "mesh:3", "line 5: processor 1 sends to itself"),
     ("s.csv", rows((1, 0, 1, 0, "a")), "mesh:3", "line 5: a broadcast has nothing to add"),
     ("s.csv", rows((1, 0, 1, 0, "q")), "mesh:3", "line 5: op is c (copy) or a (add)"),
-    ("s.csv", rows(), "mesh:4", "header: it is for 3 processors, and mesh:4 has 4"),
-    ("s.csv", rows(edges_sha256="00"), "mesh:3", "header: it was made for another network"),
-    ("s.csv", rows(colour=1), "mesh:3", "there is no key 'colour'"),
+    ("s.csv", rows(), "mesh:4", "header: the schedule is for 3 processors, and mesh:4 has 4"),
+    ("s.csv", rows(edges_sha256="00"), "mesh:3", "header: made for another network"),
+    ("s.csv", rows(colour=1), "mesh:3", "unknown key 'colour'"),
     ("s.csv", rows(root=3), "mesh:3", "header: root is a whole number 0..2, not '3'"),
     ("s.csv", rows(chunks=10**9), "mesh:3", "header: chunks is a whole number"),
     ("s.csv", rows(collective="shout"), "mesh:3", "header: there is no collective 'shout'"),
     ("s.csv", "# mpinet-schedule 9\n", "mesh:3", "version 1 is known"),
-    ("s.csv", "", "mesh:3", "there is no line of column names"),
+    ("s.csv", "", "mesh:3", "the file has no line of column names"),
     ("s.csv", "step,from,to\n", "mesh:3", "the columns are step, from, to, chunk"),
-    ("s.csv", rows()[:-4], "mesh:3", "line 6: there are 3 values for 4 columns"),
-    ("s.csv", b"\xff\x00\x80", "mesh:3", "is none of those that contents tell"),
-    ("s.npz", npz(**COLUMNS), "mesh:3", "it has no header"),
-    ("s.npz", npz(header=np.array("[]"), **COLUMNS), "mesh:3", "header: it is an object of"),
-    ("s.npz", npz(header=np.array({}, object), **COLUMNS), "mesh:3", "it is no .npz of plain"),
-    ("s.npz", npz(header=np.array("{}"), **COLUMNS)[:200], "mesh:3", "it is no .npz of plain"),
+    ("s.csv", rows()[:-4], "mesh:3", "line 6: the row has 3 values for 4 columns"),
+    ("s.csv", b"\xff\x00\x80", "mesh:3", "has none of the recognized contents"),
+    ("s.npz", npz(**COLUMNS), "mesh:3", "the file has no header"),
+    ("s.npz", npz(header=np.array("[]"), **COLUMNS), "mesh:3", "header: give a JSON object with"),
+    ("s.npz", npz(header=np.array({}, object), **COLUMNS), "mesh:3", "is not an .npz of plain"),
+    ("s.npz", npz(header=np.array("{}"), **COLUMNS)[:200], "mesh:3", "is not an .npz of plain"),
     ("s.xml", ENTITY, "mesh:3", "line 1: document types and entities are not read"),
     ("s.xml", ENTITY.encode("utf-16"), "mesh:3", "document types and entities are not read"),
-    ("s.xml", TRUNCATED, "ring:4", "this is no XML"),
-    ("s.xml", "<html/>", "mesh:3", "is none of those that contents tell"),
-    ("s.xml", "<algo>" * 40 + "</algo>" * 40, "mesh:3", "more than 16 within"),
-    ("s.xml", made.forest([(0, 1, [(1, 2)])]), "mesh:3", "1 sends before anything has come to it"),
+    ("s.xml", TRUNCATED, "ring:4", "this is not XML"),
+    ("s.xml", "<html/>", "mesh:3", "has none of the recognized contents"),
+    ("s.xml", "<algo>" * 40 + "</algo>" * 40, "mesh:3", "depth of more than 16"),
+    ("s.xml", made.forest([(0, 1, [(1, 2)])]), "mesh:3", "1 sends before receiving anything"),
     ("s.xml", made.forest([(0, 1, [("a", 1)])]), "mesh:3", "a path is the numbers of nodes"),
     ("s.goal", NOBODY, "mesh:2", "there are 1 sends from 0 to 1 with tag 0, and 0 receives"),
     ("s.goal", CIRCLE, "mesh:2", "waits for ever"),
     ("s.goal", NOBODY[:-2], "mesh:2", "the block of rank 1 is closed"),
-    ("s.goal", "num_ranks 2\nrank 0 {\nshout\n}\n", "mesh:2", "line 3: this is no line of GOAL"),
+    ("s.goal", "num_ranks 2\nrank 0 {\nshout\n}\n", "mesh:2", "line 3: not a line of GOAL"),
 ]  # fmt: skip
 
 
@@ -300,7 +300,7 @@ def test_a_collective_that_the_file_does_not_name_can_be_said(tmp_path, capsys):
     came = made.step(0, "r", ("i", 0), ("o", 0))
     text = made.algo("custom", 2, 1, [[(1, -1, steps)], [(-1, 0, [came])]], 0)
     found = run(tmp_path, capsys, "s.xml", text, "--on mesh:2")
-    assert (found.status, "say with --collective which one it is" in found.error) == (2, True)
+    assert (found.status, "is not one of allgather" in found.error) == (2, True)
     found = run(tmp_path, capsys, "s.xml", text, "--on mesh:2 --collective broadcast --root 0")
     assert (found.result["steps"], found.result["correct"]) == (1, True)
 
@@ -358,7 +358,7 @@ def test_a_file_that_is_too_large_is_not_read(tmp_path, capsys, monkeypatch):
     found = run(tmp_path, capsys, "s.csv", rows() + "#" * 5000, "--on mesh:3")
     assert (found.status, "has more than 5,000 bytes" in found.error) == (2, True)
     found = run(tmp_path, capsys, "s.npz", packed.getvalue(), "--on mesh:3")
-    assert (found.status, "unpacked it has more than" in found.error) == (2, True)
+    assert (found.status, "the unpacked file has more than" in found.error) == (2, True)
 
 
 def test_a_schedule_that_breaks_the_port_model_ends_with_status_1(tmp_path, capsys):
@@ -392,5 +392,5 @@ def test_who_is_added_twice_is_named(tmp_path, capsys):
     moves = [(1, 2, 1, 0, "a"), (2, 2, 1, 0, "a"), (3, 1, 0, 0, "a")]
     found = run(tmp_path, capsys, "s.csv", rows(*moves, collective="reduce"), "--on mesh:3")
     assert found.status == 2
-    assert "step 2: processor 1 adds to chunk 0 what it has in it already" in found.error
+    assert "step 2: processor 1 adds to chunk 0 a second time the contribution" in found.error
     assert "the contribution of processor 2" in found.error

@@ -148,9 +148,9 @@ def test_a_program_of_one_way_is_not_right_for_both(name, way, tmp_path):
 
 REFUSED = [
     ("ring allgather", {"dstoff": 7}, "uses o[7], and buffer o of GPU 0 has 4 chunks"),
-    ("ring allgather", {"cnt": 0}, "there is no step of type 'rcs' and count 0"),
+    ("ring allgather", {"cnt": 0}, "unknown step of type 'rcs' and count 0"),
     ("ring allgather", {"dstbuf": "t"}, "dstbuf is i, o, s, not 't'"),
-    ("ring allgather", {"s": 0}, "step 0 of thread block 0 of GPU 0 is there twice"),
+    ("ring allgather", {"s": 0}, "step 0 of thread block 0 of GPU 0 appears twice"),
     ("ring allreduce", {"depid": 9, "deps": 0}, "which is not there"),
 ]
 

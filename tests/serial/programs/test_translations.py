@@ -108,7 +108,7 @@ def test_an_orbit_with_a_false_row_is_not_right(one_port):
 
 
 def test_other_port_models_and_too_many_ports_are_refused():
-    with pytest.raises(TooLarge, match="ports: its translations are not looked for"):
+    with pytest.raises(TooLarge, match="ports: mpinet does not search for its translations"):
         Translations.of(mpinet.open("hypercube:19"))
     with pytest.raises(UsageError, match="has no gossip 'translations' on such a machine"):
         mpinet.gossip("ring:8", duplex="half", ports="all", algorithm="translations")

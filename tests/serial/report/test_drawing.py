@@ -88,14 +88,14 @@ def test_python_and_the_command_line_draw_the_same(tmp_path, capsys):
     [
         ("ring:8 -o old.bmp", "old.bmp: a picture's file ends in .svg, .pdf, .png or .html."),
         ("hypercube:24 -o old.svg", "hypercube:24 has 16,777,216 nodes"),
-        ("complete:2000 -o old.svg", "shows 100,000 links at most"),
+        ("complete:2000 -o old.svg", "shows at most 100,000 links"),
         ("torus:8x8 --routes all -o old.svg", "has 4,032 routes on torus:8x8"),
-        ("ring:8 --size 99 -o old.svg", "0.5..50 inches wide, not 99.0"),
+        ("ring:8 --size 99 -o old.svg", "0.5..50 inches, not 99.0"),
         ("ring:8 --path 0 9 -o old.svg", "Node 9 is not in ring:8"),
         ("fattree:2,2 --path 0 5 -o old.svg", "Node 5 of fattree:2,2 is a switch"),
         ("ring:8 --loads transpos -o old.svg", "transpos"),
         ("ring:8 --routing best -o old.svg", "has no routing 'best'"),
-        ("ring:8", "say where the picture goes: -o FILE.svg"),
+        ("ring:8", "needs a file for the picture: -o FILE.svg"),
         ("ring:8 -o nowhere/x.svg", "its folder does not exist"),
     ],
 )
@@ -125,13 +125,13 @@ def test_without_matplotlib_a_sentence_says_what_to_install(monkeypatch, tmp_pat
 
 
 def test_what_the_font_lacks_is_told_in_a_sentence(capsys, recwarn):
-    from mpinet.report.drawing.figure import library, written
+    from mpinet.report.drawing.figure import library, saved
 
     made = library("matplotlib.figure").Figure()
     made.text(0, 0, "tab\there, \u4e2d there")
-    assert written(lambda: made, "png").startswith(b"\x89PNG")
+    assert saved(lambda: made, "png").startswith(b"\x89PNG")
     said = capsys.readouterr().err
-    assert said == "mpinet: boxes stand for what the font lacks: '\\t', '\\u4e2d'.\n"
+    assert said == "mpinet: boxes replace characters missing in the font: '\\t', '\\u4e2d'.\n"
     assert not recwarn.list
 
 
@@ -177,3 +177,12 @@ def test_labels_have_halos_and_are_whole(tmp_path):
     mpinet.draw("hypercube:4", label="address", output=file)
     assert "paint-order:stroke" in drawing(scene("ring:12", label="number"), 240)
     assert file.read_text().count("stroke: #ffffff; stroke-width: 2.2") >= 16
+
+
+@pytest.mark.parametrize(("name", "groups"), [("dragonfly:3,6,3", 19), ("megafly:2,4,4", 17)])
+def test_the_links_between_many_groups_are_faded_and_no_others(name, groups):
+    shown = scene(mpinet.open(name))
+    graph = networkx.Graph(shown.links[shown.kinds == 0].tolist())
+    assert networkx.number_connected_components(graph) == groups
+    assert sum(shown.kinds == 3) == groups * (groups - 1) // 2 == sum(shown.kinds != 0)
+    assert not scene(mpinet.open("dragonfly:2,4,2")).kinds.any()

@@ -99,9 +99,9 @@ def test_rows_are_a_data_frame_and_documents_are_copies():
 
 
 def test_what_has_no_curves_or_movements_says_so():
-    with pytest.raises(UsageError, match="flood has no curves of its own: name columns"):
+    with pytest.raises(UsageError, match="flood has no curves: name columns"):
         mpinet.flood("ring:6").plot()
-    with pytest.raises(UsageError, match="movements of load are not recorded"):
+    with pytest.raises(UsageError, match="load records no movements"):
         mpinet.load("ring:8", rate=0.1, warmup=20, steps=50).draw()
 
 

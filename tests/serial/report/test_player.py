@@ -263,6 +263,56 @@ def test_bars_and_diagram_have_one_axis(tmp_path):
         assert all(found)
 
 
+def test_the_title_has_the_pattern_and_the_hint_is_no_step(tmp_path):
+    text = page(recorded(tmp_path, "route torus:4x4 --pairs transpose"))
+    assert (
+        "<h1>route transpose on torus:4x4</h1>" in text
+        and "#step=7" not in text.split("<script")[0]
+    )
+    assert "<h1>broadcast on ring:6</h1>" in page(recorded(tmp_path, "broadcast ring:6"))
+    pairs = ",".join(f"{k}-{k + 1}" for k in range(20))
+    assert "<h1>route on ring:30</h1>" in page(recorded(tmp_path, f"route ring:30 --pairs {pairs}"))
+
+
+@pytest.mark.parametrize("command", ["broadcast ring:6", "route torus:4x4 --pairs random:60"])
+def test_the_legend_has_the_colours_of_messages_and_names_the_busiest_links_if_some_are(
+    command, tmp_path
+):
+    file, recording = tmp_path / "page.html", recorded(tmp_path, command)
+    write_page(file, recording)
+    moves, steps = recording.moves, recording.header["steps"]
+    colours = len({min(number % 8, number) for number in moves["message"].tolist()})
+    script = f"""const seen = [];
+      for (let step = 0; step <= {steps}; step++) {{
+        frame(step);
+        seen.push([element("used").hidden, element("busy").hidden]); }}
+      answer([element("colours").children.length, seen])"""
+    found = asked(file, script)
+    if found is not None:
+        wanted = []
+        for step in range(steps + 1):
+            until = moves["step"] <= step
+            pairs = zip(moves["sender"][until], moves["receiver"][until], strict=True)
+            counts = set(Counter(pairs).values())
+            wanted.append([not counts, len(counts) < 2])
+        assert found == [colours, wanted]
+
+
+@pytest.mark.parametrize("name", ["torus:4x4", "torus:32x32"])
+def test_messages_are_beside_the_circles_of_nodes(name, tmp_path):
+    """The pixels of messages at the end of a step do not cover the centres of nodes."""
+    file = tmp_path / "page.html"
+    write_page(file, recorded(tmp_path, f"route {name} --pairs transpose"))
+    script = """go(2); const pen = net.getContext("2d"), { px, py } = view;
+      const at = (u, v) => pen.getImageData(Math.round(u), Math.round(v), 1, 1).data[3];
+      const all = pen.getImageData(0, 0, net.width, net.height).data;
+      answer([[...px].filter((_, k) => at(px[k], py[k]) > 128).length,
+              all.filter((_, k) => k % 4 === 3).some(alpha => alpha > 200)])"""
+    found = asked(file, script)
+    if found is not None:
+        assert found == [0, True]
+
+
 def test_messages_wait_where_they_do_not_move(tmp_path):
     recording = recorded(tmp_path, "route torus:4x4 --pairs random:60 --ports one")
     moves, steps = recording.moves, recording.header["steps"]

@@ -60,15 +60,15 @@ def header_with(**values):
 
 
 WRONG = {
-    "another version": ("header", header_with(version=2), "of version 2, and this mpinet reads"),
-    "another file": ("header", header_with(format="else"), "no whole recording"),
+    "another version": ("header", header_with(version=2), "of version 2, but this mpinet reads"),
+    "another file": ("header", header_with(format="else"), "not a complete recording"),
     "no numbers": ("header", header_with(nodes="many"), "lacks numbers"),
     "negative steps": ("header", header_with(steps=-1), "lacks numbers"),
     "more movements": ("header", header_with(moves=10**18), "memory"),
-    "a sender that is none": ("sender", lambda array: array + 16, "numbers that no run has"),
+    "a sender that is none": ("sender", lambda array: array + 16, "impossible numbers"),
     "steps backwards": ("step", lambda array: array[::-1], "steps do not ascend"),
     "a short column": ("port", lambda array: array[:-1], "does not have"),
-    "objects": ("message", lambda array: array.astype("f8"), "whole numbers"),
+    "objects": ("message", lambda array: array.astype("f8"), "integers"),
 }
 
 
@@ -90,7 +90,7 @@ def test_a_recording_that_is_cut_off_is_refused(ending, part, files, tmp_path):
     text = (files / f"routed.{ending}").read_bytes()
     cut = tmp_path / f"cut.{ending}"
     cut.write_bytes(text[: int(part * len(text))])
-    with pytest.raises(FileError, match="no whole recording"):
+    with pytest.raises(FileError, match="not a complete recording"):
         read_recording(cut)
 
 
@@ -121,10 +121,10 @@ def test_a_flipped_bit_is_found(files, tmp_path):
         ("route ring:4 --record r.txt", "a recording's name ends in .npz or .csv"),
         ("route ring:4 --record r.npz --record-steps 3..2", "give A..B with 1 <= A <= B"),
         ("route ring:4 --record r.npz --record-nodes 1,x", "give numbers and ranges"),
-        ("route ring:4 --record r.npz --record-nodes 1..4", "there is no node 4 of 4"),
-        ("route ring:4 --record-steps 1..2", "limit what --record writes"),
+        ("route ring:4 --record r.npz --record-nodes 1..4", "node 4 is not in 0..3"),
+        ("route ring:4 --record-steps 1..2", "apply only with --record"),
         ("predict flood ring:4 --ranks 2 --record r.npz", "--record does not apply"),
-        ("broadcast ring:4 --schedule --record r.npz --record-steps 1..2", "of the whole run"),
+        ("broadcast ring:4 --schedule --record r.npz --record-steps 1..2", "needs the whole run"),
     ],
 )
 def test_what_is_typed_wrong_gets_a_sentence(words, said, tmp_path, monkeypatch, capsys):

@@ -11,6 +11,7 @@ import pytest
 import mpinet
 from mpinet.cli.session import CommandSession
 from mpinet.errors import UsageError
+from mpinet.report.drawing.moves import write_run
 from mpinet.report.drawing.scene import scene, with_moves
 from mpinet.report.recordings import read_recording
 
@@ -26,7 +27,7 @@ def test_a_run_is_drawn_played_and_traced_by_the_command_that_makes_it(tmp_path,
     shown = re.search(r'id="scene">(.*?)</script>', files["html"].read_text())
     assert json.loads(shown[1])["moves"] == 8 - 1
     drawn = files["svg"].read_text()
-    (lines,) = re.findall(r'<g id="LineCollection_2">(.*?)</g>', drawn, re.DOTALL)
+    (lines,) = re.findall(r'<g id="LineCollection_3">(.*?)</g>', drawn, re.DOTALL)
     assert lines.count("<path") == 8 - 1
 
 
@@ -79,10 +80,48 @@ def test_a_bus_is_coloured_by_all_that_moved_over_it(tmp_path):
     assert picture.loads.tolist() == wanted
 
 
+@pytest.mark.parametrize("name", ["hypercube:4", "dragonfly:2,4,2"])
+def test_a_broadcast_is_coloured_by_the_steps_of_first_use_and_of_reception(name, tmp_path):
+    file = tmp_path / "run.npz"
+    mpinet.broadcast(name, record=file)
+    moves, network = read_recording(file).moves, mpinet.open(name)
+    first, received = {}, {}
+    for step, u, v in zip(
+        *(moves[one].tolist() for one in ("step", "sender", "receiver")), strict=True
+    ):
+        first[frozenset((u, v))] = min(step, first.get(frozenset((u, v)), step))
+        received[v] = min(step, received.get(v, step))
+    received[int(moves["sender"][0])] = 0
+    write_run(tmp_path / "run.html", read_recording(file), network)
+    page = (tmp_path / "run.html").read_text()
+    shades = {0: {lightness("#0d0887")}}
+    for u, v, stroke in re.findall(r'data-u="(\d+)" data-v="(\d+)" stroke="(#\w+)"', page):
+        step = first.get(frozenset((int(u), int(v))), -1)
+        shades.setdefault(step, set()).add(lightness(stroke))
+    for node, fill in re.findall(r'data-n="(\d+)"[^>]* fill="(#\w+)"', page):
+        shades.setdefault(received[int(node)], set()).add(lightness(fill))
+    # One colour for each step, the lighter the later, and the lightest for unused links.
+    (unused,) = shades.pop(-1)
+    in_order = [shade for _, (shade,) in sorted(shades.items())]
+    assert [*shades] and in_order == sorted(in_order) and in_order[-1] < unused
+    assert sorted(shades) == list(range(max(received.values()) + 1))
+
+
+def lightness(colour):
+    red, green, blue = (int(colour[at : at + 2], 16) for at in (1, 3, 5))
+    return 0.2126 * red + 0.7152 * green + 0.0722 * blue
+
+
+def test_a_broadcasts_picture_has_a_colour_bar_of_steps(tmp_path):
+    drawn = mpinet.broadcast("ring:6").draw()
+    assert "step: link first used, node first informed" in drawn
+    assert "messages over the link" in mpinet.route("ring:6", pairs="all").draw()
+
+
 def test_a_result_is_drawn_from_python(tmp_path):
     found = mpinet.flood("ring:6", root=2)
     assert found.draw()._repr_svg_().startswith("<svg")
     found.draw(tmp_path / "run.html")
     assert "<svg" in (tmp_path / "run.html").read_text()
-    with pytest.raises(UsageError, match="movements of compare are not recorded"):
+    with pytest.raises(UsageError, match="compare records no movements"):
         mpinet.compare(["ring:6"], only="degree").draw()
