@@ -203,8 +203,8 @@ def _draw(axes: Any, curve: Curve, number: int, edge: float) -> None:
         # Right of its bound a network is saturated, and the lower part of the picture is empty.
         side = -1 if tick > 0.8 * end else 1
         halo = library("matplotlib.patheffects").withStroke(linewidth=2.2, foreground="white")
-        style = {"color": colour, "ha": "left" if side > 0 else "right", "path_effects": [halo]}
-        place = {"xycoords": at, "textcoords": "offset points", "xytext": (3 * side, 1)}
+        style = {"color": colour, "ha": "left" if side > 0 else "right", "va": "bottom", "path_effects": [halo]}
+        place = {"xycoords": at, "textcoords": "offset points", "xytext": (3 * side, 2)}
         text = f"bound {curve.tick:.3g}"
         axes.annotate(text, (curve.tick, ends[0]), fontsize=7, **place, **style)
 
