@@ -21,6 +21,7 @@ extensions = [
     "sphinx-mathjax-offline",  # formulas without a network connection
     "sphinx.ext.napoleon",
     "commandpages",
+    "pictures",
     "ledger",
     "ledgershown",
     "gallery",
