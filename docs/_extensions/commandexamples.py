@@ -112,18 +112,13 @@ def examples_of(command: str) -> list[str]:
 
 def outputs() -> dict[str, list[str]]:
     """Return the outputs of each command's examples, in their order; "" for an example not run."""
+    return results(__file__, {command: job_of(command) for command in COMMANDS})
+
+
+def job_of(command: str) -> dict[str, Any]:
+    """Return the examples of a command, with the files and the lines before them, for `run`."""
     files = {name: text.lstrip("\n") for name, text in FILES.items()}
-    return results(
-        __file__,
-        {
-            command: {
-                "files": files,
-                "before": BEFORE.get(command, []),
-                "lines": examples_of(command),
-            }
-            for command in COMMANDS
-        },
-    )
+    return {"files": files, "before": BEFORE.get(command, []), "lines": examples_of(command)}
 
 
 def run(job: dict[str, Any]) -> list[str]:

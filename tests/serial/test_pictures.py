@@ -68,7 +68,7 @@ def test_commands_for_a_shell_run_in_a_shell(pictures, tmp_path, monkeypatch):
     assert "\nsize              4\n" in Path("a.txt").read_text()
     assert Path("b.txt").read_text().startswith("size              5\n")
     for wrong in ("mpinet show ring:x", "mpinet show ring:4; mpinet show ring:x"):
-        with pytest.raises(RuntimeError, match="ring:x.* ends with status 2: mpinet: "):
+        with pytest.raises(RuntimeError, match=r"ring:x.* ends with status 2: mpinet: "):
             pictures.run_line(wrong)
 
 
