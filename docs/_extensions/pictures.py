@@ -132,6 +132,12 @@ def write_pictures(_app: Any = None) -> None:
                 file.write_bytes(picture_bytes)
 
 
+def width_of(picture: Path) -> str:
+    """Return the width of an SVG picture as an attribute of HTML; empty without a width."""
+    found = re.search(r'<svg[^>]*? width="([\d.]+)pt"', picture.read_text(errors="replace"))
+    return f"{float(found[1]) * 4 / 3:.0f}px" if found else ""
+
+
 class Made(SphinxTransform):
     """Replaces the names of made pictures by their files."""
 
@@ -143,6 +149,9 @@ class Made(SphinxTransform):
             made = MADE / self.env.docname / image["uri"]
             if made.exists():
                 image["uri"] = f"/{made.relative_to(DOCS)}"
+                # Sphinx links a picture with a width to its file: a narrow screen shows small text.
+                if width := width_of(made):
+                    image["width"] = width
 
 
 def setup(app: Any) -> dict[str, bool]:

@@ -129,3 +129,11 @@ def test_all_pages_of_the_site_name_pictures_that_are_there_or_made(pictures):
     assert len(pictures.jobs_of({str(page): page for page in pages})) >= len(WITH_PICTURES)
     texts = [page.read_text() for page in pages]
     assert not any(re.search(r"<img\b", text) for text in texts)
+
+
+def test_a_made_picture_has_its_own_width_in_pixels(pictures, tmp_path):
+    file = tmp_path / "x.svg"
+    file.write_text('<?xml version="1.0"?>\n<svg xmlns="x" width="432pt" height="90pt">')
+    assert pictures.width_of(file) == "576px"
+    file.write_bytes(b"\x89PNG\xff")
+    assert pictures.width_of(file) == ""
