@@ -9,6 +9,7 @@ import argparse
 import fcntl
 import json
 import os
+import re
 import signal
 import subprocess
 import sys
@@ -168,17 +169,16 @@ def table(sizes: tuple[int, ...] = SIZES) -> str:
         for size in sizes:
             if not kept(EMULATED, size, name).exists():
                 row.append(said.get(head(size), {}).get(row[0], "not run"))
-                counts = [int(word) for word in row[-1].split() if word.isdigit()]
-                totals[size] = [
-                    sum(pair) for pair in zip(totals[size], counts or [0, 0], strict=True)
-                ]
+                counts = [*map(int, re.findall(r"\d+", row[-1]))] or [0]
+                totals[size][0] += counts[0]
+                totals[size][1] += counts[-1]
                 continue
             beside = kept(REAL, size, name).exists()
             passed, lacks = lacking(size, name) if beside else alone(size, name)
             totals[size][0] += len(passed) - len(lacks)
             totals[size][1] += len(passed)
-            cell = f"{len(passed) - len(lacks)} of {len(passed)}"
-            row.append(cell if beside else f"{cell} (alone)")
+            cell = f"{len(passed) - len(lacks)} of {len(passed)}" if lacks else str(len(passed))
+            row.append(cell if beside else f"{cell}*")
         rows.append(row)
     rows.append(["all", *("{} of {}".format(*totals[size]) for size in sizes)])
     return "".join(f"| {' | '.join(row)} |\n" for row in rows)
