@@ -71,7 +71,7 @@ def clauses_of(fields: str) -> list[str]:
 
 
 def _named_once(fields: str) -> str:
-    """Return a description in which a later object refers to an earlier one with the same fields."""
+    """Return a description in which an object refers to an earlier one with the same fields."""
     first: dict[str, str] = {}
 
     def shown(found: re.Match[str]) -> str:
