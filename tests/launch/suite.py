@@ -181,7 +181,19 @@ def table(sizes: tuple[int, ...] = SIZES) -> str:
             row.append(cell if beside else f"{cell}*")
         rows.append(row)
     rows.append(["all", *("{} of {}".format(*totals[size]) for size in sizes)])
-    return "".join(f"| {' | '.join(row)} |\n" for row in rows)
+    columns = merged([*zip(*rows, strict=True)])
+    return "".join(f"| {' | '.join(row)} |\n" for row in zip(*columns, strict=True))
+
+
+def merged(columns: list[tuple[str, ...]]) -> list[tuple[str, ...]]:
+    """The columns, with one column for neighbouring sizes with equal cells."""
+    kept: list[tuple[str, ...]] = []
+    for column in columns:
+        if kept and kept[-1][1:] == column[1:]:
+            kept[-1] = (f"{kept[-1][0].removesuffix(' processors')}, {column[0]}", *column[1:])
+        else:
+            kept.append(column)
+    return kept
 
 
 def head(size: int) -> str:
@@ -198,8 +210,11 @@ def stated() -> dict[str, dict[str, str]]:
     ]
     if not rows:
         return {}
-    columns = range(1, len(rows[0]))
-    return {rows[0][place]: {row[0]: row[place] for row in rows[2:]} for place in columns}
+    return {
+        head(int(size)): {row[0]: row[place] for row in rows[2:]}
+        for place in range(1, len(rows[0]))
+        for size in re.findall(r"\d+", rows[0][place])
+    }
 
 
 def write() -> None:
