@@ -45,7 +45,7 @@ def sections() -> str:
     for command, clauses in results.items():
         own = _named_once("; ".join(clause for clause in clauses if clause not in shared))
         text = own if (same := first.setdefault(own, command)) == command else f"as of `{same}`"
-        more = "; [shared fields](#contract-shared)" if shared.keys() & {*clauses} else ""
+        more = ", and [shared fields](#contract-shared)" if shared.keys() & {*clauses} else ""
         rest = fields_of_result(command)[len("; ".join(clauses)) :]
         parts.append(_section(command, f"{text}{more}{rest}"))
     return "\n".join(parts).rstrip("\n")
