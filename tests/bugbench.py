@@ -210,7 +210,7 @@ def emulator(*, check: bool = False) -> Tool:
     """``mpinet exec`` of this environment."""
     options = ["--check", "--json"] if check else []
     words = [sys.executable, "-m", "mpinet", "exec", "--on"]
-    return Tool("mpinet", words, options, options=True)
+    return Tool("checked" if check else "mpinet", words, options, options=True)
 
 
 def library(name: str, python: str, patience: float) -> Tool:
@@ -260,16 +260,15 @@ def run(tool: Tool, program: Program, patience: float) -> Run:
 
 
 def judged(program: Program, ended: Run) -> Outcome:
-    """Classify a run by its findings, or else by the words of its messages."""
+    """Classify a run by its findings, or if it fails, by the words of its messages."""
     end, found = ended.end, list(findings(ended.output))
-    wanted = {program.rule, *program.also}
-    if found:
-        matching = [json.dumps(one) for one in found if one["rule"] in wanted]
-        told, text = bool(matching), "\n".join(matching)
-    else:
-        text = "" if end == "ended" else messages(f"{ended.output}\n{ended.errors}")
+    wanted = {program.rule, *program.also} - {""}
+    matching = [json.dumps(one) for one in found if one["rule"] in wanted]
+    told, text = bool(matching), "\n".join(matching)
+    if not told and end != "ended":
+        text = messages(ended.errors if found else f"{ended.output}\n{ended.errors}")
         words = text.replace(program.name, "")
-        told = any(re.search(RULES[rule], words) for rule in wanted if rule)
+        told = any(re.search(RULES[rule], words) for rule in wanted)
     named = named_lines(program, text)
     lines = sum(bool(mark & named) for mark in program.marks)
     if told and lines:
@@ -348,10 +347,15 @@ def score(outcomes: dict[str, dict[str, Any]]) -> Score:
     )
 
 
+def results() -> dict[str, Any]:
+    """The recorded version and outcomes of each tool."""
+    return json.loads(RESULTS.read_text()) if RESULTS.exists() else {}
+
+
 def version_of(tool: Tool) -> str:
     """The version of a tool, as it prints it."""
     words = [sys.executable, "-m", "mpinet", "--version"]
-    if tool.name != "mpinet":
+    if not tool.options:
         words = [tool.between[0], "-c", "from mpi4py import MPI; print(MPI.Get_library_version())"]
     text = subprocess.run(words, capture_output=True, text=True, check=True).stdout
     found = re.search(r"\d+(\.\w+)+", text)
@@ -380,7 +384,7 @@ def main() -> None:
     parser.add_argument("--save", default="", help="folder for what the runs print")
     parser.add_argument("--only", default="", help="programs whose names contain this text")
     given = parser.parse_args()
-    document = json.loads(RESULTS.read_text()) if RESULTS.exists() else {}
+    document = results()
     for text in given.tool:
         name, _, python = text.partition("=")
         tool = library(name, python, given.patience) if python else emulator(check=given.check)
