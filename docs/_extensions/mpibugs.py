@@ -30,12 +30,12 @@ TITLES = {
 HEAD = """\
 # Benchmark of MPI bugs
 
-Which mistakes of MPI programs do tools name? The benchmark has {pairs} pairs of small mpi4py programs.
-The wrong program of a pair breaks one rule of the MPI standard 4.1. The right program resembles the
-wrong program and is correct under every MPI library.
+Which mistakes of MPI programs do tools name? The benchmark has {pairs} pairs of small mpi4py
+programs. The wrong program of a pair breaks one rule of the MPI standard 4.1. The right program
+resembles the wrong program and is correct under every MPI library.
 
-The categories follow MPI-BugBench and the MPI Bugs Initiative, two benchmarks in C. All programs and
-expectations were written from the text of the standard, before `mpinet exec` had a checker.
+The categories follow MPI-BugBench and the MPI Bugs Initiative, two benchmarks in C. All programs
+and expectations were written from the text of the standard, before `mpinet exec` had a checker.
 
 ## Scores
 
@@ -50,9 +50,9 @@ expectations were written from the text of the standard, before `mpinet exec` ha
 * Silent: the wrong program ends well.
 * Precision: wrong programs among all programs that fail or get a finding.
 
-Real libraries run the programs by `mpirun -n N python -m mpi4py`, so an exception ends all processes.
-A run hangs if the run has no end after 10 seconds. The two programs with a message race run by
-`mpinet exec --arrivals all`.
+Real libraries run the programs by `mpirun -n N python -m mpi4py`, so an exception ends all
+processes. A run hangs if the run has no end after 10 seconds. The two programs with a message race
+run by `mpinet exec --arrivals all`.
 
 ## By rule
 
@@ -68,8 +68,8 @@ Named mistakes per rule. `mpinet exec --check` is expected to report a finding o
 
 Files `NAME_wrong.py` and `NAME_right.py` in the folder `tests/mpi/bugbench`. The docstring of each
 program states the facts of this table and a reason. The comments `# first` and `# second` mark the
-lines of the mistake. Some lines have alternatives: a tool may name the change of a pending buffer, or
-the call that completes the operation.
+lines of the mistake. Some lines have alternatives: a tool may name the change of a pending buffer,
+or the call that completes the operation.
 
 {programs}
 

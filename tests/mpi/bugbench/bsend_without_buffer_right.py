@@ -15,7 +15,8 @@ comm = MPI.COMM_WORLD
 rank = comm.rank
 values = np.full(100, float(rank))
 if rank == 0:
-    MPI.Attach_buffer(bytearray(values.nbytes + MPI.BSEND_OVERHEAD))
+    space = MPI.DOUBLE.Pack_size(100, comm) + MPI.BSEND_OVERHEAD
+    MPI.Attach_buffer(bytearray(space))
     comm.Bsend(values, dest=1)
     MPI.Detach_buffer()
 else:

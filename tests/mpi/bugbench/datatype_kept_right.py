@@ -4,7 +4,7 @@ A datatype may be freed as soon as the blocking call has returned.
 
 category: resource leak
 finding: none
-section: 5.1.9
+section: 11.2.2
 processors: 2
 """
 

@@ -4,7 +4,7 @@ Finalization does not free datatypes that a program created.
 
 category: resource leak
 finding: handles, warning
-section: 5.1.9
+section: 11.2.2
 processors: 2
 """
 

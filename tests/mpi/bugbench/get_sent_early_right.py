@@ -21,7 +21,7 @@ if rank == 0:
 window.Fence()
 if rank == 0:
     comm.Send(values, dest=2)
-if rank == 2:
+elif rank == 2:
     comm.Recv(values, source=0)
-    print(values)
+print(values)
 window.Free()

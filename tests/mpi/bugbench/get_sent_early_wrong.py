@@ -20,8 +20,8 @@ window.Fence()
 if rank == 0:
     window.Get(values, 1)  # first
     comm.Send(values, dest=2)  # second
-window.Fence()
-if rank == 2:
+elif rank == 2:
     comm.Recv(values, source=0)
-    print(values)
+window.Fence()
+print(values)
 window.Free()

@@ -4,7 +4,7 @@ The communicator does not need the group any longer.
 
 category: resource leak
 finding: none
-section: 7.3.3
+section: 11.2.2
 processors: 3
 """
 

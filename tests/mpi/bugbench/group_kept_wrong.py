@@ -4,7 +4,7 @@ Finalization does not free groups that a program created.
 
 category: resource leak
 finding: handles, warning
-section: 7.3.3
+section: 11.2.2
 processors: 3
 """
 

@@ -12,7 +12,7 @@ from mpi4py import MPI
 
 comm = MPI.COMM_WORLD
 rank = comm.rank
-error = total = 1.0 / (rank + 1)
+error = 1.0 / (rank + 1)
 total = comm.allreduce(error)
 while total > 0.1:
     error *= 0.5

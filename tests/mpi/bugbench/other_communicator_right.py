@@ -14,9 +14,10 @@ comm = MPI.COMM_WORLD
 rank = comm.rank
 private = comm.Dup()
 if rank == 0:
-    private.send("stop", dest=1)
+    request = private.isend("stop", dest=1)
 comm.Barrier()
-if rank == 1:
-    print("still running" if comm.iprobe(source=0) else "no public message")
-    print(private.recv(source=0))
+if rank == 0:
+    request.wait()
+else:
+    print("public" if comm.iprobe(source=0) else "private", private.recv(source=0))
 private.Free()

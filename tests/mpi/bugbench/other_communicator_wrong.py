@@ -14,8 +14,10 @@ comm = MPI.COMM_WORLD
 rank = comm.rank
 private = comm.Dup()
 if rank == 0:
-    private.send("stop", dest=1)  # first
+    request = private.isend("stop", dest=1)  # first
 comm.Barrier()
-if rank == 1:
+if rank == 0:
+    request.wait()
+else:
     print("stopped" if comm.iprobe(source=0) else "still running")
 private.Free()

@@ -13,9 +13,9 @@ from mpi4py import MPI
 
 comm = MPI.COMM_WORLD
 rank = comm.rank
-window = MPI.Win.Allocate(32, 8, comm=comm)
+window, values = MPI.Win.Allocate(32, 8, comm=comm), np.ones(3)
 window.Fence()
 if rank == 0:
-    window.Put(np.ones(3), 1, 1)
+    window.Put(values, 1, 1)
 window.Fence()
 window.Free()

@@ -15,12 +15,8 @@ comm = MPI.COMM_WORLD
 rank = comm.rank
 rows, columns = comm.Split(rank // 2, rank), comm.Split(rank % 2, rank)
 values = np.full(3, float(rank))
-if rank in (0, 3):
-    rows.Bcast(values, root=0)
-    columns.Bcast(values, root=0)
-else:
-    rows.Bcast(values, root=0)
-    columns.Bcast(values, root=0)
+rows.Bcast(values, root=0)
+columns.Bcast(values, root=0)
 print(values)
 rows.Free()
 columns.Free()

@@ -4,7 +4,7 @@ Each process frees the communicator that it got.
 
 category: resource leak
 finding: none
-section: 7.4.3
+section: 11.2.2
 processors: 4
 """
 

@@ -4,7 +4,7 @@ Finalization does not free communicators that a program created.
 
 category: resource leak
 finding: handles, warning
-section: 7.4.3
+section: 11.2.2
 processors: 4
 """
 

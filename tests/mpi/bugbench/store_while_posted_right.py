@@ -13,7 +13,7 @@ from mpi4py import MPI
 
 comm = MPI.COMM_WORLD
 rank = comm.rank
-window = MPI.Win.Allocate(8, 8, comm=comm)
+window, one = MPI.Win.Allocate(8, 8, comm=comm), np.ones(1)
 memory = np.frombuffer(window.tomemory())
 everyone = comm.Get_group()
 other = everyone.Incl([1 - rank])
@@ -24,7 +24,7 @@ if rank == 0:
     print(memory[0])
 else:
     window.Start(other)
-    window.Accumulate(np.ones(1), 0, op=MPI.SUM)
+    window.Accumulate(one, 0, op=MPI.SUM)
     window.Complete()
 other.Free()
 everyone.Free()
