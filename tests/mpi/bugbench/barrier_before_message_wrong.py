@@ -1,4 +1,4 @@
-"""A process completes a barrier before it sends what the other one needs to come.
+"""A process completes a barrier before it sends the message that the other process awaits.
 
 The barrier waits for the other process, which waits for the message.
 

@@ -1,4 +1,4 @@
-"""A field of complex numbers is received as such and viewed as pairs of floats.
+"""A field of complex numbers is received as complex numbers and viewed as pairs of floats.
 
 Both calls name four C_FLOAT_COMPLEX; the view as floats is local.
 

@@ -1,4 +1,4 @@
-"""The root sends what the other process needs first, and then scatters.
+"""The root sends the message that the other process needs first, and then scatters.
 
 The order of message and scatter is the same on both processes.
 

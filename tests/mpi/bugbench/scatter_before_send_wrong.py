@@ -1,4 +1,4 @@
-"""The root scatters before it sends what the other process needs first.
+"""The root scatters before it sends the message that the other process needs first.
 
 If scatter synchronizes, each process waits for the other.
 
