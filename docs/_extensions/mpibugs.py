@@ -52,8 +52,8 @@ and expectations were written from the text of the standard, before `mpinet exec
 
 Real libraries run the programs by `mpirun -n N python -m mpi4py`, so an exception ends all
 processes. A run hangs if the run has no end after 10 seconds. The two programs with a message race
-run by `mpinet exec --arrivals all`; under real libraries their outcomes vary. Each right program ran
-three times under each real library.
+run by `mpinet exec --arrivals all`; under real libraries their outcomes vary. Each right program
+ran three times under each real library.
 
 ## By rule
 
