@@ -267,8 +267,9 @@ def judged(program: Program, ended: Run) -> Outcome:
     """Classify a run by its findings, or if it fails, by the words of its messages."""
     end, found = ended.end, list(findings(ended.output))
     wanted = {program.rule, *program.also} - {""}
-    matching = [json.dumps(one) for one in found if one["rule"] in wanted]
-    told, text = bool(matching), "\n".join(matching)
+    matching = [one for one in found if one["rule"] in wanted]
+    fitting = [one for one in matching if one.get("severity") in (None, program.severity)]
+    told, text = bool(fitting), "\n".join(map(json.dumps, fitting))
     if not told and end != "ended":
         text = messages(ended.errors if found else f"{ended.output}\n{ended.errors}")
         words = text.replace(program.name, "")
