@@ -357,6 +357,13 @@ def results() -> dict[str, Any]:
     return json.loads(RESULTS.read_text()) if RESULTS.exists() else {}
 
 
+def scores(outcomes: dict[str, Any]) -> dict[str, float]:
+    """The score of a tool as the file states it."""
+    one = score(outcomes)
+    rates = {"recall": one.recall, "helpfulness": one.helpfulness, "precision": one.precision}
+    return {name: round(rate, 4) for name, rate in rates.items()} | vars(one)
+
+
 def version_of(tool: Tool) -> str:
     """The version of a tool, as it prints it."""
     words = [sys.executable, "-m", "mpinet", "--version"]
@@ -393,15 +400,18 @@ def main() -> None:
     for text in given.tool:
         name, _, python = text.partition("=")
         tool = library(name, python, given.patience) if python else emulator(check=given.check)
-        entry = document.setdefault(name, {"version": "", "outcomes": {}})
+        entry = document.setdefault(tool.name, {"version": "", "scores": {}, "outcomes": {}})
         entry["version"] = version_of(tool)
         for program in programs():
             if given.only in program.name:
                 one = worst(tool, program, given)
                 entry["outcomes"][program.name] = vars(one)
                 print(
-                    f"{name:8} {program.name:34} {one.outcome:7} {one.lines} {one.end}", flush=True
+                    f"{tool.name:8} {program.name:34} {one.outcome:7} {one.lines} {one.end}",
+                    flush=True,
                 )
+        if entry["outcomes"].keys() == {program.name for program in programs()}:
+            entry["scores"] = scores(entry["outcomes"])
         RESULTS.write_text(text_of(document))
 
 
@@ -411,8 +421,10 @@ def text_of(document: dict[str, Any]) -> str:
     for name in sorted(document):
         outcomes = document[name]["outcomes"]
         rows = (f"   {json.dumps(key)}: {json.dumps(outcomes[key])}" for key in sorted(outcomes))
-        version = json.dumps(document[name]["version"])
-        head = f' {json.dumps(name)}: {{\n  "version": {version},\n  "outcomes": {{\n'
+        facts = [
+            f'  "{key}": {json.dumps(document[name][key])},\n' for key in ("version", "scores")
+        ]
+        head = f' {json.dumps(name)}: {{\n{"".join(facts)}  "outcomes": {{\n'
         tools.append(head + ",\n".join(rows) + "\n  }\n }")
     return "{\n" + ",\n".join(tools) + "\n}\n"
 

@@ -76,8 +76,11 @@ or the call that completes the operation.
 
 ## Repeat the measurement
 
+{{download}}`mpi-bugs.json` has the scores of each tool and the outcomes of all programs. These
+commands write the file and this page:
+
 ```text
-$ python tests/bugbench.py --tool mpinet
+$ python tests/bugbench.py --tool mpinet --patience 60
 $ python tests/bugbench.py --tool openmpi=.venv/bin/python --tool mpich=.venv-mpich/bin/python
 $ python docs/_extensions/mpibugs.py
 ```

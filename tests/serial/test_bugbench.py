@@ -120,6 +120,7 @@ def test_every_tool_ran_every_program_and_right_programs_run_well_under_real_lib
     for name, entry in RESULTS.items():
         assert entry["outcomes"].keys() == {program.name for program in PROGRAMS}, name
         assert re.fullmatch(r"\d+(\.\w+)+", entry["version"])
+        assert entry["scores"] == bugbench.scores(entry["outcomes"])
     for name in ("mpich", "openmpi"):
         outcomes = [RESULTS[name]["outcomes"][program.name] for program in RIGHT]
         assert {one["outcome"] for one in outcomes} == {SILENT}
