@@ -102,6 +102,15 @@ def test_every_right_program_runs_well(program: Program, name: str) -> None:
 
 
 @pytest.mark.long
+@pytest.mark.parametrize("program", RIGHT, ids=named)
+def test_a_right_program_needs_no_buffer_space(program: Program) -> None:
+    tool = bugbench.emulator()
+    tool.between += ["--sends", "synchronous"]
+    ended = bugbench.run(tool, program, 60)
+    assert bugbench.judged(program, ended) == Outcome(SILENT, 0, "ended"), ended
+
+
+@pytest.mark.long
 @pytest.mark.parametrize("name", EMULATED)
 @pytest.mark.parametrize("program", WRONG, ids=named)
 def test_a_wrong_program_has_the_outcome_of_the_page(program: Program, name: str) -> None:
