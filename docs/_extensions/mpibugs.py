@@ -30,9 +30,9 @@ TITLES = {
 HEAD = """\
 # Benchmark of MPI bugs
 
-Which mistakes of MPI programs do tools name? The benchmark has {pairs} pairs of small mpi4py
-programs. The wrong program of a pair breaks one rule of the MPI standard 4.1. The right program
-resembles the wrong program and is correct under every MPI library.
+The benchmark measures which mistakes of MPI programs a tool names. The benchmark has {pairs} pairs
+of small mpi4py programs. The wrong program of a pair breaks one rule of the MPI standard 4.1. The
+right program resembles the wrong program and is correct under every MPI library.
 
 The categories follow MPI-BugBench and the MPI Bugs Initiative, two benchmarks in C. All programs
 and expectations were written from the text of the standard, before `mpinet exec` had a checker.
