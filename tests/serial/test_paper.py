@@ -25,7 +25,9 @@ def rows(text: str) -> list[tuple[str, str]]:
     for block in re.split(r"(?m)^\+[-=:+]+\+\n", text):
         lines = [line.strip("|\n").split("|") for line in block.splitlines() if line[:1] == "|"]
         if lines:
-            found.append(tuple(" ".join(" ".join(cells).split()) for cells in zip(*lines, strict=True)))
+            found.append(
+                tuple(" ".join(" ".join(cells).split()) for cells in zip(*lines, strict=True))
+            )
     return found
 
 

@@ -130,7 +130,7 @@ def documents(capsys: pytest.CaptureFixture[str]) -> list[dict]:
     """The documents of some commands."""
     found = []
     for line in LINES:
-        with pytest.raises(SystemExit, match="^0$"):
+        with pytest.raises(SystemExit, match=r"^0$"):
             main([*line.split(), "--json"])
         found.append(json.loads(capsys.readouterr().out))
     return found
