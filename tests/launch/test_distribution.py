@@ -126,6 +126,9 @@ sys.exit("there is a network")
 """
 """Fails if a packet can leave this host: the address belongs to documentation (RFC 5737)."""
 
+DOWNLOADING = 3600
+"""Seconds that the download of 150 packages may take on a busy machine."""
+
 SOME = ["tests/serial/test_metadata.py", "tests/serial/test_draws.py", "tests/serial/programs"]
 
 
@@ -147,7 +150,7 @@ def test_an_unpacked_sdist_builds_and_tests_itself_without_a_network(tools, tmp_
     )
     assert refused.returncode == 2 and "has no packages; first run" in refused.stderr
     wheels = tmp_path / "wheels"
-    run(script, "download", wheels)
+    subprocess.run([script, "download", wheels], check=True, timeout=DOWNLOADING)
     alone = isolated()
     if alone[0] == "unshare":
         run(*alone, sys.executable, "-c", OFFLINE)
