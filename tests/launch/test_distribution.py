@@ -129,7 +129,10 @@ sys.exit("there is a network")
 DOWNLOADING = 3600
 """Seconds that the download of 150 packages may take on a busy machine."""
 
-SOME = ["tests/serial/test_metadata.py", "tests/serial/test_draws.py", "tests/serial/programs"]
+SOME = [
+    f"tests/serial/{name}.py"
+    for name in ("test_metadata", "test_draws", "test_recipes", "test_units", "networks/test_graph")
+]
 
 
 def isolated() -> list[str]:
