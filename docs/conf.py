@@ -26,7 +26,7 @@ extensions = [
     "ledgershown",
     "gallery",
 ]
-exclude_patterns = ["_build", "_extensions", "changes"]
+exclude_patterns = ["_build", "_extensions", "changes", "paper"]
 nb_execution_mode = "cache"  # run only changed notebooks
 nb_execution_in_temp = True
 nb_execution_timeout = 600
