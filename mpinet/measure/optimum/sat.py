@@ -7,6 +7,7 @@ import subprocess
 import sys
 from dataclasses import dataclass
 
+from mpinet.base.deadline import deadline
 from mpinet.base.ownership import own_python
 from mpinet.base.version import PACKAGE
 from mpinet.measure.libraries import library
@@ -52,7 +53,7 @@ def solved(formula: ClauseBook, limit: float) -> SolverAnswer:
             input=asked,
             capture_output=True,
             text=True,
-            timeout=max(limit, 0.1),
+            timeout=max(deadline().share(limit), 0.1),
             env=environment,
         )
     except subprocess.TimeoutExpired:
