@@ -310,10 +310,7 @@ class Pareto(NetworkJob):
         """Return a remark if the search has found no schedule."""
         if any(row["algorithm"] == SEARCH for row in result):
             return []
-        return [
-            f"No schedule within {self._options.limit:g} s per search: give a larger --limit or "
-            "--time-limit."
-        ]
+        return ["No schedule in the given time: give a larger --limit or --time-limit."]
 
     def show(self, result: list[Row]) -> str:
         """Format one line per schedule, with the reason of its bound."""

@@ -42,6 +42,8 @@ def solved(formula: ClauseBook, limit: float) -> SolverAnswer:
         The solver is not installed.
     """
     library("pysat.solvers", extra="optimum")
+    if not deadline().left:
+        return SolverAnswer()
     asked = "\n".join(" ".join(map(str, clause)) for clause in formula.clauses)
     paths = [str(PACKAGE.parent), os.environ.get("PYTHONPATH", "")]
     environment = os.environ | {"PYTHONPATH": os.pathsep.join(filter(None, paths))}
