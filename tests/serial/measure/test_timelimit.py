@@ -64,7 +64,7 @@ def test_a_solver_is_ended_after_half_of_the_time(solver, clock, monkeypatch) ->
         with ending(seconds, 90):
             if solver is sat:
                 answer = sat.solved(ClauseBook(), 60)
-                    assert answer.true is answer.proof is None
+                assert answer.true is answer.proof is None
             else:
                 assert simplex.solution({}, 60 - simplex.GRACE) is None
         assert given.pop() == pytest.approx(expected)
