@@ -21,8 +21,6 @@ class DoctorOptions(Options):
     --------
     ``mpinet doctor``
 
-    ``mpinet doctor --compile``
-
     ``mpinet doctor --report``
     """
 
