@@ -8,6 +8,7 @@ from mpi.machine.ranks import shared_folder
 
 from mpinet.cli import kept
 from mpinet.cli.session import CommandSession
+from mpinet.experiments.journal import Journal
 from mpinet.machine.transport import world
 
 COMMANDS = [
@@ -16,6 +17,7 @@ COMMANDS = [
     "flood lens:3,4,3 --root 2",
     "flood path:3",  # fewer processors than ranks, or as many
     "load ring:8 --rate 0.1..0.3/3 --steps 60",
+    "find --processors 16 --degree 3 --search --moves 200",
 ]
 
 
@@ -91,3 +93,38 @@ def test_the_seconds_count_from_the_start_of_the_session(monkeypatch, capfd):
         session._began -= 10
         assert session.run() == 0
     assert 0 < left[0] <= 20
+
+
+def test_a_search_for_networks_goes_on_from_its_finished_chains(monkeypatch, capfd):
+    command, ranks = COMMANDS[-1], world()
+    written, act = [], []
+    write = Journal.write
+
+    class Waiting(AtOnce):
+        def start(self):
+            act.append(self._act)
+
+    def noted(journal, key, found):
+        write(journal, key, found)
+        written.append(key)
+        for end in act:  # of rank 0 alone
+            end()
+
+    def pieces() -> int:
+        """All pieces of work of all ranks since the last call."""
+        done = int(ranks.sum(np.array([len(written)]))[0])
+        written.clear()
+        return done
+
+    monkeypatch.setattr(Journal, "write", noted)
+    with shared_folder() as folder:
+        whole = run(capfd, f"{command} --journal {folder / 'whole'}")
+        total = pieces()
+        place = folder / "kept"
+        with monkeypatch.context() as patched:
+            patched.setattr(kept, "Timer", Waiting)
+            assert run(capfd, f"{command} --checkpoint {place} --time-limit 5")[0] == 75
+        before = pieces()
+        act.clear()
+        assert run(capfd, f"resume {place} --time-limit 1000") == whole
+        assert 0 < before < total and pieces() == total - before
