@@ -18,6 +18,7 @@ from threading import enumerate as enumerate_threads
 from threading import main_thread
 from typing import TYPE_CHECKING, Any
 
+from mpinet.base.deadline import ending
 from mpinet.base.files import write_text
 from mpinet.base.launched import guarded, launched_rank, launched_ranks
 from mpinet.base.memory import allowing, out_of_memory
@@ -148,8 +149,7 @@ class CommandSession:
             line, options = self._line, self._options
             if line.out is not None:
                 require_file(line.out, ENDINGS, "a result's file")
-            if line.every is not None and line.checkpoint is None:
-                raise UsageError("--every does not apply without --checkpoint.")
+            self._require_checkpoint()
             job: Job = module_of(options.command).prepare(options)
         except (FileError, RuleError) as error:  # caused by a file of this host
             return Failed(error)
@@ -158,6 +158,15 @@ class CommandSession:
         except Exception as error:
             return Failed(error)
         return job
+
+    def _require_checkpoint(self) -> None:
+        """Raise `UsageError` for options of a checkpoint without a folder for it."""
+        line, said = self._line, signature_of(function_of(self._options.command))
+        saves = any(one.name == "checkpoint" and not one.typed.hidden for one in said.alone)
+        for name in ("every", "time_limit"):
+            if saves and line.checkpoint is None and getattr(line, name) is not None:
+                typed = name.replace("_", "-")
+                raise UsageError(f"--{typed} does not apply without --checkpoint.")
 
     def _parse(self) -> Options:
         """Parse the typed words."""
@@ -194,6 +203,7 @@ class CommandSession:
             with (
                 self._progress(job) as progress,
                 waiting_by(progress.waiting, progress.tell_wait),
+                ending(self._line.time_limit, self._began),
                 kept.by(transport),
             ):
                 job.say, progress.command = progress.say, self._options.command

@@ -211,7 +211,16 @@ class Views:
 
 
 @dataclass(frozen=True, kw_only=True, init=False, repr=False, eq=False)
-class Saved:
+class TimeLimited:
+    """Time limit: seconds until a run ends with its checkpoint, or a search with its best bound."""
+
+    time_limit: Annotated[float | None, Typed(metavar="SECONDS", read=numerals.time_limit)] = None
+    """Seconds from the start of mpinet to the end of the command. A run then writes its checkpoint
+    and ends with status 75. A search ends with its best bounds and status 0."""
+
+
+@dataclass(frozen=True, kw_only=True, init=False, repr=False, eq=False)
+class Saved(TimeLimited):
     """Checkpoints: folder for the state of a run."""
 
     checkpoint: Annotated[Path | None, Typed(metavar="FOLDER", read=folder)] = None
@@ -259,8 +268,8 @@ class Shown(Watched):
 
 
 @dataclass(frozen=True, kw_only=True, init=False, repr=False, eq=False)
-class Resumed(Watched):
-    """Common options: output of a resumed run."""
+class Resumed(Watched, TimeLimited):
+    """Common options: output and time limit of a resumed run."""
 
     json: bool | None = None
     """Print one JSON document."""

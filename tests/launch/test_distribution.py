@@ -176,3 +176,43 @@ def test_an_unpacked_sdist_builds_and_tests_itself_without_a_network(tools, tmp_
     wheel.write_bytes(wheel.read_bytes() + b"x")
     done = subprocess.run([script, "build", wheels], capture_output=True, text=True)
     assert done.returncode == 1 and "DO NOT MATCH THE HASHES" in done.stderr
+
+
+ELSEWHERE = {"TZ": "Asia/Tokyo", "LC_ALL": "C", "PYTHONHASHSEED": "5"}
+"""Settings of the second build, which change nothing."""
+
+OPTIONS = {
+    "plain": [],
+    # The rules of one family: all of them take a quarter of an hour.
+    "wheels": ["--only", "^family:star$", "--processes", "1"],
+}
+
+
+def built(folder: Path, what: str, **settings: str) -> dict[str, bytes]:
+    """The packages that a copy of the checkout makes, by name."""
+    copy = checkout(folder)
+    (copy / ".venv").symlink_to(CHECKOUT / ".venv")
+    settings |= {"SOURCE_DATE_EPOCH": "1700000000", "PYTHONPATH": str(copy)}
+    run("bash", "-c", f'umask {settings.pop("UMASK", "022")}; exec "$0" "$@"',
+        copy / "launch/release/make", what, *OPTIONS[what], **settings)  # fmt: skip
+    return {path.name: path.read_bytes() for path in (copy / "dist").iterdir()}
+
+
+@pytest.mark.parametrize(("what", "count"), [("plain", 2), ("wheels", 4)])
+def test_two_builds_of_a_commit_are_the_same_byte_by_byte(what, count, tmp_path):
+    """In folders, times of files, and an environment that differ."""
+    (tmp_path / "one").mkdir()
+    first = built(tmp_path / "one", what)
+    second = built(tmp_path / "another place", what, UMASK="077", **ELSEWHERE)
+    assert len(first) == count and first.keys() == second.keys()
+    assert [name for name in first if first[name] != second[name]] == []
+
+
+def test_another_commit_time_makes_other_packages(tmp_path):
+    """The comparison above can fail: the time of the commit is in the packages."""
+    folder = checkout(tmp_path)
+    packages = []
+    for epoch in ("1700000000", "1600000000"):
+        run(folder / "launch/release/make", "plain", SOURCE_DATE_EPOCH=epoch)
+        packages.append({path.name: path.read_bytes() for path in (folder / "dist").iterdir()})
+    assert all(packages[0][name] != packages[1][name] for name in packages[0])

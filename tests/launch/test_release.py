@@ -140,6 +140,34 @@ def test_the_oldest_packages_give_the_same_results(tmp_path):
     assert done.returncode == 0, done.stdout
 
 
+@pytest.fixture(scope="module")
+def site(tmp_path_factory) -> Path:
+    """A checkout whose environment each of a site's MPI libraries gets in turn."""
+    return checkout(tmp_path_factory.mktemp("site") / "checkout")
+
+
+@pytest.mark.long
+@pytest.mark.parametrize(("library", "maker"), [("openmpi", "Open MPI"), ("mpich", "MPICH")])
+def test_a_sites_mpi_gets_an_mpi4py_that_is_compiled_for_it(site, library, maker, tmp_path):
+    """Debian's libraries are those of a site; for another one in the PATH, it is compiled again."""
+    for program in ("mpirun", "mpicc"):
+        found = shutil.which(f"{program}.{library}")
+        if found is None:
+            pytest.skip("apt-get install openmpi-bin libopenmpi-dev mpich libmpich-dev")
+        (tmp_path / program).write_text(f'#!/bin/sh\nexec {found} "$@"\n')
+        (tmp_path / program).chmod(0o755)
+    module = f"PATH={tmp_path}:$PATH CFLAGS=-O0"  # quick to compile
+    made = shell(f"{module} launch/setup --mpi system --lean", site)
+    assert made.returncode == 0 and ".venv is ready" in made.stderr, made.stderr
+    again = shell(f"{module} launch/setup --mpi system --lean", site)
+    assert (again.returncode, again.stderr) == (0, "")
+    told = shell(f"{module} .venv/bin/mpinet doctor", site)
+    assert told.returncode == 0, told.stdout
+    assert re.search(rf"^ok +MPI library +{maker}", told.stdout, re.MULTILINE)
+    assert f"ok    they belong together  yes, both {maker}\n" in told.stdout
+    assert re.search("^ok +two ranks ", told.stdout, re.MULTILINE)
+
+
 @pytest.mark.parametrize(
     "arguments, sentence",
     [

@@ -14,7 +14,7 @@ from mpinet.cli import main
 CHECKOUT = Path(__file__).resolve().parents[2]
 SETTINGS = tomllib.loads((CHECKOUT / "pyproject.toml").read_text())
 FORMS = sorted((CHECKOUT / ".github/ISSUE_TEMPLATE").glob("*.yml"))
-WORKFLOWS = sorted((CHECKOUT / ".github/workflows").glob("*.yml"))
+WORKFLOWS = {path.stem: path for path in (CHECKOUT / ".github/workflows").glob("*.yml")}
 POLICIES = (CHECKOUT / "docs/contract.md").read_text().partition("\n## 10. ")[2]
 
 FIELDS = {
@@ -79,7 +79,7 @@ def stated() -> list[str]:
 
 
 def test_the_workflow_runs_what_ci_runs_with_each_stated_version_of_python() -> None:
-    (workflow,) = map(read, WORKFLOWS)
+    workflow = read(WORKFLOWS["tests"])
     assert {"push", "pull_request"} <= workflow[True].keys()
     assert workflow["permissions"] == {"contents": "read"}
     (job,) = workflow["jobs"].values()
@@ -90,6 +90,44 @@ def test_the_workflow_runs_what_ci_runs_with_each_stated_version_of_python() -> 
     commands = [step["run"] for step in job["steps"] if "run" in step]
     assert ".ci/run ${{ matrix.arguments }}" in commands
     assert (CHECKOUT / ".ci/run").stat().st_mode & 0o111
+
+
+def test_a_release_is_built_twice_compared_and_attested() -> None:
+    workflow = read(WORKFLOWS["release"])
+    assert workflow[True]["push"] == {"tags": ["v*"]}
+    assert workflow["permissions"] == {"contents": "read"}
+    build, attest = workflow["jobs"]["build"], workflow["jobs"]["attest"]
+    assert build["strategy"]["matrix"]["number"] == [1, 2] and "permissions" not in build
+    (makes,) = (step for step in build["steps"] if "launch/release/make" in step.get("run", ""))
+    address = "$GITHUB_SERVER_URL/$GITHUB_REPOSITORY"  # no address is written down
+    assert makes["run"] == f'launch/release/make wheels --url "{address}"'
+    others = makes["env"]["MPINET_PYTHONS"].replace("python", "").split()
+    assert ["3.11", *others] == stated()
+    (versions,) = (
+        step["with"] for step in build["steps"] if "python-version" in step.get("with", {})
+    )
+    assert {*versions["python-version"].split()} == {*stated()}
+    # Only the job that runs no code of the project can sign.
+    assert attest["permissions"] == {"id-token": "write", "attestations": "write"}
+    assert attest["needs"] == "build"
+    assert [step["run"] for step in attest["steps"] if "run" in step] == [
+        "diff --recursive --brief build-1 build-2"
+    ]
+    (signed,) = (
+        step for step in attest["steps"] if "attest-build-provenance" in step.get("uses", "")
+    )
+    assert signed["with"] == {"subject-path": "build-1/*"}
+
+
+@pytest.mark.parametrize("name", WORKFLOWS)
+def test_a_workflow_names_versions_of_its_actions_and_commands_that_exist(name: str) -> None:
+    for job in read(WORKFLOWS[name])["jobs"].values():
+        for step in job["steps"]:
+            assert "run" in step or re.fullmatch(r"actions/[\w-]+@v\d+", step["uses"])
+            program = step.get("run", "").split(" ")[0]
+            assert program.partition("/")[0] not in (".ci", "launch") or (
+                (CHECKOUT / program).stat().st_mode & 0o111
+            )
 
 
 def test_the_policies_use_the_kinds_of_the_changelog() -> None:
