@@ -131,18 +131,18 @@ def judge(
     verdict, at, reason = _verdict(claim, points, findings, measured)
     shown = findings[at] if at is not None else Finding()
     witness = replay = fair = None
-    found = RefutationExtent()
-    if verdict in FAILS:
-        witness = {"point": _arguments(points[at or 0]), "where": shown.where}
-        replay = replay_command(claim, points[at or 0], source)
-        try:
-            wrong = [not findings[i].holds for i in measured]
-            found = extent(claim, [points[i] for i in measured], wrong)
-        except Exception as error:  # the claim's predicate may be user code
-            verdict, reason, witness, replay = ERROR, told(error), None, None
-        if found.nondegenerate is not None:
-            i = measured[found.nondegenerate]
-            fair = _fair(claim, points[i], findings[i], source)
+    found, tested, among = RefutationExtent(), "", [points[i] for i in measured]
+    try:
+        tested = _tested(claim, among, of)
+        if verdict in FAILS:
+            witness = {"point": _arguments(points[at or 0]), "where": shown.where}
+            replay = replay_command(claim, points[at or 0], source)
+            found = extent(claim, among, [not findings[i].holds for i in measured])
+    except Exception as error:  # the claim's predicates may be user code
+        verdict, reason, witness, replay = ERROR, told(error), None, None
+    if found.nondegenerate is not None:
+        i = measured[found.nondegenerate]
+        fair = _fair(claim, points[i], findings[i], source)
     return Verdict(
         id=claim.id,
         paper=claim.paper,
@@ -173,7 +173,7 @@ def judge(
         common=found.common,
         degenerate=found.degenerate,
         nondegenerate=fair,
-        tested=_tested(claim, [points[i] for i in measured], of),
+        tested=tested,
         values=[_value(points[i], findings[i]) for i in measured] if claim.kept else None,
     )
 
@@ -254,5 +254,7 @@ def _tested(claim: Claim, points: Sequence[Point], of: int) -> str:
         return ""
     whole = len(points) == of
     count = f"{len(points)}{'' if whole else f' of {of}'} point{'s' * (of != 1)}"
+    odd = sum(bool(claim.degenerate(**point)) for point in points) if claim.degenerate else 0
+    count += f", {odd} degenerate" if odd else ""
     text = claim.grid.text if whole else extremes_text(points)
     return f"{text} ({count})" if text else count

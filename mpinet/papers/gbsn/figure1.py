@@ -6,15 +6,12 @@ from typing import Any
 
 from mpinet import measure
 from mpinet.claims import Measured, claim, once, section
-from mpinet.papers.gbsn.grids import literal, name
+from mpinet.papers.gbsn.grids import CAPTION, TEXT, literal
 from mpinet.papers.gbsn.measured import in_blocks, links, network, reached, shift_links
 from mpinet.papers.measured import informed
 
 CIRCLES, COMPLETE = "bsn:1,2,4", "bsn:2,2,4"
 """Names of Fig. 1(a): BSN(1,2) in its caption, BSN(2,2) in the text."""
-
-CAPTION, TEXT = name(1, (4, 4, 4, 2), (1,) * 4), name(2, (4, 4, 4, 3), (1,) * 4)
-"""Names of Fig. 1(b): GBSN(1|4,4,4,2) in its caption, GBSN(2|4,4,4,3) in the text."""
 
 
 @claim(
@@ -72,6 +69,14 @@ SAME_GRAPHS = (
         "GBSN(2|4,4,4,3) (text)",
         claimed=True,
         measured=lambda: one_graph(CAPTION, TEXT),
+        cause="figure-names",
+    ),
+    claim(
+        "GBSN-F1-three-blocks",
+        place="II (end)",
+        statement="GBSN(2|4,4,4,3) in Fig. 1(b) has three blocks",
+        claimed=3,
+        measured=lambda: len(in_blocks(TEXT)),
         cause="figure-names",
     ),
 )

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from itertools import permutations
-
 import numpy as np
 
 from mpinet import measure
@@ -13,7 +11,7 @@ from mpinet.claims.remembered import remembered
 from mpinet.machine import Machine
 from mpinet.networks.shortest import neighbor_table
 from mpinet.papers.gbsn import slowdown
-from mpinet.papers.gbsn.embedding import HOSTS
+from mpinet.papers.gbsn.embedding import HOSTS, mappings
 from mpinet.papers.gbsn.grids import FIGURE_1B, blocks, few, guest_of, hosts, vectors
 from mpinet.papers.gbsn.measured import first_ports, links, network, partial_ports
 from mpinet.papers.measured import diameter, distances
@@ -118,12 +116,6 @@ def stretch(topology: str, guest: str) -> Measured:
     return Measured(int(far.max()), {"link": ends[int(far.argmax())].tolist(), "of": guest})
 
 
-@remembered(most=1)
-def mappings() -> Ints:
-    """Return all bijections of eight nodes to eight nodes, the identity first."""
-    return np.array(list(permutations(range(8))))
-
-
 @claim_iv(
     "GBSN-S4-three-steps-mapped",
     statement=THREE + "some mapping of the BSN(a,b) of the same size takes its links to at most "
@@ -138,7 +130,7 @@ def mappings() -> Ints:
 )
 def least_stretch(topology: str, a: int) -> Measured:
     """Return the smallest stretch over all 8! mappings."""
-    far, images = distances(topology), mappings()
+    far, images = distances(topology), mappings(8)
     longest = np.zeros(len(images), np.int64)
     for u, v in sorted(links(guest_of(topology, a))):
         longest = np.maximum(longest, far[images[:, u], images[:, v]])
