@@ -13,7 +13,17 @@ from mpinet.papers.gbsn.definition import (
     rotated_left,
     rotated_right,
 )
-from mpinet.papers.gbsn.grids import FIGURE_1B, UP_TO_6, BlockParameters, F, blocks, bsn, few, words
+from mpinet.papers.gbsn.grids import (
+    FIGURE_1B,
+    SEVERAL,
+    UP_TO_6,
+    BlockParameters,
+    F,
+    blocks,
+    bsn,
+    few,
+    words,
+)
 from mpinet.papers.gbsn.measured import (
     addresses,
     compare,
@@ -55,7 +65,7 @@ def twsr_delivers(topology: str) -> Measured | bool:
 @claim_iv(
     "GBSN-S4-twsr-on-gbsn",
     statement="two-way shift routing as in the BSN reaches every destination of a GBSN over links",
-    grid=F,
+    grid=SEVERAL,
     cause="twsr",
     reading="a message updates the section, shifts right, and shifts back to the left; it stops at "
     "a missing link.",

@@ -150,8 +150,8 @@ def types_met(topology: str) -> tuple[int, ...]:
 
 @claim_6(
     "GMN-A-alpha",
-    statement="a cycle meets m/2 + 1 types of links, type 0 last; the printed m/2 leaves out the "
-    "diagonal",
+    statement="a cycle meets m/2 + 1 types of links, type 0 last",
+    note="Corrected text: alpha = 2^(r-1), that is m/2, is printed, without the diagonal.",
     claimed=lambda topology: {"types": parameters(topology)[0] // 2 + 1, "last": 0},
     grid=PAPERS_HOSTS,
 )
@@ -220,6 +220,7 @@ def shifted(topology: str, shifts: int) -> list[Array]:
     "GMN-A-shifts",
     statement="in G(8,256) three shifts bring a_0 from P[0] to P[6] with h_1, two more to P[4] "
     "with h_3",
+    note="Corrected text: P[9] is printed for P[6].",
     claimed={"0": (0, 0), "3": (6, 1), "5": (4, 3)},
     grid=once("G(8,256)"),
 )

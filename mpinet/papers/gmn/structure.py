@@ -207,14 +207,19 @@ LINKS = (
     ),
     claim_1(
         "GMN-S-links-ch",
-        statement="there are at most 13/12 as many links as the 1.5N of a chordal ring",
-        note="Corrected text: half of its links more is printed (1/2); by the degrees 3.25 and 3 "
-        "it is "
-        "13/12.",
+        statement="there are at most half as many links as the 1.5N of a chordal ring",
         relation="<=",
-        claimed=lambda topology: 13 * size_of(topology) / 8,
+        claimed=lambda topology: 3 * size_of(topology) / 4,
         cost=size_of,
         measured=links,
+        cause="links-half",
+        corrected=Corrected(
+            "GMN-C-links-ch",
+            "there are at most 13/12 as many links as the 1.5N of a chordal ring",
+            relation="<=",
+            claimed=lambda topology: 13 * size_of(topology) / 8,
+            note="By the average degrees 3.25 and 3.",
+        ),
     ),
     claim_2(
         "GMN-S-deg3",
@@ -274,6 +279,19 @@ def hop_types(topology: str, sector: int) -> list[tuple[int, int]]:
             jump = (other - node) % network.size
             found.append((position, (jump // m).bit_length() - 1))
     return found
+
+
+@claim_2(
+    "GMN-S-twice",
+    statement="a hop of type l leads as far as two hops of type l - 1, for l >= 1",
+    relation="all",
+    grid=ALL,
+)
+def doubled_hops(topology: str) -> bool:
+    """Return whether the jumps of a sector's hop nodes are doubles, from the shortest on."""
+    network = open_topology(topology)
+    found = sorted((network.neighbor(p, 2) - p) % network.size for p, _ in hop_types(topology, 0))
+    return all(after == 2 * before for before, after in pairwise(found))
 
 
 def position_of(kind: int, topology: str) -> int:

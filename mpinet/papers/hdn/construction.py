@@ -286,6 +286,19 @@ no_intra_class = claim(
 )
 
 
+case_2 = claim(
+    "HDN-S4-case-2",
+    place="Sec 4, text",
+    statement="in Case 2 of the text, clusters of the same class are connected by cross-edges",
+    relation=">",
+    claimed=0,
+    grid=R1,
+    cost=nodes_of,
+    measured=lambda topology: measured.dissection(topology)["links within a class"],
+    cause="cases",
+)
+
+
 @claim_2(
     "HDN-S2-cross-rule",
     statement="a cross-edge of level i joins (C,U,SN,N) to (not C,SN,U,N) in the same copy of "

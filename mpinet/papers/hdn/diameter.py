@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from itertools import product
 
 from mpinet import measure
@@ -14,14 +15,17 @@ from mpinet.papers.hdn.grids import (
     covers_base,
     members_text,
     net,
+    nodes_of,
     pairs_of,
     read_base,
     read_members,
     size_of,
     sub_products,
 )
-from mpinet.papers.hdn.measured import diameter
+from mpinet.papers.hdn.measured import degree, diameter
 from mpinet.papers.hdn.measured import diameter as measured_diameter
+from mpinet.papers.hdn.sizes import INNER, closed_form
+from mpinet.papers.sweeps import reached
 
 
 def quotients() -> list[dict[str, str]]:
@@ -95,6 +99,35 @@ def recurrence(topology: str) -> Measured:
     return Measured(own.value - 2 * cluster, where | own.where)
 
 
+def recurred(topology: str) -> int:
+    """Return D_k = 2 D_{k-1} - D(SN^k) + 2, by the recurrence from D_0 = D(B) on."""
+    found = net(topology)
+    hops = found.diameter(found.all)
+    for members in found.members:
+        hops = 2 * hops - found.diameter(members) + 2
+    return hops
+
+
+solved = partial(
+    claim,
+    claimed=lambda topology: net(topology).closed_form(net(topology).diameter),
+    measures=False,
+    grid=R1_AND_R2,
+    measured=recurred,
+)
+
+SOLVED = (
+    solved(
+        "HDN-S3-solved", place="Sec 3", statement="the closed form of D_k solves its recurrence"
+    ),
+    solved(
+        "HDN-Th2-solved",
+        place="proof of Theorem 2",
+        statement="R_k in closed form solves its recurrence, R = D",
+    ),
+)
+
+
 FIRST_IS_BASE = ("SN^1 = B", covers_base)
 
 
@@ -164,3 +197,19 @@ def diameter_by_table_2(topology: str) -> Measured:
     """Return the largest distance, with a pair."""
     found = diameter(topology)
     return Measured({"D": found.value}, found.where)
+
+
+size_by_table_2 = claim(
+    "HDN-Tab2-hdn-size",
+    place="Table 2",
+    statement="HDN(B,k,S) has (2|B|)^(2^k) / (2 s_1 .. s_k) nodes and degree d_0 + k",
+    claimed=lambda topology: {
+        "n": closed_form(topology),
+        "d": net(topology).degree + net(topology).k,
+    },
+    grid=R1,
+    cost=nodes_of,
+    measured=lambda topology: {"n": reached(topology), "d": degree(topology)},
+    cause="node-count",
+    fails_where=INNER,
+)

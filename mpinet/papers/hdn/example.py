@@ -14,6 +14,7 @@ from mpinet.papers.hdn.grids import FIG10, FIG11
 from mpinet.papers.hdn.measured import cross_port, described, dual_net
 from mpinet.papers.hdn.reindexing import BY_NUMBER
 from mpinet.papers.hdn.routing import ALGORITHM_1
+from mpinet.papers.measured import counted
 
 Label = tuple[int, ...]
 
@@ -101,6 +102,18 @@ def route() -> tuple[list[int], int, int]:
 
 
 claim_4_example = section(place="Sec 4 example", grid=once("network of Figure 11"))
+
+
+@claim_4_example(
+    "HDN-EX-super-nodes",
+    statement="a 3x5 torus as super-node leaves 2 super-nodes in the base network, 15 nodes each",
+    claimed={"super-nodes": 2, "nodes of a super-node": 15},
+)
+def supernodes_of_base() -> dict[str, object]:
+    """Return the number of super-nodes and their size, by the coordinates outside of them."""
+    base = dual_net("hdn:2x3x5")
+    found, sizes = np.unique([base.digits(v)[0] for v in range(base.size)], return_counts=True)
+    return {"super-nodes": len(found), "nodes of a super-node": counted(sizes)}
 
 
 @claim_4_example(

@@ -5,7 +5,7 @@ from __future__ import annotations
 from itertools import pairwise
 
 from mpinet import measure
-from mpinet.claims import Corrected, Measured, claim, once, points
+from mpinet.claims import BEYOND, Corrected, Measured, claim, once, points
 from mpinet.papers.hdn.beyond import contains_next
 from mpinet.papers.hdn.grids import FIG11, listed, net, nodes_of, r1, size_of
 from mpinet.papers.hdn.measured import described, diameter
@@ -67,13 +67,12 @@ FIGURES_4_AND_5 = (
 
 
 @claim(
-    "HDN-Fig5-unique",
-    place="Fig 5 / Table 3 shorthand",
-    statement="S given by sizes determines the network: over the 2-cube, S = ({0},{0}) and "
-    "({0},{1}) are isomorphic",
-    relation="iso",
+    "HDN-X-sizes",
+    place=BEYOND,
+    statement="sizes of super-nodes do not always determine the network: over the 2-cube, "
+    "S = ({0},{0}) and ({0},{1}) are not isomorphic",
+    claimed=False,
     grid=once("s_1 = s_2 = 2"),
-    cause="sizes-only",
 )
 def figure_5_unique() -> Measured:
     """Return whether both networks of sizes (2, 2) are isomorphic, with their diameters."""
