@@ -98,6 +98,10 @@ class Verdict:
     """Measured part of the grid, with its number of points; empty if nothing was measured. No
     digest depends on this text.
     """
+    at: dict[str, Any] | None = None
+    """Point of the claimed and the measured value; None if nothing was measured. No digest depends
+    on this field.
+    """
     values: list[dict[str, Any]] | None = None
     """Result at every measured point (point, claimed, measured, holds, and the wrong fields), for a
     table or a plot of the paper; otherwise None.
@@ -106,9 +110,10 @@ class Verdict:
 
 def lasting(row: Mapping[str, Any]) -> dict[str, Any]:
     """Return the fields of a verdict's JSON object that enter its digest."""
-    # Times differ from run to run, and `tested` only describes the budget in words: neither may
-    # change a digest.
-    return {name: value for name, value in row.items() if name != "tested"} | {"seconds": None}
+    # Times differ from run to run, and `tested` and `at` only describe the measured points: none
+    # may change a digest.
+    kept = {name: value for name, value in row.items() if name not in ("tested", "at")}
+    return kept | {"seconds": None}
 
 
 def judge(
@@ -174,6 +179,7 @@ def judge(
         degenerate=found.degenerate,
         nondegenerate=fair,
         tested=tested,
+        at=None if at is None else _arguments(points[at]),
         values=[_value(points[i], findings[i]) for i in measured] if claim.kept else None,
     )
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from functools import partial
 from itertools import product
 
 from mpinet import measure
@@ -108,23 +107,14 @@ def recurred(topology: str) -> int:
     return hops
 
 
-solved = partial(
-    claim,
+solved = claim(
+    "HDN-S3-solved",
+    place="Sec 3, proof of Theorem 2",
+    statement="the closed form, the same for D_k and R_k with R = D, solves the recurrence",
     claimed=lambda topology: net(topology).closed_form(net(topology).diameter),
     measures=False,
     grid=R1_AND_R2,
     measured=recurred,
-)
-
-SOLVED = (
-    solved(
-        "HDN-S3-solved", place="Sec 3", statement="the closed form of D_k solves its recurrence"
-    ),
-    solved(
-        "HDN-Th2-solved",
-        place="proof of Theorem 2",
-        statement="R_k in closed form solves its recurrence, R = D",
-    ),
 )
 
 

@@ -103,7 +103,7 @@ def numbers_of_neighbours(p: int, first: int = 2) -> Measured:
 
 neighbour_numbers = claim(
     "LENS-S8-fixed-neighbours",
-    place="1, 8",
+    place="abstract",
     statement="in the completed lens the number of neighbours does not depend on n",
     claimed=1,
     grid=over("p in 2..5, all n of C and larger ones", p=range(2, 6)),
@@ -155,7 +155,8 @@ def comparisons(n: int) -> Measured:
 
 @claim_8(
     "LENS-S8-multiple-minimal",
-    statement="in the completed lens with p=q=3 every pair has several shortest paths",
+    statement="in the completed lens with p=q=3 every two processors without a common bus have "
+    "several shortest paths",
     relation=">",
     claimed=1,
     grid=circles("completed lens, p=3, n 2..5", [(3, n) for n in range(2, 6)]),
@@ -163,8 +164,8 @@ def comparisons(n: int) -> Measured:
     cause="single-path",
 )
 def fewest_paths(topology: str) -> Measured:
-    """Return the least number of shortest paths of a pair; paths over different busses differ."""
-    counts = path_counts(topology) + np.where(np.eye(size_of(topology)) > 0, np.inf, 0.0)
+    """Return the least number of shortest paths of a pair of two or more hops."""
+    counts = np.where(distances(topology) > 1, path_counts(topology), np.inf)
     return Measured(int(counts.min()), ends(topology, *smallest_pair(counts)))
 
 

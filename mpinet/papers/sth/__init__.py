@@ -82,7 +82,7 @@ PAPER = Paper(
             tuple((f"round {row}", (f"STH-T3-row{row}",)) for row in (1, 2, 3)),
         ),
         PaperTable(
-            "Table 4. Basic properties (at the witness, or at the last network that was measured)",
+            "Table 4. Basic properties",
             (
                 _table4("nodes", "nodes"),
                 _table4("degree", "degree"),

@@ -44,6 +44,20 @@ FIRST_NODES = [
 ]
 
 
+SUMS = [
+    claim(
+        f"STH-T2-m{m}-sum",
+        place="table 2",
+        statement=f"the expanded sum of LST({m}) has {printed} summands 1, 2, .., which are the "
+        "distances of the other nodes",
+        claimed=printed,
+        measured=lambda m=m: first_node(m)["nodes at distance 1, 2, .."],
+        cause="sums",
+    )
+    for m, printed in ((2, "4, 8, 4"), (3, "4, 10, 8, 4"))
+]
+
+
 @claim(
     "STH-T2-general",
     place="table 2",

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from functools import partial
-from math import sqrt
+from math import log2, sqrt
 
 import numpy as np
 
@@ -12,6 +12,7 @@ from mpinet.claims import Corrected, Measured, claim, section, unsettled
 from mpinet.measure.wiring import to_graph
 from mpinet.networks.catalogue import open_topology
 from mpinet.papers.grids import of, up_to
+from mpinet.papers.measured import size_of
 from mpinet.papers.sth.grids import HEXCELLS, KINDS, factors, family, sths
 from mpinet.papers.sth.measured import degree, diameter, properties
 from mpinet.papers.sweeps import reached
@@ -51,6 +52,22 @@ HEXCELL_DIAMETER = claim_introduction(
     grid=HEXCELLS,
     measured=diameter,
 )
+
+LARGE = [
+    claim_introduction(
+        f"STH-I-{family_name}-large",
+        statement=f"the diameter of a {named} is large: above log2 N, the hypercube's",
+        relation=">",
+        claimed=lambda topology: log2(size_of(topology)),
+        grid=grid,
+        measured=diameter,
+        reading='"large" is larger than the diameter of a hypercube of as many nodes.',
+    )
+    for family_name, named, grid in (
+        ("ccc", "CCC(n)", family("ccc", range(3, 9))),
+        ("hx", "Hex-Cell of four or more levels", family("hexcell", range(4, 17))),
+    )
+]
 
 HEXCELL_DEGREE = claim_introduction(
     "STH-I-hx-degree",

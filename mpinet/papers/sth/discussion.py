@@ -42,7 +42,7 @@ from mpinet.papers.sth.measured import (
     levels,
     plain_cut,
 )
-from mpinet.papers.sth.printed import ROWS, TOLERANCES
+from mpinet.papers.sth.printed import ROWS, TABLE_7, TOLERANCES
 from mpinet.papers.sth.table8 import available, percentage
 from mpinet.papers.sth.tables import broadcast_costs
 
@@ -116,6 +116,67 @@ def times_diameter(topology: str, factor: Callable[[str], int]) -> Measured:
     hx = factor(hexcell) * hexcell_diameter(hexcell)
     return Measured(own - min(dlh, hx), {"STH": own, "DLH": dlh, "HX at least": hx})
 
+
+BEYOND_TWO = ("m > 2", of(lambda m, n: m > 2))
+
+
+def minus_others(
+    measure: Callable[[str], float], *others: Callable[[int], str]
+) -> Callable[[str], float]:
+    """Return the function of STH's value minus the largest value of the other networks."""
+    return lambda topology: (
+        measure(topology) - max(measure(of_row(size_of(topology))) for of_row in others)
+    )
+
+
+PAIRS = [
+    difference(
+        "degree-largest",
+        place="degree and diameter",
+        statement="STH(m,7) has a larger degree than DLH(m',7) and Hex-Cell: the difference is "
+        "positive",
+        relation=">",
+        measured=minus_others(degree, dlh_of, hexcell_up_to),
+    ),
+    difference(
+        "degree-largest-hc",
+        place="degree and diameter",
+        statement="STH(m,7) has a larger degree than the hypercube of table 7: the difference is "
+        "positive",
+        relation=">",
+        measured=minus_others(degree, hypercube_of),
+        cause="fixed-dimension",
+        fails_where=BEYOND_TWO,
+    ),
+    difference(
+        "average-dlh",
+        place="abstract",
+        statement="STH has a smaller average distance than DLH: the difference is negative",
+        measured=minus_others(average, dlh_of),
+    ),
+    difference(
+        "average-hc",
+        place="abstract",
+        statement="STH has a smaller average distance than the hypercube: the difference is "
+        "negative",
+        measured=minus_others(average, hypercube_of),
+        cause="averages",
+        fails_where=BEYOND_TWO,
+    ),
+]
+
+PRINTED_AVERAGE = claim(
+    "STH-S-average-printed",
+    place="abstract; table 7",
+    statement="table 7 prints smaller average distances of STH than of DLH",
+    relation="<",
+    claimed=lambda nodes: TABLE_7[nodes]["average"][0],
+    grid=over("the 8 rows, N=2^10..2^17", nodes=ROWS),
+    measures=False,
+    measured=lambda nodes: TABLE_7[nodes]["average"][2],
+    cause="table-7",
+    fails_where=("N is 2048 or 4096", lambda nodes: nodes in (2048, 4096)),
+)
 
 DIAMETER = difference(
     "diameter-smallest",
@@ -304,7 +365,7 @@ DENSITY = difference(
     "negative",
     measured=density_difference,
     cause="averages",
-    fails_where=("m > 2", of(lambda m, n: m > 2)),
+    fails_where=BEYOND_TWO,
 )
 
 SCALABILITY = [

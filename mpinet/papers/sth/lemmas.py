@@ -164,6 +164,15 @@ def transitive(topology: str) -> Measured:
     return Measured(False, {"orbits": len(found), "source": found[0][0], "target": found[1][0]})
 
 
+any_permutation = claim_lemma_4(
+    "STH-L4-permutation",
+    place="proof of lemma 4",
+    statement="any permutation of the nodes of LST(m) maps edges to edges: the exchange of 0 and 1",
+    grid=family("lst", range(2, 9)),
+    measured=of(lambda m: measure.is_automorphism(f"lst:{m}", [1, 0, *range(2, 8 * m)])),
+    cause="permutation",
+)
+
 AT_MOST_SYMMETRIC = {"tq": 3, "cq": 4, "hkv": 3}
 """Largest dimension at which each kind of cube is vertex-symmetric."""
 

@@ -102,9 +102,8 @@ def near_sizes(offered: Sequence[int] | np.ndarray, psi: int) -> int:
 
 
 def percentage(family: str, psi: int) -> float:
-    """Return `available` as a percentage with two decimals."""
-    # Two decimals, as printed; the table itself truncates some cells and rounds others.
-    return round(100 * available(family, psi) / WANTED, 2)
+    """Return `available` as a percentage, which the table truncates or rounds to two decimals."""
+    return 100 * available(family, psi) / WANTED
 
 
 REFUTED = {"hx": "hexcell", "sth": "one-dimension", "tq": "one-dimension"}
