@@ -181,7 +181,16 @@ class Counts(SphinxDirective):
         made += nodes.literal(text=" ".join(shown["command"]))
         made += nodes.Text("; digest ")
         made += nodes.literal(text=shown["digest"])
-        header = ("paper", *STATED.values(), "sentences", "both verdicts", "distinct errors", *GRADES, "added rows", "beaten")
+        header = (
+            "paper",
+            *STATED.values(),
+            "sentences",
+            "both verdicts",
+            "distinct errors",
+            *GRADES,
+            "added rows",
+            "beaten",
+        )
         return [plain_table(header, rows, (8,) * len(header)), made]
 
 

@@ -31,8 +31,8 @@ def summary(rows: LedgerRows) -> dict[str, Any]:
         `papers`, a list with the counts of each `paper`, and `all`, their sums. The counts are: all
         rows by verdict; `errors`, distinct causes of refuted rows (a row without a cause counts as
         a separate error); `grades`, these errors by grade; `formulas`, rows that hold without
-        measuring a network; `corrections`, our corrected statements. `sentences` counts the distinct
-        sentences of the paper's rows, and `both` those of them with rows that hold and rows that
+        measuring a network; `corrections`, our corrected statements. `sentences` counts distinct
+        sentences of the paper's rows, and `both` the sentences with rows that hold and rows that
         are refuted. `stated` has the counts by verdict and `formulas` for the paper's own rows.
     """
     papers = [

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
+from decimal import ROUND_DOWN, ROUND_HALF_UP, Decimal
 from typing import Any
 
 from mpinet.claims.grid import point_text
@@ -44,12 +45,12 @@ class PublishedCell:
         """``rounded`` or ``truncated``: how printed decimals arise from the measured value."""
         if not (isinstance(self.printed, float) and isinstance(self.measured, int | float)):
             return ""
-        decimals = _decimals(self.printed)
-        if round(self.measured, decimals) == self.printed:
+        # Decimal digits are compared, because 100 * 40.23 is less than 4023 in binary.
+        step, exact = Decimal(1).scaleb(-_decimals(self.printed)), Decimal(str(self.measured))
+        printed = Decimal(str(self.printed))
+        if exact.quantize(step, ROUND_HALF_UP) == printed:
             return "rounded"
-        return (
-            "truncated" if int(self.measured * 10**decimals) / 10**decimals == self.printed else ""
-        )
+        return "truncated" if exact.quantize(step, ROUND_DOWN) == printed else ""
 
     @property
     def sign(self) -> str:

@@ -132,13 +132,17 @@ def text_of(rows: Sequence[Row]) -> str:
 
 
 def _measured_on(cells: Sequence[PublishedCell]) -> str:
-    """List the networks of a table's cells, each with its rows and columns."""
-    on: dict[str, list[str]] = {}
+    """List the networks of a table's cells: for each row, with its columns if there are several."""
+    rows: dict[str | float, dict[str, list[str]]] = {}
     for cell in cells:
         if cell.network and isinstance(cell.row, str):
-            name = f"{cell_text(cell.row)}: {cell.column}"
-            on.setdefault(cell.network.removeprefix("topology="), []).append(name)
-    lines = [f"  {network}  {', '.join(names)}" for network, names in on.items()]
+            on = rows.setdefault(cell.row, {})
+            on.setdefault(cell.network.removeprefix("topology="), []).append(cell.column)
+    lines = [
+        f"  {label}: {network}" + (f" ({', '.join(columns)})" if len(on) > 1 else "")
+        for label, on in rows.items()
+        for network, columns in on.items()
+    ]
     return "".join(["\n\nmeasured on", *(f"\n{line}" for line in lines)]) if lines else ""
 
 
