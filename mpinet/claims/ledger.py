@@ -58,12 +58,14 @@ def claims_of(room: str) -> list[Claim]:
             paper=room,
             kept=claim.id in kept,
             grade=own.grade(claim.cause),
-            # A quotation is evidence of the paper's words. Next to one of our rows it would be
-            # misleading.
-            quotation=None if claim.ours else quotation_of(claim.id, quoted),
+            quotation=said and said.quotation,
+            place=claim.place or (said.place if said else ""),
             degenerate=claim.degenerate or own.degenerate,
         )
         for claim in _noted([*claims, *_corrections(claims), *_claims(room, own.ours)])
+        # A quotation is evidence of the paper's words. Next to one of our rows it would be
+        # misleading.
+        for said in [None if claim.ours else quotation_of(claim.id, quoted)]
     )
 
 

@@ -82,7 +82,6 @@ SECTION_2 = (
     ),
     claim(
         "GBSN-S2-literal-connected",
-        place="III.B",
         statement="the paper's construction, taken word for word, is connected, so that the "
         "diameter is bounded",
         relation="all",
@@ -108,7 +107,6 @@ SECTION_2 = (
     ),
     claim(
         "GBSN-S2-two-partial-links",
-        place="II, step 2",
         statement="each node of the networks of Fig. 1(b) has at least two partial links",
         relation=">=",
         claimed=2,
@@ -153,7 +151,6 @@ def cut_out() -> PointGrid:
 
 @claim(
     "GBSN-S2-subgraph-of-bsn",
-    place="I, II",
     statement="the literal GBSN(min(a,w_i)|w|m) is what the valid addresses leave of BSN(a,w) on "
     "n bits, for a | w",
     relation="all",
@@ -170,7 +167,6 @@ def part_of_bsn(topology: str, a: int) -> Measured | bool:
 
 @claim(
     "GBSN-S2-losses",
-    place="II",
     statement="a GBSN may lack links of the BSN, have addresses with gaps, and not have all shifts "
     "and partial links: GBSN(2|4,2,4,4) does",
     relation="exists",
@@ -191,7 +187,6 @@ def losses() -> Measured:
 
 address_bits = claim(
     "GBSN-S2-address-bits",
-    place="II",
     statement="an address has ceil(lg k) + max ceil(lg m_i) bits",
     claimed=lambda topology: (
         ceil_lg(len(blocks(topology).m)) + max(map(ceil_lg, blocks(topology).m))

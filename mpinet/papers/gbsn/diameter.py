@@ -100,7 +100,6 @@ def between_the_sums(topology: str) -> tuple[int, ...]:
 
 diameter_between_sums = claim(
     "GBSN-P31-sum-bsnbb",
-    place="Prop. 3.1",
     statement="the diameter of BSN(b,b), b | n, lies between the bounds in the sum reading",
     relation="in",
     claimed=between_the_sums,
@@ -160,7 +159,6 @@ FACTOR_B = (
 
 @claim(
     "GBSN-S3-bsnbb-vs-hypercube",
-    place="III.B",
     statement="for n > 8 BSN(b,b) of no larger degree than the hypercube, 2^b + 1 <= n with the "
     "largest b, has a smaller diameter than the hypercube's n",
     relation="<",

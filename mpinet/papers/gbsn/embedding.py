@@ -126,7 +126,6 @@ def cost(topology: str, a: int) -> dict[str, int]:
 
 embedding_in_equal_blocks = claim(
     "GBSN-P42-regular",
-    place="IV",
     statement="where all blocks have 2^b nodes dilation and congestion are 1",
     claimed={"dilation": 1, "congestion": 1},
     grid=regular_hosts(),

@@ -16,7 +16,6 @@ CIRCLES, COMPLETE = "bsn:1,2,4", "bsn:2,2,4"
 
 @claim(
     "GBSN-F1-a-counts",
-    place="Fig. 1, II",
     statement="BSN(2,2) in Fig. 1(a) has 16 nodes in four blocks of four",
     claimed={"nodes": 16, "blocks": 4, "nodes of the blocks": (4, 4, 4, 4)},
     grid=once("n = 4"),
@@ -73,7 +72,6 @@ SAME_GRAPHS = (
     ),
     claim(
         "GBSN-F1-three-blocks",
-        place="II (end)",
         statement="GBSN(2|4,4,4,3) in Fig. 1(b) has three blocks",
         claimed=3,
         measured=lambda: len(in_blocks(TEXT)),
@@ -101,7 +99,6 @@ NETWORKS_OF_B = (
     ),
     claim(
         "GBSN-F1-b-text",
-        place="II (end)",
         statement="GBSN(2|4,4,4,3) with a = 1 is connected, has at most two shift links a node, "
         "and needs no completion",
         relation="all",

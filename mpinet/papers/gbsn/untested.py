@@ -146,7 +146,6 @@ def steps_on_bsn(guest: str) -> int:
 
 @claim(
     "GBSN-S3-operations",
-    place="III.C",
     statement="the BSN's methods of communication apply to the GBSN with bounded slowdown: a "
     "broadcast takes at most a times the steps of that in the BSN(a,b) of the same size",
     relation="<=",

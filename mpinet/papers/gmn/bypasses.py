@@ -186,7 +186,6 @@ def leaves_three_out(types: list[int]) -> bool:
 
 @claim(
     "GMN-FT-case3b-length",
-    place="5 A, case 3b",
     statement="a path that has no hop of the types l-2, l and l+2 between two that it has is at "
     "least 3 shorter than its bound, so that 8 edges more make at most 5 more than that: it has at "
     "most B2 - 3 hops",
@@ -212,7 +211,6 @@ def hops_without_three(m: int) -> Measured:
 
 @claim(
     "GMN-FT-avail",
-    place="5 A",
     statement="every hop type r has the types that cases 1 and 2 name beside it, r-2 and r+2",
     claimed=lambda topology, hop: {"r-2": True, "r+2": True},
     grid=with_hops(),

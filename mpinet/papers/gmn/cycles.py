@@ -172,7 +172,6 @@ sequence = claim_6(
 
 @claim(
     "GMN-A-pi8",
-    place="6, Fig. 5",
     statement="pi of G(8,256) takes 4, 3, 2, 1, 0 to 2, 4, 3, 1, 0",
     claimed={"4": 2, "3": 4, "2": 3, "1": 1, "0": 0},
     grid=once("G(8,256)"),

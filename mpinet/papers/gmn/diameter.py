@@ -96,7 +96,6 @@ EDGES_BESIDE_HOPS = (
 
 @claim(
     "GMN-D-case2",
-    place="3.2 remark",
     statement="nodes of which both positions are in one half (the hop of type 0 is in both) are "
     "at most 5m//4 + 2 apart",
     relation="<=",
@@ -145,7 +144,6 @@ THEOREM_1 = (
     ),
     claim(
         "GMN-T1-abs",
-        place="abstract",
         statement="the diameter is at most 11m//8 + 1",
         relation="<=",
         claimed=lambda topology: 11 * sector_length(topology) // 8 + 1,
@@ -158,7 +156,6 @@ THEOREM_1 = (
 
 @claim(
     "GMN-I-log",
-    place="1",
     statement="the diameter is O(log N): at most 11/4 log2 N, as 2m < 4 log2 N",
     note="Our constant for O(log N): 11/4; 1.67 is the largest measured.",
     relation="<=",

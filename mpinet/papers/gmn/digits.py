@@ -119,7 +119,6 @@ def unique() -> Measured | bool:
 
 @claim(
     "GMN-L1",
-    place="Lemma 1",
     statement="n has at most ceil((log2 n + 1)/2) nonzero digits (at a point: the numbers above "
     "and up to, for which this is the same)",
     relation="<=",
@@ -141,7 +140,6 @@ def most_nonzero(above: int, upto: int) -> Measured:
 
 largest_number = claim(
     "GMN-L2",
-    place="Lemma 2",
     statement="the largest number of b digits is 2/3 (2^b - 1), for odd b 1/3 more",
     measures=False,
     claimed=lambda b: (2 * (2**b - 1) + b % 2) // 3,
@@ -196,7 +194,6 @@ WEIGHTS = (
 
 @claim(
     "GMN-D-middle-range",
-    place="3.2 case 2",
     statement="every sector difference has its digits below m//2, or what the diagonal leaves of "
     "it has them below m//2 - 1: no difference is left over",
     reading="the ranges are taken from Lemma 2, because the printed exponents contradict each "
@@ -215,7 +212,6 @@ def left_over(topology: str) -> Measured:
 
 routing_steps = claim(
     "GMN-R-steps",
-    place="3.1, 4",
     statement="the path is computed in O(log N) steps: a sector difference up to N//(2m) has at "
     "most log2 N digits, which are found and looked at one by one",
     reading="a step is a digit; our constant for O(log N) is 1.",
@@ -301,7 +297,6 @@ def highest_after_diagonal(topology: str, reach: int) -> Measured | int:
 
 highest_beyond_lemma_2 = claim(
     "GMN-D-diag",
-    place="3.2, 4",
     statement="after a diagonal H has no hop of type m//2 - 1, with the range of Lemma 2",
     relation="<",
     claimed=lambda topology: parameters(topology)[0] // 2 - 1,
@@ -318,7 +313,6 @@ def has_odd_half(topology: str) -> bool:
 
 @claim(
     "GMN-D-diag-printed",
-    place="4",
     statement="after a diagonal H has no hop of type m//2 - 1, with the range printed in the "
     "algorithm, floor(2/3 (2^(m//2) - 1))",
     relation="<",

@@ -69,7 +69,6 @@ def worst_diameter(topology: str) -> Measured:
 
 @claim(
     "GMN-FT-diam",
-    place="5, abstract",
     statement="one dead node makes the diameter larger by at most 6",
     relation="<=",
     claimed=6,

@@ -37,7 +37,6 @@ def longest_stated(topology: str) -> int:
 
 @claim(
     "GMN-R-ex3",
-    place="Ex. 3",
     statement="from 2 to 42 it is 5 sectors, 101 in restricted redundant binary: E = 1, 0, "
     "O = 0, 0, b = 1",
     claimed={"E[1]": 1, "E[2]": 0, "O[1]": 0, "O[2]": 0, "b": 1},
@@ -53,7 +52,6 @@ def example_3() -> dict[str, int]:
 
 @claim(
     "GMN-R-ex4",
-    place="Ex. 4",
     statement="the edges from 2 to 42 are -c -c -c h2 -c -c h0 h0 -c -c -c",
     claimed="-c -c -c h2 -c -c h0 h0 -c -c -c",
     grid=once("G(8,256)"),
@@ -118,7 +116,6 @@ PRINTED_ORDER = (
 LONGEST_ROUTES = (
     claim(
         "GMN-R-len",
-        place="3.2, 5",
         statement="an order of the hops exists in which no route is longer than m + B2",
         relation="<=",
         claimed=longest_stated,

@@ -55,7 +55,6 @@ def exists(topology: str) -> bool:
 
 @claim(
     "GMN-S-unique",
-    place="2(d)",
     statement="where the sizes of one m end, at m 2^(m//2+1), the sizes of m+1 begin",
     note="Corrected text: the printed largest size m 2^(m//2-1) is below the smallest; it is "
     "m 2^(m//2+1).",
@@ -236,7 +235,6 @@ LINKS = (
 
 @claim(
     "GMN-S-rot",
-    place="3.2",
     statement="all sectors look alike: u -> u+m is an automorphism",
     relation="all",
     grid=MID,
@@ -250,7 +248,6 @@ def rotation(topology: str) -> bool:
 
 hamiltonian = claim(
     "GMN-S-ham",
-    place="abstract",
     statement="G(m,N) is Hamiltonian",
     relation="all",
     grid=ALL,
@@ -307,7 +304,6 @@ def distribution(topology: str) -> tuple[int, ...]:
 FIGURE_1 = (
     claim(
         "GMN-F1a",
-        place="Fig. 1",
         statement="the hops of a sector of 8 nodes have the types 3, 1, 0, 2 in order",
         claimed=(3, 1, 0, 2),
         grid=points("m = 8", [{"topology": name(8, N)} for N in sizes(8)]),
@@ -315,7 +311,6 @@ FIGURE_1 = (
     ),
     claim(
         "GMN-F1b",
-        place="Fig. 1",
         statement="the hops of a sector of 11 nodes have the types 4, 2, 0, 1, 3 in order",
         claimed=(4, 2, 0, 1, 3),
         grid=points("m = 11", [{"topology": name(11, N)} for N in sizes(11)]),
@@ -326,7 +321,6 @@ FIGURE_1 = (
 
 @claim(
     "GMN-F2",
-    place="Fig. 2",
     statement="G(5,40) has 60 links, 0-20, 1-11, 1-31, 3-8 and 3-38 among them",
     claimed={"links": 60, "0-20": True, "1-11": True, "1-31": True, "3-8": True, "3-38": True},
     grid=once("G(5,40)"),

@@ -127,7 +127,6 @@ TABLE_2 = (
     ),
     claim(
         "HDN-S3-dualcube-base",
-        place="Sec 3, text under Theorem 1",
         statement="the dual-cube(n), with 2^(2n-1) nodes, is the RDN with k = 1 over an n-cube",
         claimed=lambda n: 2 ** (2 * n - 1),
         grid=over(n=range(2, 8)),
@@ -237,7 +236,6 @@ degrees_by_links = replace(
 
 @claim(
     "HDN-S1-better",
-    place="Abstract, Sec 1, Sec 6",
     statement="every HDN of Table 3 has a smaller degree than the smallest hypercube of at least "
     "its size and no larger diameter, and a smaller degree and diameter than the 3D torus of its "
     "block",

@@ -27,7 +27,6 @@ DUAL_BASES = ("2", "3", "4", "5", "K4", "2x3", TORUS)
 
 dual_size = claim(
     "HDN-S2-dual-size",
-    place="Sec 2, dual-construction",
     statement="the dual-construction of a graph with n nodes of degree d (as a simple graph) has "
     "2n clusters, 2n^2 nodes and degree d + 1",
     claimed=lambda topology: {
@@ -277,7 +276,6 @@ def cross_count(topology: str) -> dict[str, object]:
 
 no_intra_class = claim(
     "HDN-S2-no-intra-class",
-    place="Sec 3",
     statement="no link of level k joins clusters of the same class",
     claimed=0,
     grid=R1,
@@ -288,7 +286,6 @@ no_intra_class = claim(
 
 case_2 = claim(
     "HDN-S4-case-2",
-    place="Sec 4, text",
     statement="in Case 2 of the text, clusters of the same class are connected by cross-edges",
     relation=">",
     claimed=0,

@@ -47,7 +47,6 @@ def is_outside(topology: str, members: str) -> bool:
 
 @claim(
     "HDN-S3-quotient-diameter",
-    place="Sec 3",
     statement="making each super-node of HDN(B,i-1,S) a single node lessens the diameter by the "
     "diameter of the super-node: D_{i-1} - D(Q) = D(SN^i)",
     claimed=lambda topology, members: net(topology).diameter(read_members(members)),
@@ -75,7 +74,6 @@ def is_doubled(topology: str) -> bool:
 
 @claim(
     "HDN-S3-diameter-recurrence",
-    place="Sec 3",
     statement="D_i - 2 D_{i-1} = 2 - D(SN^i), both diameters measured",
     claimed=lambda topology: 2 - net(topology).diameter(net(topology).members[-1]),
     grid=R1,
@@ -109,7 +107,6 @@ def recurred(topology: str) -> int:
 
 solved = claim(
     "HDN-S3-solved",
-    place="Sec 3, proof of Theorem 2",
     statement="the closed form, the same for D_k and R_k with R = D, solves the recurrence",
     claimed=lambda topology: net(topology).closed_form(net(topology).diameter),
     measures=False,
@@ -129,7 +126,6 @@ def hops(topology: str) -> int:
 
 diameter_by_theorem_1 = claim(
     "HDN-Th1-diameter",
-    place="Theorem 1",
     statement="the diameter is 2^k D(B) - sum of 2^j D(SN^{k-j}) for j = 0..k-1, + 2^(k+1) - 2",
     claimed=lambda topology: net(topology).closed_form(net(topology).diameter),
     grid=R1_AND_R2,
@@ -164,7 +160,6 @@ def is_bracketed_otherwise(topology: str) -> bool:
 
 @claim(
     "HDN-Tab2-hdn-diameter",
-    place="Table 2",
     statement="with the brackets as printed, the diameter is "
     "2^k (D(B) - sum of 2^j D(SN^{k-j})) + 2^(k+1) - 2",
     claimed=lambda topology: {"D": by_table_2(topology)},
@@ -191,7 +186,6 @@ def diameter_by_table_2(topology: str) -> Measured:
 
 size_by_table_2 = claim(
     "HDN-Tab2-hdn-size",
-    place="Table 2",
     statement="HDN(B,k,S) has (2|B|)^(2^k) / (2 s_1 .. s_k) nodes and degree d_0 + k",
     claimed=lambda topology: {
         "n": closed_form(topology),

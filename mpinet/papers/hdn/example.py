@@ -54,7 +54,6 @@ INSIDE: tuple[Label, ...] = ((0, 0), (2, 0), (2, 4))
 FIGURES = (
     described(
         "HDN-EX-fig10",
-        place="Sec 4 example, Fig 10",
         statement="HDN(B,1,(6)) over the 2x3x5 torus: 300 nodes, 5 clusters a class, 6 links "
         "between joined super-nodes",
         claimed={"nodes": 300, "clusters of a class": 5, "links of joined super-nodes": 6},
@@ -63,7 +62,6 @@ FIGURES = (
     ),
     described(
         "HDN-EX-fig11",
-        place="Sec 4 example, Fig 11",
         statement="HDN(B,2,(6,15)) over the 2x3x5 torus: 12000 nodes, 20 super-nodes a cluster, "
         "20 clusters a class, 15 links between joined super-nodes",
         claimed={

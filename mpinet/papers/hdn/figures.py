@@ -19,7 +19,6 @@ def grows(topology: str) -> bool:
 
 symmetric = claim(
     "HDN-S1-symmetric",
-    place="Sec 1, Sec 2",
     statement="HDN(B,k,S) is node-symmetric: all nodes have the same number of nodes at each "
     "distance",
     relation="all",
@@ -42,7 +41,6 @@ symmetric = claim(
 FIGURES_4_AND_5 = (
     described(
         "HDN-Fig4",
-        place="Fig 4",
         statement="over the 2-cube with s_1 = 2: 16 nodes of degree 3, two clusters a class with "
         "two super-nodes of two nodes each",
         claimed={
@@ -57,7 +55,6 @@ FIGURES_4_AND_5 = (
     ),
     described(
         "HDN-Fig5",
-        place="Fig 5",
         statement="over the 2-cube with s_1 = s_2 = 2: 256 nodes of degree 4, 8 clusters a class",
         claimed={"nodes": 256, "clusters of a class": 8, "degree": 4},
         text="S = ({0},{0})",
@@ -87,7 +84,6 @@ def figure_5_unique() -> Measured:
 
 figure_6 = described(
     "HDN-Fig6",
-    place="Fig 6",
     statement="over the 2-cube with s_1 = 2, s_2 = 4: 128 nodes of degree 4, 4 clusters a class",
     claimed={"nodes": 128, "clusters of a class": 4, "degree": 4},
     text="S = ({0},{0,1})",

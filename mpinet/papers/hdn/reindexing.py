@@ -218,7 +218,6 @@ TABLE_4 = [row(number) for number in (1, 2, 3, 4)]
 
 @claim(
     "HDN-Tab4-serial-equal",
-    place="Table 4",
     statement="re-indexing keeps serial numbers: 150C + 30U + 6SN + N of level 1 equals "
     "15SN + N of level 2 at all 300 nodes of a cluster",
     relation="all",

@@ -28,7 +28,6 @@ def routing_bound(topology: str) -> int:
 
 @claim(
     "HDN-A1-valid",
-    place="Algorithm 1",
     statement="from every node to every other, the algorithm gives a walk along links that ends "
     "at the target",
     relation="all",
@@ -51,7 +50,6 @@ def lands_far(topology: str) -> bool:
 
 longest_route = claim(
     "HDN-Th2-bound",
-    place="proof of Theorem 2",
     statement="with shortest routes in the base (R = D), every route of Algorithm 1 has at most "
     "2^k R(B) - sum of 2^j R(SN^{k-j}) + 2^(k+1) - 2 hops",
     relation="<=",
@@ -73,7 +71,6 @@ def recursive_bound(topology: str) -> int:
 
 @claim(
     "HDN-Th2-recursive-call",
-    place="proof of Theorem 2",
     statement="a recursive call, between nodes of a cluster with equal N_id^k, takes at most "
     "R_{k-1} - R(SN^k) hops, where R_{k-1} is Theorem 2's bound",
     relation="<=",
@@ -113,7 +110,6 @@ SOURCES = 32
 
 @claim(
     "HDN-Th2-can",
-    place="Theorem 2",
     statement="routing can be done in at most 2^k R(B) - sum of 2^j R(SN^{k-j}) + 2^(k+1) - 2 "
     "hops, R = D: Algorithm 1 does with the landing node that makes the route shortest (all pairs "
     f"up to N = {ALL_PAIRS}, above from {SOURCES} random sources)",

@@ -54,7 +54,6 @@ def row(first: tuple[int, ...]) -> dict[str, int]:
 
 one_level = claim(
     "HDN-Tab1-k1",
-    place="Table 1, k=1",
     statement="nodes of HDN(B,1,(s_1)) over the 2x3x5 torus for s_1 = 1, 2, 3, 5, 6, 10, 15, 30",
     claimed=cells(PRINTED_K1),
     grid=once("B = C2xC3xC5"),
@@ -169,7 +168,6 @@ THEOREM_1 = (
     ),
     claim(
         "HDN-Th1-degree",
-        place="Theorem 1",
         statement="every node has degree d_0 + k, with d_0 of B as a simple graph",
         claimed=lambda topology: net(topology).degree + net(topology).k,
         grid=R1,

@@ -61,7 +61,6 @@ HYPERCUBE_CRITERIA = (
 
 SNOWFLAKE_DIAMETER = claim(
     "LENS-S1-snowflake-diameter",
-    place="1, 2",
     statement="the dense snowflake's diameter is N^(log_p 2) - 1 = 2^n - 1, a root of N",
     note=OURS,
     claimed=of(lambda p, n: 2**n - 1),

@@ -234,7 +234,6 @@ SAVED = claim_5(
 
 DIAMETER_A = claim(
     "LENS-S5-worst-case-A",
-    place="5, 8",
     statement="the largest distance by pattern A is floor(3n/2)",
     claimed=of(lambda p, n: 3 * n // 2),
     grid=C_MORE,

@@ -103,7 +103,6 @@ def numbers_of_neighbours(p: int, first: int = 2) -> Measured:
 
 neighbour_numbers = claim(
     "LENS-S8-fixed-neighbours",
-    place="abstract",
     statement="in the completed lens the number of neighbours does not depend on n",
     claimed=1,
     grid=over("p in 2..5, all n of C and larger ones", p=range(2, 6)),

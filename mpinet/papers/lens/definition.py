@@ -185,7 +185,6 @@ def incidence_graph(rows: Iterable[Sequence[int]]) -> Any:
 
 FIGURE_SIZES = claim(
     "LENS-F1-sizes",
-    place="Figure 1",
     statement="the lenses of Figure 1, p=q=3, have 2, 8 and 24 processors and as many busses",
     claimed=of(lambda p, q, n: {1: (2, 2), 2: (8, 8), 3: (24, 24)}[n]),
     grid=lenses("lens, p=q=3, n 1..3", [(3, 3, 1), (3, 3, 2), (3, 3, 3)]),
@@ -195,7 +194,6 @@ FIGURE_SIZES = claim(
 
 @claim(
     "LENS-F1-completion-edges",
-    place="Figure 1c",
     statement="completing the lens of level 3, p=q=3, adds 8 connections and removes none",
     claimed={"added": 8, "removed": 0},
     grid=circles("completed lens (3,3)", [(3, 3)]),

@@ -67,7 +67,6 @@ ROWS = (
     ),
     claim(
         "MCS-array-congestion",
-        place="Theorem 10.7.1",
         statement="the congestion of an N-input array is 2",
         claimed=2,
         grid=SMALL,
@@ -77,7 +76,6 @@ ROWS = (
     ),
     claim(
         "MCS-array-latency",
-        place="10.5",
         statement="all paths between an input and an output are of one length",
         relation="all",
         grid=over(N=[2, 4, 8]).quick(lambda N: N <= 4),
@@ -88,7 +86,6 @@ ROWS = (
 
 @claim(
     "MCS-array-rightward",
-    place="Theorem 10.7.1, proof",
     statement="packets that go right to their column and then down have a congestion of at most 2",
     relation="<=",
     claimed=2,
@@ -110,7 +107,6 @@ def rightward(N: int) -> Measured:
 
 @claim(
     "MCS-array-lower-left",
-    place="Theorem 10.7.1, proof",
     statement="a permutation that takes 0 to 0 and N - 1 to N - 1 passes two packets by one switch",
     relation="all",
     grid=over(N=[2, 4, 8]).quick(lambda N: N <= 4),
@@ -138,7 +134,6 @@ LESS = claim_10_7(
 LAYERS = (
     claim(
         "MCS-layers-congestion",
-        place="problem 10.4 a",
         statement="in the 2-layer array every permutation has a routing of congestion 1",
         claimed=1,
         grid=SMALL,
@@ -146,7 +141,6 @@ LAYERS = (
     ),
     claim(
         "MCS-layers-short",
-        place="problem 10.4 c",
         statement="routings of least latency have a congestion that is greater than the network's",
         relation=">",
         claimed=lambda N: congestion("layers", N).value,

@@ -54,7 +54,6 @@ BUTTERFLY = (
     ),
     claim(
         "MCS-butterfly-switch-size",
-        place="10.8, table",
         statement="the butterfly's switches are 2 x 2",
         claimed=(2, 2),
         grid=sizes(64),
@@ -111,7 +110,6 @@ BUTTERFLY = (
 
 @claim(
     "MCS-butterfly-reach",
-    place="problem 10.8, hint",
     statement="to a switch in column i lead paths from 2^i inputs, and from it to 2^(n-i) outputs",
     claimed=lambda N: {f"column {i}": (2**i, N // 2**i) for i in range(lg(N) + 1)},
     grid=sizes(64),
@@ -182,7 +180,6 @@ BENES = (
     ),
     claim(
         "MCS-benes-congestion",
-        place="Theorem 10.9.1",
         statement="the congestion of the N-input Benes network is 1",
         claimed=1,
         grid=over(N=[2, 4, 8]),
@@ -226,7 +223,6 @@ BENES = (
     ),
     claim(
         "MCS-benes-problem",
-        place="problem 10.2",
         statement="the permutation 3 1 6 5 2 0 7 4 is routed with one packet by each switch",
         claimed=1,
         measured=lambda: least(ways("benes", 8), (3, 1, 6, 5, 2, 0, 7, 4)),
@@ -277,7 +273,6 @@ def two_colours(N: int) -> Measured:
 
 REASONER = claim(
     "MCS-reasoner-short",
-    place="problem 10.7",
     statement="in the Reasoner-net a routing of least latency does not have the least congestion",
     relation=">",
     claimed=lambda N: congestion("reasoner", N).value,

@@ -51,7 +51,6 @@ SIZES = (
     ),
     claim(
         "MCS-tree-switches",
-        place="10.4",
         statement="a complete binary tree has 2N - 1 switches",
         claimed=lambda N: 2 * N - 1,
         grid=sizes(256),
@@ -59,7 +58,6 @@ SIZES = (
     ),
     claim(
         "MCS-tree-switch-size",
-        place="10.6, table",
         statement="its switches are 3 x 3",
         claimed=(3, 3),
         grid=sizes(64),
@@ -78,7 +76,6 @@ SIZES = (
 
 @claim(
     "MCS-tree-levels",
-    place="10.4",
     statement="there is 1 switch at the top, 2 are below it, 4 below those, .. and N at the bottom",
     claimed=lambda N: tuple(2**level for level in range(lg(N) + 1)),
     grid=sizes(64),
@@ -146,7 +143,6 @@ CONGESTION = (
     ),
     claim(
         "MCS-tree-latency",
-        place="10.5",
         statement="network latency equals diameter: paths are determined, or all of one length",
         relation="all",
         grid=TREES,

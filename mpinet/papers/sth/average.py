@@ -60,7 +60,6 @@ SUMS = [
 
 @claim(
     "STH-T2-general",
-    place="table 2",
     statement="from every node of LST(m) 4 nodes are at distance 1, 8 each at 2..m-1, 7 at m and 4 "
     "at m+1",
     claimed=of(lambda m: [[4, *[8] * (m - 2), 7, 4]]),

@@ -19,7 +19,6 @@ from mpinet.papers.sweeps import reached
 
 HYPERCUBE = claim(
     "STH-D7-hypercube",
-    place="definition 7",
     statement="Q_n has 2^n nodes, all of degree n, n 2^(n-1) links and diameter n",
     claimed=of(
         lambda n: {"nodes": 2**n, "degree": n, "links": n * 2 ** (n - 1), "diameter": n},
@@ -165,7 +164,6 @@ LOOP_DEGREE = claim_section_3(
 
 LOOP_SYMMETRIC = claim(
     "STH-S3-lst-symmetric",
-    place="section 3, lemma 4",
     statement="LST(m) is vertex-symmetric",
     relation="all",
     grid=family("lst", range(2, 33)),
@@ -181,7 +179,6 @@ LEA_SIZE = unsettled(
 
 FIGURE_1 = claim(
     "STH-F1-lst3",
-    place="figure 1",
     statement="LST(3) has 24 nodes and 48 links",
     claimed={"nodes": 24, "links": 48},
     measured=partial(properties("nodes", "links"), "lst:3"),
@@ -189,7 +186,6 @@ FIGURE_1 = claim(
 
 FIGURE_2 = claim(
     "STH-F2-sth23",
-    place="figure 2",
     statement="STH(2,3) has 128 nodes, all of degree 7, and 448 links",
     claimed={"nodes": 128, "degree": 7, "links": 448},
     measured=partial(properties("nodes", "degree", "links"), "sth:2,3"),
@@ -198,7 +194,6 @@ FIGURE_2 = claim(
 
 @claim(
     "STH-S3-product",
-    place="section 3, conclusion",
     statement="STH(m,n) has the links of the Cartesian product, no others: 2^n copies of LST(m) "
     "and 8m copies of the cube",
     claimed=of(lambda m, n: {"LST copies": 2**n, "cube copies": 8 * m, "other links": 0}),

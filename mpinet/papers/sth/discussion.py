@@ -98,7 +98,6 @@ def hexcell_diameter(topology: str) -> int:
 
 DEGREES = claim(
     "STH-S-degree7",
-    place="discussion, degree and diameter",
     statement="with a cube of 7 dimensions, DLH has degree 10 and STH degree 11",
     claimed={"DLH": 10, "STH": 11},
     measured=lambda: {"DLH": common_degree("dlh:2,7"), "STH": common_degree("sth:2,7")},
@@ -169,7 +168,6 @@ PAIRS = [
 
 PRINTED_AVERAGE = claim(
     "STH-S-average-printed",
-    place="abstract; table 7",
     statement="table 7 prints smaller average distances of STH than of DLH",
     relation="<",
     claimed=lambda nodes: TABLE_7[nodes]["average"][0],
@@ -276,7 +274,6 @@ def cube_load(cube: str) -> int:
 AVERAGE_CONSTANT = claim(
     "STH-S-average-constant",
     note="STH has the cube of definition 8; the claim also fails with a crossed cube.",
-    place="discussion, average distance; figure 11",
     statement="STH's average distance remains almost constant, close to 3: within 25 percent, as "
     "the printed ones are",
     relation="~",
@@ -324,7 +321,6 @@ AVERAGES_GROW = [
 DENSITY_CONSTANT = claim(
     "STH-S-density-sth",
     note="STH has the cube of definition 8; the claim also fails with a crossed cube.",
-    place="discussion, traffic density; figure 12",
     statement="STH's traffic density is constant, close to 0.65: within 5 percent, as the printed "
     "ones are",
     relation="~",
@@ -386,7 +382,6 @@ SCALABILITY = [
 
 AT_PAR = claim(
     "STH-S-scal-par",
-    place="discussion, scalability; figure 8, table 8",
     statement="STH's scalability is at par with the scalability of DLH and Hex-Cell: at every "
     "deviation of "
     "table 8 its share of the sizes 1..50000 is less than one percent point below theirs",
@@ -402,7 +397,6 @@ AT_PAR = claim(
 
 TWISTED_SCALABILITY = claim(
     "STH-S-scal-tq55",
-    place="discussion, scalability",
     statement="TQ offers at most 55 percent of the sizes 1..50000 with a deviation of less than 20 "
     "percent",
     relation="<=",
@@ -413,7 +407,6 @@ TWISTED_SCALABILITY = claim(
 
 @claim(
     "STH-S-broadcast-lowest",
-    place="discussion, broadcasts; figures 9, 10",
     statement="both bounds of broadcast costs are lower for STH than for DLH and Hex-Cell, at "
     "measured diameters: the differences are negative",
     relation="<",
@@ -459,7 +452,6 @@ def _smaller_cube(topology: str, kind: str) -> str:
 
 @claim(
     "STH-S-most-fault-tolerant",
-    place="discussion, links",
     statement="STH is the most fault tolerant: more nodes have to fail until it is in pieces than "
     "in DLH with the same cube and as many nodes, and than the 3 neighbours of a Hex-Cell's node",
     relation=">",
@@ -476,7 +468,6 @@ def survived_faults(topology: str) -> int:
 
 @claim(
     "STH-S-constant-ports",
-    place="1",
     statement="STH grows without new ports: with the cube's dimension n its largest degree is the "
     "same for every m",
     claimed=lambda n: [n + 4],

@@ -21,7 +21,6 @@ from mpinet.papers.witness import first_pair
 
 NODES = claim(
     "STH-L1-nodes",
-    place="lemma 1",
     statement="STH(m,n) has m 2^(n+3) nodes",
     claimed=of(lambda m, n: m * 2 ** (n + 3)),
     grid=SMALL,
@@ -30,7 +29,6 @@ NODES = claim(
 
 DEGREE = claim(
     "STH-L2-degree",
-    place="lemma 2",
     statement="all nodes of STH(m,n) have degree n+4",
     claimed=of(lambda m, n: n + 4),
     grid=SMALL,

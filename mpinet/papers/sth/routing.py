@@ -44,7 +44,6 @@ def candidate_walks(topology: str, source: int, target: int, hops: int) -> list[
 
 @claim(
     "STH-R-lst-example",
-    place="routing, example",
     statement="in LST(3) a message from 2 to 19 follows the first candidate 2, 22, 21, 20, 19, of "
     "length 4",
     claimed={"route": "2 22 21 20 19", "splength": 4},
@@ -57,7 +56,6 @@ def loop_example() -> dict[str, object]:
 
 @claim(
     "STH-R-lst-example-shortest",
-    place="routing, example",
     statement="the selected list K1 from 2 to 19 in LST(3) is a shortest path: no hop more than "
     "the distance",
     claimed=0,
@@ -204,7 +202,6 @@ ORDER = claim_routing(
 
 @claim(
     "STH-R-sth-example",
-    place="routing, example",
     statement="in STH(3,3), of 192 nodes, a message from (2,6) to (19,3) first goes to (19,6) by "
     "the route of LST, then stays in the cube",
     claimed={
@@ -265,7 +262,6 @@ def worst_broadcast(network: Topology, algorithm: str, most: int = SOURCES) -> M
 
 @claim(
     "STH-B-two-phase",
-    place="broadcasting",
     statement="the two phases, the source's LST, then all cubes at once, inform every node exactly "
     "once (16 sources; N-1 messages, all informed)",
     relation="all",

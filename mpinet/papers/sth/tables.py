@@ -120,7 +120,6 @@ STH_ROWS = [
 
 @claim(
     "STH-T5-hx",
-    place="table 5",
     statement="the row's cells of Hex-Cell equal the values of a Hex-Cell of N nodes",
     relation="exists",
     grid=over("the 8 rows, N=2^10..2^17", nodes=ROWS),
@@ -223,7 +222,6 @@ def _costs(network: str, named: str, of_row: Callable[[int], str], cause: str = 
 
 PRINTED_BOUND = claim(
     "STH-T6-one-to-all-printed",
-    place="discussion, broadcasts",
     statement="the printed bound on one-to-all broadcasts, (sqrt(Ma/(bd)) - sqrt(D-1))^2, gives "
     "table 6's numbers of DLH",
     claimed=lambda nodes: TABLE_6[nodes]["one-to-all"][0],
@@ -254,7 +252,6 @@ TABLE_7_BY_FORMULAS = _by_formulas(
 
 DLH_DENSITY = claim(
     "STH-T7-dlh-densities",
-    place="table 7",
     statement="the row's density of DLH is its printed average distance times N/L",
     claimed=lambda nodes: TABLE_7[nodes]["density"][0],
     tolerance=PRINTED,

@@ -69,7 +69,7 @@ def test_a_quotation_is_a_sentence_on_a_line_of_the_papers_text(room):
         assert lines == sorted(lines) and lines[0] > 0
     else:  # no text is stored: pages alone
         assert not any(lines) and pages == sorted(pages) and pages[0]
-    for said, _ in quotations(room):
+    for said, *_ in quotations(room):
         assert 10 <= len(said.text) < 600 and said.text == said.text.strip()
         assert not re.search(r"\\|\$|\ufffd|\s\s|\n", said.text), said.text  # nothing of the scan
 
@@ -116,7 +116,7 @@ def test_every_number_of_a_quotation_is_that_of_the_scanned_text(room):
 @pytest.mark.parametrize("room", PAPERS)
 def test_a_quotation_with_one_changed_digit_is_found_out(room):
     changed = 0
-    for row, (said, _) in zip(scans(room), quotations(room), strict=True):
+    for row, (said, *_) in zip(scans(room), quotations(room), strict=True):
         for place, sign in enumerate(said.text):
             if sign in "0123456789":
                 wrong = said.text[:place] + str((int(sign) + 1) % 10) + said.text[place + 1 :]
@@ -140,6 +140,7 @@ def test_words_that_are_not_in_a_text_are_found_out():
 def test_the_first_quotation_that_names_a_claim_stands_behind_it():
     first, second = Quotation("one", "4", 7), Quotation("two", "", 9)
     quoted = [Quoted(first, ("A-1", "A-x*")), Quoted(second, ("A-*",))]
-    assert quotation_of("A-x9", quoted) == first and quotation_of("A-2", quoted) == second
+    assert quotation_of("A-x9", quoted).quotation == first
+    assert quotation_of("A-2", quoted).quotation == second
     assert quotation_of("B-1", quoted) is None
     assert first.place == "p. 4, line 7" and place_text("", 9) == "line 9"
