@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-from mpinet.claims import BEYOND, Corrected, Measured, claim, section
+from mpinet.claims import BEYOND, Corrected, Measured, claim
 from mpinet.networks.shortest import neighbor_table
 from mpinet.papers.gbsn.definition import subsection_widths
 from mpinet.papers.gbsn.grids import SHIFTED, F, blocks, ceil_lg, few, regular, words
 from mpinet.papers.gbsn.measured import degree_of_each, least, most, network
 from mpinet.papers.measured import informed
 
-claim_iii_a = section(place="III.A")
-
-size = claim_iii_a(
+size = claim(
     "GBSN-S3-size",
     statement="the GBSN has m_0 + .. + m_(k-1) nodes",
     claimed=lambda topology: sum(blocks(topology).m),
@@ -47,7 +45,7 @@ def stated_degree(topology: str) -> int:
 
 
 DEGREES = (
-    claim_iii_a(
+    claim(
         "GBSN-S3-degree-bsn",
         statement="the largest degree of BSN(a,b), b < n, is (2^a - 1) b/a + 2",
         claimed=stated_degree,
@@ -62,7 +60,7 @@ DEGREES = (
             relation="<=",
         ),
     ),
-    claim_iii_a(
+    claim(
         "GBSN-S3-degree-bsn-links",
         statement="a node of BSN(a,b), b < n, has at most (2^a - 1) b/a + 2 links, and some node "
         "has so many",
@@ -72,14 +70,14 @@ DEGREES = (
         "node.",
         measured=lambda topology: most((neighbor_table(network(topology)) >= 0).sum(axis=1)),
     ),
-    claim_iii_a(
+    claim(
         "GBSN-S3-degree-bsn-generic",
         statement="the largest degree of BSN(a,b) is (2^a - 1) b/a + 2 where n is neither b nor 2b",
         claimed=stated_degree,
         grid=regular("a | b < n <= 8, n != 2b", 8, lambda of: of.n not in (of.b, 2 * of.b)),
         measured=largest_degree,
     ),
-    claim_iii_a(
+    claim(
         "GBSN-S3-degree-gbsn-max",
         statement="no degree is above max((2^ceil(lg m_i) - 1) b/ceil(lg m_i) + 2)",
         relation="<=",
@@ -92,7 +90,7 @@ DEGREES = (
             lambda topology: partial_ports_and_two(topology) > stated_largest(topology),
         ),
     ),
-    claim_iii_a(
+    claim(
         "GBSN-S3-degree-gbsn-max-bw",
         statement="no degree is above max((2^ceil(lg m_i) - 1) b/ceil(lg m_i) + 2) where b is the "
         "width of the largest block",
@@ -111,7 +109,7 @@ DEGREES = (
         grid=F,
         measured=largest_degree,
     ),
-    claim_iii_a(
+    claim(
         "GBSN-S3-degree-gbsn-min",
         statement="no degree is below two in networks that fulfil step 2",
         relation=">=",

@@ -6,7 +6,7 @@ import numpy as np
 
 from mpinet import measure
 from mpinet.base.arrays import Ints
-from mpinet.claims import Measured, claim, points, section, unsettled
+from mpinet.claims import Measured, claim, points, unsettled
 from mpinet.claims.remembered import remembered
 from mpinet.machine import Machine
 from mpinet.networks.shortest import neighbor_table
@@ -30,10 +30,7 @@ MOST_ROUTED = 80
 """Largest number of nodes of a network whose routes are all followed."""
 
 
-claim_iv = section(place="IV")
-
-
-@claim_iv(
+@claim(
     "GBSN-S4-deadlock",
     statement="virtual channels avoid deadlock: with a message on the next channel of a link after "
     "each shift link, no channel depends on itself by way of others",
@@ -92,7 +89,7 @@ def has_cycle(arcs: Ints) -> bool:
 
 THREE = "the GBSN routes in three of the time steps that the BSN needs: "
 
-three_steps = claim_iv(
+three_steps = claim(
     "GBSN-S4-three-steps-same",
     statement=THREE + "a link of the BSN(a,b) of the same size takes at most three hops, node x "
     "standing at node x",
@@ -116,7 +113,7 @@ def stretch(topology: str, guest: str) -> Measured:
     return Measured(int(far.max()), {"link": ends[int(far.argmax())].tolist(), "of": guest})
 
 
-@claim_iv(
+@claim(
     "GBSN-S4-three-steps-mapped",
     statement=THREE + "some mapping of the BSN(a,b) of the same size takes its links to at most "
     "three hops each",

@@ -42,9 +42,7 @@ def bound_2(m: int) -> int:
     return 3 * ((m - 2) // 4) // 2 + 1 if m % 8 in (2, 3) else 3 * (m // 4 - 1) // 2 + 2
 
 
-claim_3_1 = section(place="3.1")
-
-example_1 = claim_3_1(
+example_1 = claim(
     "GMN-RRB-ex1",
     statement="the restricted redundant binary of 59 is 1 0 0 0 -1 0 -1",
     claimed=(1, 0, 0, 0, -1, 0, -1),
@@ -53,7 +51,7 @@ example_1 = claim_3_1(
 )
 
 
-@claim_3_1(
+@claim(
     "GMN-RRB-ex2",
     statement="1 0 0 -1 0 -1 0 1 has the weights 4, 2 (even, without digit 0) and 1 (odd)",
     claimed={"digits": (1, 0, 0, -1, 0, -1, 0, 1), "w": 4, "w_e": 2, "w_o": 1},
@@ -66,7 +64,7 @@ def example_2() -> dict[str, object]:
     return {"digits": digits(109)} | {key: int(row[column]) for key, column in weights.items()}
 
 
-weights_add_up = claim_3_1(
+weights_add_up = claim(
     "GMN-RRB-weights",
     statement="w_x = w_e + w_o, and 1 more for odd x: x < 2^14",
     relation="all",
@@ -77,7 +75,7 @@ weights_add_up = claim_3_1(
 )
 
 
-@claim_3_1(
+@claim(
     "GMN-RRB-redundant",
     statement="1 0 0 -1 1 0 -1 and 1 0 0 0 -1 0 -1 both stand for 59: hops of these types lead 59 "
     "sectors on",
@@ -95,7 +93,7 @@ def sectors_led(word: tuple[int, ...]) -> int:
     return node // m % sectors_of(network.name)
 
 
-@claim_3_1(
+@claim(
     "GMN-RRB-unique",
     statement="every integer has one restricted redundant binary: of 11 digits, no two words are "
     "one number, and the routing's word is it",

@@ -87,10 +87,7 @@ EXAMPLE_5 = (
 )
 
 
-claim_4 = section(place="4")
-
-
-@claim_4(
+@claim(
     "GMN-R-deliver",
     statement="every message arrives over links, for all ordered pairs",
     relation="all",
@@ -146,7 +143,7 @@ LONGEST_ROUTES = (
 )
 
 
-@claim_4(
+@claim(
     "GMN-R-hoptypes",
     statement="with both signs there are m types of hops",
     claimed=lambda topology: parameters(topology)[0],
@@ -168,7 +165,7 @@ def signed_types(topology: str) -> int:
     return len(np.unique(((behind - nodes) % N)[behind >= 0]))
 
 
-@claim_4(
+@claim(
     "GMN-R-bits",
     statement="a header has O(m log m) bits: at most 4 m log2 m, for 2m edges of 2 log2 m bits",
     note="Our constant for O(m log m): 4; 1.67 is the largest measured.",
@@ -187,7 +184,7 @@ def header_bits(topology: str) -> Measured:
     return Measured(bits / (m * log2(m)), ends | {"bits": bits})
 
 
-@claim_4(
+@claim(
     "GMN-R-arrays",
     statement="two arrays of m//4 digits hold the digits of a sector difference but digit 0 "
     "(differences without diagonal; the first 4096 and the largest)",

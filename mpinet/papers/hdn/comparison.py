@@ -63,10 +63,8 @@ def cells_by_links(topology: str) -> dict[str, Any]:
     return found | {"d": found["d"] + sides(topology).count(2)}
 
 
-claim_table_2 = section(place="Table 2")
-
 TABLE_2 = (
-    claim_table_2(
+    claim(
         "HDN-Tab2-torus3d",
         statement="a 3D torus has xyz nodes, degree 6 and diameter (x+y+z)/2",
         claimed=lambda topology: {
@@ -96,14 +94,14 @@ TABLE_2 = (
             claimed=floored,
         ),
     ),
-    claim_table_2(
+    claim(
         "HDN-Tab2-cube",
         statement="an n-cube has 2^n nodes, degree n and diameter n",
         claimed=of(lambda n: {"n": 2**n, "d": n, "D": n}),
         grid=points("n = 1..10", [{"topology": f"hypercube:{n}"} for n in range(1, 11)]),
         measured=cells,
     ),
-    claim_table_2(
+    claim(
         "HDN-Tab2-ccc",
         statement="CCC(n) has n 2^n nodes, degree 3 and diameter 2n",
         claimed=of(lambda n: {"n": n * 2**n, "d": 3, "D": 2 * n}),
@@ -117,7 +115,7 @@ TABLE_2 = (
             claimed=of(of_ccc),
         ),
     ),
-    claim_table_2(
+    claim(
         "HDN-Tab2-dualcube",
         statement="the dual-cube(n), made of (n-1)-cubes, has 2^(2n-1) nodes, degree n and "
         "diameter 2n",
@@ -138,7 +136,7 @@ TABLE_2 = (
             measured=lambda n: reached(f"rdn:{'x'.join(['2'] * (n - 1))},1"),
         ),
     ),
-    claim_table_2(
+    claim(
         "HDN-Tab2-rdn",
         statement="RDN(m,k) has (2m)^(2^k)/2 nodes, degree d_0 + k (as a simple graph) and "
         "diameter 2^k D_0 + 2^(k+1) - 2",

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from math import prod
 
-from mpinet.claims import Claim, Corrected, Measured, claim, once, points, section
+from mpinet.claims import Claim, Corrected, Measured, claim, once, points
 from mpinet.papers.hdn.grids import (
     R1,
     TORUS,
@@ -78,10 +78,7 @@ def two_levels(s1: int) -> Claim:
 ROWS = [two_levels(s1) for s1 in SIZES]
 
 
-claim_3 = section(place="Sec 3")
-
-
-@claim_3(
+@claim(
     "HDN-S3-range",
     statement='the sizes in Table 1 cover "the range from several hundreds to several millions"',
     relation="all",
@@ -97,7 +94,7 @@ def extremes() -> Measured:
     return Measured(nodes[least] <= 200 and nodes[most] >= 2 * 10**6, where)
 
 
-recurrence = claim_3(
+recurrence = claim(
     "HDN-S3-recurrence-N",
     statement="N_i = 2 N_{i-1}^2 / s_i",
     claimed=size_of,
@@ -174,7 +171,7 @@ THEOREM_1 = (
         cost=nodes_of,
         measured=degree,
     ),
-    claim_3(
+    claim(
         "HDN-S3-degree-235-links",
         statement="over the 2x3x5 torus the degree is 7 for k = 1 and 8 for k = 2",
         claimed=lambda topology: 6 + net(topology).k,
@@ -183,7 +180,7 @@ THEOREM_1 = (
         reading=LINKS,
         measured=degree_with_double_links,
     ),
-    claim_3(
+    claim(
         "HDN-S3-degree-235",
         statement="over the 2x3x5 torus, whose degree is given as 6, the degree is 7 for k = 1 "
         "and 8 for k = 2",

@@ -17,26 +17,25 @@ from mpinet.papers.mcs.measured import (
 SMALL = over(N=[2, 4])
 """Sizes at which all problems are tried with all routings."""
 
-claim_10_7 = section(place="10.7")
 
 claim_10_8_table = section(place="10.8, table", grid=sizes(32))
 
 ROWS = (
-    claim_10_7(
+    claim(
         "MCS-array-example",
         statement="the array of 4 inputs has the diameter 8, between input 0 and output 3",
         claimed=8,
         grid=over(N=[4]),
         measured=lambda N: diameter("array", N),
     ),
-    claim_10_7(
+    claim(
         "MCS-array-diameter",
         statement="the diameter of an array with N inputs and outputs is 2N",
         claimed=lambda N: 2 * N,
         grid=sizes(32),
         measured=lambda N: diameter("array", N),
     ),
-    claim_10_7(
+    claim(
         "MCS-array-worse-than-tree",
         statement="the array's diameter is larger than the complete binary tree's",
         relation=">",
@@ -120,7 +119,7 @@ def lower_left(N: int) -> Measured:
     return Measured(all(corner in walk for walk in walks), {"switch": corner})
 
 
-LESS = claim_10_7(
+LESS = claim(
     "MCS-array-less-than-tree",
     statement="replacing a complete binary tree with an array almost eliminates congestion",
     relation="<=",

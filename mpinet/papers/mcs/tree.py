@@ -19,10 +19,7 @@ from mpinet.papers.mcs.measured import (
 TREES = sizes(32)
 
 
-claim_10_3 = section(place="10.3")
-
-
-@claim_10_3(
+@claim(
     "MCS-tree-example",
     statement="in the tree of 4 inputs, input 1 and output 3 are six wires apart, and no input and "
     "output are farther",
@@ -35,14 +32,14 @@ def example() -> dict[str, int]:
 
 
 SIZES = (
-    claim_10_3(
+    claim(
         "MCS-tree-diameter",
         statement="the diameter of a complete binary tree is 2 log N + 2",
         claimed=lambda N: 2 * lg(N) + 2,
         grid=sizes(256),
         measured=lambda N: diameter("tree", N),
     ),
-    claim_10_3(
+    claim(
         "MCS-tree-1024",
         statement="1024 inputs and outputs have a delay of 22 at worst",
         claimed=22,
@@ -89,7 +86,7 @@ def levels(N: int) -> tuple[int, ...]:
     return tuple(far.count(level) for level in range(max(far) + 1))
 
 
-@claim_10_3(
+@claim(
     "MCS-tree-most-3x3",
     statement="most of the switches of a complete binary tree have three wires in and three out",
     relation=">",

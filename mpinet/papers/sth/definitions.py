@@ -87,9 +87,8 @@ HEXCELL_IRREGULAR = claim_introduction(
     ),
 )
 
-claim_definition_8 = section(place="definition 8")
 
-TWISTED_DEGREE = claim_definition_8(
+TWISTED_DEGREE = claim(
     "STH-D8-degree",
     statement="TQ_n has 2^n nodes, all of degree n: the twist changes no degree",
     claimed=of(lambda n: {"nodes": 2**n, "degree": n}),
@@ -97,7 +96,7 @@ TWISTED_DEGREE = claim_definition_8(
     measured=properties("nodes", "degree"),
 )
 
-TWISTED_DIAMETER = claim_definition_8(
+TWISTED_DIAMETER = claim(
     "STH-D8-diameter",
     statement="the diameter of TQ_n, n >= 3, is n-1",
     claimed=of(lambda n: n - 1),
@@ -105,7 +104,7 @@ TWISTED_DIAMETER = claim_definition_8(
     measured=diameter,
 )
 
-TWISTED_SQUARE = claim_definition_8(
+TWISTED_SQUARE = claim(
     "STH-D8-diameter-n2",
     statement="the diameter of TQ_n is n-1 also at n = 2",
     claimed=of(lambda n: n - 1),
@@ -120,7 +119,7 @@ TWISTED_SQUARE = claim_definition_8(
 )
 
 
-@claim_definition_8(
+@claim(
     "STH-D8-any-4-cycle",
     statement="whichever 4-cycle and pair of its opposite links is twisted, the result is the same "
     "network up to the nodes' numbers",

@@ -35,9 +35,8 @@ DEGREE = claim(
     measured=common_degree,
 )
 
-claim_lemma_3 = section(place="lemma 3")
 
-LOOP_EXAMPLES = claim_lemma_3(
+LOOP_EXAMPLES = claim(
     "STH-L3-lst-examples",
     statement="the diameters of LST(2), LST(3) and LST(4) are 3, 4 and 5",
     claimed={"LST(2)": 3, "LST(3)": 4, "LST(4)": 5},
@@ -45,7 +44,7 @@ LOOP_EXAMPLES = claim_lemma_3(
     measured=lambda: {f"LST({m})": extent(f"lst:{m}").diameter for m in (2, 3, 4)},
 )
 
-LOOP_DIAMETER = claim_lemma_3(
+LOOP_DIAMETER = claim(
     "STH-L3-lst-diameter",
     statement="the diameter of LST(m) is m+1",
     claimed=of(lambda m: m + 1),
@@ -111,7 +110,7 @@ STH_DIAMETERS = [
     sth_diameter_claim("hkv"),
 ]
 
-SUM = claim_lemma_3(
+SUM = claim(
     "STH-L3-sum",
     statement="the diameter of the product is the sum of the diameters of LST(m) and of the cube",
     claimed=lambda topology: sum(extent(factor).diameter for factor in factors(topology)),
@@ -120,7 +119,7 @@ SUM = claim_lemma_3(
 )
 
 
-@claim_lemma_3(
+@claim(
     "STH-L3-antipodal",
     statement="two nodes are as far apart as the diameter if and only if their parts in LST(m) "
     "are, and their parts in the cube are",
