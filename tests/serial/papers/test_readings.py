@@ -1,6 +1,7 @@
 """Rows on two readings of one sentence, and on proofs, against networkx and counts by hand."""
 
 from itertools import permutations, product
+from math import log2
 
 import networkx as nx
 import pytest
@@ -135,6 +136,14 @@ def test_the_row_of_table_2_is_that_of_networkx(name):
     degrees = {degree for _, degree in graph(name).degree}
     assert found.measured == {"n": len(graph(name)), "d": degrees.pop()} and not degrees
     assert found.holds == (name == "hdn:2x3,super=1")
+
+
+@pytest.mark.parametrize(("family", "size"), [("moebius", 16), ("debruijn", 16), ("ccc", 64)])
+def test_compared_graphs_have_the_degrees_and_diameters_of_networkx(family, size):
+    found, made = at("GMN-I-fixed-degree", family=family, n=4), graph(f"{family}:4")
+    assert found.holds and len(made) == size
+    assert found.measured["degree"] == max(degree for _, degree in made.degree)
+    assert found.measured["diameter / log2 N"] == nx.diameter(made) / log2(size)
 
 
 @pytest.mark.parametrize(("name", "named"), [("hexcell:5", "hx"), ("ccc:4", "ccc")])
