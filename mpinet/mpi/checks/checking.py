@@ -15,10 +15,10 @@ from typing import Any
 from mpinet.errors import Deadlock, MpinetError
 from mpinet.mpi.checks.areas import Area, area_of, area_of_blocks
 from mpinet.mpi.checks.bodies import CheckedBody, described
-from mpinet.mpi.checks.findings import Finding, Findings, merged
+from mpinet.mpi.checks.findings import PLAIN, Finding, Findings, Words, merged
 from mpinet.mpi.checks.pending import Beginning, Finishing, Pending
 from mpinet.mpi.checks.signatures import Signature, signature_of
-from mpinet.mpi.checks.terms import NEEDS_BARRIER, typed_terms
+from mpinet.mpi.checks.terms import FROM_ROOT, NEEDS_BARRIER, typed_terms
 from mpinet.mpi.checks.windows import WatchedWindow
 from mpinet.mpi.collectives import plans
 from mpinet.mpi.collectives.algorithms import Collective
@@ -47,9 +47,6 @@ LARGE = 64 * 1024
 
 ONE_SIDED = frozenset("Put Get Accumulate Get_accumulate Fetch_and_op Compare_and_swap".split())
 """One-sided accesses that a later call completes."""
-
-MOST_NAMED = 8
-"""Number of calls named in the finding of a deadlock."""
 
 LIBRARY = os.path.dirname(REAL.__file__)
 """Folder of mpi4py, whose own handles are not reported."""
@@ -99,10 +96,10 @@ class Checks:
         self._last: dict[int, int] = {}
         self._matched: dict[int, list[tuple[Any, int, int]]] = {}
 
-    def note(self, rule: str, *places: int, at: int | None = None, **words: str) -> None:
+    def note(self, rule: str, *places: int, words: Words = PLAIN, at: int | None = None) -> None:
         """Record a violation by the running processor, or by processor `at`."""
         processor = running.turns.current.id if at is None else at
-        self._findings.note(rule, processor, places, **words)
+        self._findings.note(rule, processor, places, words)
 
     # ---- calls
 
@@ -185,21 +182,24 @@ class Checks:
         # The line of the receive, not of the wait that completes it.
         place = self._settled.get(here, here.account.number)
         expected = signature_of(buffer)
-        words = {"sent": described(data), "expected": expected.said}
         if data.signature is None:
-            self.note("object-in-buffer", data.account, place, **words)
-        elif not data.signature.fits(expected):
-            self.note("type-mismatch", data.account, place, **words)
+            rule = "object-in-buffer"
+        elif data.signature.runs != expected.runs and not data.signature.fits(expected):
+            rule = "type-mismatch"
         elif len(data) > buffer.nbytes:
-            self.note("truncation", data.account, place, **words)
+            rule = "truncation"
         elif len(data) < buffer.nbytes and here.account.kind in KINDS:
-            self.note("count-mismatch", data.account, place, **words)
+            rule = "count-mismatch"
+        else:
+            return
+        words = {"sent": described(data), "expected": expected.said}
+        self.note(rule, data.account, place, words=words)
 
     def loading(self, body: Any) -> None:
         """Check a body before an object is unpickled from it."""
         if type(body) is CheckedBody and body.signature is not None and self._account is not None:
             place = self._settled.get(running.turns.current, self._account.number)
-            self.note("buffer-as-object", body.account, place, sent=described(body))
+            self.note("buffer-as-object", body.account, place, words={"sent": described(body)})
 
     # ---- requests
 
@@ -395,10 +395,10 @@ class Checks:
         if isinstance(error, REAL.Exception):
             rule = rule_of(error)
             if rule != "truncated":  # recorded with both lines at the receive
-                self.note(rule, account.number, at=processor.id, why=str(error))
+                self.note(rule, account.number, words={"why": str(error)}, at=processor.id)
         elif "exceed the buffer" in str(error):
             why = str(error).removeprefix("message: ")
-            self.note("count-exceeds-buffer", account.number, at=processor.id, why=why)
+            self.note("count-exceeds-buffer", account.number, words={"why": why}, at=processor.id)
 
 
 def rule_of(error: Any) -> str:
@@ -591,14 +591,23 @@ def _requests(checks: Checks) -> Iterator[tuple[Any, str, Any]]:
     yield MatchedMessage, "_of", classmethod(checked_match)
 
 
+def _first(one: bytes, other: bytes) -> bytes:
+    """Return the first of two bodies of a barrier."""
+    return one
+
+
 def _collectives(checks: Checks) -> Iterator[tuple[Any, str, Any]]:
     """Yield replacements for the calls of collectives."""
     of = vars(CollectiveCall)["of"].__func__
 
     def checked_of(cls: type[Any], comm: Any, kind: str, terms: Terms = NOTHING_ALIKE) -> Any:
         made = of(cls, comm, kind, checks.terms(kind, terms))
-        if kind in NEEDS_BARRIER and isinstance(made, Collective):
-            made.everywhere(b"", lambda one, _: one)
+        if isinstance(made, Collective):
+            # Data of the root reach the members only after all have called: this needs no barrier.
+            if kind in FROM_ROOT:
+                made.converge(terms.root, b"", _first)
+            elif kind in NEEDS_BARRIER:
+                made.everywhere(b"", _first)
         return made
 
     yield CollectiveCall, "of", classmethod(checked_of)
@@ -733,7 +742,7 @@ def gathered_findings(world: World, error: MpinetError | None) -> list[Finding]:
             if tuple(serial) not in withdrawn:
                 last.note("message-not-received", processor, [account])
         for target, first, other, _, _, said, _ in conflicts:
-            last.note("accesses-conflict", target, [first, other], why=said)
+            last.note("accesses-conflict", target, [first, other], {"why": said})
     found = [row for _, findings, *_ in rows for row in findings]
     return merged(shares, found + last.rows, error is None) if rows else []
 
@@ -743,7 +752,7 @@ def _note_deadlock(world: World, error: Deadlock) -> None:
     assert world.findings is not None
     transport = world.machine.transport
     rows = sorted(row for rows in gathered(transport, world.waiting) for row in rows)
-    places = list(dict.fromkeys(account for _, account in rows))[:MOST_NAMED]
+    places = list(dict.fromkeys(account for _, account in rows))
     if places:
         differs = "collectives that do not match" in str(error)
         rule = "collective-mismatch" if differs else "deadlock"

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -12,6 +12,15 @@ from mpinet.mpi.world.accounts import Shares, numbered
 
 Site = tuple[str, str, int]
 """Call, file and line."""
+
+Words = Mapping[str, str]
+"""Words of a rule's sentence, by name."""
+
+PLAIN: Words = {}
+"""No words."""
+
+MOST_NAMED = 8
+"""Number of calls named in a finding."""
 
 LEFT_OVER = ("handles", "unreceived")
 """Checks of the state at the end of a script."""
@@ -57,7 +66,7 @@ class Findings:
         """Bodies of cancelled sends."""
         self._found: dict[tuple[str, tuple[int, ...]], list[Any]] = {}
 
-    def note(self, rule: str, processor: int, places: Sequence[int], **words: str) -> None:
+    def note(self, rule: str, processor: int, places: Sequence[int], words: Words = PLAIN) -> None:
         """Record a violation.
 
         Parameters
@@ -68,16 +77,16 @@ class Findings:
             The processor.
         places : sequence of int
             Numbers of the accounts of the calls.
-        **words
+        words : dict
             Further words of the rule's sentence.
         """
         check = RULES[rule].check
         if check and check not in self.checks:
             return
-        row = self._found.setdefault((rule, tuple(places)), [processor, words, {}])
+        row = self._found.setdefault((rule, tuple(places)), [processor, dict(words), {}])
         # The words of the lowest processor represent all: the first in time depends on the hosting.
         if processor < row[0]:
-            row[:2] = processor, words
+            row[:2] = processor, dict(words)
         row[2][processor] = row[2].get(processor, 0) + 1
 
     @property
@@ -106,7 +115,9 @@ def merged(shares: Shares, rows: Iterable[Sequence[Any]], ended: bool) -> list[F
     for rule, places, processor, words, times, most in rows:
         if not ended and (RULES[rule].check in LEFT_OVER or rule == "request-not-completed"):
             continue
-        sites = tuple(numbered(shares, number).site for number in places)
+        # Each rank has an account of its own for a line.
+        sites = tuple(dict.fromkeys(numbered(shares, number).site for number in places))
+        sites = sites[:MOST_NAMED]
         row = found.setdefault((rule, sites), [processor, words, 0, 0])
         if processor < row[0]:
             row[:2] = processor, words

@@ -12,11 +12,11 @@ from mpinet.mpi.messages.buffers import Buffer
 REDUCTIONS = frozenset("reduce allreduce reduce_scatter_block reduce_scatter scan exscan".split())
 """Collectives whose members must use the same datatype."""
 
-NEEDS_BARRIER = frozenset(
-    "bcast gather scatter reduce scan exscan Bcast Gather Gatherv Scatter Scatterv Reduce Scan "
-    "Exscan".split()
-)
-"""Blocking collectives in which some members may return before others call.
+FROM_ROOT = frozenset("bcast scatter Bcast Scatter Scatterv".split())
+"""Blocking collectives in which the root may return before others call."""
+
+NEEDS_BARRIER = frozenset("gather reduce scan exscan Gather Gatherv Reduce Scan Exscan".split())
+"""Blocking collectives in which members other than the root may return before others call.
 
 MPI allows a library to synchronize all members in each collective. A checked run does, because a
 script must not depend on the opposite.
