@@ -26,14 +26,11 @@ from mpinet.jobs.scriptcosts import (
     COSTS,
     HOT,
     conflicts_text,
-    finding_row,
-    findings_text,
     hot_tables,
     kinds_table,
     lines_table,
     open_text,
     orders_text,
-    sarif,
 )
 from mpinet.machine.transport import Local
 from mpinet.report.rows import Row, by_name
@@ -196,6 +193,7 @@ class Exec(MachineJob):
     ) -> ScriptOutcome:
         """Run the script once (collective)."""
         from mpinet.mpi.checks.findings import CheckedEnd
+        from mpinet.mpi.checks.told import findings_text
         from mpinet.mpi.script import ScriptOptions, run_script
         from mpinet.mpi.world.trees import TargetPattern
 
@@ -233,6 +231,8 @@ class Exec(MachineJob):
 
     def _reported(self, findings: Sequence[Finding], transport: Local) -> list[Row]:
         """Return the findings as rows; rank 0 also writes them to the SARIF file, if named."""
+        from mpinet.mpi.checks.told import finding_row, sarif
+
         rows = [finding_row(one, self.options.check_strict) for one in findings]
         if self.options.sarif is not None and transport.rank == 0:
             write_text(Path(self.options.sarif), sarif(rows))
@@ -258,6 +258,8 @@ class Exec(MachineJob):
         if found.conflicts:  # the documents of other runs stay as in older versions
             row["conflicts"] = [_conflict(conflict) for conflict in found.conflicts]
         if found.findings is not None:
+            from mpinet.mpi.checks.told import finding_row
+
             row["findings"] = [
                 finding_row(one, self.options.check_strict) for one in found.findings
             ]
@@ -315,6 +317,8 @@ class Exec(MachineJob):
         if "conflicts" in result:
             parts.append(conflicts_text(result["conflicts"]))
         if "findings" in result:
+            from mpinet.mpi.checks.told import findings_text
+
             parts.append(findings_text(result["findings"]))
         if result.get("open_receives"):
             parts.append(open_text(result["open_receives"]))

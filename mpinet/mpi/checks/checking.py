@@ -354,10 +354,8 @@ class Checks:
 
     def ended(self, processor: Processor) -> None:
         """Record what a processor leaves behind at its end."""
+        self.paused(processor)
         here = processor.id
-        for pending in self._live.pop(here, ()):
-            if pending.event is not None:
-                self.note("request-not-completed", pending.account, at=here)
         contexts = self._world.contexts
         for kind, context, account in self._contexts.pop(here, ()):
             if contexts.held(context, here):
@@ -365,6 +363,13 @@ class Checks:
         for kind, thing, account in self._objects.pop(here, ()):
             if thing:
                 self.note(f"{kind}-alive", account, at=here)
+
+    def paused(self, processor: Processor) -> None:
+        """Record the open communication of a processor, at its end or at the end of a test."""
+        here = processor.id
+        for pending in self._live.pop(here, ()):
+            if pending.event is not None:
+                self.note("request-not-completed", pending.account, at=here)
         for message, sender, account in self._matched.pop(here, ()):
             if message:
                 self.note("matched-not-received", sender, account, at=here)

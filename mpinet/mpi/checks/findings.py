@@ -89,6 +89,11 @@ class Findings:
             row[:2] = processor, dict(words)
         row[2][processor] = row[2].get(processor, 0) + 1
 
+    def forget(self) -> None:
+        """Forget all findings, before the next test of a session."""
+        self._found.clear()
+        self.left.clear()
+
     @property
     def rows(self) -> list[list[Any]]:
         """The findings as lists, texts and numbers."""
