@@ -128,7 +128,8 @@ class Failure(Fields):
 class FindingRow(Fields):
     """Violation of a rule of MPI, on some lines of a script."""
 
-    rule: str
+    rule: Annotated[str, "a check, or deadlock"]
+    kind: str
     severity: Annotated[str, "error or warning"]
     section: Annotated[str, "of MPI 4.1"]
     message: str

@@ -296,11 +296,13 @@ class Exec(MachineJob):
         return f"{orders['difference']}\nRepeat this order with: --arrivals {orders['order']}"
 
     def status(self, result: Row) -> int:
-        """Return 3 if the checks have found an error."""
+        """Return 3 if the checks have found an error, or an order of messages that fails."""
         from mpinet.mpi.checks.rules import ERROR
 
-        found = [row for row in result.get("findings", ()) if row["severity"] == ERROR]
-        return FOUND if found else super().status(result)
+        errors = [row for row in result.get("findings", ()) if row["severity"] == ERROR]
+        fails = result.get("orders", {}).get("outcome") in ("deadlock", "failure")
+        is_wrong = self._checks is not None and (errors or fails)
+        return FOUND if is_wrong else super().status(result)
 
     def show(self, result: Row) -> str:
         """Format the counts, and the costs of each kind of call and each line."""

@@ -31,7 +31,9 @@ class Finding:
     """A violation of a rule on some lines of a script."""
 
     rule: str
-    """Name of the rule."""
+    """Check that tests the rule, one of `CHECKS`, or ``"deadlock"``."""
+    kind: str
+    """Name of the rule in `RULES`."""
     severity: str
     """``"error"`` or ``"warning"``."""
     section: str
@@ -129,7 +131,7 @@ def merged(shares: Shares, rows: Iterable[Sequence[Any]], ended: bool) -> list[F
         row[2] += times
         row[3] = max(row[3], most)
     made = [_finding(rule, sites, *row) for (rule, sites), row in found.items()]
-    return sorted(made, key=lambda one: (one.severity, one.places, one.rule))
+    return sorted(made, key=lambda one: (one.severity, one.places, one.kind))
 
 
 def _finding(
@@ -143,7 +145,9 @@ def _finding(
     if check == "handles":
         message += f" ({times} created there)" if times > 1 else ""
         severity = ERROR if most > MOST_ALIVE else severity
-    return Finding(rule, severity, section, message + ".", fix, sites, processor, times)
+    return Finding(
+        check or rule, rule, severity, section, message + ".", fix, sites, processor, times
+    )
 
 
 FATAL = (
@@ -169,7 +173,8 @@ class CheckedEnd(MpinetError):
 
     def __init__(self, error: MpinetError, findings: list[Finding]):
         super().__init__(str(error))
+        self.error = error
         self.findings = findings
         # A status of the script itself stays, for example of `sys.exit` or of an exception.
-        mpi = isinstance(error, Deadlock) or any(one.rule in FATAL for one in findings)
+        mpi = isinstance(error, Deadlock) or any(one.kind in FATAL for one in findings)
         self.status = FINDINGS if mpi and error.status == 1 else error.status

@@ -26,14 +26,14 @@ def findings_text(findings: list[Row]) -> str:
     lines = []
     for row in findings:
         times = f" [{row['times']} times]" if row["times"] > 1 else ""
-        rule = f"{row['rule']}, MPI 4.1 section {row['section']}"
+        rule = f"{row['kind']}, MPI 4.1 section {row['section']}"
         lines += [f"  {row['severity']}: {row['message']}{times}", f"    {row['fix']} ({rule})"]
     return "\n".join(["findings of the checks:", *lines])
 
 
 def sarif(findings: list[Row]) -> str:
     """Return findings in the format SARIF 2.1.0."""
-    rules = {row["rule"]: row for row in findings}
+    rules = {row["kind"]: row for row in findings}
     described = [
         {
             "id": name,
@@ -44,7 +44,7 @@ def sarif(findings: list[Row]) -> str:
     ]
     results = [
         {
-            "ruleId": row["rule"],
+            "ruleId": row["kind"],
             "level": row["severity"],
             "message": {"text": f"{row['message']} {row['fix']}"},
             "locations": [_location(place) for place in row["places"][:1]],
