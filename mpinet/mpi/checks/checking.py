@@ -53,7 +53,7 @@ LIBRARY = os.path.dirname(REAL.__file__)
 
 
 class Call:
-    """What a processor's current call has done so far."""
+    """Actions of a processor's current call so far."""
 
     __slots__ = ("areas", "is_inside", "opened", "origin", "serials")
 
