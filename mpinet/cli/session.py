@@ -75,6 +75,7 @@ class CommandSession:
         # Errors before parsing are also printed as JSON if ``--json`` was typed.
         self._json = "--json" in typed
         self._found: dict[str, Any] | None = None
+        self._job: Job | None = None
         self._began = time.perf_counter()
         self._out = Output(sys.stdout, "the standard output")
         self._err = Output(sys.stderr, "the standard error")
@@ -194,6 +195,7 @@ class CommandSession:
 
         transport: Local = Unmet()
         result, status, text = None, 0, ""
+        self._job = job
         options = values_of(self._options)
         kept = SavedRun(self._line, options, self._typed, self._found, self._signals)
         try:
@@ -289,7 +291,9 @@ class CommandSession:
             return
         with suppress(OutputError, BrokenPipeError):
             if self._json:
-                self._out.write(json.dumps({"error": sentence, "status": status}) + "\n")
+                told = {} if self._job is None else self._job.told
+                document = {"error": sentence, "status": status, **told}
+                self._out.write(json.dumps(document) + "\n")
         with suppress(OutputError, BrokenPipeError):
             self._err.write(f"mpinet: {sentence}\n")
 

@@ -83,6 +83,8 @@ class Typed:
     """Example of several values in one word, such as ``0.1,0.2``; empty for a single value."""
     varies: tuple[str, ...] = ()
     """Names of the options that this option can vary, each given as ``OPTION=VALUE``."""
+    equals: str = ""
+    """Word of a flag: typed as ``WORD=VALUE``, the flag's word sets this option instead."""
     group: str = ""
     """Title of the option's group in the help and on the command's page."""
     function: str = ""
@@ -91,7 +93,7 @@ class Typed:
 
 GROUPS = (
     *("script", "network", "collective", "traffic", "program", "messages", "router", "machine"),
-    *("costs", "search", "measurement", "data", "picture", "output"),
+    *("checks", "costs", "search", "measurement", "data", "picture", "output"),
 )
 """Titles of groups, in the order of the help and of the commands' pages."""
 
