@@ -104,7 +104,7 @@ class ProgramError(MpinetError):
 
 
 class Deadlock(MpinetError):
-    """Processors wait for messages, although no processor will send any."""
+    """Processors wait for messages, but no processor will send any more."""
 
 
 class Stalled(MpinetError):
@@ -116,7 +116,7 @@ class CertificateError(MpinetError):
 
 
 class Suspended(MpinetError):
-    """A run that ended on request, and has left a checkpoint to resume from (EX_TEMPFAIL)."""
+    """A run ended on request, and has left a checkpoint for ``mpinet resume`` (EX_TEMPFAIL)."""
 
     status = 75
 

@@ -41,10 +41,14 @@ def unlocked(requirements, entries):
     return [str(r) for r in requirements if r not in met]
 
 
-def requirements():
+def requirements(extras=EXTRAS):
     project = tomllib.loads((CHECKOUT / "pyproject.toml").read_text())["project"]
-    lines = [line for extra in EXTRAS for line in project["optional-dependencies"][extra]]
-    found = [Requirement(line) for line in project["dependencies"] + lines]
+    found = [Requirement(line) for line in project["dependencies"]]
+    waiting = list(extras)
+    for extra in waiting:  # an extra of mpinet itself brings further extras
+        for line in map(Requirement, project["optional-dependencies"][extra]):
+            waiting += line.extras if line.name == "mpinet" else ()
+            found += [line] if line.name != "mpinet" else []
     for requirement in found:  # python-sat has no final version
         requirement.specifier.prereleases = True
     return found
@@ -62,6 +66,16 @@ def test_the_lock_has_all_packages_with_hashes_and_the_list_has_no_others():
     missing = names - {(name, version) for name, version, _ in entries}
     assert {name for name, _ in missing} <= {"pip", "setuptools"}  # of the environment itself
     assert {r.name for r in requirements()} <= {name for name, _ in names}
+
+
+def test_the_lock_for_development_has_all_packages_of_the_tests_in_the_same_versions():
+    entries = locked((RELEASE / "development.lock").read_text())
+    wanted = requirements(("openmpi", "dev"))
+    assert {"towncrier", "pytest", "sphinx", "numba"} <= {each.name for each in wanted}
+    assert all(hashes for _, _, hashes in entries)
+    assert unlocked(wanted, entries) == []
+    released = {(n, v) for n, v, _ in locked((RELEASE / "requirements.lock").read_text())}
+    assert released <= {(name, version) for name, version, _ in entries}
 
 
 def checkout(folder):

@@ -1,11 +1,15 @@
 """Policies agree with the code: versions, deprecated names, forms for issues, and the workflow."""
 
+import json
 import re
+import sys
 import tomllib
 from pathlib import Path
 
 import pytest
 import yaml
+
+from mpinet.cli import main
 
 CHECKOUT = Path(__file__).resolve().parents[2]
 SETTINGS = tomllib.loads((CHECKOUT / "pyproject.toml").read_text())
@@ -150,3 +154,32 @@ def test_a_deprecated_name_is_found() -> None:
         "5.added.md": "`--pairs`",
     }
     assert deprecations(texts) == ["route.py", "4.deprecated.md"]
+
+
+LINES = (
+    "show ring:4",
+    "broadcast torus:3x3",
+    "verify GMN-C-diam",
+    "replay allreduce:ring,8 --on ring:8 --time-byte 1",
+)
+
+
+def documents(capsys: pytest.CaptureFixture[str]) -> list[dict]:
+    """The documents of some commands."""
+    found = []
+    for line in LINES:
+        with pytest.raises(SystemExit, match=r"^0$"):
+            main([*line.split(), "--json"])
+        found.append(json.loads(capsys.readouterr().out))
+    return found
+
+
+def test_the_version_changes_no_digest(monkeypatch, capsys) -> None:
+    before = documents(capsys)
+    for name, module in [*sys.modules.items()]:
+        if name.partition(".")[0] == "mpinet" and hasattr(module, "__version__"):
+            monkeypatch.setattr(module, "__version__", "7.8.9")
+    after = documents(capsys)
+    assert "7.8.9" not in {each["mpinet"] for each in before}
+    assert {each["mpinet"] for each in after} == {"7.8.9"}
+    assert [each["digest"] for each in before] == [each["digest"] for each in after]
