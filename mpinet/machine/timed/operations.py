@@ -32,6 +32,11 @@ def connected(part: Scripted) -> Connected:
         scripts.first, scripts.kind.view(np.uint8), scripts.amount, scripts.peer, part.way,
         scripts.cpu, scripts.tag, scripts.needs_first, needs, statements, followers,
     )  # fmt: skip
+    if scripts.turns is not None:
+        owners = np.repeat(np.arange(scripts.operations), np.diff(scripts.needs_first))
+        begins = scripts.first[scripts.owners_of(owners)]
+        order = np.lexsort((scripts.turns, begins + (needs >> 1)))
+        followers = ((owners - begins) << 1 | needs & 1)[order].astype(np.int32)
     return Connected(statements, followers)
 
 

@@ -204,17 +204,23 @@ def wait_for_cpu(slot, row, what, state, rules):
 @inlined
 def key_of_message(message):
     """Return the key of a message or an answer."""
-    return np.int64(message.sent), np.int64(message.before), np.int64(message.source), np.int64(
-        message.order
+    return (
+        np.int64(message.sent),
+        np.int64(message.before),
+        np.int64(message.source),
+        np.int64(message.order),
     )
 
 
 @inlined
 def key_of_operation(operation):
     """Return the key of an operation."""
-    return np.int64(operation.turn), np.int64(operation.before), np.int64(
-        operation.issuer
-    ), np.int64(operation.order)
+    return (
+        np.int64(operation.turn),
+        np.int64(operation.before),
+        np.int64(operation.issuer),
+        np.int64(operation.order),
+    )
 
 
 @phase

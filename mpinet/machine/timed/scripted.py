@@ -120,10 +120,7 @@ class Scripted:
         stride, radix = self.ways[way[rows]].T
         digit = own // stride % radix
         peer[rows] = own + ((digit + peer[rows]) % radix - digit) * stride
-        return Program(
-            part.first, part.kind, part.amount, peer, part.cpu, part.tag, part.needs_first,
-            part.needs, part.lines, part.name,
-        )  # fmt: skip
+        return replace(part, peer=peer)
 
     def _ways_of(self, nodes: Ints) -> Ints:
         """Return the ways of all operations of the given processors."""
@@ -193,8 +190,7 @@ def _span(scripts: Program, begin: int, end: int) -> int:
     # can share a row.
     for apart in range(1, count):
         if all(
-            needs[number]
-            and all(before[need] >> number - apart & 1 for need in needs[number])
+            needs[number] and all(before[need] >> number - apart & 1 for need in needs[number])
             for number in range(apart, count)
         ):
             return apart
