@@ -412,7 +412,7 @@ def way_back(m, routes, state, rules, ledger):
 
 @inlined
 def row_of(slot, number, state, rules):
-    """Return the row with an operation's state (an operation released twice has another row)."""
+    """Return the row with an operation's state."""
     # Rows are a ring of `span` operations per processor. A program of millions of operations needs
     # few rows at a time.
     place = number if number < rules.span else number % rules.span

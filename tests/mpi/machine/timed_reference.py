@@ -208,6 +208,13 @@ class Machine:
         op = self.programs[p][thing]
         return max(self.cpu_free[p][op.cpu], self.out_free[p] if op.kind == SEND else 0)
 
+    def kind_on_cpu(self, p, thing):
+        """What a step does on its CPU: it calculates, sends, or receives a message; else None."""
+        if isinstance(thing, Message):
+            return RECV
+        kind = None if isinstance(thing, Answer) else self.programs[p][thing].kind
+        return kind if kind in (CALC, SEND) else None
+
     def step(self, time, key, p, thing):
         self.steps[p] += 1
         step = ((time, key[0][0]), (p, self.steps[p]))
