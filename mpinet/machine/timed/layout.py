@@ -133,6 +133,7 @@ class TimedConstants(Record):
     gap: int
     gap_byte: int
     eager: int
+    at_once: bool  # True if a match ends a send by rendezvous at the same time
     # The network.
     mode: int
     apart: int  # latency between any two processors without a network
@@ -165,6 +166,10 @@ class WindowLedger(Record):
     waits: Annotated[int, Total]
     events: Annotated[int, Total]
     unmatched: Annotated[int, Total]
+    matched: int  # 1 after a match that ends a send of another processor at once
+    matched_source: int  # this processor
+    matched_index: int  # the send
+    matched_done: int  # end of the send
     turns: Annotated[int, Largest]  # numbers given to posted receives and unexpected messages
     free: int  # free rows of messages, at the start of `TimedState.free`
     entries: int  # in the table of lists

@@ -7,7 +7,8 @@ no data of other processors.
 import numpy as np
 
 from mpinet.compiled import inlined, phase, routine
-from mpinet.machine.timed.calendar import set_alarm
+from mpinet.machine.hop import position_of
+from mpinet.machine.timed.calendar import forget, set_alarm
 from mpinet.machine.timed.heaps import (
     coming_popped,
     issued_popped,
@@ -31,6 +32,7 @@ from mpinet.machine.timed.layout import (
     NONE,
     NOTE_BITS,
     POSTED,
+    PROCESSORS,
     RECV,
     SEND,
     STALLED,
@@ -75,6 +77,31 @@ def work(slot, until, routes, hosting, state, rules, ledger):
         set_alarm(slot, time, state, rules, ledger)
 
 
+@phase
+def first_of_all(time, bucket, state, rules, ledger):
+    """Return slot, CPU and kind of the first step of all processors in a bucket at a time.
+
+    The slot is `NONE` if no processor has a step to make. Processors without a step leave the
+    bucket.
+    """
+    found, place, kind, first = np.int64(NONE), np.int64(NONE), NONE, (NEVER, NEVER, NEVER, NEVER)
+    slot = np.int64(state.heads[PROCESSORS, bucket])
+    while slot != NONE:
+        behind = np.int64(state.processors[slot].next)
+        receive_coming(slot, time, state, rules)
+        c, what, key = first_ready(slot, time, state, rules)
+        if what == NONE:
+            forget(slot, state)
+            state.processors[slot].alarm = NEVER
+            later = next_time(slot, state, rules)
+            if later < NEVER:
+                set_alarm(slot, later, state, rules, ledger)
+        elif key < first:
+            found, place, kind, first = slot, np.int64(c), what, key
+        slot = behind
+    return found, place, kind
+
+
 @inlined
 def require_progress(events, rules, ledger):
     """Count consecutive turns without a new event; too many of them are an error."""
@@ -117,7 +144,7 @@ def play_events(slot, time, routes, hosting, state, rules, ledger):
         # Items that are due are moved first: a message that arrives now competes with operations
         # issued now.
         receive_coming(slot, time, state, rules)
-        c, what = first_ready(slot, time, state, rules)
+        c, what, _ = first_ready(slot, time, state, rules)
         if what == NONE:
             break
         ledger.events += 1
@@ -154,7 +181,9 @@ def make_step(slot, c, what, time, routes, hosting, state, rules, ledger):
         cpu.calc = issued_popped(row, state.operations)
         before = state.operations[row].turn
         begin_calc(slot, c, row, time, state, rules, ledger)
-    issue(slot, time, before, state, rules)
+    issue(slot, slot, time, before, state, rules)
+    if ledger.matched != 0:
+        end_at_once(slot, time, before, hosting, state, rules, ledger)
     # The CPU is busy beyond the last receive, so a processor's end is not always the end of an
     # operation.
     if cpu.free > processor.end:
@@ -225,7 +254,10 @@ def key_of_operation(operation):
 
 @phase
 def first_ready(slot, time, state, rules):
-    """Return CPU and kind of the first step to make at a time; the kind is `NONE` if none may."""
+    """Return CPU, kind and key of the first step to make at a time.
+
+    The kind is `NONE` if there is no step to make.
+    """
     processor, operations, messages = state.processors[slot], state.operations, state.messages
     place, kind = slot * rules.cpus, NONE
     first = (NEVER, NEVER, NEVER, NEVER)
@@ -254,7 +286,7 @@ def first_ready(slot, time, state, rules):
             key = key_of_operation(operations[cpu.calc])
             if key < first:
                 first, place, kind = key, c, CALC
-    return place, kind
+    return place, kind, first
 
 
 @phase
@@ -353,7 +385,9 @@ def match(slot, row, m, time, before, routes, hosting, state, rules, ledger):
     """
     number, message = np.int64(state.operations[row].number), state.messages[m]
     # Only rendezvous sends wait for the match; eager sends have ended with their CPU time.
-    if message.length > rules.eager:
+    if message.length > rules.eager and rules.at_once:
+        meet_sender(slot, m, time, state, rules, ledger)
+    elif message.length > rules.eager:
         answer(slot, m, time, before, routes, hosting, state, rules, ledger)
     done = max(time, message.tail)
     if rules.noted:
@@ -363,6 +397,36 @@ def match(slot, row, m, time, before, routes, hosting, state, rules, ledger):
         )  # fmt: skip
     finish(slot, number, done, state, rules)
     free_message(m, state, ledger)
+
+
+@inlined
+def sent_at(message, rules):
+    """Return the time at which the CPU of the sender has finished."""
+    return message.sent + rules.overhead + (message.length - 1) * rules.overhead_byte
+
+
+@routine
+def meet_sender(slot, m, time, state, rules, ledger):
+    """End a send by rendezvous at its match; another processor's send ends after the step."""
+    message, index = state.messages[m], np.int64(state.messages[m].index)
+    done = max(time, sent_at(message, rules))
+    if message.source == state.processors[slot].number:
+        finish(slot, index, done, state, rules)
+        return
+    ledger.matched, ledger.matched_source = 1, message.source
+    ledger.matched_index, ledger.matched_done = index, done
+
+
+@routine
+def end_at_once(slot, time, before, hosting, state, rules, ledger):
+    """End the matched send of another processor, and issue what follows from the end."""
+    source = np.int64(ledger.matched_source)
+    sender = position_of(source, hosting.place, hosting.in_order, hosting.params)
+    sender -= rules.first_position
+    ledger.matched = 0
+    finish(sender, ledger.matched_index, ledger.matched_done, state, rules)
+    issue(sender, slot, time, before, state, rules)
+    set_alarm(sender, max(time, next_time(sender, state, rules)), state, rules, ledger)
 
 
 @routine
@@ -381,8 +445,7 @@ def answer(slot, m, time, before, routes, hosting, state, rules, ledger):
     found.length, found.ready = 0, time + back
     found.source, found.target, found.index = processor.number, message.source, message.index
     # The send's CPU time may end after the match: a send never ends before its own overhead.
-    sent = message.sent + rules.overhead + (message.length - 1) * rules.overhead_byte
-    found.tail = max(sent, found.ready)
+    found.tail = max(sent_at(message, rules), found.ready)
     set_key(found, time, before, processor)
     arrive(word, slot, hosting, state, rules, ledger)
 
@@ -512,9 +575,13 @@ def begin_row(row, number, first, last, state):
 
 
 @routine
-def issue(slot, time, before, state, rules):
-    """Issue the operations in `freed`, after a step at `time` that was issued at `before`."""
+def issue(slot, issuer, time, before, state, rules):
+    """Issue the operations of a processor in `freed`.
+
+    The cause is a step of the processor `issuer` at `time`, which was issued at `before`.
+    """
     processor, operations, freed = state.processors[slot], state.operations, state.freed
+    cause = state.processors[issuer]
     # Sends first, then receives, then calcs, as LogGOPSim does.
     for kind in (SEND, RECV, CALC):
         row = np.int64(freed[kind, 0])
@@ -522,9 +589,9 @@ def issue(slot, time, before, state, rules):
         while row != NONE:
             operation = operations[row]
             behind = np.int64(operation.left)
-            processor.orders += 1
+            cause.orders += 1
             operation.turn, operation.before = time, before
-            operation.issuer, operation.order = processor.number, processor.orders
+            operation.issuer, operation.order = cause.number, cause.orders
             what = np.int64(statement_of(slot, np.int64(operation.number), state).what)
             free = state.cpus[slot * rules.cpus + (what >> CPU_SHIFT)].free
             # A receive waits for its CPU as the CPU is now, not for later work of this CPU.
@@ -550,6 +617,6 @@ def release_all(slot, state, rules, ledger):
         begin_row(first + number, number, said.needs, behind.needs, state)
         if said.needs == behind.needs:
             free_operation(first + number, said.what & KIND_BITS, state.operations, state.freed)
-    issue(slot, np.int64(-1), np.int64(-1), state, rules)
+    issue(slot, slot, np.int64(-1), np.int64(-1), state, rules)
     # The calendar gets the processor once, after all its operations of time 0 are known.
     set_alarm(slot, np.int64(0), state, rules, ledger)

@@ -15,7 +15,7 @@ import numpy as np
 from mpinet.base.arrays import Ints
 from mpinet.base.memory import require_memory
 from mpinet.base.records import longer
-from mpinet.errors import RoutingError, Stalled, TooLarge
+from mpinet.errors import RoutingError, Stalled, TooLarge, UsageError
 from mpinet.machine import hop
 from mpinet.machine.machine import Machine
 from mpinet.machine.placement import start_of
@@ -190,11 +190,18 @@ class TimedRun:
         rules.gap = costs.gap
         rules.gap_byte = costs.gap_byte
         rules.eager = eager
+        answers = program.largest > eager
+        rules.at_once = answers and costs.rendezvous == "loggopsim"
+        if rules.at_once and transport.size > 1:
+            raise UsageError(
+                f"--rendezvous loggopsim runs on one rank, not on {transport.size}, because "
+                "a match affects its sender at once. Use one rank, or leave out this option."
+            )
         rules.mode = layout.MODES.index(costs.mode)
         rules.apart = costs.flat
         # The lookahead, which is the window's width: within this time no processor or link can
         # affect another.
-        rules.window = costs.lookahead(flat, program.largest > eager)
+        rules.window = costs.lookahead(flat, answers)
         rules.serving = serving
         rules.first_bus = transport.rank * busses_each
         rules.busses_each = busses_each

@@ -33,7 +33,13 @@ from mpinet.machine.timed.layout import (
 )
 from mpinet.machine.timed.matching import make_list, place_of
 from mpinet.machine.timed.prefetching import fetch_processors
-from mpinet.machine.timed.processor import release_all, require_progress, work
+from mpinet.machine.timed.processor import (
+    first_of_all,
+    make_step,
+    release_all,
+    require_progress,
+    work,
+)
 from mpinet.machine.timed.sending import CPU_PLACE, arrive, ask, new_message, serve
 
 
@@ -149,6 +155,8 @@ def worked(routes, hosting, rules, state, ledger):
     # The conservative condition: no message of another processor can arrive before the window ends,
     # so each processor may work alone until then.
     until, bucket = (ledger.window + 1) * rules.window, ledger.window & DIGITS - 1
+    if rules.at_once:
+        return worked_in_turn(bucket, routes, hosting, rules, state, ledger)
     count = 0
     while state.heads[PROCESSORS, bucket] != NONE and ledger.wrong == 0:
         # A batch of prefetches at a time: their cache misses overlap.
@@ -167,6 +175,24 @@ def worked(routes, hosting, rules, state, ledger):
         # A processor may be woken without an event, for example by a message received later. Only
         # long series are an error.
         require_progress(events, rules, ledger)
+    return True
+
+
+@routine
+def worked_in_turn(bucket, routes, hosting, rules, state, ledger):
+    """Make the steps of a window of one tick, the first of all processors' steps each time.
+
+    A match affects another processor at the same time, so no processor may work alone. The time is
+    quadratic in the number of processors with steps at the same tick.
+    """
+    while ledger.wrong == 0:
+        if not has_room(state, rules, ledger):
+            return False
+        slot, c, what = first_of_all(ledger.window, bucket, state, rules, ledger)
+        if slot == NONE:
+            break
+        ledger.events += 1
+        make_step(slot, c, what, ledger.window, routes, hosting, state, rules, ledger)
     return True
 
 

@@ -163,12 +163,10 @@ class Machine:
     processor and number of the issuing step; the place in this step.
     """
 
-    def __init__(
-        self, programs, network, mode="cut", o=0, g=0, G=0, O=0, S=None, rendezvous="round-trip"
-    ):  # noqa: E741
+    def __init__(self, programs, network, mode, *, rendezvous="round-trip", S=None, **costs):
         self.programs, self.network, self.mode = programs, network, mode
-        self.o, self.g, self.G, self.O, self.S = o, g, G, O, S
-        self.rendezvous = rendezvous
+        self.o, self.g, self.G, self.O = (costs.get(name, 0) for name in "ogGO")
+        self.S, self.rendezvous = S, rendezvous
         count = len(programs)
         cpus = 1 + max((op.cpu for ops in programs for op in ops), default=0)
         self.cpu_free = [[0] * cpus for _ in range(count)]

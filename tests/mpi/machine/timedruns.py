@@ -28,12 +28,13 @@ def costs_of(setting, half=False):
     return Costs(
         setting["o"], setting["O"], setting["g"], setting["G"], setting["S"],
         tuple(setting["hop"]), tuple(setting["byte"]), setting["flat"], setting["mode"], half,
+        rendezvous=setting.get("rendezvous", "round-trip"),
     )  # fmt: skip
 
 
 def noted_run(text, mapping="blocks", half=False, noted=True, **setting):
-    """A run of a program on the timed machine, over."""
-    program, on = program_of(text.encode()), setting["on"]
+    """A run of a program, or of its text, on the timed machine, over."""
+    program, on = program_of(text.encode()) if isinstance(text, str) else text, setting["on"]
     topology = mpinet.open(on or f"complete:{max(2, program.processors)}")
     hosting = None if mapping == "blocks" else placement.scattered(topology, 7)
     machine = Machine(topology, "all", transport(), hosting)
@@ -58,7 +59,8 @@ def referred(text, half=False, **setting):
         kind = Shared if half or not topology.links else Routed
         network = kind(topology, setting["hop"], setting["byte"], setting.get("routing"))
     costs = {name: setting[name] for name in "ogGOS"}
-    return play(text, network, setting["mode"], **costs)
+    rendezvous = setting.get("rendezvous", "round-trip")
+    return play(text, network, setting["mode"], rendezvous=rendezvous, **costs)
 
 
 NETWORKS = (
