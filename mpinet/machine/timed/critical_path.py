@@ -307,6 +307,10 @@ class Chain:
         costs, more = self._costs, self._size(send) - 1
         note = self._moments.taken.one(send, END, self._now)
         assert note is not None
+        if self._topology is not None:
+            parts = {"overhead": 1, "overhead_byte": more}
+            self._spend(self._now - note[BEGIN], "cpu", send, parts)
+            return self._taking, (send,)
         # The same maximum as in the kernel determines the parameter charged for the bytes.
         each = max(costs.overhead_byte, costs.gap_byte)
         if note[BEGIN] + costs.overhead + more * each != self._now:
@@ -324,14 +328,31 @@ class Chain:
         """Follow the path back from the begin of a message's reception."""
         note = self._moments.taken.one(send, BEGIN, self._now)
         assert note is not None
+        if note[READY] != self._now:
+            blocked = self._left_cpu(note[NODE], note[WHAT] >> NOTE_BITS)
+            if blocked is not None:
+                return blocked
+        return self._admitted(send) if self._topology is None else self._received(send)
+
+    def _received(self, send: int) -> Moment:
+        """Follow the path back from the time when a NIC has received a message of a network."""
+        note, further = self._moments.received.one(send, END, self._now), self._further(send)
+        assert note is not None
+        if note[BEGIN] + further != self._now:
+            return self._come, (send,)
+        self._spend(further, "nic", send, {"gap_byte": self._size(send) - 1})
+        return self._admitted, (send,)
+
+    def _admitted(self, send: int) -> Moment:
+        """Follow the path back from the time when a NIC began to receive a message."""
+        note = self._moments.received.one(send, BEGIN, self._now)
+        assert note is not None
         if note[READY] == self._now:
             return self._reached, (send,)
-        blocked = self._left_cpu(note[NODE], note[WHAT] >> NOTE_BITS)
-        if blocked is not None:
-            return blocked
+        ask = self._taking if self._topology is None else self._admitted
         for before in self._moments.receiving.at(note[NODE], self._now):
             if before[BEGIN] < self._now:
-                return self._left_nic(before, self._send_of(before), self._taking)
+                return self._left_nic(before, self._send_of(before), ask)
         raise AssertionError(f"nothing kept a message of {note[SOURCE]} at {self._now}")
 
     def _takes_links(self, send: int) -> bool:

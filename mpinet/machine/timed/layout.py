@@ -92,9 +92,9 @@ ARRIVAL, REQUEST = range(2)
 ROW_WORDS = 14
 """Words of a row for another rank, before the header's words."""
 
-BEGAN, TAKEN, POSTED, MATCHED, CROSSED = range(5)
-"""Kinds of notes: a calc or send began; a message was received; a receive was posted; a receive was
-matched; a message crossed a link.
+BEGAN, TAKEN, POSTED, MATCHED, CROSSED, RECEIVED = range(6)
+"""Kinds of notes: a calc or send began; a CPU took a message in; a receive was posted or matched; a
+message crossed a link; a NIC of a network's processor received a message.
 """
 
 NOTE_KINDS, NOTE_BITS = 7, 3

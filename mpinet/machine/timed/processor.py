@@ -11,6 +11,7 @@ from mpinet.machine.hop import position_of
 from mpinet.machine.timed.calendar import forget, set_alarm
 from mpinet.machine.timed.heaps import (
     coming_popped,
+    coming_pushed,
     issued_popped,
     issued_pushed,
     later_popped,
@@ -22,6 +23,7 @@ from mpinet.machine.timed.layout import (
     ASTRAY,
     BEGAN,
     CALC,
+    COMES,
     CPU_SHIFT,
     DONE_WITH,
     HAS_STARTERS,
@@ -33,6 +35,7 @@ from mpinet.machine.timed.layout import (
     NOTE_BITS,
     POSTED,
     PROCESSORS,
+    RECEIVED,
     RECV,
     SEND,
     STALLED,
@@ -88,7 +91,7 @@ def first_of_all(time, bucket, state, rules, ledger):
     slot = np.int64(state.heads[PROCESSORS, bucket])
     while slot != NONE:
         behind = np.int64(state.processors[slot].next)
-        receive_coming(slot, time, state, rules)
+        receive_coming(slot, time, state, rules, ledger)
         c, what, key = first_ready(slot, time, state, rules)
         if what == NONE:
             forget(slot, state)
@@ -132,7 +135,8 @@ def next_time(slot, state, rules):
         if cpu.send != NONE:
             time = min(time, max(cpu.free, processor.out_free))
         if cpu.message != NONE:
-            time = min(time, max(cpu.free, processor.in_free))
+            # On a network the NIC has already received the message.
+            time = min(time, cpu.free if rules.nodes > 0 else max(cpu.free, processor.in_free))
     return time
 
 
@@ -143,7 +147,7 @@ def play_events(slot, time, routes, hosting, state, rules, ledger):
     while ledger.wrong == 0:
         # Items that are due are moved first: a message that arrives now competes with operations
         # issued now.
-        receive_coming(slot, time, state, rules)
+        receive_coming(slot, time, state, rules, ledger)
         c, what, _ = first_ready(slot, time, state, rules)
         if what == NONE:
             break
@@ -194,7 +198,7 @@ def make_step(slot, c, what, time, routes, hosting, state, rules, ledger):
 
 
 @phase
-def receive_coming(slot, time, state, rules):
+def receive_coming(slot, time, state, rules, ledger):
     """Move arrived messages and released operations to the heaps of their CPUs.
 
     An answer and a receive need no CPU. They stay at the head of their heaps and hide only items
@@ -208,7 +212,12 @@ def receive_coming(slot, time, state, rules):
         # In flight, messages are ordered by arrival. Waiting messages compete with operations by
         # their keys.
         processor.coming = coming_popped(m, messages)
+        if rules.nodes > 0 and messages[m].state == COMES:
+            receive(slot, m, state, rules, ledger)
         messages[m].state = WAITS
+        if messages[m].ready > time:
+            processor.coming = coming_pushed(np.int64(processor.coming), m, messages)
+            continue
         cpu = state.cpus[slot * rules.cpus + messages[m].cpu]
         cpu.message = sent_pushed(np.int64(cpu.message), m, messages)
     while processor.later != NONE and operations[processor.later].ready <= time:
@@ -218,6 +227,23 @@ def receive_coming(slot, time, state, rules):
             break
         processor.later = later_popped(row, operations)
         wait_for_cpu(slot, row, what, state, rules)
+
+
+@phase
+def receive(slot, m, state, rules, ledger):
+    """Let the NIC of a network's processor receive a message; set when its CPU may take it in."""
+    message, processor = state.messages[m], state.processors[slot]
+    first, more = message.ready, (message.length - 1) * rules.gap_byte
+    # In the order of first bytes: a NIC cannot wait for a message that was sent earlier.
+    begin = max(first, processor.in_free)
+    processor.in_free = begin + rules.gap + more
+    # The CPU is free until the last byte is there, so computation overlaps communication.
+    message.ready = max(message.tail, begin + more)
+    if rules.noted:
+        note(
+            RECEIVED, processor.number, NONE, message.source, message.index, first, begin,
+            message.ready, state, ledger,
+        )  # fmt: skip
 
 
 @inlined
@@ -274,7 +300,7 @@ def first_ready(slot, time, state, rules):
         if cpu.free > time:
             continue
         # All CPUs of a processor share the receiving NIC, and the sending NIC below.
-        if cpu.message != NONE and processor.in_free <= time:
+        if cpu.message != NONE and (rules.nodes > 0 or processor.in_free <= time):
             key = key_of_message(messages[cpu.message])
             if key < first:
                 first, place, kind = key, c, MESSAGE
@@ -340,18 +366,19 @@ def take_in(slot, c, m, time, routes, hosting, state, rules, ledger):
     """Begin the reception of an arrived message; match it with a posted receive, if any."""
     message, processor = state.messages[m], state.processors[slot]
     more = message.length - 1
-    # CPU and NIC process the bytes in parallel, so the slower of both rates counts.
-    taken = time + rules.overhead + more * max(rules.overhead_byte, rules.gap_byte)
-    # The last byte may still be in flight. The CPU then waits for the last byte and needs its
-    # overhead afterwards.
-    message.tail = max(taken, message.tail + rules.overhead)
+    if rules.nodes > 0:
+        message.tail = time + rules.overhead + more * rules.overhead_byte
+    else:
+        # As in LogGOPSim, CPU and NIC process the bytes in parallel, so the slower rate counts.
+        taken = time + rules.overhead + more * max(rules.overhead_byte, rules.gap_byte)
+        message.tail = max(taken, message.tail + rules.overhead)
+        processor.in_free = time + rules.gap + more * rules.gap_byte
     state.cpus[c].free = message.tail
     if rules.noted:
         note(
             TAKEN | message.cpu << NOTE_BITS, processor.number, NONE, message.source, message.index,
             message.ready, time, message.tail, state, ledger,
         )  # fmt: skip
-    processor.in_free = time + rules.gap + more * rules.gap_byte
     row = take_posted(slot, m, state, rules, ledger)
     if row == NONE:
         # MPI's unexpected queue: its order is the order of arrival, numbered by `turns`.

@@ -359,7 +359,7 @@ class TimedRun:
         self.ledger.notes = 0
         if taken:
             self._fetched.append(notes[:taken].copy())
-        least = int(self.rules.notes_most) + len(self._state.messages)
+        least = int(self.rules.notes_most) + 2 * len(self._state.messages)
         kept = sum(map(len, self._fetched))
         # Twice the kept notes, because they are joined into one array at the end.
         require_memory(8 * width * (4 * least + 2 * kept), "The notes of all events")

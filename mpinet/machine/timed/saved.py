@@ -40,10 +40,8 @@ from mpinet.machine.timed.calendar import set_alarm
 from mpinet.machine.timed.heaps import (
     coming_pushed,
     later_pushed,
-    sent_pushed,
 )
 from mpinet.machine.timed.layout import (
-    COMES,
     CPU_SHIFT,
     KIND_BITS,
     NEVER,
@@ -291,10 +289,7 @@ def put_back(
     for i in range(sent.size):
         slot, m = sent_at[i], sent[i]
         processor, how = state.processors[slot], messages[m].state
-        if how == COMES:
-            processor.coming = coming_pushed(np.int64(processor.coming), m, messages)
-        elif how == UNEXPECTED:
+        if how == UNEXPECTED:
             add_unexpected(slot, m, state, rules, ledger)
         else:
-            cpu = state.cpus[slot * rules.cpus + messages[m].cpu]
-            cpu.message = sent_pushed(np.int64(cpu.message), m, messages)
+            processor.coming = coming_pushed(np.int64(processor.coming), m, messages)

@@ -129,8 +129,8 @@ def has_room(state, rules, ledger):
 
 @phase
 def has_room_for_notes(state, rules, ledger):
-    """Return True if there are rows for a note of each message, and all notes of a processor."""
-    if rules.noted and ledger.notes + rules.notes_most + state.messages.size > len(state.notes):
+    """Return True if there are rows for two notes of each message, and all notes of a processor."""
+    if rules.noted and ledger.notes + rules.notes_most + 2 * state.messages.size > len(state.notes):
         ledger.wants_room = NOTES
         return False
     return True

@@ -222,9 +222,10 @@ def _busiest_cpu(program: Program, costs: Costs) -> int:
         owner[sends] * cpus + program.cpu[sends],
         costs.overhead + further * costs.overhead_byte,
     )
-    byte = max(costs.overhead_byte, costs.gap_byte)
     np.add.at(
-        work, program.peer[sends] * cpus + program.cpu[sends], costs.overhead + further * byte
+        work,
+        program.peer[sends] * cpus + program.cpu[sends],
+        costs.overhead + further * costs.overhead_byte,
     )
     return int(work.max(initial=0))
 

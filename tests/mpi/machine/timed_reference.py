@@ -148,6 +148,12 @@ class Message:
     end: int = 0  # when it has been taken in
 
 
+class Incoming(NamedTuple):
+    """A message whose first byte reaches the NIC of its receiver."""
+
+    message: Message
+
+
 class Answer(NamedTuple):
     """The answer to a send by rendezvous."""
 
@@ -166,7 +172,7 @@ class Machine:
     def __init__(self, programs, network, mode, *, rendezvous="round-trip", S=None, **costs):
         self.programs, self.network, self.mode = programs, network, mode
         self.o, self.g, self.G, self.O = (costs.get(name, 0) for name in "ogGO")
-        self.S, self.rendezvous = S, rendezvous
+        self.S, self.rendezvous, self.is_flat = S, rendezvous, isinstance(network, Flat)
         count = len(programs)
         cpus = 1 + max((op.cpu for ops in programs for op in ops), default=0)
         self.cpu_free = [[0] * cpus for _ in range(count)]
@@ -187,6 +193,9 @@ class Machine:
             if kind == 1:
                 self.cross(time, thing, key[2])
                 continue
+            if isinstance(thing, Incoming):
+                self.receive(time, key, p, thing.message)
+                continue
             free = self.free(p, thing)
             if free > time:  # it tries again later, and keeps its place
                 self.enter(free, key, p, thing)
@@ -200,7 +209,7 @@ class Machine:
     def free(self, p, thing):
         """The time at which the CPU and the NIC that it needs are free."""
         if isinstance(thing, Message):
-            return max(self.cpu_free[p][thing.cpu], self.in_free[p])
+            return max(self.cpu_free[p][thing.cpu], self.in_free[p] if self.is_flat else 0)
         if isinstance(thing, Answer) or self.programs[p][thing].kind == RECV:
             return 0
         op = self.programs[p][thing]
@@ -250,7 +259,7 @@ class Machine:
         if not path:  # flat, or to itself
             first = time + (self.network.latency if path is None else 0)
             message.last = first + more
-            return self.enter(first, message.key, message.target, message)
+            return self.arrive(first, message)
         message.path = path
         self.hops += len(path)
         message.entered = time + more
@@ -277,13 +286,27 @@ class Machine:
             self.ask(onward, message, i + 1)
         else:
             message.last = through + hop
-            self.enter(onward, message.key, message.target, message)
+            self.arrive(onward, message)
+
+    def arrive(self, first, message):
+        """The first byte is there at this time."""
+        thing = message if self.is_flat else Incoming(message)
+        self.enter(first, message.key, message.target, thing)
+
+    def receive(self, time, key, p, message):
+        """The NIC of a network's processor receives a message; then the message wants a CPU."""
+        more = message.size - 1
+        begin = max(time, self.in_free[p])
+        self.in_free[p] = begin + self.g + more * self.G
+        self.enter(max(message.last, begin + more * self.G), key, p, message)
 
     def take_in(self, time, step, p, message, freed):
         more = message.size - 1
-        message.end = max(time + self.o + more * max(self.O, self.G), message.last + self.o)
+        message.end = time + self.o + more * self.O
+        if self.is_flat:
+            message.end = max(time + self.o + more * max(self.O, self.G), message.last + self.o)
+            self.in_free[p] = time + self.g + more * self.G
         self.cpu_free[p][message.cpu] = message.end
-        self.in_free[p] = time + self.g + more * self.G
         for i in self.posted[p]:
             if self.fits(self.programs[p][i], message):
                 self.posted[p].remove(i)
