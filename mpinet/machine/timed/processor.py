@@ -45,14 +45,7 @@ from mpinet.machine.timed.layout import (
     WAITS,
 )
 from mpinet.machine.timed.matching import take_posted, take_unexpected
-from mpinet.machine.timed.sending import (
-    arrive,
-    class_of,
-    free_message,
-    inject,
-    new_message,
-    note,
-)
+from mpinet.machine.timed.sending import arrive, class_of, free_message, inject, new_message, note
 from mpinet.networks.routing import ARRIVED
 
 DONE, BEGUN = range(2)
@@ -96,9 +89,7 @@ def first_of_all(time, bucket, state, rules, ledger):
         if what == NONE:
             forget(slot, state)
             state.processors[slot].alarm = NEVER
-            later = next_time(slot, state, rules)
-            if later < NEVER:
-                set_alarm(slot, later, state, rules, ledger)
+            set_alarm(slot, next_time(slot, state, rules), state, rules, ledger)
         elif key < first:
             found, place, kind, first = slot, np.int64(c), what, key
         slot = behind
@@ -259,23 +250,13 @@ def wait_for_cpu(slot, row, what, state, rules):
 @inlined
 def key_of_message(message):
     """Return the key of a message or an answer."""
-    return (
-        np.int64(message.sent),
-        np.int64(message.before),
-        np.int64(message.source),
-        np.int64(message.order),
-    )
+    return message.sent, message.before, np.int64(message.source), np.int64(message.order)
 
 
 @inlined
 def key_of_operation(operation):
     """Return the key of an operation."""
-    return (
-        np.int64(operation.turn),
-        np.int64(operation.before),
-        np.int64(operation.issuer),
-        np.int64(operation.order),
-    )
+    return operation.turn, operation.before, np.int64(operation.issuer), np.int64(operation.order)
 
 
 @phase
