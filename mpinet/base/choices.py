@@ -7,6 +7,9 @@ from typing import Literal, TypeAlias
 Mode: TypeAlias = Literal["cut", "store", "ideal"]
 """Methods of transporting a timed message across several links."""
 
+Rendezvous: TypeAlias = Literal["round-trip", "loggopsim"]
+"""Ends of a timed send by rendezvous: after the way back, or at the match as in LogGOPSim."""
+
 Switching: TypeAlias = Literal["saf", "vct", "wormhole"]
 """Switching methods of flits."""
 

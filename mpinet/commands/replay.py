@@ -78,7 +78,7 @@ TRIES, MOST_TRIES = 200, 1 << 20
 
 VARIED = (
     *("on", "flat", "routing", "mode", "machine", "overhead", "overhead_byte", "gap", "gap_byte"),
-    *("eager", "latency", "time_byte", "duplex", "place", "seed"),
+    *("eager", "rendezvous", "latency", "time_byte", "duplex", "place", "seed"),
 )
 """Options that ``--vary`` accepts: all options that affect times, except the unit."""
 

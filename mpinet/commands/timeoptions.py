@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Annotated, Literal
 
-from mpinet.base.choices import Mode
+from mpinet.base.choices import Mode, Rendezvous
 from mpinet.base.units import Unit
 from mpinet.commands.fields import Count, Fields
 from mpinet.commands.network import Network
@@ -61,6 +61,9 @@ class TimeOptions(HostOptions):
     """NIC time per byte of a message after the first byte, or a rate; default: 0."""
     eager: Annotated[int | None, Typed(metavar="BYTES")] = None
     """Largest message that is sent without waiting for the receiver; default: no limit."""
+    rendezvous: Rendezvous = "round-trip"
+    """End of a larger message's send: when an answer is back, or at the match as in LogGOPSim
+    (loggopsim; on one rank)."""
     latency: TimeWords = None
     """Latency of links by class (see ``docs/reference/time.md``), the last value for all further
     classes; default: from the graph's edges, else 1."""

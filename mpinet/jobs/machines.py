@@ -76,6 +76,13 @@ MACHINES = {
     ),
     "dgx-a100": Preset("fs", RAILS | {"time_byte": "3333fs,40ps"}, f"DGX A100: {NVIDIA}"),
     "dgx-h100": Preset("fs", RAILS | {"time_byte": "2222fs,20ps"}, f"DGX H100: {NVIDIA}"),
+    "dgx-b200": Preset("fs", RAILS | {"time_byte": "1111fs,20ps"}, f"DGX B200: {NVIDIA}"),
+    "dgx-b300": Preset("fs", RAILS | {"time_byte": "1111fs,10ps"}, f"DGX B300: {NVIDIA}"),
+    "gb200-nvl72": Preset(
+        "fs",
+        {"on": "fattree:72,1", "latency": "1700ns", "time_byte": "1111fs"},
+        f"GB200 NVL72: {NVIDIA}",
+    ),
 }
 
 
@@ -94,5 +101,5 @@ def machine_named(name: str) -> Preset:
 
 def _unknown(name: str) -> str:
     """Return the error sentence for an unknown machine, which lists all machines."""
-    lines = [f"  {name:10} {machine.source}" for name, machine in MACHINES.items()]
+    lines = [f"  {name:11} {machine.source}" for name, machine in MACHINES.items()]
     return f"--machine: there is no {quoted(name)}; there are:\n" + "\n".join(lines)

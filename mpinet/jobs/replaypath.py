@@ -185,7 +185,7 @@ def _processor(costs: Costs) -> tuple[int, ...]:
 
 def _cost(costs: Costs, parameter: str) -> int:
     """Return the value of a parameter."""
-    if parameter in ("calc", "twice"):
+    if parameter == "calc":
         return int(parameter == "calc")
     name, _, kind = parameter.partition(" ")
     if not kind:

@@ -183,6 +183,7 @@ def _costs(
         flat=duration(flat, unit),
         mode=options.mode,
         half_duplex=options.duplex == "half",
+        rendezvous=options.rendezvous,
     )
 
 

@@ -95,4 +95,6 @@ def kind_of(topology):
     """The function for a network; by coordinates where it has some and no function of its own."""
     if topology.name in KINDS:
         return KINDS[topology.name]
+    if topology.name.startswith("hypercube:"):
+        return bit
     return coordinate if topology.coordinates else lambda u, v: 0

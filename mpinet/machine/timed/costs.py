@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from math import lcm
 
+from mpinet.base.choices import Rendezvous
 from mpinet.errors import UsageError
 
 MOST_COST = 1 << 40
@@ -47,6 +48,10 @@ class Costs:
     """True if the two directions of a link share its bandwidth."""
     ticks: int = 1
     """Ticks per unit of time."""
+    rendezvous: Rendezvous = "round-trip"
+    """When a send by rendezvous is done: after the way back of an answer, or (``"loggopsim"``) at
+    the match.
+    """
 
     @classmethod
     def exact(
@@ -57,6 +62,7 @@ class Costs:
         eager: int | None = None,
         mode: str = "cut",
         half_duplex: bool = False,
+        rendezvous: Rendezvous = "round-trip",
         **times: Fraction,
     ) -> Costs:
         """Return costs given in units of time, in the longest tick that divides all of them.
@@ -79,6 +85,7 @@ class Costs:
             mode=mode,
             half_duplex=half_duplex,
             ticks=ticks,
+            rendezvous=rendezvous,
         )
 
     def __post_init__(self) -> None:
@@ -132,6 +139,8 @@ class Costs:
         UsageError
             The lookahead is 0.
         """
+        if answers and self.rendezvous == "loggopsim":
+            return 1
         if not flat:
             return min(self.latencies)
         # An answer of a rendezvous takes the latency alone: the overhead must not widen the window

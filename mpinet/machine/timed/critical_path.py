@@ -26,6 +26,7 @@ from mpinet.machine.timed.layout import (
     PLACE,
     READY,
     RECV,
+    SEND,
     SOURCE,
     WHAT,
 )
@@ -154,10 +155,12 @@ class Chain:
     def _back(self, send: int) -> tuple[int, dict[str, int]]:
         """Return the latency of the way from a message's receiver to its sender, and its parts."""
         source, target = self._owner(send), int(self._program.peer[send])
-        if source == target:
+        if self._costs.rendezvous == "loggopsim":
             return 0, {}
         if self._topology is None or self._routing is None:
             return self._costs.flat, {"flat": 1}
+        if source == target:
+            return 0, {}
         nodes, ports = path(self._topology, self._routing, target, source)
         kinds = [self._kind(node, port) for node, port in zip(nodes, ports, strict=False)]
         parts = Counter(f"latency {kind}" for kind in kinds)
@@ -211,7 +214,7 @@ class Chain:
             # different predecessors.
             if moments.taken.one(send, END, time) is not None:
                 return self._taken, (send,)
-            return self._required, (row,)
+            return self._began, (row,)
         began = moments.began.one(row, END, time)
         if began is not None:
             return self._computed, (row, began[BEGIN])
@@ -221,7 +224,7 @@ class Chain:
         assert note is not None
         if moments.taken.one(row, BEGIN, self._now) is not None:
             return self._taking, (row,)
-        return self._required, (self._row_of(note),)
+        return self._began, (self._row_of(note),)
 
     def _computed(self, row: int, begin: int) -> Moment:
         """Follow the path back by the CPU time of a calc or a send."""
@@ -234,7 +237,7 @@ class Chain:
         return self._began, (row,)
 
     def _began(self, row: int) -> Moment:
-        """Follow the path back from the begin of a calc or send.
+        """Follow the path back from the begin of an operation.
 
         The previous moment is its release, or the time when a CPU or NIC became free.
         """
@@ -248,18 +251,9 @@ class Chain:
         if blocked is not None:
             return blocked
         for note in self._moments.sending.at(node, self._now):
-            if note[BEGIN] < self._now:
+            if note[BEGIN] < self._now and program.kind[row] == SEND:
                 return self._left_nic(note, self._row_of(note), self._began)
-        # The operation began twice (docs/reference/time.md), and the records do not show the cause
-        # of each release.
-        earlier = [time for _, time in self._needs(row) if time < self._now]
-        time = max(earlier, default=0)
-        self._spend(self._now - time, "waiting", row, {"twice": self._now - time})
-        return self._required(row)
-
-    def _started(self, row: int) -> Moment:
-        """Follow the path back from the begin of an operation; a receive begins at its release."""
-        return (self._required if self._program.kind[row] == RECV else self._began), (row,)
+        raise AssertionError(f"nothing kept an operation of {node} at {self._now}")
 
     def _required(self, row: int) -> Moment:
         """Return the first requirement fulfilled at the current time; None if there is none."""
@@ -282,7 +276,7 @@ class Chain:
                 table = moments.posted if program.kind[needed] == RECV else moments.began
                 note = table.one(needed)
                 time = None if note is None else note[BEGIN]
-                moment = (self._started, (needed,))
+                moment = (self._began, (needed,))
             if time is not None:
                 found.append((moment, time))
         return found
@@ -313,6 +307,10 @@ class Chain:
         costs, more = self._costs, self._size(send) - 1
         note = self._moments.taken.one(send, END, self._now)
         assert note is not None
+        if self._topology is not None:
+            parts = {"overhead": 1, "overhead_byte": more}
+            self._spend(self._now - note[BEGIN], "cpu", send, parts)
+            return self._taking, (send,)
         # The same maximum as in the kernel determines the parameter charged for the bytes.
         each = max(costs.overhead_byte, costs.gap_byte)
         if note[BEGIN] + costs.overhead + more * each != self._now:
@@ -330,14 +328,31 @@ class Chain:
         """Follow the path back from the begin of a message's reception."""
         note = self._moments.taken.one(send, BEGIN, self._now)
         assert note is not None
+        if note[READY] != self._now:
+            blocked = self._left_cpu(note[NODE], note[WHAT] >> NOTE_BITS)
+            if blocked is not None:
+                return blocked
+        return self._admitted(send) if self._topology is None else self._received(send)
+
+    def _received(self, send: int) -> Moment:
+        """Follow the path back from the time when a NIC has received a message of a network."""
+        note, further = self._moments.received.one(send, END, self._now), self._further(send)
+        assert note is not None
+        if note[BEGIN] + further != self._now:
+            return self._come, (send,)
+        self._spend(further, "nic", send, {"gap_byte": self._size(send) - 1})
+        return self._admitted, (send,)
+
+    def _admitted(self, send: int) -> Moment:
+        """Follow the path back from the time when a NIC began to receive a message."""
+        note = self._moments.received.one(send, BEGIN, self._now)
+        assert note is not None
         if note[READY] == self._now:
             return self._reached, (send,)
-        blocked = self._left_cpu(note[NODE], note[WHAT] >> NOTE_BITS)
-        if blocked is not None:
-            return blocked
+        ask = self._taking if self._topology is None else self._admitted
         for before in self._moments.receiving.at(note[NODE], self._now):
             if before[BEGIN] < self._now:
-                return self._left_nic(before, self._send_of(before), self._taking)
+                return self._left_nic(before, self._send_of(before), ask)
         raise AssertionError(f"nothing kept a message of {note[SOURCE]} at {self._now}")
 
     def _takes_links(self, send: int) -> bool:
@@ -347,7 +362,7 @@ class Chain:
     def _reached(self, send: int) -> Moment:
         """Follow the path back from the arrival of the first byte of a message."""
         if not self._takes_links(send):
-            if self._owner(send) != self._program.peer[send]:
+            if self._topology is None:
                 self._spend(self._costs.flat, "latency", send, {"flat": 1})
             return self._entered, (send,)
         return self._over(send, self._moments.last_hop(send) + 1)
@@ -448,4 +463,4 @@ class Chain:
 
 def _order(note: list[int]) -> tuple[int, ...]:
     """Return the key by which a link orders messages."""
-    return note[READY], note[SOURCE], note[INDEX], note[WHAT] >> NOTE_BITS
+    return note[READY], note[SOURCE], note[INDEX]

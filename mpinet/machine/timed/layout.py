@@ -31,10 +31,8 @@ KINDS = ("calc", "send", "recv")
 KIND_BITS, HAS_STARTERS, CPU_SHIFT = 3, 4, 3
 """Layout of `Statement.what`: the kind, a flag for followers of its begin, its CPU."""
 
-# Far below any count of an operation released twice, so that a finished operation never becomes
-# ready again.
-DONE_WITH = -(1 << 30)
-"""Largest value of `Operation.missing` for a finished operation."""
+DONE_WITH = -1
+"""Value of `Operation.missing` for a finished operation."""
 
 ANY = -1
 """Any source."""
@@ -87,19 +85,16 @@ MARK_BITS, MARKS = 6, 64
 PROCESSORS, REQUESTS = range(2)
 """The two calendars: processors by alarm, messages by the time of their request for a server."""
 
-ARRIVAL, REQUEST, ANSWER = range(3)
-"""Kinds of rows for other ranks: a message for a processor; a message for a server; a receiver's
-answer.
-"""
+ARRIVAL, REQUEST = range(2)
+"""Kinds of rows for other ranks: a message or an answer for a processor; a message for a server."""
 
-# Rows between ranks of all three kinds have one fixed width: one exchange carries them in their
-# order.
-ROW_WORDS = 12
+# Rows between ranks of both kinds have one fixed width: one exchange carries them in their order.
+ROW_WORDS = 14
 """Words of a row for another rank, before the header's words."""
 
-BEGAN, TAKEN, POSTED, MATCHED, CROSSED = range(5)
-"""Kinds of notes: a calc or send began; a message was received; a receive was posted; a receive was
-matched; a message crossed a link.
+BEGAN, TAKEN, POSTED, MATCHED, CROSSED, RECEIVED = range(6)
+"""Kinds of notes: a calc or send began; a CPU took a message in; a receive was posted or matched; a
+message crossed a link; a NIC of a network's processor received a message.
 """
 
 NOTE_KINDS, NOTE_BITS = 7, 3
@@ -138,6 +133,7 @@ class TimedConstants(Record):
     gap: int
     gap_byte: int
     eager: int
+    at_once: bool  # True if a match ends a send by rendezvous at the same time
     # The network.
     mode: int
     apart: int  # latency between any two processors without a network
@@ -162,7 +158,7 @@ class TimedConstants(Record):
 class WindowLedger(Record):
     """Counts of a rank, and records of its last window."""
 
-    begun: int  # processors with released initial operations
+    begun: int  # processors with issued initial operations
     window: Annotated[int, Same]  # number of the current window
     ended: Annotated[int, Same]
     messages: Annotated[int, Total]
@@ -170,18 +166,19 @@ class WindowLedger(Record):
     waits: Annotated[int, Total]
     events: Annotated[int, Total]
     unmatched: Annotated[int, Total]
-    done: Annotated[int, Total]  # finished operations
+    matched: int  # 1 after a match that ends a send of another processor at once
+    matched_source: int  # this processor
+    matched_index: int  # the send
+    matched_done: int  # end of the send
     turns: Annotated[int, Largest]  # numbers given to posted receives and unexpected messages
     free: int  # free rows of messages, at the start of `TimedState.free`
     entries: int  # in the table of lists
-    answers: int  # first of the messages that are answers from this rank to itself
     # The pool of blocks is a free list inside `TimedState.cells`: no allocation happens within a
     # window.
     blocks: int  # first free block of `TimedState.cells`, linked to the others
     away: int  # rows for other ranks
     served: int  # servers with requests in this window, at the start of `TimedState.active`
     notes: int  # notes since they were last fetched
-    clones: int  # rows left for operations that are released twice
     next: int  # first window with an event on this rank; `NEVER`: none
     wants_room: int
     idle: int  # turns of processors since the last event
@@ -210,20 +207,24 @@ class Statement(Record):
 
 
 class Operation(Record):
-    """An operation of a processor; the last rows are for operations released twice.
+    """An operation of a processor.
 
-    `left` and `right` are the children in a heap of ready operations. `left` is also the next
-    element in a list of posted receives.
+    `turn`, `before`, `issuer` and `order` are the key, which decides among operations and messages
+    that could begin at the same time. `left` and `right` are the children in a heap of issued
+    operations. `left` is also the next element in a list.
     """
 
     # The heap key comes first: comparisons of the priority queue read `turn` far more often than
     # other fields.
-    turn: int  # issue time; for a receive: its place among the posted receives
-    event: int  # begin; for a receive: time of its match
+    turn: int  # time of the issuing step; for a posted receive: its place among these
+    before: int  # time of the step that issued this step
+    ready: int  # latest end of the requirements; once issued: least time of the begin
     number: Short  # index among the processor's operations
-    missing: Short  # unfulfilled requirements; `DONE_WITH` or less: finished
+    missing: Short  # unfulfilled requirements; `DONE_WITH`: finished
     left: Short
     right: Short
+    issuer: Short  # processor of the issuing step
+    order: Word32  # place among all operations and messages that the issuer has issued
 
 
 class TimedProcessor(Record):
@@ -235,12 +236,13 @@ class TimedProcessor(Record):
     out_free: int
     in_free: int
     end: int
+    orders: int  # number of issued operations, messages and answers
     number: Short
     script: Short  # its first statement
     count: Short  # number of its statements
     first: Short  # row of its first operation
-    coming: Short  # heap of messages whose first byte is still in flight
-    ended: Short  # heap of future ends of operations, each stored as a message
+    coming: Short  # heap of messages whose first byte is still in flight, and of answers
+    later: Short  # heap of issued operations that cannot begin yet, and of issued receives
     bucket: Short  # bucket of the calendar; `NONE`: no alarm
     next: Short
     before: Short
@@ -248,26 +250,26 @@ class TimedProcessor(Record):
 
 
 class Cpu(Record):
-    """A CPU: the end of its busy time, its operation, and heaps of waiting items."""
+    """A CPU: the end of its busy time, and heaps of waiting items."""
 
     free: int
-    running: Short
     calc: Short
     send: Short
     message: Short
 
 
 class TimedMessage(Record):
-    """A message in flight or received; also the future end of an operation.
+    """A message in flight or received; also the answer to a send by rendezvous.
 
     `ready` is the time when its first byte is ready for its next stage, `tail` when its last byte
     is. For a received message `ready` is its place among the unexpected messages, and `tail` the
-    end of its reception. For the end of an operation `ready` is the time, `target` the processor,
-    and `index` the operation's number.
+    end of its reception. `sent`, `before`, `source` and `order` are the key, as in `Operation`. An
+    answer has length 0. Its `ready` is the time of its arrival, `tail` the end of the send,
+    `source` the receiver of the message, `target` and `index` the send.
     """
 
     # The fields for links come first, in one cache line, because messages spend most of the time on
-    # links. `left` is also the next element of a list of answers.
+    # links.
     ready: int
     tail: int
     length: int  # in bytes
@@ -280,12 +282,14 @@ class TimedMessage(Record):
     source: Short
     index: Short  # index of the send among the source's operations
     tag: Word32
+    order: Word32
     sent: int
+    before: int
     cpu: Short
     state: Short
 
 
-TRAVELS, COMES, WAITS, UNEXPECTED, ENDS = range(1, 6)
+TRAVELS, COMES, WAITS, UNEXPECTED = range(1, 5)
 """States of a message, for checkpoints; 0: the row is free."""
 
 
@@ -354,8 +358,8 @@ class BlockMapping(NamedTuple):
 class TimedState(NamedTuple):
     """The state of a rank.
 
-    `needs` contains the statements' requirements, `followers` the operations waiting for them. Both
-    are twice the number of an operation of the same processor, plus 1 if its begin is required.
+    `followers` contains the operations that wait for each statement: twice the number of an
+    operation of the same processor, plus 1 if it waits for the begin.
     `ways` contains the stride and radix of a digit, for peers given as a distance. `headers` has
     the headers of `messages`. `links` has, for unexpected messages, the previous and the next
     message in each of their lists. `numbers` is each processor's first operation in the whole
@@ -363,13 +367,14 @@ class TimedState(NamedTuple):
     servers because the order of access is random. `active` has the first request of each of these
     servers. `heads` has, for each bucket of the two calendars, the first processor, and the index
     in `cells` of the last request. `recent` has a count for each bucket, then the last processors
-    entered, in turn.
+    entered, in turn. `freed` has, for each kind, the first and the last of the operations whose
+    last requirement the current step has met.
     """
 
     statements: Statements
     ways: Table
     operations: Operations
-    needs: Shorts
+    freed: Table
     followers: Shorts
     processors: Processors
     numbers: Ints

@@ -98,7 +98,9 @@ class Moments:
             return NoteTable(rows, rows[:, NODE], ends)
 
         began, taken, matched = of(layout.BEGAN), of(layout.TAKEN), of(layout.MATCHED)
-        posted, crossed = of(layout.POSTED), of(layout.CROSSED)
+        posted, crossed, received = of(layout.POSTED), of(layout.CROSSED), of(layout.RECEIVED)
+        # Without a network, NIC and CPU begin to receive together.
+        received = received if len(received) else taken
         self.began, self.posted = (
             NoteTable(began, operations(began)),
             NoteTable(posted, operations(posted)),
@@ -108,14 +110,16 @@ class Moments:
             NoteTable(matched, sends(matched)),
         )
         self.taken: NoteTable = NoteTable(taken, sends(taken))
-        """Received messages, by the row of the send."""
+        """Messages taken in by a CPU, by the row of the send."""
+        self.received: NoteTable = NoteTable(received, sends(received))
+        """Messages received by a NIC, by the row of the send."""
         hops = crossed[:, WHAT] >> NOTE_BITS
         self._most = int(hops.max(initial=0)) + 1
         self.crossed: NoteTable = NoteTable(crossed, sends(crossed) * self._most + hops)
         """Crossings of links, by `crossing`."""
         self.through: NoteTable = NoteTable(crossed, crossed[:, END])
         """Crossings of links, by the time at which the link became free."""
-        began, taken = self.began.notes, self.taken.notes
+        began, taken, received = self.began.notes, self.taken.notes, self.received.notes
         self.cpus, self.taken_in = ended(began, began[:, END]), ended(taken, taken[:, END])
         sent = began[program.kind[operations(began)] == layout.SEND]
 
@@ -125,7 +129,9 @@ class Moments:
 
         self.sending: NoteTable = ended(sent, nic_ends(sent, program.amount[operations(sent)]))
         """Sends by the time at which the NIC of the sender became free."""
-        self.receiving: NoteTable = ended(taken, nic_ends(taken, program.amount[sends(taken)]))
+        self.receiving: NoteTable = ended(
+            received, nic_ends(received, program.amount[sends(received)])
+        )
         """Messages by the time at which the NIC of the receiver became free."""
 
     def crossing(self, send: int, hop: int) -> int:

@@ -17,8 +17,6 @@ class Connected(NamedTuple):
 
     statements: Array
     """A row for each operation, and one more at the end. Type: ndarray of Statement."""
-    needs: Shorts
-    """Required operations, as in `Program.needs`."""
     followers: Shorts
     """Operations that wait for each operation: twice the index at the processor, plus 1 for waiting
     for the begin.
@@ -26,7 +24,7 @@ class Connected(NamedTuple):
 
 
 def connected(part: Scripted) -> Connected:
-    """Return the statements, requirements and followers for a rank's part of a program."""
+    """Return the statements and followers for a rank's part of a program."""
     scripts = part.scripts
     needs = scripts.needs.astype(np.int32)
     followers, statements = np.empty_like(needs), Statement.array(scripts.operations + 1)
@@ -34,7 +32,12 @@ def connected(part: Scripted) -> Connected:
         scripts.first, scripts.kind.view(np.uint8), scripts.amount, scripts.peer, part.way,
         scripts.cpu, scripts.tag, scripts.needs_first, needs, statements, followers,
     )  # fmt: skip
-    return Connected(statements, needs, followers)
+    if scripts.turns is not None:
+        owners = np.repeat(np.arange(scripts.operations), np.diff(scripts.needs_first))
+        begins = scripts.first[scripts.owners_of(owners)]
+        order = np.lexsort((scripts.turns, begins + (needs >> 1)))
+        followers = ((owners - begins) << 1 | needs & 1)[order].astype(np.int32)
+    return Connected(statements, followers)
 
 
 @kernel

@@ -6,7 +6,7 @@ are followed in parallel, so their cache misses overlap. No result depends on th
 
 import numpy as np
 
-from mpinet.compiled import phase, prefetch, routine
+from mpinet.compiled import phase, prefetch
 from mpinet.machine.timed.layout import AHEAD, KIND_BITS, NONE, RECV
 from mpinet.machine.timed.matching import place_of_hash
 from mpinet.machine.timed.processor import peer_of
@@ -16,8 +16,8 @@ from mpinet.machine.timed.processor import peer_of
 def fetch_processors(head, state, rules):
     """Prefetch the data of the next processors of a bucket.
 
-    These are their CPUs, the first arriving message and its posted receive, and the first operation
-    to end.
+    These are their CPUs, the first arriving message and its posted receive, and the first
+    operations to begin.
     """
     processors, messages, cpus = state.processors, state.messages, state.cpus
     # Walking the list takes one dependent load per step. The recorded `further` breaks this chain.
@@ -27,7 +27,7 @@ def fetch_processors(head, state, rules):
         prefetch(processors, np.int64(processor.further))
         prefetch(cpus, slot * rules.cpus)
         prefetch(messages, np.int64(processor.coming))
-        prefetch(messages, np.int64(processor.ended))
+        prefetch(state.operations, np.int64(processor.later))
         count += 1
         slot = np.int64(processor.next)
     # Two levels of indirection, hence two passes: the first pass's data have arrived when the
@@ -45,35 +45,13 @@ def fetch_processors(head, state, rules):
                 else:
                     prefetch(state.operations, np.int64(state.entries[at].head))
             if stage == 0:
-                if processor.ended != NONE:
-                    ended = np.int64(messages[processor.ended].index)
-                    prefetch(state.operations, processor.first + ended % rules.span)
+                if processor.later != NONE:
+                    number = np.int64(state.operations[processor.later].number)
+                    fetch_list(slot, state.statements[processor.script + number], state)
                 cpu = cpus[slot * rules.cpus]
-                if cpu.running != NONE:
-                    fetch_followers(slot, np.int64(cpu.running), state)
-                prefetch(state.operations, processor.first + cpu.running % rules.span)
+                prefetch(state.operations, np.int64(cpu.calc))
                 prefetch(state.operations, np.int64(cpu.send))
             slot = np.int64(processor.next)
-
-
-@routine
-def fetch_lists(slot, state, rules):
-    """Prefetch the lists of a processor's first receives, which have no requirements."""
-    script = np.int64(state.processors[slot].script)
-    for number in range(min(np.int64(state.processors[slot].count), rules.span)):
-        said, behind = state.statements[script + number], state.statements[script + number + 1]
-        # Only receives without requirements are posted at once, by the millions, at time 0.
-        if said.needs == behind.needs:
-            fetch_list(slot, said, state)
-
-
-@routine
-def fetch_followers(slot, number, state):
-    """Prefetch the lists of the receives that wait for an operation of a processor."""
-    at = state.processors[slot].script + number
-    for place in range(state.statements[at].followers, state.statements[at + 1].followers):
-        follower = np.int64(state.followers[place]) >> 1
-        fetch_list(slot, state.statements[at - number + follower], state)
 
 
 @phase

@@ -51,6 +51,10 @@ class Program:
     """Line of each operation in its file or script; 0: unknown. Shape (rows,)."""
     name: str = "program"
     """Origin of the program, for messages: a file's name or the generator's."""
+    turns: Ints | None = None
+    """Place of each requirement among the lines of its file; None: the order of `needs`. One step
+    issues operations of one kind in this order. Shape of `needs`.
+    """
 
     @property
     def processors(self) -> int:
@@ -94,8 +98,9 @@ class Program:
         found = sha256()
         for each in (self.first, self.kind, self.amount, self.peer, self.cpu, self.tag):
             found.update(each.tobytes())
-        for each in (self.needs_first, self.needs):
-            found.update(each.tobytes())
+        for one in (self.needs_first, self.needs, self.turns):
+            if one is not None:
+                found.update(one.tobytes())
         return found.hexdigest()
 
     def starts(self, processors: Ints) -> Ints:
@@ -109,15 +114,20 @@ class Program:
             processors, np.arange(self.processors)
         ):
             return self
-        counts = self.first[processors + 1] - self.first[processors]
-        rows = ranges(self.first[processors], counts)
+        starts = self.first[processors]
+        return self.taken(starts, self.first[processors + 1] - starts)
+
+    def taken(self, starts: Ints, counts: Ints) -> Program:
+        """Return ranges of rows as a program, a processor for each range."""
+        rows = ranges(starts, counts)
         needed = self.needs_first[rows + 1] - self.needs_first[rows]
-        needs = self.needs[ranges(self.needs_first[rows], needed)]
+        needs = ranges(self.needs_first[rows], needed)
         return Program(
             np.concatenate([[0], np.cumsum(counts)]),
             self.kind[rows], self.amount[rows], self.peer[rows], self.cpu[rows], self.tag[rows],
             np.concatenate([[0], np.cumsum(needed)]),
-            needs, self.lines[rows], self.name,
+            self.needs[needs], self.lines[rows], self.name,
+            None if self.turns is None else self.turns[needs],
         )  # fmt: skip
 
 
@@ -126,6 +136,22 @@ def ranges(first: Ints, counts: Ints) -> Ints:
     ends = np.cumsum(counts)
     total = int(ends[-1]) if len(ends) else 0
     return np.arange(total) + np.repeat(first - (ends - counts), counts)
+
+
+def turns_of(later: Ints, earlier: Ints, order: Ints) -> Ints | None:
+    """Return `Program.turns` of requirements, or None if they make no difference.
+
+    Parameters
+    ----------
+    later, earlier : ndarray of int64, shape (requirements,)
+        The operations that wait, and the required operations with their marks, in the order of the
+        lines.
+    order : ndarray of int64, shape (requirements,)
+        Line of each requirement in the program's order.
+    """
+    ranked = np.argsort(earlier, kind="stable")
+    descends = (np.diff(later[ranked]) < 0) & (np.diff(earlier[ranked]) == 0)
+    return order if descends.any() else None
 
 
 def receive_kinds(program: Program, way: Shorts | int = 0) -> tuple[int, int]:

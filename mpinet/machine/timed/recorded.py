@@ -102,7 +102,9 @@ def _note_calls(
         matched = moments.met.one(send)
         row = -1 if matched is None else int(program.first[note[NODE]]) + matched[PLACE]
         found.append((note[END], note[NODE], note[BEGIN], _on_cpu("recv", note), row))
-        found.append((*_nic(run, note, send), NICS[1], row))
+        received = moments.received.one(send)
+        assert received is not None
+        found.append((*_nic(run, received, send), NICS[1], row))
     for end, processor, begin, name, row in sorted(found):
         file, line = place_of(row) if row >= 0 else ("", 0)
         trace.calls.note(processor, begin, end, (name, file, line))

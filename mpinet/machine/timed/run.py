@@ -15,7 +15,7 @@ import numpy as np
 from mpinet.base.arrays import Ints
 from mpinet.base.memory import require_memory
 from mpinet.base.records import longer
-from mpinet.errors import RoutingError, Stalled, TooLarge
+from mpinet.errors import RoutingError, Stalled, TooLarge, UsageError
 from mpinet.machine import hop
 from mpinet.machine.machine import Machine
 from mpinet.machine.placement import start_of
@@ -81,8 +81,8 @@ class TimedRun:
         self.machine, self.costs, self.routing = machine, costs, routing
         require_fitting(program, machine.topology)
         self.ledger = layout.WindowLedger.counted()
-        # Zero is a valid row and a valid block, so empty lists need another mark.
-        self.ledger.answers = self.ledger.blocks = layout.NONE
+        # Zero is a valid block, so an empty list needs another mark.
+        self.ledger.blocks = layout.NONE
         self.program = program
         # Notes name operations by their rows in the stored program. Scripts have no such rows.
         if noted:
@@ -190,11 +190,18 @@ class TimedRun:
         rules.gap = costs.gap
         rules.gap_byte = costs.gap_byte
         rules.eager = eager
+        answers = program.largest > eager
+        rules.at_once = answers and costs.rendezvous == "loggopsim"
+        if rules.at_once and transport.size > 1:
+            raise UsageError(
+                f"--rendezvous loggopsim runs on one rank, not on {transport.size}, because "
+                "a match affects its sender at once. Use one rank, or leave out this option."
+            )
         rules.mode = layout.MODES.index(costs.mode)
         rules.apart = costs.flat
         # The lookahead, which is the window's width: within this time no processor or link can
         # affect another.
-        rules.window = costs.lookahead(flat, program.largest > eager)
+        rules.window = costs.lookahead(flat, answers)
         rules.serving = serving
         rules.first_bus = transport.rank * busses_each
         rules.busses_each = busses_each
@@ -207,28 +214,23 @@ class TimedRun:
         rules.receives_most = _most(receives, part.first, counts)
         rules.numbered = self.routing is not None and self.routing.numbered
         rules.noted = self.noted
-        # At most two notes per operation (a receive's), and twice as many for an operation released
-        # twice.
-        rules.notes_most = 4 * int(counts.max(initial=0))
+        # At most two notes per operation: those of a receive.
+        rules.notes_most = 2 * int(counts.max(initial=0))
 
     def _make_state(self) -> None:
         """Allocate processors, operations and servers; messages and lists grow as needed."""
         rules, part, machine = self.rules, self.part, self.machine
         scripts, count = part.scripts, machine.placement.count
         rows = int(part.rows.sum())
-        # A requirement on a begin can release an operation a second time. Each of these marks may
-        # need one spare row.
-        marks = np.concatenate([[0], np.cumsum(scripts.needs & 1)])[scripts.needs_first]
-        spare = self.ledger.clones = int(np.diff(marks[scripts.first])[part.which].sum())
         servers = 0
         if rules.nodes:
             servers = count * machine.topology.ports
         if rules.serving == layout.BUS:
             servers = int(rules.busses_each)
         needed = (
-            layout.Operation.dtype.itemsize * (rows + spare)
+            layout.Operation.dtype.itemsize * rows
             + layout.Statement.dtype.itemsize * scripts.operations
-            + 8 * len(scripts.needs)
+            + 4 * len(scripts.needs)
             + (layout.TimedProcessor.dtype.itemsize + layout.Cpu.dtype.itemsize * int(rules.cpus))
             * count
             + layout.Server.dtype.itemsize * servers
@@ -236,9 +238,10 @@ class TimedRun:
         # Checked before the first allocation: a wrong size causes an error message instead of
         # swapping.
         require_memory(needed, f"{self.program.name} in time")
-        statements, needs, followers = connected(part)
+        statements, followers = connected(part)
         self._state = layout.TimedState(
-            statements, part.ways, layout.Operation.array(rows + spare), needs, followers,
+            statements, part.ways, layout.Operation.array(rows),
+            np.full((len(layout.KINDS), 2), layout.NONE, np.int64), followers,
             self._processors(count), self._numbers(count),
             layout.Cpu.array(count * int(rules.cpus)),
             layout.TimedMessage.array(0),
@@ -255,7 +258,7 @@ class TimedRun:
             np.zeros((0, 0), np.int64), np.zeros(0, np.int32),
             np.zeros((0, len(layout.NOTE)), np.int64),
         )  # fmt: skip
-        for name in ("running", "calc", "send", "message"):
+        for name in ("calc", "send", "message"):
             self._state.cpus[name] = layout.NONE
         for name in ("line", "beyond"):
             self._state.servers[name] = layout.NONE
@@ -268,7 +271,7 @@ class TimedRun:
         processors, first = layout.TimedProcessor.array(count), self.part.scripts.first
         processors["number"] = self.machine.nodes
         processors["alarm"] = layout.NEVER
-        for name in ("coming", "ended", "bucket"):
+        for name in ("coming", "later", "bucket"):
             processors[name] = layout.NONE
         processors["script"][self.slots] = first[:-1][self.part.which]
         processors["count"][self.slots] = self.part.counts
@@ -356,7 +359,7 @@ class TimedRun:
         self.ledger.notes = 0
         if taken:
             self._fetched.append(notes[:taken].copy())
-        least = int(self.rules.notes_most) + len(self._state.messages)
+        least = int(self.rules.notes_most) + 2 * len(self._state.messages)
         kept = sum(map(len, self._fetched))
         # Twice the kept notes, because they are joined into one array at the end.
         require_memory(8 * width * (4 * least + 2 * kept), "The notes of all events")

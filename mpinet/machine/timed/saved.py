@@ -4,13 +4,11 @@ Every item belongs to one processor or link. Items are named by processor or lin
 in a rank's memory.
 
 Processor
-    The end of its NICs' busy times, its alarm and its end. For each CPU the end of its busy time,
-    and the operation that ends then.
+    The end of its NICs' and CPUs' busy times, its alarm, its end, and the number of issued items.
 Operation
-    The time of its begin or match, its number of unfulfilled requirements, and whether it is done.
-    Operations that wait for a CPU or are posted have further rows with their turns. The second row
-    of an operation released twice is marked.
-Message, or future end of an operation
+    Its key, its least time, its number of unfulfilled requirements, and whether it is done. A
+    further row shows whether an issued operation waits or is posted.
+Message or answer
     Its state (in flight, arrived, waiting or unexpected), at the current processor or node.
 Server
     The end of its busy time, and its load.
@@ -40,16 +38,11 @@ from mpinet.machine.state import Fields, Located, Numbered
 from mpinet.machine.timed import layout
 from mpinet.machine.timed.calendar import set_alarm
 from mpinet.machine.timed.heaps import (
-    ended_pushed,
-    issued_pushed,
-    ready_pushed,
-    sent_pushed,
+    coming_pushed,
+    later_pushed,
 )
 from mpinet.machine.timed.layout import (
-    CALC,
-    COMES,
     CPU_SHIFT,
-    ENDS,
     KIND_BITS,
     NEVER,
     NONE,
@@ -62,24 +55,24 @@ from mpinet.machine.timed.layout import (
     WindowLedger,
 )
 from mpinet.machine.timed.matching import add_unexpected, make_list, place_of
-from mpinet.machine.timed.processor import copied, peer_of, row_of, statement_of
+from mpinet.machine.timed.processor import peer_of, row_of, statement_of, wait_for_cpu
 from mpinet.machine.timed.program import ranges
 from mpinet.machine.timed.scripted import Scripted
 from mpinet.machine.timed.sending import CPU_PLACE
 
-TIMES = ("alarm", "out_free", "in_free", "end")
+TIMES = ("alarm", "out_free", "in_free", "end", "orders")
 """Saved fields of a processor."""
 
-OPERATION = ("event", "missing", "number")
+OPERATION = ("turn", "before", "ready", "number", "missing", "issuer", "order")
 """Saved fields of an operation."""
 
 SERVER = ("free", "busy", "carried")
 """Saved fields of a server."""
 
 # A slot means nothing on other ranks: the file contains the processor's number instead.
-AT, SLOT, ROW, TURN = range(4)
-"""Columns of a pending operation: processor, its slot on this rank, the operation's row, its turn.
-In checkpoints the second column is 1 for a second row, and the third is the operation's number.
+AT, POSTED, ROW, TURN = range(4)
+"""Columns of a pending operation: processor, 1 for a posted receive, the operation's row, its turn.
+In checkpoints the third column is the operation's number.
 """
 
 MESSAGE = tuple(name for name in TimedMessage.dtype.names if name not in ("left", "right"))  # type: ignore[union-attr]
@@ -126,12 +119,7 @@ def fields_of(run: Run) -> Fields:
     found: dict[str, Any] = {
         **state_of(ledger, WindowLedger),
         "processors": Numbered(processors, nodes),
-        "cpus": Numbered(
-            np.concatenate(
-                [state.cpus[name].reshape(hosted, -1) for name in ("free", "running")], axis=1
-            ),
-            nodes,
-        ),
+        "cpus": Numbered(state.cpus["free"].reshape(hosted, -1), nodes),
         "operations": Numbered(
             columns(state.operations[: int(rows.sum())], OPERATION, np.int64),
             ranges(state.numbers[run.slots], rows),
@@ -163,14 +151,12 @@ def _pending(run: Run) -> Ints:
     state = run.state
     found = np.empty((len(state.operations), 4), np.int64)
     found = found[: note_pending(run.rules, state, found)]
-    rows = found[:, ROW].copy()
-    found[:, SLOT] = rows >= int(run.part.rows.sum())
-    found[:, ROW] = state.operations["number"][rows]
+    found[:, ROW] = state.operations["number"][found[:, ROW]]
     return found
 
 
 def _messages(run: Run) -> Ints:
-    """Return the messages and future ends, each row after its node."""
+    """Return the messages and answers, each row after its node."""
     state = run.state
     alive = np.flatnonzero(state.messages["state"])
     messages = state.messages[alive]
@@ -183,15 +169,18 @@ def _messages(run: Run) -> Ints:
 
 @kernel
 def note_pending(rules: TimedConstants, state: TimedState, rows: Table) -> int:
-    """Write all operations that wait for a CPU or are posted; return their number."""
+    """Write all issued operations that wait or are posted; return their number."""
     operations, noted = state.operations, 0
     found = np.empty(rows.shape[0] + 1, np.int64)
-    for c in range(state.cpus.size):
-        slot = c // rules.cpus
-        for which in range(2):
-            top = np.int64(state.cpus[c].calc) if which == CALC else np.int64(state.cpus[c].send)
+    for slot in range(state.processors.size):
+        # The heap of the processor first, then two heaps of each of its CPUs.
+        for which in range(1 + 2 * rules.cpus):
+            top = np.int64(state.processors[slot].later)
+            if which > 0:
+                cpu = state.cpus[slot * rules.cpus + (which - 1) // 2]
+                top = np.int64(cpu.calc) if which % 2 == 0 else np.int64(cpu.send)
             for i in range(listed(top, operations, found)):
-                rows[noted, AT], rows[noted, SLOT] = state.processors[slot].number, slot
+                rows[noted, AT], rows[noted, POSTED] = state.processors[slot].number, 0
                 rows[noted, ROW], rows[noted, TURN] = found[i], operations[found[i]].turn
                 noted += 1
     for at in range(state.entries.size):
@@ -200,7 +189,7 @@ def note_pending(rules: TimedConstants, state: TimedState, rows: Table) -> int:
             continue
         row = np.int64(entry.head)
         while row != NONE:
-            rows[noted, AT], rows[noted, SLOT] = state.processors[entry.slot].number, entry.slot
+            rows[noted, AT], rows[noted, POSTED] = state.processors[entry.slot].number, 1
             rows[noted, ROW], rows[noted, TURN] = row, operations[row].turn
             noted += 1
             row = np.int64(operations[row].left)
@@ -212,8 +201,7 @@ def restore(run: Run, found: Mapping[str, Any]) -> None:
     state, ledger, machine = run.state, run.ledger, run.machine
     ledger.window, ledger.begun = found["window"], len(state.processors)
     put_columns(state.operations[: int(run.part.rows.sum())], OPERATION, found["operations"])
-    cpus = found["cpus"].reshape(len(machine.nodes), 2, -1)
-    state.cpus["free"], state.cpus["running"] = cpus[:, 0].reshape(-1), cpus[:, 1].reshape(-1)
+    state.cpus["free"] = found["cpus"].reshape(-1)
     put_columns(state.processors, TIMES[1:], found["processors"][:, 1:])
     servers = found["servers"].reshape(-1, len(SERVER))
     put_columns(state.servers[: len(servers)], SERVER, servers)
@@ -258,7 +246,7 @@ def _rows(run: Run, sent: Ints) -> Ints:
     names = ("sent", "length", "ready", "tail", "tag", "source", "index", "target", "node", "port")
     columns = [
         layout.REQUEST | words["cpu"] << CPU_PLACE,
-        *(words[name] for name in (*names, "hop")),
+        *(words[name] for name in (*names, "hop", "before", "order")),
     ]
     return np.concatenate([np.stack(columns, axis=1), sent[:, 1 + len(MESSAGE) :]], axis=1)
 
@@ -282,18 +270,13 @@ def put_back(
     for i in range(pending.shape[0]):
         slot, number = pending_at[i], pending[i, ROW]
         row = row_of(slot, number, state, rules)
-        if pending[i, SLOT] == 1:
-            # Second releases have spare rows. Their indices differ from run to run, only their
-            # number counts.
-            row = np.int64(copied(number, state, ledger))
         operation, said = operations[row], statement_of(slot, number, state)
-        operation.turn = pending[i, TURN]
-        cpu = state.cpus[slot * rules.cpus + (said.what >> CPU_SHIFT)]
-        kind = said.what & KIND_BITS
-        if kind == CALC:
-            cpu.calc = issued_pushed(np.int64(cpu.calc), row, operations)
-        elif kind != RECV:
-            cpu.send = issued_pushed(np.int64(cpu.send), row, operations)
+        processor, what = state.processors[slot], np.int64(said.what)
+        free = state.cpus[slot * rules.cpus + (what >> CPU_SHIFT)].free
+        if pending[i, POSTED] == 0 and what & KIND_BITS != RECV and operation.ready <= free:
+            wait_for_cpu(slot, row, what, state, rules)
+        elif pending[i, POSTED] == 0:
+            processor.later = later_pushed(np.int64(processor.later), row, operations)
         else:
             operation.left = NONE
             source, tag = peer_of(slot, said, state), np.int64(said.tag)
@@ -306,12 +289,7 @@ def put_back(
     for i in range(sent.size):
         slot, m = sent_at[i], sent[i]
         processor, how = state.processors[slot], messages[m].state
-        if how == ENDS:
-            processor.ended = ended_pushed(np.int64(processor.ended), m, messages)
-        elif how == COMES:
-            processor.coming = ready_pushed(np.int64(processor.coming), m, messages)
-        elif how == UNEXPECTED:
+        if how == UNEXPECTED:
             add_unexpected(slot, m, state, rules, ledger)
         else:
-            cpu = state.cpus[slot * rules.cpus + messages[m].cpu]
-            cpu.message = sent_pushed(np.int64(cpu.message), m, messages)
+            processor.coming = coming_pushed(np.int64(processor.coming), m, messages)

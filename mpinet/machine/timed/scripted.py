@@ -120,10 +120,7 @@ class Scripted:
         stride, radix = self.ways[way[rows]].T
         digit = own // stride % radix
         peer[rows] = own + ((digit + peer[rows]) % radix - digit) * stride
-        return Program(
-            part.first, part.kind, part.amount, peer, part.cpu, part.tag, part.needs_first,
-            part.needs, part.lines, part.name,
-        )  # fmt: skip
+        return replace(part, peer=peer)
 
     def _ways_of(self, nodes: Ints) -> Ints:
         """Return the ways of all operations of the given processors."""
@@ -171,10 +168,9 @@ def stored(program: Program | Scripted) -> Program:
 def _span(scripts: Program, begin: int, end: int) -> int:
     """Return the least distance of operations of a script that never need rows simultaneously.
 
-    An operation needs its row from the first fulfilment of a requirement until its own end and the
-    release of its followers. The row is free once the operation and all other requirements of its
-    followers are done. Any operation with these among its (indirect) requirements may reuse the
-    row.
+    An operation needs its row until its own end, from the step that first meets one of its
+    requirements. An operation may therefore reuse the row of any operation that all its
+    requirements require, directly or not.
     """
     count, marked = end - begin, False
     needs: list[list[int]] = []
@@ -186,18 +182,15 @@ def _span(scripts: Program, begin: int, end: int) -> int:
         return count
     # Sets of operations as big integers: inclusion is one operation on integers, for scripts of any
     # length.
-    before, over = [0] * count, [1 << number for number in range(count)]
+    before = [0] * count
     for number, mine in enumerate(needs):
-        together = sum(1 << need for need in mine)
         for need in mine:
             before[number] |= before[need] | 1 << need
-            over[need] |= together
     # The least distance wins: operations this far apart never need rows at the same time, so they
     # can share a row.
     for apart in range(1, count):
         if all(
-            needs[number]
-            and all(not over[number - apart] & ~before[need] for need in needs[number])
+            needs[number] and all(before[need] >> number - apart & 1 for need in needs[number])
             for number in range(apart, count)
         ):
             return apart

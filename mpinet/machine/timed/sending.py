@@ -1,4 +1,4 @@
-"""Messages in flight: injection, the queues of links, the next hop, other ranks, delivery, answers.
+"""Messages in flight: injection, the queues of links, the next hop, other ranks, delivery.
 
 After crossing a link, a message is ready for the next link at least one latency later, hence in a
 later window. Within a window servers (links and busses) are therefore independent, and each serves
@@ -11,10 +11,9 @@ from mpinet.compiled import inlined, phase, prefetch, routine
 from mpinet.machine.hop import position_of
 from mpinet.machine.placement import owner_of
 from mpinet.machine.timed.calendar import REQUEST_MASK, before_block, enter_request, set_alarm
-from mpinet.machine.timed.heaps import ready_popped, ready_pushed
+from mpinet.machine.timed.heaps import coming_pushed, ready_popped, ready_pushed
 from mpinet.machine.timed.layout import (
     AHEAD,
-    ANSWER,
     ARRIVAL,
     ASTRAY,
     BEGIN,
@@ -25,7 +24,6 @@ from mpinet.machine.timed.layout import (
     DIGITS,
     END,
     ENDLESS,
-    ENDS,
     FULL,
     IDEAL,
     INDEX,
@@ -191,38 +189,11 @@ def arrive(m, here, hosting, state, rules, ledger):
     slot = position - rules.first_position
     message.state = COMES
     processor = state.processors[slot]
-    processor.coming = ready_pushed(np.int64(processor.coming), m, state.messages)
+    processor.coming = coming_pushed(np.int64(processor.coming), m, state.messages)
     # The processor at work checks its queue after each event anyway. An alarm would put it into the
     # calendar while it works.
     if slot != here:
         set_alarm(slot, message.ready, state, rules, ledger)
-
-
-@routine
-def answer(m, slot, time, back, hosting, state, rules, ledger):
-    """Send an answer about a message matched at `time`; it takes time `back` to reach the sender.
-
-    Answers go out at the end of the window, even to processors of this rank, which may have already
-    worked in this window or not.
-    """
-    # The answer of a rendezvous takes latency alone: it occupies no link, no CPU and no NIC.
-    message, row = state.messages[m], new_message(state, ledger)
-    word = state.messages[row]
-    word.sent, word.length, word.source, word.index = (
-        message.sent, message.length, message.source, message.index,
-    )  # fmt: skip
-    word.tail, word.ready, word.target = time, time + back, message.target
-    word.state = ENDS
-    source = np.int64(message.source)
-    position = position_of(source, hosting.place, hosting.in_order, hosting.params)
-    owner = owner_of(position, hosting.split) if rules.ranks > 1 else rules.rank
-    if owner != rules.rank:
-        send_to_rank(row, ANSWER, owner, state, ledger)
-        return
-    # Held back until the window ends: a sender on this rank must not learn of the match earlier
-    # than a sender on another rank.
-    word.left = ledger.answers
-    ledger.answers = row
 
 
 @routine
@@ -234,6 +205,7 @@ def send_to_rank(m, kind, owner, state, ledger):
     row[1], row[2], row[3], row[4] = message.sent, message.length, message.ready, message.tail
     row[5], row[6], row[7], row[8] = message.tag, message.source, message.index, message.target
     row[9], row[10], row[11] = message.node, message.port, message.hop
+    row[12], row[13] = message.before, message.order
     for word in range(state.headers.shape[1]):
         row[ROW_WORDS + word] = state.headers[m, word]
     state.owners[ledger.away] = owner

@@ -11,11 +11,9 @@ import numpy as np
 
 from mpinet.base.arrays import Table
 from mpinet.compiled import idiom, kernel, phase, routine
-from mpinet.machine.hop import position_of
-from mpinet.machine.timed.calendar import advance_to, forget, next_window, set_alarm
+from mpinet.machine.timed.calendar import advance_to, forget, next_window
 from mpinet.machine.timed.layout import (
     AHEAD,
-    ANSWER,
     ARRIVAL,
     DIGITS,
     FULL,
@@ -34,8 +32,14 @@ from mpinet.machine.timed.layout import (
     WindowLedger,
 )
 from mpinet.machine.timed.matching import make_list, place_of
-from mpinet.machine.timed.prefetching import fetch_lists, fetch_processors
-from mpinet.machine.timed.processor import end_matched, release_all, require_progress, work
+from mpinet.machine.timed.prefetching import fetch_processors
+from mpinet.machine.timed.processor import (
+    first_of_all,
+    make_step,
+    release_all,
+    require_progress,
+    work,
+)
 from mpinet.machine.timed.sending import CPU_PLACE, arrive, ask, new_message, serve
 
 
@@ -101,8 +105,6 @@ def play(routes, hosting, rules, state, ledger, window, events):
             serve(routes, hosting, state, rules, ledger)
             if ledger.served > 0:
                 ledger.idle = 0
-        # Answers come last: a local sender must not learn of a match earlier than a remote one.
-        deliver_answers(hosting, state, rules, ledger)
         ledger.passed = 0
         ledger.next = next_window(state, rules, ledger)
         # With several ranks the next window is a minimum over all ranks: this rank alone must not
@@ -127,8 +129,8 @@ def has_room(state, rules, ledger):
 
 @phase
 def has_room_for_notes(state, rules, ledger):
-    """Return True if there are rows for a note of each message, and all notes of a processor."""
-    if rules.noted and ledger.notes + rules.notes_most + state.messages.size > len(state.notes):
+    """Return True if there are rows for two notes of each message, and all notes of a processor."""
+    if rules.noted and ledger.notes + rules.notes_most + 2 * state.messages.size > len(state.notes):
         ledger.wants_room = NOTES
         return False
     return True
@@ -136,14 +138,13 @@ def has_room_for_notes(state, rules, ledger):
 
 @routine
 def all_begun(routes, hosting, rules, state, ledger):
-    """Release the operations without requirements; return False if there are too few free rows."""
+    """Issue the operations without requirements; return False if there are too few free rows."""
     while ledger.begun < state.processors.size:
         # The run continues here after Python has allocated memory: `begun` is the resume point.
         if not has_room(state, rules, ledger):
             return False
         slot = ledger.begun
-        fetch_lists(slot, state, rules)
-        release_all(slot, routes, hosting, state, rules, ledger)
+        release_all(slot, state, rules, ledger)
         ledger.begun += 1
     return True
 
@@ -154,6 +155,8 @@ def worked(routes, hosting, rules, state, ledger):
     # The conservative condition: no message of another processor can arrive before the window ends,
     # so each processor may work alone until then.
     until, bucket = (ledger.window + 1) * rules.window, ledger.window & DIGITS - 1
+    if rules.at_once:
+        return worked_in_turn(bucket, routes, hosting, rules, state, ledger)
     count = 0
     while state.heads[PROCESSORS, bucket] != NONE and ledger.wrong == 0:
         # A batch of prefetches at a time: their cache misses overlap.
@@ -176,22 +179,21 @@ def worked(routes, hosting, rules, state, ledger):
 
 
 @routine
-def deliver_answers(hosting, state, rules, ledger):
-    """Deliver the answers about messages matched in this window to senders on this rank."""
-    while ledger.answers != NONE:
-        m = ledger.answers
-        ledger.answers = np.int64(state.messages[m].left)
-        tell(m, hosting, state, rules, ledger)
+def worked_in_turn(bucket, routes, hosting, rules, state, ledger):
+    """Make the steps of a window of one tick, the first of all processors' steps each time.
 
-
-@routine
-def tell(m, hosting, state, rules, ledger):
-    """Deliver the answer about a matched message to its sender."""
-    source = np.int64(state.messages[m].source)
-    position = position_of(source, hosting.place, hosting.in_order, hosting.params)
-    slot = position - rules.first_position
-    end_matched(slot, m, state, rules)
-    set_alarm(slot, state.messages[m].ready, state, rules, ledger)
+    A match affects another processor at the same time, so no processor may work alone. The time is
+    quadratic in the number of processors with steps at the same tick.
+    """
+    while ledger.wrong == 0:
+        if not has_room(state, rules, ledger):
+            return False
+        slot, c, what = first_of_all(ledger.window, bucket, state, rules, ledger)
+        if slot == NONE:
+            break
+        ledger.events += 1
+        make_step(slot, c, what, ledger.window, routes, hosting, state, rules, ledger)
+    return True
 
 
 @kernel
@@ -219,14 +221,13 @@ def taken(rows, routes, hosting, rules, state, ledger):
         message.tag = np.uint32(row[5])
         message.source, message.index, message.target = row[6], row[7], row[8]
         message.node, message.port, message.hop = row[9], row[10], row[11]
+        message.before, message.order = row[12], row[13]
         for word in range(state.headers.shape[1]):
             state.headers[m, word] = row[ROW_WORDS + word]
         # Rows of one rank are in a fixed order, and lower ranks come first. Heaps and lists impose
         # total orders anyway.
         if kind == ARRIVAL:
             arrive(m, NONE, hosting, state, rules, ledger)
-        elif kind == ANSWER:
-            tell(m, hosting, state, rules, ledger)
         else:
             message.state = TRAVELS
             ask(m, routes, hosting, state, rules, ledger)

@@ -156,7 +156,7 @@ def begin_operation(slot, row, now, rules, state, ledger):
         state.free[cpu] = operation.turn + said.amount
         calculate(slot, row, now, state, ledger)
         return
-    operation.event = 1
+    operation.ready = 1
     meet(slot, row, BEGUN, now, state)
     if kind == SEND:
         # A send is a birth in a trace that grows during the run: the step's kernel needs no special
@@ -183,11 +183,11 @@ def calculate(slot, row, now, state, ledger):
     """Let a calc begin or end if its step has come; `turn` is this step."""
     operation = state.operations[row]
     # `turn` is used twice: first for the step of the begin, then for the step of the end.
-    if operation.event == 0 and operation.turn <= now:
-        operation.event = 1
+    if operation.ready == 0 and operation.turn <= now:
+        operation.ready = 1
         operation.turn += state.statements[row].amount
         meet(slot, row, BEGUN, now, state)
-    if operation.event == 1 and operation.turn <= now:
+    if operation.ready == 1 and operation.turn <= now:
         finish_operation(slot, row, now, state, ledger)
     else:
         state.actors[slot].coming = issued_pushed(

@@ -19,7 +19,7 @@ from mpinet.machine.timed.scripted import hosted, require_fitting
 from mpinet.machine.traffic import operations as own
 from mpinet.machine.traffic.layout import CAME, NONE, SENT, TrafficLedger
 
-STATE = ("missing", "turn", "event")
+STATE = ("missing", "turn", "ready")
 """Fields of an operation in a checkpoint."""
 
 BYTES_AN_OPERATION = 200
@@ -83,6 +83,7 @@ class Played:
         made = connected(hosted(part, np.arange(part.processors)))
         operations = timed.Operation.array(part.operations)
         operations["number"] = np.arange(part.operations) - part.first[part.owners]
+        operations["order"] = operations["number"]
         operations["missing"] = np.diff(part.needs_first)
         actors = own.Actor.array(len(first))
         actors["first"], actors["ready"], actors["coming"] = first, NONE, NONE

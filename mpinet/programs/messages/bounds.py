@@ -126,7 +126,9 @@ def lower_bound(demand: CollectivePromise, topology: Topology | None, costs: Cos
     bounds = [
         TimeBound(both + _farthest(demand, topology, costs), "distance"),
         TimeBound(_growth(len(demand.places), costs, both + least), "growth"),
-        TimeBound(costs.overhead + least + _taking(demand.taken_in, costs), "ends"),
+        TimeBound(
+            costs.overhead + least + _taking(demand.taken_in, costs, topology is None), "ends"
+        ),
     ]
     # Growth counts informed processors. A reduction only informs its root, so growth gives no
     # bound.
@@ -191,10 +193,15 @@ def _growth(count: int, costs: Costs, way: int) -> int:
     return latest
 
 
-def _taking(size: int, costs: Costs) -> int:
-    """Return the minimum CPU time to receive `size` bytes, in any number of messages."""
-    byte = max(costs.overhead_byte, costs.gap_byte)
-    return min(costs.overhead + (size - 1) * byte, size * costs.overhead) if size else 0
+def _taking(size: int, costs: Costs, flat: bool) -> int:
+    """Return the minimum time of CPU or NIC to receive `size` bytes, in any number of messages."""
+    if not size:
+        return 0
+    byte = max(costs.overhead_byte, costs.gap_byte) if flat else costs.overhead_byte
+    of_cpu = min(costs.overhead + (size - 1) * byte, size * costs.overhead)
+    # On a network the NIC receives, then the CPU needs the overhead of the last message.
+    of_nic = (size - 1) * min(costs.gap, costs.gap_byte) + costs.overhead
+    return of_cpu if flat else max(of_cpu, of_nic)
 
 
 def _of_classes(costs: tuple[int, ...], classes: Ints) -> Ints:

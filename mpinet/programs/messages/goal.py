@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 
 import numpy as np
@@ -11,7 +12,7 @@ from mpinet.base.files import read_bytes
 from mpinet.base.memory import require_memory
 from mpinet.base.numerals import quoted
 from mpinet.errors import FileError
-from mpinet.machine.timed.program import MOST_ROWS, Program
+from mpinet.machine.timed.program import MOST_ROWS, Program, turns_of
 from mpinet.programs.messages import goaltext
 from mpinet.programs.messages.goalbinary import binary_program, is_binary
 from mpinet.programs.messages.goaltext import (
@@ -90,7 +91,7 @@ def program_of(data: bytes, name: str = "program") -> Program:
     if is_binary(data):
         return binary_program(data, name)
     text = np.full(len(data) + 2, goaltext.NEWLINE, np.uint8)
-    text[:-2] = np.frombuffer(data, np.uint8)
+    text[:-2] = np.frombuffer(_without_remarks(data), np.uint8)
     counts = np.zeros(3, np.int64)
     goaltext.measure(text, counts)
     lines, orders, longest = (int(count) for count in counts)
@@ -111,6 +112,18 @@ def program_of(data: bytes, name: str = "program") -> Program:
     return _made(rows[: reading.rows], needs[: reading.needs], int(reading.ranks), name)
 
 
+def _without_remarks(data: bytes) -> bytes:
+    """Return a text with blanks in place of remarks; lines and places stay the same."""
+    if b"/*" not in data:
+        return data
+
+    def blanks(found: re.Match[bytes]) -> bytes:
+        # Comments that end with their line are matched as well, because they may contain a mark.
+        return re.sub(rb"[^\n]", b" ", found[0]) if found[0][:2] == b"/*" else found[0]
+
+    return re.sub(rb"//[^\n]*|#[^\n]*|/\*.*?\*/", blanks, data, flags=re.DOTALL)
+
+
 def _made(rows: Ints, needs: Ints, ranks: int, name: str) -> Program:
     """Return the program with operations and requirements ordered by rank, then by position."""
     ranks_of = np.ascontiguousarray(rows[:, RANK_COLUMN])
@@ -125,9 +138,11 @@ def _made(rows: Ints, needs: Ints, ranks: int, name: str) -> Program:
     later, earlier, mark = needs[:, 0], needs[:, 1] >> 1, needs[:, 1] & 1
     if place is not None:
         later, earlier = place[later], place[earlier]
-    # Requirements of one operation keep the order of the file: first requires, then irequires.
+    turns = None
+    # Requirements of one operation keep the order of the file.
     if np.any(later[1:] < later[:-1]):
         order = np.argsort(later, kind="stable")
+        turns = turns_of(later, earlier << 1 | mark, order)
         later, earlier, mark = later[order], earlier[order], mark[order]
     numbers = earlier - first[ranks_of[later]]
     return Program(
@@ -141,6 +156,7 @@ def _made(rows: Ints, needs: Ints, ranks: int, name: str) -> Program:
         numbers << 1 | mark,
         np.ascontiguousarray(rows[:, LINE]),
         name,
+        turns,
     )
 
 

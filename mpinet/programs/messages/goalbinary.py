@@ -25,7 +25,7 @@ from mpinet.base.arrays import Ints
 from mpinet.base.memory import require_memory
 from mpinet.errors import FileError
 from mpinet.machine.timed.layout import ANY, ANY_TAG, CALC, RECV, SEND
-from mpinet.machine.timed.program import MOST_AMOUNT, MOST_ROWS, Program, ranges
+from mpinet.machine.timed.program import MOST_AMOUNT, MOST_ROWS, Program, ranges, turns_of
 
 COOKIE = (4223).to_bytes(8, "little")
 
@@ -98,6 +98,7 @@ def binary_program(data: bytes, name: str) -> Program:
         at = _place(parts, owners, row)
         raise _wrong(name, at, f"{nodes['needed'][row]} requirements stated, {counts[row]} found")
     order = np.lexsort((earlier, earlier & 1, later))
+    turns = turns_of(later, (first[owners[later]] << 1) + earlier, order)
     kind = KINDS[nodes["kind"]]
     peer = np.where(kind == CALC, ANY, nodes["peer"].astype(np.int64))
     peer[(kind == RECV) & (nodes["peer"] == ANY_NUMBER)] = ANY
@@ -107,7 +108,7 @@ def binary_program(data: bytes, name: str) -> Program:
         first, kind, nodes["amount"].astype(np.int64), peer.astype(np.int32),
         nodes["cpu"].astype(np.int32), tag,
         np.searchsorted(later[order], np.arange(total + 1)).astype(np.int64),
-        earlier[order], np.zeros(total, np.int64), name,
+        earlier[order], np.zeros(total, np.int64), name, turns,
     )  # fmt: skip
 
 

@@ -20,7 +20,7 @@ MOST_CPUS = 1 << 16
 
 # Keywords are compared as packed integers with seven bits per letter, because the kernel has no
 # strings. Nine letters fit into 64 bits.
-WORD, NEWLINE, SPACE, COLON, COMMENT, STAR, SLASH = 7, 10, 32, 58, 35, 42, 47
+WORD, NEWLINE, SPACE, COLON, COMMENT, MINUS, SLASH = 7, 10, 32, 58, 35, 45, 47
 
 
 def packed(word: str) -> int:
@@ -79,27 +79,20 @@ def is_end(text, at):
 
 @routine
 def skipped(text, at):
-    """Return the position after blanks and after remarks that end on the same line."""
-    while True:
-        while text[at] == SPACE or text[at] == 9 or text[at] == 13:
-            at += 1
-        end = behind_remark(text, at)
-        if end == at:
-            return at
-        at = end
+    """Return the position after blanks."""
+    while text[at] == SPACE or text[at] == 9 or text[at] == 13:
+        at += 1
+    return at
 
 
 @routine
-def behind_remark(text, at):
-    """Return the end of a remark that begins here; `at` if none ends on this line."""
-    if text[at] != SLASH or text[at + 1] != STAR:
-        return at
-    end = at + 2
-    while text[end] != NEWLINE:
-        if text[end] == STAR and text[end + 1] == SLASH:
-            return end + 2
-        end += 1
-    return at
+def behind_any(text, at):
+    """Return the end of the word for any source or tag, ``any`` or ``-1``; `at` if it is none."""
+    if text[at] == MINUS:
+        end, number = number_at(text, at + 1)
+        return end if number == 1 and not is_letter(text[end]) else at
+    end, word = next_word(text, at)
+    return end if word == ANY_WORD else at
 
 
 @routine
@@ -346,8 +339,8 @@ def parse_peer(text, at, kind, row, reading):
         fail(reading, NO_PEER, place)
     at = skipped(text, at)
     place = at
-    end, word = next_word(text, at)
-    if word == ANY_WORD:
+    end = behind_any(text, at)
+    if end > at:
         if kind == SEND:
             fail(reading, ANY_PEER, place)
         return end
@@ -369,8 +362,8 @@ def parse_rest(text, at, kind, row, reading):
         at, word = next_word(text, at)
         if word == TAG and kind != CALC:
             at = skipped(text, at)
-            end, said = next_word(text, at)
-            if said == ANY_WORD and kind == RECV:
+            end = behind_any(text, at)
+            if end > at and kind == RECV:
                 at, number = end, np.int64(ANY_TAG)
             else:
                 at, number = whole_number(text, at, reading, NO_TAG)

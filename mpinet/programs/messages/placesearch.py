@@ -216,16 +216,9 @@ def _busiest_cpu(program: Program, costs: Costs) -> int:
     work = np.zeros(program.processors * cpus, np.int64)
     calcs, sends = program.kind == CALC, program.kind == SEND
     np.add.at(work, owner[calcs] * cpus + program.cpu[calcs], program.amount[calcs])
-    further = program.amount[sends] - 1
-    np.add.at(
-        work,
-        owner[sends] * cpus + program.cpu[sends],
-        costs.overhead + further * costs.overhead_byte,
-    )
-    byte = max(costs.overhead_byte, costs.gap_byte)
-    np.add.at(
-        work, program.peer[sends] * cpus + program.cpu[sends], costs.overhead + further * byte
-    )
+    each = costs.overhead + (program.amount[sends] - 1) * costs.overhead_byte
+    for ends in (owner[sends], program.peer[sends]):
+        np.add.at(work, ends * cpus + program.cpu[sends], each)
     return int(work.max(initial=0))
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from itertools import permutations
 from math import prod
 from pathlib import Path
@@ -15,7 +16,7 @@ from mpinet.base.numerals import quoted
 from mpinet.draws import uniform_permutation
 from mpinet.errors import FileError, NodeError, UsageError
 from mpinet.machine.timed.layout import CALC, RECV
-from mpinet.machine.timed.program import Program, ranges
+from mpinet.machine.timed.program import Program
 from mpinet.networks.classic.grid import Grid
 from mpinet.networks.classic.hypercube import Hypercube
 from mpinet.networks.cycle import cycle_order
@@ -208,14 +209,7 @@ def placed(program: Program, places: Ints, processors: int) -> Program:
     counts[places] = np.diff(program.first)
     starts = np.zeros(processors, np.int64)
     starts[places] = program.first[:-1]
-    rows = ranges(starts, counts)
-    needed = np.diff(program.needs_first)[rows]
-    needs = program.needs[ranges(program.needs_first[rows], needed)]
-    kind, peer = program.kind[rows], program.peer[rows]
-    named = (kind != CALC) & ((kind != RECV) | (peer >= 0))
-    moved = np.where(named, places[np.where(named, peer, 0)], peer)
-    return Program(
-        np.concatenate([[0], np.cumsum(counts)]),
-        kind, program.amount[rows], moved.astype(np.int32), program.cpu[rows], program.tag[rows],
-        np.concatenate([[0], np.cumsum(needed)]), needs, program.lines[rows], program.name,
-    )  # fmt: skip
+    moved = program.taken(starts, counts)
+    named = (moved.kind != CALC) & ((moved.kind != RECV) | (moved.peer >= 0))
+    peer = np.where(named, places[np.where(named, moved.peer, 0)], moved.peer)
+    return replace(moved, peer=peer.astype(np.int32))

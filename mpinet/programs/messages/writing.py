@@ -45,6 +45,10 @@ def _block(program: Program, processor: int, comments: Sequence[str]) -> Iterato
         said = comments[first + number - 1] if comments else ""
         yield f"{text} // {said}" if said else text
     begins = program.needs_first[first : end + 1]
-    owners = np.repeat(np.arange(1, end - first + 1), np.diff(begins)).tolist()
-    for owner, need in zip(owners, program.needs[begins[0] : begins[-1]].tolist(), strict=True):
+    owners = np.repeat(np.arange(1, end - first + 1), np.diff(begins))
+    needs = program.needs[begins[0] : begins[-1]]
+    if program.turns is not None:
+        order = np.argsort(program.turns[begins[0] : begins[-1]])
+        owners, needs = owners[order], needs[order]
+    for owner, need in zip(owners.tolist(), needs.tolist(), strict=True):
         yield f"l{owner} {'irequires' if need & 1 else 'requires'} l{(need >> 1) + 1}"

@@ -5,7 +5,7 @@ from random import Random
 import numpy as np
 import pytest
 from mpi.machine.ranks import transport
-from mpi.machine.timed_reference import Flat, Machine, Routed, read_goal
+from mpi.machine.timed_reference import CALC, RECV, SEND, Flat, Machine, Routed, read_goal
 from mpi.machine.timedruns import (
     BUSSED,
     noted_run,
@@ -96,11 +96,11 @@ def test_the_reference_is_faster_by_the_count_of_a_parameter_that_is_less_by_one
 class Counted(Machine):
     """The reference; it notes for how long each CPU is kept by what it begins."""
 
-    def begin(self, time, p, item):
-        super().begin(time, p, item)
-        kind = getattr(item, "end", None) is None and self.programs[p][item].kind
-        cpu = item.cpu if kind is False else self.programs[p][item].cpu
-        self.spent[{"calc": 0, "send": 1, False: 2}[kind], p] += self.cpu_free[p][cpu] - time
+    def step(self, time, key, p, thing):
+        super().step(time, key, p, thing)
+        if kind := self.kind_on_cpu(p, thing):
+            cpu = thing.cpu if kind == RECV else self.programs[p][thing].cpu
+            self.spent[(CALC, SEND, RECV).index(kind), p] += self.cpu_free[p][cpu] - time
 
 
 @pytest.mark.parametrize("number", range(8))

@@ -8,7 +8,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 from mpi.machine.ranks import transport
-from mpi.machine.timed_reference import Flat, Machine, Routed, read_goal
+from mpi.machine.timed_reference import RECV, Flat, Machine, Routed, read_goal
 from mpi.machine.timedruns import random_case
 
 import mpinet
@@ -26,11 +26,12 @@ class Noting(Machine):
         (node, port), hop, _ = message.path[i]
         self.crossings.append((message.entered + hop, node, port, message.entered))
 
-    def begin(self, time, p, item):
-        super().begin(time, p, item)
-        op = None if hasattr(item, "path") else self.programs[p][item]
-        cpu, name = (item.cpu, "recv") if op is None else (op.cpu, op.kind)
-        self.calls.append((self.cpu_free[p][cpu], p, time, f"{name} cpu {cpu}" if cpu else name))
+    def step(self, time, key, p, thing):
+        super().step(time, key, p, thing)
+        if name := self.kind_on_cpu(p, thing):
+            cpu = thing.cpu if name == RECV else self.programs[p][thing].cpu
+            called = f"{name} cpu {cpu}" if cpu else name
+            self.calls.append((self.cpu_free[p][cpu], p, time, called))
 
 
 @cache

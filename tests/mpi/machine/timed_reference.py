@@ -7,8 +7,8 @@ from __future__ import annotations
 
 import heapq
 import re
-from collections import deque
 from dataclasses import dataclass, field
+from typing import NamedTuple
 
 from independent.links import kind_of
 
@@ -16,6 +16,7 @@ from mpinet.networks.routing import path as way
 
 ANY = -1
 CALC, SEND, RECV = "calc", "send", "recv"
+TYPES = [SEND, RECV, CALC]  # the order in which one step issues operations
 
 
 # ------------------------------------------------------------------------ programs (section 1)
@@ -28,18 +29,16 @@ class Op:
     peer: int = ANY
     tag: int = 0
     cpu: int = 0
-    requires: list[int] = field(default_factory=list)
-    irequires: list[int] = field(default_factory=list)
-    released: int = 0  # when all that it requires had been done
-    issued: int = 0  # when the last of it had been begun: its place in the line
-    event: int = 0  # when it began; of a recv, when it was matched
-    started: int | None = None
+    left: int = 0  # requirements that are not yet met
+    released: int = 0  # the latest end of the required operations
+    at_start: list[int] = field(default_factory=list)  # operations with an irequires on this one
+    after: list[int] = field(default_factory=list)  # operations with a requires on this one
     done: int | None = None
 
 
 LINE = re.compile(
-    r"(?:(\w+)\s*:\s*)?(calc|send|recv)\s+(\d+)b?(?:\s+(?:to|from)\s+(\d+|any))?"
-    r"(?:\s+tag\s+(\d+|any))?(?:\s+cpu\s+(\d+))?(?:\s+nic\s+\d+)?\s*$"
+    r"(?:(\w+)\s*:\s*)?(calc|send|recv)\s+(\d+)b?(?:\s+(?:to|from)\s+(\d+|any|-1))?"
+    r"(?:\s+tag\s+(\d+|any|-1))?(?:\s+cpu\s+(\d+))?(?:\s+nic\s+\d+)?\s*$"
 )
 NEED = re.compile(r"(\w+)\s+(i?requires)\s+(\w+)\s*$")
 
@@ -59,12 +58,15 @@ def read_goal(text: str) -> list[list[Op]]:
         elif line == "}":
             here = None
         elif words := NEED.match(line):
-            getattr(here[labels[words[1]]], words[2]).append(labels[words[3]])
+            needed = here[labels[words[3]]]
+            followers = needed.after if words[2] == "requires" else needed.at_start
+            followers.append(labels[words[1]])
+            here[labels[words[1]]].left += 1
         elif words := LINE.match(line):
             label, kind, amount, peer, tag, cpu = words.groups()
 
             def number_of(word, default):
-                return ANY if word == "any" else int(word or default)
+                return ANY if word in ("any", "-1") else int(word or default)
 
             if label:
                 labels[label] = len(here)
@@ -137,161 +139,135 @@ class Message:
     size: int
     tag: int
     cpu: int
+    key: tuple = ()
+    sent: int = 0  # when the sender's CPU has finished
     path: list = field(default_factory=list)
-    first: int = 0  # arrival of the first byte
-    last: int = 0  # arrival of the last
+    last: int = 0  # arrival of the last byte
     entered: int = 0  # when its last byte had left the link before
     before: int = 0  # that link's latency
-    sent: int = 0  # when its send began
     end: int = 0  # when it has been taken in
 
-    @property
-    def key(self):
-        return (self.sent, 0, self.source, self.index)
+
+class Incoming(NamedTuple):
+    """A message whose first byte reaches the NIC of its receiver."""
+
+    message: Message
+
+
+class Answer(NamedTuple):
+    """The answer to a send by rendezvous."""
+
+    index: int
+    done: int
 
 
 class Machine:
-    def __init__(self, programs, network, mode="cut", o=0, g=0, G=0, O=0, S=None):  # noqa: E741
+    """What waits stands in `line`; the least begins first. What begins is a step, and issues more.
+
+    At equal times processors come before links. Things at processors have keys (times, name,
+    place): the time of the step that issued it, the time of the step that issued that step;
+    processor and number of the issuing step; the place in this step.
+    """
+
+    def __init__(self, programs, network, mode, *, rendezvous="round-trip", S=None, **costs):
         self.programs, self.network, self.mode = programs, network, mode
-        self.o, self.g, self.G, self.O, self.S = o, g, G, O, S
+        self.o, self.g, self.G, self.O = (costs.get(name, 0) for name in "ogGO")
+        self.S, self.rendezvous, self.is_flat = S, rendezvous, isinstance(network, Flat)
         count = len(programs)
-        cpus = [1 + max((op.cpu for op in ops), default=0) for ops in programs]
-        most = max(cpus, default=1)
-        self.cpu_free = [[0] * most for _ in range(count)]
-        self.out_free, self.in_free = [0] * count, [0] * count
-        self.waiting: list[list] = [[] for _ in range(count)]  # ops and messages that want a CPU
-        self.posted = [deque() for _ in range(count)]
-        self.unexpected = [deque() for _ in range(count)]
-        self.due: list[list] = [[] for _ in range(count)]  # completions to come: (time, op index)
-        self.left = [[len(op.requires) + len(op.irequires) for op in ops] for ops in programs]
-        self.after: list[list[list[int]]] = []
-        self.at_start: list[list[list[int]]] = []
-        for ops in programs:
-            after, at_start = [[] for _ in ops], [[] for _ in ops]
-            for i, op in enumerate(ops):
-                for j in op.requires:
-                    after[j].append(i)
-                for j in op.irequires:
-                    at_start[j].append(i)
-            self.after.append(after)
-            self.at_start.append(at_start)
+        cpus = 1 + max((op.cpu for ops in programs for op in ops), default=0)
+        self.cpu_free = [[0] * cpus for _ in range(count)]
+        self.out_free, self.in_free, self.steps = ([0] * count for _ in range(3))
+        self.posted: list[list] = [[] for _ in range(count)]
+        self.unexpected: list[list] = [[] for _ in range(count)]
         self.link_free: dict = {}
         self.link_busy: dict = {}
         self.link_bytes: dict = {}
-        self.waits = 0
-        self.messages = self.hops = 0
-        self.events: list = []
-        self.alarm: list[int | None] = [None] * count  # the next time at which a processor looks
-
-    # -- events: (time, class, key.., what); processors come before links at the same time
-
-    def wake(self, time, processor):
-        if self.alarm[processor] is None or time < self.alarm[processor]:
-            self.alarm[processor] = time
-            heapq.heappush(self.events, (time, 0, processor, 0, 0, None))
+        self.waits = self.messages = self.hops = 0
+        self.line: list = []
 
     def run(self):
         for p, ops in enumerate(self.programs):
-            for i in range(len(ops)):
-                if self.left[p][i] == 0:
-                    self.release(0, p, i)
-            self.wake(0, p)
-        while self.events:
-            time, kind, a, _, c, message = heapq.heappop(self.events)
-            if kind == 0:
-                if time == self.alarm[a]:
-                    self.alarm[a] = None
-                    self.settle(time, a)
+            self.issue(((-1,), (p, 0)), [(p, i) for i, op in enumerate(ops) if not op.left])
+        while self.line:
+            time, kind, key, p, thing = heapq.heappop(self.line)
+            if kind == 1:
+                self.cross(time, thing, key[2])
+                continue
+            if isinstance(thing, Incoming):
+                self.receive(time, key, p, thing.message)
+                continue
+            free = self.free(p, thing)
+            if free > time:  # it tries again later, and keeps its place
+                self.enter(free, key, p, thing)
             else:
-                self.cross(time, message, c)
+                self.step(time, key, p, thing)
         return self.result()
 
-    def release(self, time, p, i):
-        ops = self.programs[p]
-        op = ops[i]
-        op.released = time
-        op.issued = max((ops[j].event for j in op.requires + op.irequires), default=0)
-        if op.kind == RECV:
-            self.start(time, p, i)
-            self.post(time, p, i)
+    def enter(self, time, key, p, thing):
+        heapq.heappush(self.line, (time, 0, key, p, thing))
+
+    def free(self, p, thing):
+        """The time at which the CPU and the NIC that it needs are free."""
+        if isinstance(thing, Message):
+            return max(self.cpu_free[p][thing.cpu], self.in_free[p] if self.is_flat else 0)
+        if isinstance(thing, Answer) or self.programs[p][thing].kind == RECV:
+            return 0
+        op = self.programs[p][thing]
+        return max(self.cpu_free[p][op.cpu], self.out_free[p] if op.kind == SEND else 0)
+
+    def kind_on_cpu(self, p, thing):
+        """What a step does on its CPU: it calculates, sends, or receives a message; else None."""
+        if isinstance(thing, Message):
+            return RECV
+        kind = None if isinstance(thing, Answer) else self.programs[p][thing].kind
+        return kind if kind in (CALC, SEND) else None
+
+    def step(self, time, key, p, thing):
+        self.steps[p] += 1
+        step = ((time, key[0][0]), (p, self.steps[p]))
+        freed: list[tuple[int, int]] = []  # (processor, operation) with all requirements met
+        if isinstance(thing, Message):
+            self.take_in(time, step, p, thing, freed)
+        elif isinstance(thing, Answer):
+            self.finish(thing.done, p, thing.index, freed)
         else:
-            self.waiting[p].append(((op.issued, 1, i, 0), i))
+            op = self.programs[p][thing]
+            self.met(time, p, op.at_start, freed)
+            {CALC: self.calc, SEND: self.send, RECV: self.post}[op.kind](
+                time, step, p, thing, op, freed
+            )
+        self.issue(step, freed)
 
-    def start(self, time, p, i):
-        self.programs[p][i].started = self.programs[p][i].event = time
-        for k in self.at_start[p][i]:
-            self.met(time, p, k)
+    def calc(self, time, step, p, i, op, freed):
+        done = self.cpu_free[p][op.cpu] = time + op.amount
+        self.finish(done, p, i, freed)
 
-    def finish(self, time, p, i):
-        """Operation i of p is done at `time`, which may lie ahead."""
-        self.programs[p][i].done = time
-        heapq.heappush(self.due[p], (time, i))
-        self.wake(time, p)
-
-    def met(self, time, p, i):
-        self.left[p][i] -= 1
-        if self.left[p][i] == 0:
-            self.release(time, p, i)
-
-    def settle(self, time, p):
-        """All that processor p does at `time`."""
-        while True:
-            if self.due[p] and self.due[p][0][0] <= time:
-                _, i = heapq.heappop(self.due[p])
-                for k in self.after[p][i]:
-                    self.met(time, p, k)
-                continue
-            best = None
-            for key, item in self.waiting[p]:
-                if self.possible(p, item) <= time and (best is None or key < best[0]):
-                    best = (key, item)
-            if best is None:
-                break
-            self.waiting[p].remove(best)
-            self.begin(time, p, best[1])
-        times = [self.possible(p, item) for _, item in self.waiting[p]]
-        times += [time for time, _ in self.due[p][:1]]
-        if times:
-            self.wake(min(times), p)
-
-    def possible(self, p, item):
-        """The earliest time at which it could begin."""
-        if isinstance(item, Message):
-            return max(item.first, self.cpu_free[p][item.cpu], self.in_free[p])
-        op = self.programs[p][item]
-        return max(
-            op.released, self.cpu_free[p][op.cpu], self.out_free[p] if op.kind == SEND else 0
-        )
-
-    def begin(self, time, p, item):
-        if isinstance(item, Message):
-            return self.take_in(time, p, item)
-        op = self.programs[p][item]
-        self.start(time, p, item)
-        if op.kind == CALC:
-            self.cpu_free[p][op.cpu] = time + op.amount
-            return self.finish(time + op.amount, p, item)
+    def send(self, time, step, p, i, op, freed):
         more = op.amount - 1
-        self.cpu_free[p][op.cpu] = time + self.o + more * self.O
+        sent = self.cpu_free[p][op.cpu] = time + self.o + more * self.O
         self.out_free[p] = time + self.g + more * self.G
         self.messages += 1
-        message = Message(p, item, op.peer, op.amount, op.tag, op.cpu, sent=time)
+        key = (*step, -1)
+        message = Message(p, i, op.peer, op.amount, op.tag, op.cpu, key, sent)
         if self.S is None or op.amount <= self.S:
-            self.finish(self.cpu_free[p][op.cpu], p, item)
+            self.finish(sent, p, i, freed)
         self.inject(time + self.o, message)
 
     def inject(self, time, message):
         more = (message.size - 1) * self.G
         path = self.network.path(message.source, message.target)
         if not path:  # flat, or to itself
-            flat = self.network.latency if path is None else 0
-            message.first, message.last = time + flat, time + flat + more
-            return self.arrive(message)
+            first = time + (self.network.latency if path is None else 0)
+            message.last = first + more
+            return self.arrive(first, message)
         message.path = path
         self.hops += len(path)
         message.entered = time + more
-        ready = time + more if self.mode == "store" else time
-        heapq.heappush(self.events, (ready, 1, message.source, message.index, 0, message))
+        self.ask(time + more if self.mode == "store" else time, message, 0)
+
+    def ask(self, ready, message, hop):
+        key = (message.source, message.index, hop)
+        heapq.heappush(self.line, (ready, 1, key, message.target, message))
 
     def cross(self, ready, message, i):
         """The message asks for link i of its way, ready at this time."""
@@ -307,43 +283,77 @@ class Machine:
         message.entered, message.before = through, hop
         onward = (through if self.mode == "store" else begin) + hop
         if i + 1 < len(message.path):
-            heapq.heappush(self.events, (onward, 1, message.source, message.index, i + 1, message))
+            self.ask(onward, message, i + 1)
         else:
-            message.first, message.last = onward, through + hop
-            self.arrive(message)
+            message.last = through + hop
+            self.arrive(onward, message)
 
-    def arrive(self, message):
-        self.waiting[message.target].append((message.key, message))
-        self.wake(message.first, message.target)
+    def arrive(self, first, message):
+        """The first byte is there at this time."""
+        thing = message if self.is_flat else Incoming(message)
+        self.enter(first, message.key, message.target, thing)
 
-    def take_in(self, time, p, message):
+    def receive(self, time, key, p, message):
+        """The NIC of a network's processor receives a message; then the message wants a CPU."""
         more = message.size - 1
-        message.end = max(time + self.o + more * max(self.O, self.G), message.last + self.o)
+        begin = max(time, self.in_free[p])
+        self.in_free[p] = begin + self.g + more * self.G
+        self.enter(max(message.last, begin + more * self.G), key, p, message)
+
+    def take_in(self, time, step, p, message, freed):
+        more = message.size - 1
+        message.end = time + self.o + more * self.O
+        if self.is_flat:
+            message.end = max(time + self.o + more * max(self.O, self.G), message.last + self.o)
+            self.in_free[p] = time + self.g + more * self.G
         self.cpu_free[p][message.cpu] = message.end
-        self.in_free[p] = time + self.g + more * self.G
         for i in self.posted[p]:
             if self.fits(self.programs[p][i], message):
                 self.posted[p].remove(i)
-                return self.matched(time, p, i, message)
+                return self.match(time, step, p, i, message, freed)
         self.unexpected[p].append(message)
 
-    def post(self, time, p, i):
+    def post(self, time, step, p, i, op, freed):
         for message in self.unexpected[p]:
-            if self.fits(self.programs[p][i], message):
+            if self.fits(op, message):
                 self.unexpected[p].remove(message)
-                return self.matched(time, p, i, message)
+                return self.match(time, step, p, i, message, freed)
         self.posted[p].append(i)
 
     def fits(self, op, message):
         return op.peer in (ANY, message.source) and op.tag in (ANY, message.tag)
 
-    def matched(self, time, p, i, message):
-        self.programs[p][i].event = time
-        self.finish(max(time, message.end), p, i)
+    def match(self, time, step, p, i, message, freed):
         if self.S is not None and message.size > self.S:
-            source, send = message.source, message.index
-            sent = self.programs[source][send].started + self.o + (message.size - 1) * self.O
-            self.finish(max(sent, time + self.network.back(source, p)), source, send)
+            if self.rendezvous == "loggopsim":
+                self.finish(max(time, message.sent), message.source, message.index, freed)
+            else:
+                back = time + self.network.back(message.source, p)
+                answer = Answer(message.index, max(back, message.sent))
+                self.enter(back, (*step, -1), message.source, answer)
+        self.finish(max(time, message.end), p, i, freed)
+
+    def finish(self, done, p, i, freed):
+        """Operation i of p is done at `done`, which may lie ahead."""
+        self.programs[p][i].done = done
+        self.met(done, p, self.programs[p][i].after, freed)
+
+    def met(self, time, p, followers, freed):
+        for i in followers:
+            op = self.programs[p][i]
+            op.released = max(op.released, time)
+            op.left -= 1
+            if op.left == 0:
+                freed.append((p, i))
+
+    def issue(self, step, freed):
+        """A step issues operations: by type, then in their order."""
+        freed.sort(key=lambda it: (it[0], TYPES.index(self.programs[it[0]][it[1]].kind)))
+        for place, (p, i) in enumerate(freed):
+            op = self.programs[p][i]
+            # A receive waits for its CPU as it is now, not for what takes the CPU later.
+            time = max(op.released, self.cpu_free[p][op.cpu])
+            self.enter(time, (*step, place), p, i)
 
     def result(self):
         stuck = [
@@ -373,6 +383,6 @@ class Machine:
         return found
 
 
-def play(text, network, mode="cut", o=0, g=0, G=0, O=0, S=None):  # noqa: E741
+def play(text, network, mode="cut", **costs):
     """The result of a program, given as text, on one of these networks."""
-    return Machine(read_goal(text), network, mode, o, g, G, O, S).run()
+    return Machine(read_goal(text), network, mode, **costs).run()

@@ -28,12 +28,13 @@ def costs_of(setting, half=False):
     return Costs(
         setting["o"], setting["O"], setting["g"], setting["G"], setting["S"],
         tuple(setting["hop"]), tuple(setting["byte"]), setting["flat"], setting["mode"], half,
+        rendezvous=setting.get("rendezvous", "round-trip"),
     )  # fmt: skip
 
 
 def noted_run(text, mapping="blocks", half=False, noted=True, **setting):
-    """A run of a program on the timed machine, over."""
-    program, on = program_of(text.encode()), setting["on"]
+    """A run of a program, or of its text, on the timed machine, over."""
+    program, on = program_of(text.encode()) if isinstance(text, str) else text, setting["on"]
     topology = mpinet.open(on or f"complete:{max(2, program.processors)}")
     hosting = None if mapping == "blocks" else placement.scattered(topology, 7)
     machine = Machine(topology, "all", transport(), hosting)
@@ -58,7 +59,8 @@ def referred(text, half=False, **setting):
         kind = Shared if half or not topology.links else Routed
         network = kind(topology, setting["hop"], setting["byte"], setting.get("routing"))
     costs = {name: setting[name] for name in "ogGOS"}
-    return play(text, network, setting["mode"], **costs)
+    rendezvous = setting.get("rendezvous", "round-trip")
+    return play(text, network, setting["mode"], rendezvous=rendezvous, **costs)
 
 
 NETWORKS = (
@@ -117,3 +119,42 @@ def random_program(draw, hosts):
                 text += f"l{i} {how} l{draw.randrange(1, i)}\n"
         text += "}\n"
     return text
+
+
+def sparse_case(number):
+    """A random program with few messages, each with its own tag, and a setting on a network."""
+    draw = Random(f"sparse {number}")
+    on = draw.choice(["torus:3x3", "mesh:2x4", "hypercube:3", "ring:6", "fattree:2,3"])
+    hosts = mpinet.open(on).hosts
+    lines = [[] for _ in range(hosts)]
+
+    def add(rank, line):
+        lines[rank].append(line)
+        if len(lines[rank]) > 1 and draw.random() < 0.8:
+            return f"l{len(lines[rank])} requires l{draw.randrange(1, len(lines[rank]))}"
+        return ""
+
+    needs = [[] for _ in range(hosts)]
+    for tag in range(draw.randrange(1, 8)):
+        one, other = draw.sample(range(hosts), 2)
+        size = draw.choice([1, 9, 200, 4000])
+        if draw.random() < 0.6:
+            needs[other].append(add(other, f"calc {draw.randrange(1, 9000)}"))
+        needs[one].append(add(one, f"send {size}b to {other} tag {tag}"))
+        needs[other].append(add(other, f"recv {size}b from {one} tag {tag}"))
+    text = f"num_ranks {hosts}\n"
+    for rank, mine in enumerate(lines):
+        named = [f"l{i}: {line}" for i, line in enumerate(mine, 1)]
+        text += "\n".join([f"rank {rank} {{", *named, *filter(None, needs[rank]), "}", ""])
+    setting = {
+        "on": on,
+        "flat": 0,
+        "hop": [draw.randrange(1, 90) for _ in range(2)],
+        "byte": [draw.choice([0, 1, 3]) for _ in range(2)],
+        "o": draw.choice([0, 3, 40]),
+        "g": draw.choice([0, 5, 20]),
+        "G": draw.choice([0, 1, 4]),
+        "O": draw.choice([0, 1]),
+        "S": draw.choice([None, 60]),
+    }
+    return text, setting

@@ -19,6 +19,23 @@ LOGGP = {  # microseconds o, L, and MB/s of Martin et al. 1997
 }
 
 
+DGX = {  # TB/s of a GPU's NVLinks, both ways together, and Gbit/s of its NIC, by the data sheets
+    "dgx-a100": (0.6, 200),
+    "dgx-h100": (0.9, 400),
+    "dgx-b200": (1.8, 400),
+    "dgx-b300": (1.8, 800),
+}
+
+
+@pytest.mark.parametrize("name", DGX)
+def test_gpus_exchange_bytes_at_the_rates_of_the_data_sheets(name):
+    nvlink, nic = DGX[name]
+    near = mpinet.replay("broadcast:linear,9GB,processors=2", machine=name)
+    assert near.time == pytest.approx(9e9 / (nvlink / 2 * 1e12) * 1e15 + 3.4e9, rel=1e-3)
+    far = mpinet.replay(_across(), machine=name)
+    assert far.time == pytest.approx(9e9 / (nic / 8 * 1e9) * 1e15 + 14e9, rel=1e-3)
+
+
 @pytest.mark.parametrize("name", LOGGP)
 def test_a_message_takes_the_time_of_the_loggp_model(name):
     o, latency, rate = LOGGP[name]
@@ -26,12 +43,10 @@ def test_a_message_takes_the_time_of_the_loggp_model(name):
     assert found.time == pytest.approx((2 * o + latency + 1000 / rate) * 10**6, rel=1e-4)
 
 
-def test_links_of_a_dragonfly_and_of_dgx_nodes_are_of_classes():
-    # Two processors of one NVSwitch, at 450 GB/s; of two nodes over their NICs, at 50 GB/s.
-    near = mpinet.replay("broadcast:linear,9GB,processors=2", machine="dgx-h100")
-    assert near.time == pytest.approx(10**15 * 9 / 450 + 3.4e9, rel=1e-3)
-    far = mpinet.replay(_across(), machine="dgx-h100")
-    assert far.time == pytest.approx(10**15 * 9 / 50 + 14e9, rel=1e-3)
+def test_links_of_a_rack_and_of_a_dragonfly_have_their_latencies():
+    # A GPU of the NVL72 rack reaches every other one at 900 GB/s, over two links of 1.7 us.
+    rack = mpinet.replay("broadcast:linear,9GB,processors=72", machine="gb200-nvl72")
+    assert rack.time == pytest.approx(71 * 10**15 * 9 / 900 + 3.4e9, rel=1e-3)
     group = mpinet.replay("broadcast:linear,1,processors=2", machine="slingshot")
     assert group.time == 2 * 363_000 + 40
 

@@ -22,14 +22,13 @@ def binary_of(text):
     ranks = read_goal(text)
     place, table, parts = 4 + 2 + 16 * len(ranks), [], []
     for ops in ranks:
-        roots = [i for i, op in enumerate(ops) if not op.requires + op.irequires]
+        roots = [i for i, op in enumerate(ops) if not op.left]
         nodes, behind = b"", []
-        for i, op in enumerate(ops):
-            done = [j for j, other in enumerate(ops) for need in other.requires if need == i]
-            begun = [j for j, other in enumerate(ops) for need in other.irequires if need == i]
+        for op in ops:
+            done, begun = op.after, op.at_start
             peer = 0 if op.kind == "calc" else op.peer % 2**32
             nodes += struct.pack(
-                "<IbIQIBBIIII", len(op.requires + op.irequires), KINDS[op.kind], peer, op.amount,
+                "<IbIQIBBIIII", op.left, KINDS[op.kind], peer, op.amount,
                 op.tag % 2**32, op.cpu, 0, len(done), len(behind), len(begun),
                 len(behind) + len(done),
             )  # fmt: skip

@@ -1,5 +1,6 @@
 """Programs of messages are read as they stand, or refused with the line that is wrong."""
 
+from io import BytesIO
 from pathlib import Path
 
 import numpy as np
@@ -9,6 +10,7 @@ import mpinet
 from mpinet.errors import FileError, UsageError
 from mpinet.machine.timed.program import Builder
 from mpinet.programs.messages.goal import program_of, read_goal
+from mpinet.programs.messages.writing import write_goal
 
 TWO = "num_ranks 2\nrank 0 {\nl1: calc 5\n%s\n}\n"
 
@@ -35,8 +37,39 @@ def test_remarks_stand_anywhere_on_a_line_as_schedgen_writes_them() -> None:
         b"/* a */ num_ranks 1\nrank 0 {\n/* begin */\nl1: calc /* ** */ 7 /**/ cpu 1\n/* end */}\n"
     )
     assert [program.amount.tolist(), program.cpu.tolist()] == [[7], [1]]
+    program = program_of(
+        b"num_ranks 1\n/* over\n// two */ rank 0 { // no /* remark\ncalc 3 # nor /* here */\n}\n"
+    )
+    assert [program.amount.tolist(), program.lines.tolist()] == [[3], [4]]
     with pytest.raises(FileError, match=r"^program, line 2: .*not a line of GOAL: '/\* open'"):
-        program_of(b"num_ranks 1\n/* open\n*/ rank 0 {\n}\n")
+        program_of(b"num_ranks 1\n/* open\nrank 0 {\n}\n")
+
+
+def test_minus_one_is_any_as_txt2bin_reads_it() -> None:
+    texts = [TWO % f"recv 5b from {word} tag {word}" for word in ("any", "-1")]
+    one, other = (program_of(text.encode()) for text in texts)
+    assert one.sha256 == other.sha256
+    assert (one.peer[1], one.tag[1]) == (-1, 2**32 - 1)
+
+
+@pytest.mark.parametrize(
+    "line", ["send 5b to -1", "send 5b to 1 tag -1", "recv 5b from -2", "recv 5b from -1x"]
+)
+def test_minus_one_stands_for_no_other_number(line: str) -> None:
+    with pytest.raises(FileError, match="line 4: a "):
+        program_of((TWO % line).encode())
+
+
+def test_lines_of_requirements_are_written_in_their_order() -> None:
+    # The step of l1 issues first what stands first: l3, then l2.
+    text = TWO % "l2: send 5b to 1\nl3: send 6b to 1\nl3 requires l1\nl2 requires l1"
+    program = program_of(text.encode())
+    assert program.turns is not None and program.turns.tolist() == [1, 0]
+    written = BytesIO()
+    write_goal(program, written)
+    assert program_of(written.getvalue()).sha256 == program.sha256
+    sorted_lines = program_of((TWO % "l2: calc 5\nl2 requires l1").encode())
+    assert sorted_lines.turns is None
 
 
 @pytest.mark.parametrize(
