@@ -39,7 +39,10 @@ EXTRAS = {
 }
 """Modules required by each extra of ``pip install mpinet[..]``."""
 
+# Some libraries, such as Open MPI 4 from PyPI, start only under their launcher.
 LIBRARY_PROGRAM = """
+from mpi4py import rc
+rc.initialize = False
 from mpinet.machine.transport import mpi
 print(mpi().Get_library_version().splitlines()[0])
 """

@@ -625,8 +625,12 @@ def mpi() -> Any:
         mpi4py.rc.threads = False
         for name, value in START.items():
             os.environ.setdefault(name, value)
-        passing = ALONE.keys() - os.environ.keys() if launched_ranks() == 1 else set[str]()
-        os.environ.update({name: ALONE[name] for name in passing})
+        settings = ALONE if launched_ranks() == 1 else {}
+        if settings and os.path.exists(f"{sys.prefix}/bin/orted"):
+            # Open MPI 4 from PyPI searches its files in the folder of its build.
+            settings = settings | {"OPAL_PREFIX": sys.prefix}
+        passing = settings.keys() - os.environ.keys()
+        os.environ.update({name: settings[name] for name in passing})
         try:
             from mpi4py import MPI
         finally:

@@ -1,5 +1,7 @@
 """What `mpinet doctor` says of a host, above all where something is wrong with it."""
 
+import subprocess
+import sys
 from pathlib import Path
 from types import SimpleNamespace
 
@@ -35,6 +37,13 @@ def by_name(findings) -> dict[str, Examined]:
 )
 def test_libraries_are_known_by_their_words(text: str, library: str | None) -> None:
     assert maker(text) == library
+
+
+def test_the_library_is_named_without_a_start_of_mpi() -> None:
+    program = f"{doctor.LIBRARY_PROGRAM}\nprint(mpi().Is_initialized())"
+    done = subprocess.run([sys.executable, "-P", "-c", program], capture_output=True, text=True)
+    *name, started = done.stdout.splitlines()
+    assert maker(name[0]) and started == "False", done.stderr
 
 
 def test_another_library_s_launcher_is_found_out(monkeypatch, tmp_path: Path) -> None:
