@@ -625,10 +625,7 @@ def mpi() -> Any:
         mpi4py.rc.threads = False
         for name, value in START.items():
             os.environ.setdefault(name, value)
-        settings = ALONE if launched_ranks() == 1 else {}
-        if settings and os.path.exists(f"{sys.prefix}/bin/orted"):
-            # Open MPI 4 from PyPI searches its files in the folder of its build.
-            settings = settings | {"OPAL_PREFIX": sys.prefix}
+        settings = _alone() if launched_ranks() == 1 else {}
         passing = settings.keys() - os.environ.keys()
         os.environ.update({name: settings[name] for name in passing})
         try:
@@ -642,6 +639,16 @@ def mpi() -> Any:
             f"This command needs an MPI library, but none was found ({reason}); {INSTALL}."
         ) from None
     return MPI
+
+
+def _alone() -> dict[str, str]:
+    """Return the settings of Open MPI for a process without other ranks."""
+    settings = dict(ALONE)
+    if os.path.exists(f"{sys.prefix}/bin/orted"):  # version 4 from PyPI does not find its files
+        settings["OPAL_PREFIX"] = sys.prefix
+    if not os.path.isabs(os.path.expanduser("~")):  # without a home folder it does not start
+        settings["HOME"] = tempfile.gettempdir()
+    return settings
 
 
 def library() -> str | None:
