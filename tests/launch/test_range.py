@@ -26,6 +26,10 @@ STATED = [
 """The versions of Python, from the oldest on."""
 
 
+# A folder of its own: a run of the whole table locks the usual one.
+TRY = [CHECKOUT / "launch/release/try", "--folder", ENVIRONMENT / "share/try"]
+
+
 def python_of(version: str) -> str | None:
     """Return the program of a version of Python, if this machine has it."""
     kept = Path(os.environ.get("PYENV_ROOT") or Path.home() / ".pyenv", "versions")
@@ -50,7 +54,7 @@ def tried(folder: Path, version: str, *rows: str) -> dict[str, dict]:
     file = folder / "versions.json"
     words = [word for row in rows for word in ("--row", row)]
     done = subprocess.run(
-        [CHECKOUT / "launch/release/try", "--here", "--python", version, *words, "--into", file],
+        [*TRY, "--here", "--python", version, *words, "--into", file],
         env=os.environ | {"PATH": f"{ENVIRONMENT / 'bin'}:{os.environ['PATH']}"},
         stdin=subprocess.DEVNULL,
         capture_output=True,

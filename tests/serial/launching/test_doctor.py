@@ -1,5 +1,6 @@
 """What `mpinet doctor` says of a host, above all where something is wrong with it."""
 
+import os
 import subprocess
 import sys
 from pathlib import Path
@@ -9,7 +10,7 @@ import pytest
 
 from mpinet.base.native import calls
 from mpinet.base.native.kept import Kept
-from mpinet.launching import doctor
+from mpinet.launching import compiling, doctor
 from mpinet.launching.doctor import BAD, FINE, NOTE, Examined, examine, maker
 
 
@@ -115,6 +116,13 @@ def test_a_cache_without_a_place_is_said(monkeypatch, tmp_path: Path) -> None:
     made.add("abd", bytes(1024 - 32))
     assert doctor._cache().found == f"2 objects, 2.0 KiB, in {made.folder}"
     assert made.folder.is_relative_to(tmp_path)
+
+
+def test_a_system_without_affinities_has_all_its_cores(monkeypatch) -> None:
+    assert compiling.cores() == len(os.sched_getaffinity(0))
+    monkeypatch.delattr(os, "sched_getaffinity")
+    monkeypatch.setattr(os, "cpu_count", lambda: 12)
+    assert compiling.cores() == 12
 
 
 def test_native_code_is_told_with_its_sources(monkeypatch) -> None:
