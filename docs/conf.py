@@ -21,15 +21,17 @@ extensions = [
     "sphinx-mathjax-offline",  # formulas without a network connection
     "sphinx.ext.napoleon",
     "commandpages",
+    "pictures",
     "ledger",
     "ledgershown",
     "gallery",
 ]
-exclude_patterns = ["_build", "_extensions", "changes"]
+exclude_patterns = ["_build", "_extensions", "changes", "paper"]
 nb_execution_mode = "cache"  # run only changed notebooks
 nb_execution_in_temp = True
 nb_execution_timeout = 600
 nb_execution_raise_on_error = True  # except in cells that expect an error: checks of open exercises
+nb_output_stderr = "remove"  # a warning begins with the path of a file on the building host
 
 default_role = "py:obj"  # meaning of single backticks in docstrings
 suppress_warnings = ["ref.python"]  # an attribute such as `steps` may belong to several classes

@@ -104,19 +104,19 @@ class ProgramError(MpinetError):
 
 
 class Deadlock(MpinetError):
-    """A timed run makes no progress: a bug in mpinet, which ends the run."""
+    """Processors wait for messages, but no processor will send any more."""
 
 
 class Stalled(MpinetError):
-    """A certificate does not prove its claim."""
+    """A timed run makes no progress: a bug in mpinet, which ends the run."""
 
 
 class CertificateError(MpinetError):
-    """A run ended on request, and has left a checkpoint for ``mpinet resume`` (EX_TEMPFAIL)."""
+    """A certificate does not prove its claim."""
 
 
 class Suspended(MpinetError):
-    """A run that ended on request, and has left a checkpoint to resume from (EX_TEMPFAIL)."""
+    """A run ended on request, and has left a checkpoint for ``mpinet resume`` (EX_TEMPFAIL)."""
 
     status = 75
 

@@ -1,30 +1,20 @@
 """The examples of the command pages, with the output that the commands themselves print.
 
-The docs build runs each example in a temporary folder. Some examples need files: `FILES` holds
-them, and `BEFORE` names commands that make them. Results are kept in docs/_build until the sources
-of mpinet change. Examples in `NOT_RUN` take long, or print facts about the host.
+The docs build runs each example in a temporary folder (`pagecommands`). Some examples need files:
+`FILES` holds them, and `BEFORE` names commands that make them. Examples in `NOT_RUN` take long, or
+print facts about the host.
 """
 
 from __future__ import annotations
 
-import json
-import os
-import shlex
-import subprocess
-import sys
-from contextlib import chdir, redirect_stderr, redirect_stdout
-from io import StringIO
 from pathlib import Path
-from tempfile import TemporaryDirectory
+from typing import Any
+
+from pagecommands import folder_with, results, run_here, serve
 
 from mpinet.cli.help import examples
-from mpinet.cli.session import CommandSession
 from mpinet.commands import function_of
 from mpinet.commands.catalogue import COMMANDS
-from mpinet.experiments.journal import version_of
-
-KEPT = Path(__file__).parents[1] / "_build" / "examples.json"
-"""File with the outputs of an earlier build."""
 
 MOST_LINES = 30
 """Largest number of output lines on a page."""
@@ -122,45 +112,33 @@ def examples_of(command: str) -> list[str]:
 
 def outputs() -> dict[str, list[str]]:
     """Return the outputs of each command's examples, in their order; "" for an example not run."""
-    sources = version_of()
-    kept = json.loads(KEPT.read_text()) if KEPT.exists() else {}
-    if kept.get("sources") != sources:
-        # Another process changes the folder and the environment.
-        set_here = os.environ | {"COLUMNS": "80", "MPINET_COMPILE": "wait"}
-        words = [sys.executable, __file__]
-        made = subprocess.run(words, env=set_here, check=True, stdout=subprocess.PIPE)
-        kept = {"sources": sources, "outputs": json.loads(made.stdout)}
-        KEPT.parent.mkdir(exist_ok=True)
-        KEPT.write_text(json.dumps(kept))
-    return dict(kept["outputs"])
+    return results(__file__, {command: job_of(command) for command in COMMANDS})
 
 
-def run(command: str) -> list[str]:
+def job_of(command: str) -> dict[str, Any]:
+    """Return the examples of a command, with the files and the lines before them, for `run`."""
+    files = {name: text.lstrip("\n") for name, text in FILES.items()}
+    return {"files": files, "before": BEFORE.get(command, []), "lines": examples_of(command)}
+
+
+def run(job: dict[str, Any]) -> list[str]:
     """Run the examples of a command in a new folder, and return their outputs."""
-    with TemporaryDirectory(prefix="mpinet-examples-") as name, chdir(name):
-        for file, text in FILES.items():
-            Path(file).write_text(text.lstrip("\n"))
-        for line in BEFORE.get(command, []):
-            _output(line)
-        lines = [example.removeprefix("mpinet ") for example in examples_of(command)]
-        return ["" if line.startswith(NOT_RUN) else _output(line) for line in lines]
+    with folder_with(job["files"]):
+        for line in job["before"]:
+            run_here(f"mpinet {line}")
+        return [
+            "" if line.removeprefix("mpinet ").startswith(NOT_RUN) else _shown(run_here(line))
+            for line in job["lines"]
+        ]
 
 
-def _output(line: str) -> str:
-    """Run a command line in this process, and return its output as a page shows it."""
-    with redirect_stdout(StringIO()) as out, redirect_stderr(StringIO()) as errors:
-        status = CommandSession(shlex.split(line)).run()
-    if status:
-        raise RuntimeError(f"mpinet {line} ends with status {status}: {errors.getvalue()}")
-    return _shortened(out.getvalue().replace(f"{Path.cwd()}/", ""))
-
-
-def _shortened(text: str) -> str:
-    """Return the first lines of an output, each cut at the width of a page."""
-    lines = [row if len(row) <= WIDEST else f"{row[: WIDEST - 3]}..." for row in text.splitlines()]
+def _shown(text: str) -> str:
+    """Return the first lines of an output as a page shows them, each cut at the page's width."""
+    rows = text.replace(f"{Path.cwd()}/", "").splitlines()
+    lines = [row if len(row) <= WIDEST else f"{row[: WIDEST - 3]}..." for row in rows]
     more = len(lines) - MOST_LINES
     return "\n".join([*lines[:MOST_LINES], f"... {more} more lines"] if more > 1 else lines)
 
 
 if __name__ == "__main__":
-    json.dump({command: run(command) for command in COMMANDS}, sys.stdout)
+    serve(run)

@@ -32,8 +32,55 @@ WIDTH = 80
 
 
 def sections() -> str:
-    """Return the sections of all commands."""
-    return "\n".join(map(_section, COMMANDS)).rstrip("\n")
+    """Return the sections of all commands, after the list of fields that several commands share."""
+    results = {command: clauses_of(fields_of_result(command)) for command in COMMANDS}
+    users = {clause: [] for clauses in results.values() for clause in clauses[1:]}
+    for command, clauses in results.items():
+        for clause in clauses[1:]:
+            users[clause].append(f"`{command}`")
+    shared = {clause: names for clause, names in users.items() if len(names) >= MANY}
+    items = [f"* {', '.join(names)}: {clause}." for clause, names in shared.items()]
+    parts = [f"(contract-shared)=\nFields shared by several commands:\n\n{NEWLINE.join(items)}\n"]
+    first: dict[str, str] = {}
+    for command, clauses in results.items():
+        own = _named_once("; ".join(clause for clause in clauses if clause not in shared))
+        text = own if (same := first.setdefault(own, command)) == command else f"as of `{same}`"
+        more = ", and [shared fields](#contract-shared)" if shared.keys() & {*clauses} else ""
+        rest = fields_of_result(command)[len("; ".join(clauses)) :]
+        parts.append(_section(command, f"{text}{more}{rest}"))
+    return "\n".join(parts).rstrip("\n")
+
+
+MANY = 5
+"""Least number of commands whose common fields are described once."""
+
+NEWLINE = "\n"
+
+
+def clauses_of(fields: str) -> list[str]:
+    """Return the parts of a description of fields: each part has its own condition."""
+    described = re.match(r"(?:[^.]|\.(?! [A-Z]))*", fields)
+    parts, depth = [""], 0
+    for character in described[0] if described else "":
+        depth += (character in "([{") - (character in ")]}")
+        if character == ";" and not depth:
+            parts.append("")
+        else:
+            parts[-1] += character
+    return [part.strip() for part in parts]
+
+
+def _named_once(fields: str) -> str:
+    """Return a description in which an object refers to an earlier one with the same fields."""
+    first: dict[str, str] = {}
+
+    def shown(found: re.Match[str]) -> str:
+        name, inner = found.groups()
+        same = first.setdefault(inner, name)
+        return found[0] if same == name else f"{name} {{as {same}}}"
+
+    text = re.sub(r"(\w+) \{(\w+(?:, \w+){3,})\}", shown, fields)
+    return re.sub(r" (\{as \w+\})(?=, \w+ \1)", "", text)
 
 
 def networks() -> str:
@@ -67,13 +114,12 @@ def page() -> str:
     return text
 
 
-def _section(command: str) -> str:
-    """Return the section of a command: its usage and its result."""
+def _section(command: str, fields: str) -> str:
+    """Return the section of a command: its usage and the fields of its result."""
     also = [f"`{name}`" for name, meant in ALIASES.items() if meant == command]
     text = f"### {command}\n\n```text\n{usage_of(command)}\n```\n\n"
     if also:
         text += f"Also {', '.join(also)}. "
-    fields = fields_of_result(command)
     return f"{text}Result: {fields}.\n" if fields else f"{text}The command prints its results.\n"
 
 

@@ -102,8 +102,8 @@ def _shown(row):
     if row["witness"]:
         parts.append(extent_text(row))
     else:
-        tested = f"tested: {row['tested']}" if row["points"] else ""
-        parts += [tested, row["reason"] or ("" if tested else row["range"])]
+        parts += [row["reason"] or ("" if row["points"] else row["range"])]
+    parts += [f"tested: {row['tested']}"] if row["points"] else []
     found = [nodes.paragraph(text=text) for text in parts if text]
     commands, fair = [row["replay"]], row["nondegenerate"]
     if fair is not None and fair["replay"] != row["replay"]:
@@ -181,7 +181,16 @@ class Counts(SphinxDirective):
         made += nodes.literal(text=" ".join(shown["command"]))
         made += nodes.Text("; digest ")
         made += nodes.literal(text=shown["digest"])
-        header = ("paper", *STATED.values(), "distinct errors", *GRADES, "added rows", "beaten")
+        header = (
+            "paper",
+            *STATED.values(),
+            "sentences",
+            "both verdicts",
+            "distinct errors",
+            *GRADES,
+            "added rows",
+            "beaten",
+        )
         return [plain_table(header, rows, (8,) * len(header)), made]
 
 
@@ -282,6 +291,7 @@ def _counted(row):
     """Return a paper's counts: its statements, its errors by grade, and added rows."""
     stated = [row["stated"][name] for name in STATED]
     added = [ours(row)["claims"], row["beaten"]]
+    stated += [row["sentences"], row["both"]]
     return tuple(map(str, (*stated, row["errors"], *row["grades"].values(), *added)))
 
 

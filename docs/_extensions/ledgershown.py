@@ -79,7 +79,9 @@ def numbers(rows):
         f"{stated['refuted']} are refuted, {stated['open']} are open. The refutations "
         f"are caused by {found['errors']} distinct errors: {graded}. We added "
         f"{found['claims'] - stated['claims']} rows. All rows together were measured at "
-        f"{points:,} points."
+        f"{points:,} points. The statements are tests of {found['sentences']} distinct sentences; "
+        f"{found['both']} of these have rows that hold and rows that are refuted, by reading or by "
+        "network."
     )
 
 

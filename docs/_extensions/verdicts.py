@@ -30,13 +30,18 @@ def merged(old: list[dict[str, Any]], new: list[dict[str, Any]]) -> list[dict[st
     """Return all rows in the ledger's order without times; new rows replace old ones."""
     rows = {row["id"]: {**row, "seconds": None} for row in [*old, *new]}
     every = [claim for room in PAPERS for claim in claims_of(room)]
-    return [rows[claim.id] | words_of(claim) for claim in every if claim.id in rows]
+    return [graded(rows[claim.id], claim) for claim in every if claim.id in rows]
 
 
 def words_of(claim: Claim) -> dict[str, Any]:
     """Return the texts of a claim's row, which no measurement changes."""
     said = {name: getattr(claim, name) for name in WORDS}
     return said | {"quotation": asdict(claim.quotation) if claim.quotation else None}
+
+
+def graded(row: dict[str, Any], claim: Claim) -> dict[str, Any]:
+    """Return a row with the current texts, and the current grade of its error."""
+    return row | words_of(claim) | {"grade": claim.grade if row["cause"] else ""}
 
 
 def document_of(rows: list[dict[str, Any]]) -> dict[str, Any]:

@@ -154,7 +154,7 @@ def link(
         files = sorted({str(_place(code, objects, level)) for code in codes})
         target = given.into / f"libmpinet-{level}.so"
         with tempfile.NamedTemporaryFile("w", suffix=".objects") as listed:
-            listed.write("\n".join(files))
+            listed.write("\n".join(f'"{file}"' for file in files))  # folders may have blanks
             listed.flush()
             command = [
                 *_linker(given.linker, level),

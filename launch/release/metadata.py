@@ -110,7 +110,6 @@ def codemeta(folder: Path, base: str | None = None) -> str:
         "name": project["name"],
         "description": project["description"],
         "version": entry(citation, "version"),
-        "dateModified": entry(citation, "date-released"),
         "license": f"https://spdx.org/licenses/{project['license']}",
         "author": [{"@type": "Organization", "name": each["name"]} for each in project["authors"]],
         "keywords": project["keywords"],
@@ -119,6 +118,8 @@ def codemeta(folder: Path, base: str | None = None) -> str:
         "operatingSystem": "POSIX",
         "softwareRequirements": project["dependencies"],
     }
+    if not described["version"].endswith("dev0"):
+        described["dateModified"] = entry(citation, "date-released")
     if base is not None:
         described |= {"codeRepository": base, "issueTracker": f"{base}/issues"}
     return json.dumps(described, indent=2) + "\n"

@@ -58,6 +58,20 @@ def seconds(text: str) -> float:
     return found
 
 
+def time_limit(text: str) -> float:
+    """Parse a time limit: more than 0 and at most 10^9 seconds.
+
+    Raises
+    ------
+    ValueError
+        The text is not such a time; the message quotes it.
+    """
+    found = seconds(text)
+    if not found:
+        raise ValueError(f"a time limit is more than 0 seconds, not {quoted(text)}")
+    return found
+
+
 def quoted(text: str) -> str:
     """Quote the user's text for an error message, shortened if it is long."""
     if len(text) <= SHOWN:

@@ -6,7 +6,7 @@ from functools import cache
 from importlib.machinery import PathFinder
 from pathlib import Path
 
-__version__ = "0.2.0"
+__version__ = "1.0.0.dev0"
 
 PACKAGE = Path(__file__).parent.parent
 """Folder of the package."""

@@ -5,23 +5,17 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from mpinet.machine.transport import Local
-
-MPINET = "mpinet"
-"""Name of the contender that is compared with every baseline."""
 
 SIZES = ("small", "full")
 """Sizes of the workloads: small for a check within seconds, full for the goals."""
 
 CLOCKS = {"wall": time.perf_counter, "cpu": time.process_time}
 """Clocks for work within one process; `cpu` is fairer on a shared machine."""
-
-ONE, SEVERAL = "one", "several"
-"""Numbers of ranks on which a benchmark runs."""
 
 Round = Callable[[], float]
 """Function that executes the workload once and returns its figure."""
@@ -34,7 +28,13 @@ class Absent:
     reason: str
 
 
-Contenders = Mapping[str, "Round | Absent"]
+class Contenders(NamedTuple):
+    """Functions that a benchmark runs alternately."""
+
+    mpinet: Round
+    """Runs the workload in mpinet."""
+    baselines: Mapping[str, Round | Absent]
+    """Baselines by name."""
 
 
 @dataclass(frozen=True)
@@ -130,11 +130,11 @@ class Benchmark:
     sizes: Mapping[str, Any]
     """Size of the workload for each value of `BenchSetting.size`."""
     contenders: Callable[[BenchSetting, Any], Contenders]
-    """``contenders(setting, size)``: returns `MPINET` and the baselines, ready to run."""
+    """``contenders(setting, size)``: returns mpinet and the baselines, ready to run."""
     baselines: tuple[Baseline, ...]
     """Baselines in the order of their rows."""
-    ranks: str = ONE
-    """Number of ranks: `ONE` or `SEVERAL`."""
+    several: bool = False
+    """True if the benchmark runs on several ranks, instead of one."""
     starts: bool = False
     """True if the benchmark starts processes itself, on any number of ranks. Such a benchmark runs
     only in a process without a launcher.
@@ -160,7 +160,7 @@ class Benchmark:
 
     def runs_on(self, ranks: int) -> bool:
         """Return whether the benchmark can be measured on this number of ranks."""
-        return ranks == 1 if self.ranks == ONE else ranks > 1
+        return self.several == (ranks > 1)
 
 
 LESS_IS_BETTER = ("s", "us", "steps", "GiB", "B/message", "B/processor")

@@ -8,7 +8,6 @@ import numpy as np
 
 from mpinet.bench import kernels, libraries
 from mpinet.bench.benchmark import (
-    MPINET,
     Absent,
     Baseline,
     Benchmark,
@@ -49,13 +48,12 @@ def all_pairs(setting: BenchSetting, n: int, libraries_too: tuple[str, ...]) -> 
     """Compare mpinet on all pairs with the kernel and the libraries on some sources."""
     topology = open_topology(f"hypercube:{n}")
     links = edges(topology)
-    contenders: dict[str, Round | Absent] = {
-        MPINET: lambda: _rate(setting, topology, topology.size, lambda: by_flooding(topology)),
-        KERNEL: _kernel(setting, topology),
-    }
+    baselines: dict[str, Round | Absent] = {KERNEL: _kernel(setting, topology)}
     for name in libraries_too:
-        contenders[name] = if_installed(name, _library(setting, topology, links, name))
-    return contenders
+        baselines[name] = if_installed(name, _library(setting, topology, links, name))
+    return Contenders(
+        lambda: _rate(setting, topology, topology.size, lambda: by_flooding(topology)), baselines
+    )
 
 
 def by_flooding(topology: Topology) -> int:

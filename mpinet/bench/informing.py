@@ -6,10 +6,10 @@ import numpy as np
 
 from mpinet.bench import kernels
 from mpinet.bench.benchmark import (
-    MPINET,
     Baseline,
     Benchmark,
     BenchSetting,
+    Contenders,
     Goal,
     Round,
     at_least,
@@ -23,8 +23,8 @@ from mpinet.programs.broadcast import broadcast
 KERNEL = "broadcast kernel"
 
 
-def seconds_of_both(setting: BenchSetting, n: int) -> dict[str, Round]:
-    """Measure seconds of mpinet, including the creation of the machine, and of the kernel."""
+def rounds_of_both(setting: BenchSetting, n: int) -> tuple[Round, Round]:
+    """Return rounds, in seconds, of mpinet with the creation of the machine, and of the kernel."""
     topology = open_topology(f"hypercube:{n}")
     informed, told = np.zeros(1 << n, np.uint8), np.zeros(1 << n, np.uint8)
 
@@ -35,20 +35,24 @@ def seconds_of_both(setting: BenchSetting, n: int) -> dict[str, Round]:
         informed[0] = 1
         return setting.seconds(lambda: kernels.inform(informed, told, n))
 
-    return {
-        MPINET: lambda: setting.seconds(lambda: broadcast(Machine(topology, "one", Local()), 0)),
-        KERNEL: by_kernel,
-    }
+    def by_mpinet() -> float:
+        return setting.seconds(lambda: broadcast(Machine(topology, "one", Local()), 0))
+
+    return by_mpinet, by_kernel
 
 
-def speeds_of_both(setting: BenchSetting, n: int) -> dict[str, Round]:
+def seconds_of_both(setting: BenchSetting, n: int) -> Contenders:
+    """Measure seconds of a broadcast."""
+    by_mpinet, by_kernel = rounds_of_both(setting, n)
+    return Contenders(by_mpinet, {KERNEL: by_kernel})
+
+
+def speeds_of_both(setting: BenchSetting, n: int) -> Contenders:
     """Measure speeds in millions of processors times steps per second."""
-    both = seconds_of_both(setting, n)
-    return {name: _speed_of(row, n << n) for name, row in both.items()}
-
-
-def _speed_of(seconds: Round, node_steps: int) -> Round:
-    return lambda: speed(node_steps, seconds())
+    by_mpinet, by_kernel = rounds_of_both(setting, n)
+    return Contenders(
+        lambda: speed(n << n, by_mpinet()), {KERNEL: lambda: speed(n << n, by_kernel())}
+    )
 
 
 SIZES = {"small": 7, "full": 20}

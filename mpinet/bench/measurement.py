@@ -5,18 +5,12 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from statistics import median
 
-from mpinet.bench.benchmark import (
-    CLOCKS,
-    MPINET,
-    Absent,
-    Baseline,
-    Benchmark,
-    BenchSetting,
-    Contenders,
-    Round,
-)
+from mpinet.bench.benchmark import CLOCKS, Absent, Baseline, Benchmark, BenchSetting, Contenders
 from mpinet.bench.booksim import BOOKSIM
 from mpinet.bench.loggopsim import LOGGOPSIM
+
+MPINET = "mpinet"
+"""Name of mpinet's own rounds."""
 
 
 @dataclass(frozen=True)
@@ -88,9 +82,10 @@ def measure(benchmark: Benchmark, setting: BenchSetting) -> list[Comparison]:
 
 def take_turns(contenders: Contenders, rounds: int) -> dict[str, list[float]]:
     """Run the rounds of all present contenders alternately: A B C A B C ..."""
-    present: dict[str, Round] = {
-        name: run for name, run in contenders.items() if not isinstance(run, Absent)
-    }
+    present = {MPINET: contenders.mpinet}
+    for name, run in contenders.baselines.items():
+        if not isinstance(run, Absent):
+            present[name] = run
     figures: dict[str, list[float]] = {name: [] for name in present}
     # Alternating rounds: if the machine slows down, the slowdown affects all contenders.
     for _ in range(rounds):
@@ -107,7 +102,7 @@ def compare(
     contenders: Contenders,
 ) -> Comparison:
     """Make the row that compares mpinet with one baseline."""
-    other = contenders[baseline.name]
+    other = contenders.baselines[baseline.name]
     reason = other.reason if isinstance(other, Absent) else ""
     ours = figures[MPINET]
     figure = median(ours)

@@ -13,16 +13,7 @@ from dataclasses import dataclass, replace
 from functools import cache, partial
 
 from mpinet.base.ownership import own_python
-from mpinet.bench.benchmark import (
-    MPINET,
-    ONE,
-    SEVERAL,
-    Baseline,
-    Benchmark,
-    BenchSetting,
-    Contenders,
-    at_most,
-)
+from mpinet.bench.benchmark import Baseline, Benchmark, BenchSetting, Contenders, at_most
 from mpinet.bench.footprint import PEAK
 from mpinet.bench.threads import THREADS, bytes_a_thread
 from mpinet.launching.launcher import launch
@@ -69,7 +60,7 @@ def a_processor(setting: BenchSetting, sizes: tuple[str, str]) -> Contenders:
         more = routing_peak(sizes[1], few // 4) - routing_peak(sizes[0], few // 4)
         return more / (many - few)
 
-    return {MPINET: measured, BARE_ARRAYS: lambda: BYTES_A_PROCESSOR}
+    return Contenders(measured, {BARE_ARRAYS: lambda: BYTES_A_PROCESSOR})
 
 
 def a_message(setting: BenchSetting, name: str) -> Contenders:
@@ -79,7 +70,7 @@ def a_message(setting: BenchSetting, name: str) -> Contenders:
     def measured() -> float:
         return (routing_peak(name, 2 * one_each) - routing_peak(name, one_each)) / one_each
 
-    return {MPINET: measured, BARE_ARRAYS: lambda: BYTES_A_MESSAGE}
+    return Contenders(measured, {BARE_ARRAYS: lambda: BYTES_A_MESSAGE})
 
 
 def a_script(setting: BenchSetting, sizes: tuple[str, str]) -> Contenders:
@@ -89,10 +80,10 @@ def a_script(setting: BenchSetting, sizes: tuple[str, str]) -> Contenders:
     def peak(name: str) -> int:
         return peak_of(1, shlex.split(f"exec --on {name} -c {TALK}"))
 
-    return {
-        MPINET: lambda: (peak(sizes[1]) - peak(sizes[0])) / (many - few),
-        THREADS: bytes_a_thread,
-    }
+    return Contenders(
+        lambda: (peak(sizes[1]) - peak(sizes[0])) / (many - few),
+        {THREADS: bytes_a_thread},
+    )
 
 
 @dataclass(frozen=True)
@@ -117,24 +108,24 @@ def memory_of_whole(setting: BenchSetting, words: str) -> Contenders:
     network = command[command.index("--on") + 1 if "--on" in command else 1]
     each = BYTES_A_PROCESSOR + BYTES_A_MESSAGE if command[0] == "route" else BYTES_AN_ELEMENT
     arrays = open_topology(network).size * each
-    return {
-        MPINET: lambda: run_whole(setting.ranks, words).peak / GIB,
-        BARE_ARRAYS: lambda: arrays / GIB,
-    }
+    return Contenders(
+        lambda: run_whole(setting.ranks, words).peak / GIB,
+        {BARE_ARRAYS: lambda: arrays / GIB},
+    )
 
 
 def time_of_whole(setting: BenchSetting, words: str) -> Contenders:
     """Measure the seconds of the same run, and of ``mpinet --version``."""
-    return {
-        MPINET: lambda: run_whole(setting.ranks, words).seconds,
-        START: lambda: run_whole(setting.ranks, "--version").seconds,
-    }
+    return Contenders(
+        lambda: run_whole(setting.ranks, words).seconds,
+        {START: lambda: run_whole(setting.ranks, "--version").seconds},
+    )
 
 
-def _whole(name: str, large: Large, ranks: str) -> tuple[Benchmark, Benchmark]:
+def _whole(name: str, large: Large, several: bool) -> tuple[Benchmark, Benchmark]:
     """Make the rows of a large workload's memory and time."""
     # The limits hold for all ranks together, because several ranks hold parts of one machine.
-    suffix, number = ("", 1) if ranks == ONE else ("-ranks", 2)
+    suffix, number = ("-ranks", 2) if several else ("", 1)
     limit = None if large.seconds is None else at_most(large.seconds, number)
     memory = Benchmark(
         f"scale-{name}{suffix}",
@@ -143,7 +134,7 @@ def _whole(name: str, large: Large, ranks: str) -> tuple[Benchmark, Benchmark]:
         {"small": large.small, "full": large.full},
         memory_of_whole,
         (Baseline(BARE_ARRAYS, at_most(large.gib, number)),),
-        ranks=ranks,
+        several=several,
         starts=True,
         most_rounds=1,
         named=True,
@@ -241,8 +232,8 @@ BENCHMARKS = (
     ),
     *(
         benchmark
-        for ranks in (ONE, SEVERAL)
+        for several in (False, True)
         for name, large in LARGEST.items()
-        for benchmark in _whole(name, large, ranks)
+        for benchmark in _whole(name, large, several)
     ),
 )

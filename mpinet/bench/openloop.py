@@ -4,15 +4,7 @@ from __future__ import annotations
 
 from functools import partial
 
-from mpinet.bench.benchmark import (
-    MPINET,
-    Baseline,
-    Benchmark,
-    BenchSetting,
-    Contenders,
-    at_least,
-    speed,
-)
+from mpinet.bench.benchmark import Baseline, Benchmark, BenchSetting, Contenders, at_least, speed
 from mpinet.bench.booksim import BOOKSIM, Ask, Workload, by_booksim
 from mpinet.machine import Machine
 from mpinet.machine.traffic.parameters import Buffering, Generation, Window
@@ -76,7 +68,7 @@ def in_steady_state(
         said, seconds = ask(workload)
         return speed(workload.flit_hops(said), seconds)
 
-    return {MPINET: by_mpinet, BOOKSIM: by_booksim(setting, peer)}
+    return Contenders(by_mpinet, {BOOKSIM: by_booksim(setting, peer)})
 
 
 BENCHMARKS = tuple(

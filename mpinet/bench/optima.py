@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from functools import cache
 from statistics import median
 
-from mpinet.bench.benchmark import MPINET, Baseline, Benchmark, BenchSetting, Contenders, at_most
+from mpinet.bench.benchmark import Baseline, Benchmark, BenchSetting, Contenders, at_most
 from mpinet.machine import Machine, PortModel
 from mpinet.machine.transport import Local
 from mpinet.measure.optimum.search import Search
@@ -85,19 +85,19 @@ def sides_of(name: str) -> Sides:
 def gaps(setting: BenchSetting, number: int) -> Contenders:
     """Count the steps above the lower bound over all networks."""
     names = NETWORKS[number].split()
-    return {
-        MPINET: lambda: float(sum(one.steps - one.lower for one in map(sides_of, names))),
-        OWN: lambda: float(sum(one.own - one.lower for one in map(sides_of, names))),
-    }
+    return Contenders(
+        lambda: float(sum(one.steps - one.lower for one in map(sides_of, names))),
+        {OWN: lambda: float(sum(one.own - one.lower for one in map(sides_of, names)))},
+    )
 
 
 def seconds(setting: BenchSetting, number: int) -> Contenders:
     """Measure the median seconds per network."""
     names = NETWORKS[number].split()
-    return {
-        MPINET: lambda: median(one.seconds for one in map(sides_of, names)),
-        OWN: lambda: median(one.own_seconds for one in map(sides_of, names)),
-    }
+    return Contenders(
+        lambda: median(one.seconds for one in map(sides_of, names)),
+        {OWN: lambda: median(one.own_seconds for one in map(sides_of, names))},
+    )
 
 
 BENCHMARKS = tuple(

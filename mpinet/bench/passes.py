@@ -10,15 +10,7 @@ import numpy as np
 
 from mpinet.base.arrays import Array, Ints
 from mpinet.bench import kernels
-from mpinet.bench.benchmark import (
-    MPINET,
-    Baseline,
-    Benchmark,
-    BenchSetting,
-    Contenders,
-    at_least,
-    speed,
-)
+from mpinet.bench.benchmark import Baseline, Benchmark, BenchSetting, Contenders, at_least, speed
 from mpinet.machine import Machine
 from mpinet.machine.transport import Local
 from mpinet.networks import open as open_topology
@@ -94,18 +86,18 @@ def by_mpinet(setting: BenchSetting, operator: Operator, q: int) -> Callable[[],
 
 def sorted_(setting: BenchSetting, q: int) -> Contenders:
     """Compare mpinet's own sort with the kernel on pairs."""
-    return {
-        MPINET: by_mpinet(setting, BitonicSort(), q),
-        SORTING_KERNEL: _sorting(setting, q, kernels.sort_pairs),
-    }
+    return Contenders(
+        by_mpinet(setting, BitonicSort(), q),
+        {SORTING_KERNEL: _sorting(setting, q, kernels.sort_pairs)},
+    )
 
 
 def sorted_by_user(setting: BenchSetting, q: int) -> Contenders:
     """Compare a user's sort with the same operations on plain arrays."""
-    return {
-        MPINET: by_mpinet(setting, OwnSort(), q),
-        PLAIN_NUMPY: _sorting(setting, q, sort_with_numpy),
-    }
+    return Contenders(
+        by_mpinet(setting, OwnSort(), q),
+        {PLAIN_NUMPY: _sorting(setting, q, sort_with_numpy)},
+    )
 
 
 def transformed(setting: BenchSetting, q: int) -> Contenders:
@@ -119,7 +111,7 @@ def transformed(setting: BenchSetting, q: int) -> Contenders:
         seconds = setting.seconds(lambda: kernels.transform_pairs(state, roots, q))
         return speed(q << q, seconds)
 
-    return {MPINET: by_mpinet(setting, FourierTransform(), q), FOURIER_KERNEL: by_kernel}
+    return Contenders(by_mpinet(setting, FourierTransform(), q), {FOURIER_KERNEL: by_kernel})
 
 
 def _sorting(setting: BenchSetting, q: int, sort: Callable[[Any, int], Any]) -> Callable[[], float]:

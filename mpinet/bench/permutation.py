@@ -10,15 +10,7 @@ from numpy.typing import DTypeLike
 
 from mpinet.base.arrays import Array, Ints
 from mpinet.bench import kernels
-from mpinet.bench.benchmark import (
-    MPINET,
-    Baseline,
-    Benchmark,
-    BenchSetting,
-    Contenders,
-    at_least,
-    speed,
-)
+from mpinet.bench.benchmark import Baseline, Benchmark, BenchSetting, Contenders, at_least, speed
 from mpinet.bench.libraries import if_installed
 from mpinet.bench.objects import route_by_objects, route_by_simpy
 from mpinet.bench.rules import shift_in_digits
@@ -124,19 +116,19 @@ def on_hypercube(setting: BenchSetting, n: int) -> Contenders:
     """Compare mpinet with the mask kernel."""
     topology = open_topology(f"hypercube:{n}")
     routing, targets = topology.routing(), targets_of(topology, setting.seed)
-    return {
-        MPINET: lambda: routed(setting, topology, routing),
-        MASK_KERNEL: lambda: by_mask_kernel(setting, targets),
-    }
+    return Contenders(
+        lambda: routed(setting, topology, routing),
+        {MASK_KERNEL: lambda: by_mask_kernel(setting, targets)},
+    )
 
 
 def against_smaller(setting: BenchSetting, sizes: tuple[int, int]) -> Contenders:
     """Compare mpinet on a large hypercube with mpinet on a small one."""
     large, small = (open_topology(f"hypercube:{n}") for n in sizes)
-    return {
-        MPINET: lambda: routed(setting, large, large.routing()),
-        "mpinet, smaller": lambda: routed(setting, small, small.routing()),
-    }
+    return Contenders(
+        lambda: routed(setting, large, large.routing()),
+        {"mpinet, smaller": lambda: routed(setting, small, small.routing())},
+    )
 
 
 def on_any(setting: BenchSetting, name: str) -> Contenders:
@@ -154,24 +146,26 @@ def on_de_bruijn(setting: BenchSetting, n: int) -> Contenders:
 
 def _with_sweep(setting: BenchSetting, topology: Topology, routing: Routing) -> Contenders:
     targets = targets_of(topology, setting.seed)
-    return {
-        MPINET: lambda: routed(setting, topology, routing),
-        SWEEP: lambda: by_sweep(setting, topology, routing, targets),
-    }
+    return Contenders(
+        lambda: routed(setting, topology, routing),
+        {SWEEP: lambda: by_sweep(setting, topology, routing, targets)},
+    )
 
 
 def against_other_ways(setting: BenchSetting, n: int) -> Contenders:
     """Compare mpinet with naive programs: NumPy arrays, nodes as objects, and simpy."""
     topology = open_topology(f"hypercube:{n}")
     routing, targets = topology.routing(), targets_of(topology, setting.seed)
-    return {
-        MPINET: lambda: routed(setting, topology, routing),
-        "numpy": lambda: _rate(setting, partial(route_by_sorting, targets)),
-        "objects": lambda: _rate(setting, partial(route_by_objects, n, targets.tolist())),
-        "simpy": if_installed(
-            "simpy", lambda: _rate(setting, partial(route_by_simpy, n, targets.tolist()))
-        ),
-    }
+    return Contenders(
+        lambda: routed(setting, topology, routing),
+        {
+            "numpy": lambda: _rate(setting, partial(route_by_sorting, targets)),
+            "objects": lambda: _rate(setting, partial(route_by_objects, n, targets.tolist())),
+            "simpy": if_installed(
+                "simpy", lambda: _rate(setting, partial(route_by_simpy, n, targets.tolist()))
+            ),
+        },
+    )
 
 
 def _rate(setting: BenchSetting, work: Callable[[], int]) -> float:

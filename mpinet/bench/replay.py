@@ -10,14 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from functools import partial
 
-from mpinet.bench.benchmark import (
-    MPINET,
-    Baseline,
-    Benchmark,
-    BenchSetting,
-    Contenders,
-    Goal,
-)
+from mpinet.bench.benchmark import Baseline, Benchmark, BenchSetting, Contenders, Goal
 from mpinet.bench.loggopsim import LOGGOPSIM, by_loggopsim
 from mpinet.machine import Machine
 from mpinet.machine.timed.costs import Costs
@@ -76,7 +69,7 @@ def playing(
     # With a network, `ends` must come from the run without a network, because LogGOPSim has none.
     beside = {FLAT: partial(play, None)} if network else {}
     theirs = by_loggopsim(setting, stored(program), COSTS, ends)
-    return {MPINET: partial(play, network), **beside, LOGGOPSIM: theirs}
+    return Contenders(partial(play, network), {**beside, LOGGOPSIM: theirs})
 
 
 def ends_of(program: Program | Scripted, network: str | None) -> list[int]:

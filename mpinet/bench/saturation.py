@@ -5,15 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from mpinet.bench import kernels
-from mpinet.bench.benchmark import (
-    MPINET,
-    Baseline,
-    Benchmark,
-    BenchSetting,
-    Contenders,
-    at_least,
-    speed,
-)
+from mpinet.bench.benchmark import Baseline, Benchmark, BenchSetting, Contenders, at_least, speed
 from mpinet.bench.rules import set_out, wander
 from mpinet.machine import Machine
 from mpinet.machine.router import Router
@@ -93,7 +85,7 @@ def on_torus(setting: BenchSetting, size: tuple[int, int, int]) -> Contenders:
     # Queues grow in the first steps, so earlier rounds would not measure the steady state.
     step_on(WARM_STEPS)
     sweep_on(WARM_STEPS)
-    return {MPINET: by_mpinet, KERNEL: by_kernel}
+    return Contenders(by_mpinet, {KERNEL: by_kernel})
 
 
 def _other_nodes(size: int, count: int, seed: int) -> np.ndarray:

@@ -11,16 +11,7 @@ from functools import partial
 
 import numpy as np
 
-from mpinet.bench.benchmark import (
-    MPINET,
-    SEVERAL,
-    Baseline,
-    Benchmark,
-    BenchSetting,
-    Contenders,
-    at_least,
-    speed,
-)
+from mpinet.bench.benchmark import Baseline, Benchmark, BenchSetting, Contenders, at_least, speed
 from mpinet.bench.booksim import Workload
 from mpinet.bench.distances import PAIRS_A_SECOND
 from mpinet.bench.informing import NODE_STEPS
@@ -72,7 +63,7 @@ def in_turn(setting: BenchSetting, prepare: Callable[[Local], Prepared]) -> Cont
         setting.transport.conclude(0, "", None)  # waits without occupying a core
         return float(setting.transport.max(np.array([figure]))[0])
 
-    return {MPINET: together, ALONE: alone}
+    return Contenders(together, {ALONE: alone})
 
 
 def strong(setting: BenchSetting, n: int, prepare: Prepare) -> Contenders:
@@ -166,7 +157,7 @@ def all_pairs(setting: BenchSetting, n: int, transport: Local) -> Prepared:
     return lambda: distances(machine), lambda: topology.size**2
 
 
-_benchmark = partial(Benchmark, ranks=SEVERAL)
+_benchmark = partial(Benchmark, several=True)
 
 
 def _goal(ratio: float | None) -> tuple[Baseline, ...]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from mpinet.bench.benchmark import MPINET, Baseline, Benchmark, BenchSetting, Contenders, Goal
+from mpinet.bench.benchmark import Baseline, Benchmark, BenchSetting, Contenders, Goal
 from mpinet.bench.threads import THREADS, run_bare
 from mpinet.machine import Machine
 
@@ -46,10 +46,10 @@ def messages_of_both(setting: BenchSetting, work: tuple[str, int]) -> Contenders
     def thousands(seconds: float) -> float:
         return PROCESSORS * rounds / seconds / 1e3
 
-    return {
-        MPINET: lambda: thousands(setting.seconds(run_on_machine)),
-        THREADS: lambda: thousands(setting.seconds(lambda: run_bare(bare, PROCESSORS))),
-    }
+    return Contenders(
+        lambda: thousands(setting.seconds(run_on_machine)),
+        {THREADS: lambda: thousands(setting.seconds(lambda: run_bare(bare, PROCESSORS)))},
+    )
 
 
 BENCHMARKS = tuple(

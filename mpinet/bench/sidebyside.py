@@ -11,15 +11,7 @@ from collections.abc import Callable
 from dataclasses import replace
 
 from mpinet.base.ownership import own_python
-from mpinet.bench.benchmark import (
-    MPINET,
-    Baseline,
-    Benchmark,
-    BenchSetting,
-    Contenders,
-    at_least,
-    within,
-)
+from mpinet.bench.benchmark import Baseline, Benchmark, BenchSetting, Contenders, at_least, within
 from mpinet.bench.booksim import BOOKSIM, Ask, Workload, by_booksim, number_after, timed_programs
 from mpinet.bench.openloop import FLIT_HOPS, in_steady_state, make_run
 from mpinet.launching.launcher import start
@@ -120,10 +112,10 @@ def there(ask: Ask, more: str = "") -> Accepted:
 
 def accepting(setting: BenchSetting, workload: Workload) -> Contenders:
     """Compare the accepted loads."""
-    return {
-        MPINET: lambda: here(setting)(workload),
-        BOOKSIM: by_booksim(setting, lambda ask: there(ask)(workload)),
-    }
+    return Contenders(
+        lambda: here(setting)(workload),
+        {BOOKSIM: by_booksim(setting, lambda ask: there(ask)(workload))},
+    )
 
 
 def saturating(setting: BenchSetting, workload: Workload) -> Contenders:
@@ -140,11 +132,13 @@ def saturating(setting: BenchSetting, workload: Workload) -> Contenders:
         # as a full search.
         return most * bisect_left(loads, True, key=is_too_much) / PARTS
 
-    return {
-        MPINET: lambda: saturation(here(setting)),
-        BOOKSIM: by_booksim(setting, lambda ask: saturation(there(ask))),
-        FASTER: by_booksim(setting, lambda ask: saturation(there(ask, TWICE))),
-    }
+    return Contenders(
+        lambda: saturation(here(setting)),
+        {
+            BOOKSIM: by_booksim(setting, lambda ask: saturation(there(ask))),
+            FASTER: by_booksim(setting, lambda ask: saturation(there(ask, TWICE))),
+        },
+    )
 
 
 def beginning(setting: BenchSetting, workload: Workload) -> Contenders:
@@ -161,7 +155,7 @@ def beginning(setting: BenchSetting, workload: Workload) -> Contenders:
     def peer(ask: Ask) -> float:
         return timed_programs(setting, lambda: ask(brief))[1]
 
-    return {MPINET: program, BOOKSIM: by_booksim(setting, peer)}
+    return Contenders(program, {BOOKSIM: by_booksim(setting, peer)})
 
 
 BENCHMARKS = tuple(

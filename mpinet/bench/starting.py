@@ -2,20 +2,12 @@
 
 from __future__ import annotations
 
+from functools import partial
 from tempfile import TemporaryDirectory
 
 from mpinet.base.native.tiers import BACKGROUND
 from mpinet.base.ownership import own_python
-from mpinet.bench.benchmark import (
-    MPINET,
-    ONE,
-    SEVERAL,
-    Baseline,
-    Benchmark,
-    BenchSetting,
-    Contenders,
-    at_most,
-)
+from mpinet.bench.benchmark import Baseline, Benchmark, BenchSetting, Contenders, at_most
 from mpinet.launching.launcher import launch, start
 
 PYTHON, IMPORTS = "python alone", "the imports alone"
@@ -28,21 +20,19 @@ IMPORT_SEVERAL = "import numpy; from mpi4py import MPI"
 
 def help_text(setting: BenchSetting, command: list[str]) -> Contenders:
     """Measure the seconds of ``mpinet --help`` and of an interpreter that does nothing."""
-    return {
-        MPINET: lambda: setting.seconds_together(lambda: start([*_mpinet(), *command])),
-        PYTHON: lambda: setting.seconds_together(lambda: start(own_python("-c", "pass"))),
-    }
+    return Contenders(
+        lambda: setting.seconds_together(lambda: start([*_mpinet(), *command])),
+        {PYTHON: lambda: setting.seconds_together(lambda: start(own_python("-c", "pass")))},
+    )
 
 
 def warm_run(setting: BenchSetting, command: list[str]) -> Contenders:
     """Measure the seconds of a command whose kernels are in the cache."""
     launch(setting.ranks, [*_mpinet(), *command])
-    return {
-        MPINET: lambda: setting.seconds_together(
-            lambda: launch(setting.ranks, [*_mpinet(), *command])
-        ),
-        IMPORTS: lambda: setting.seconds_together(lambda: launch(setting.ranks, _imports(setting))),
-    }
+    return Contenders(
+        lambda: setting.seconds_together(lambda: launch(setting.ranks, [*_mpinet(), *command])),
+        {IMPORTS: partial(seconds_of_imports, setting)},
+    )
 
 
 def cold_run(setting: BenchSetting, command: list[str]) -> Contenders:
@@ -55,18 +45,17 @@ def cold_run(setting: BenchSetting, command: list[str]) -> Contenders:
             settings = {"MPINET_CACHE": folder, "MPINET_COMPILE": BACKGROUND}
             return setting.seconds_together(lambda: launch(setting.ranks, words, settings))
 
-    return {
-        MPINET: run_in_new_cache,
-        IMPORTS: lambda: setting.seconds_together(lambda: launch(setting.ranks, _imports(setting))),
-    }
+    return Contenders(run_in_new_cache, {IMPORTS: partial(seconds_of_imports, setting)})
+
+
+def seconds_of_imports(setting: BenchSetting) -> float:
+    """Measure the seconds of an interpreter that only imports mpinet's packages."""
+    words = own_python("-c", IMPORT_ONE if setting.ranks == 1 else IMPORT_SEVERAL)
+    return setting.seconds_together(lambda: launch(setting.ranks, words))
 
 
 def _mpinet() -> list[str]:
     return own_python("-m", "mpinet")
-
-
-def _imports(setting: BenchSetting) -> list[str]:
-    return own_python("-c", IMPORT_ONE if setting.ranks == 1 else IMPORT_SEVERAL)
 
 
 HELLO = "from mpi4py import MPI; print(MPI.COMM_WORLD.rank)"
@@ -100,12 +89,12 @@ BENCHMARKS = (
             "s",
             COMMANDS,
             contenders,
-            (Baseline(IMPORTS, at_most(most, 2) if ranks == SEVERAL else None),),
-            ranks=ranks,
+            (Baseline(IMPORTS, at_most(most, 2) if several else None),),
+            several=several,
             starts=True,
             most_rounds=most_rounds,
         )
-        for suffix, ranks in (("", ONE), ("-ranks", SEVERAL))
+        for suffix, several in (("", False), ("-ranks", True))
         for name, state, contenders, most, most_rounds in (
             ("start-warm", "compiled before", warm_run, 1.5, 1000),
             ("start-cold", "with an empty cache", cold_run, 3.0, 3),

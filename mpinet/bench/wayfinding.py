@@ -13,15 +13,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from mpinet.bench.benchmark import (
-    MPINET,
-    Baseline,
-    Benchmark,
-    BenchSetting,
-    Contenders,
-    at_least,
-    speed,
-)
+from mpinet.bench.benchmark import Baseline, Benchmark, BenchSetting, Contenders, at_least, speed
 from mpinet.bench.permutation import make_router
 from mpinet.draws import draw
 from mpinet.networks import open as open_topology
@@ -94,10 +86,10 @@ def against_hypercube(setting: BenchSetting, course: Course) -> Contenders:
     n = nearest_dimension(topology.hosts)
     # The hypercube's rule is a few bit operations, close to the minimum cost of any routing.
     cube = replace(course, network=f"hypercube:{n}", routing="bitfixing", dead=())
-    return {
-        MPINET: routed(setting, topology, course),
-        HYPERCUBE: routed(setting, cube.open(), cube),
-    }
+    return Contenders(
+        routed(setting, topology, course),
+        {HYPERCUBE: routed(setting, cube.open(), cube)},
+    )
 
 
 def nearest_dimension(size: int) -> int:

@@ -52,20 +52,20 @@ def claims_of(room: str) -> list[Claim]:
     kept = set(own.kept())
     claims = _claims(room, own.modules)
     quoted = read_quotations(folder_of(room) / "quotations.csv")
-    # The digest covers the order of the rows, so corrections keep the order stated in the room.
-    corrections = sorted(_corrections(claims), key=lambda claim: _turn(claim, own.corrections))
     return _distinct(
         replace(
             claim,
             paper=room,
             kept=claim.id in kept,
             grade=own.grade(claim.cause),
-            # A quotation is evidence of the paper's words. Next to one of our rows it would be
-            # misleading.
-            quotation=None if claim.ours else quotation_of(claim.id, quoted),
+            quotation=said and said.quotation,
+            place=claim.place or (said.place if said else ""),
             degenerate=claim.degenerate or own.degenerate,
         )
-        for claim in _noted([*claims, *corrections, *_claims(room, own.ours)])
+        for claim in _noted([*claims, *_corrections(claims), *_claims(room, own.ours)])
+        # A quotation is evidence of the paper's words. Next to one of our rows it would be
+        # misleading.
+        for said in [None if claim.ours else quotation_of(claim.id, quoted)]
     )
 
 
@@ -159,12 +159,6 @@ def _claims(room: str, modules: Iterable[str]) -> list[Claim]:
 def _corrections(claims: Iterable[Claim]) -> Iterator[Claim]:
     """Yield the corrected statements attached to claims."""
     yield from (claim.corrected for claim in claims if claim.corrected)
-
-
-def _turn(claim: Claim, order: Sequence[str]) -> int:
-    """Return the position of the first id or pattern that matches a claim, or else the end."""
-    places = (place for place, name in enumerate(order) if fnmatchcase(claim.id, name))
-    return next(places, len(order))
 
 
 def _in(module: ModuleType) -> Iterator[Claim]:

@@ -179,10 +179,6 @@ class Paper:
     """Plots of the paper."""
     findings: tuple[MainFinding, ...] = ()
     """Main findings of the paper."""
-    corrections: tuple[str, ...] = ()
-    """Ids of corrected statements, or patterns of ids, in the order of the ledger, after the
-    paper's claims. Unlisted corrections come last, in the order of their rows.
-    """
     ours: tuple[str, ...] = ()
     """Modules of the room with our own rows, placed in the ledger after the corrections."""
 

@@ -1,8 +1,9 @@
 """Quotations: the exact words of a paper on which its claims are based.
 
-A paper's folder stores the quotations in ``quotations.csv``, by the line of the paper's text. A
-quotation is a sentence, a formula or the row of a table, with the claims based on it, by ids or
-patterns of ids. Formulas are in plain text; letters and signs lost in scanning are restored.
+A paper's folder stores the quotations in ``quotations.csv``, by the line of the paper's text, with
+the place in the paper for claims that state no place of their own. A quotation is a sentence, a
+formula or the row of a table, with the claims based on it, by ids or patterns of ids. Formulas are
+in plain text; letters and signs lost in scanning are restored.
 """
 
 from __future__ import annotations
@@ -37,6 +38,7 @@ class Quoted(NamedTuple):
 
     quotation: Quotation
     claims: tuple[str, ...]
+    place: str = ""
 
 
 def place_text(page: str, line: int) -> str:
@@ -53,13 +55,12 @@ def read_quotations(file: Path) -> list[Quoted]:
             Quoted(
                 Quotation(row["quotation"], row["page"], int(row["line"] or 0)),
                 tuple(row["claims"].split()),
+                row["place"],
             )
             for row in csv.DictReader(rows)
         ]
 
 
-def quotation_of(claim: str, quoted: Sequence[Quoted]) -> Quotation | None:
+def quotation_of(claim: str, quoted: Sequence[Quoted]) -> Quoted | None:
     """Return the first quotation for a claim; None without a quotation."""
-    return next(
-        (one.quotation for one in quoted if any(fnmatchcase(claim, id) for id in one.claims)), None
-    )
+    return next((one for one in quoted if any(fnmatchcase(claim, id) for id in one.claims)), None)

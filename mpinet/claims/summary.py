@@ -31,8 +31,9 @@ def summary(rows: LedgerRows) -> dict[str, Any]:
         `papers`, a list with the counts of each `paper`, and `all`, their sums. The counts are: all
         rows by verdict; `errors`, distinct causes of refuted rows (a row without a cause counts as
         a separate error); `grades`, these errors by grade; `formulas`, rows that hold without
-        measuring a network; `corrections`, our corrected statements. `stated` has the counts by
-        verdict and `formulas` for the paper's own rows.
+        measuring a network; `corrections`, our corrected statements. `sentences` counts distinct
+        sentences of the paper's rows, and `both` the sentences with rows that hold and rows that
+        are refuted. `stated` has the counts by verdict and `formulas` for the paper's own rows.
     """
     papers = [
         {"paper": paper, **counts(list(group))}
@@ -49,8 +50,19 @@ def counts(rows: LedgerRows) -> dict[str, Any]:
         "errors": len(errors),
         "grades": {grade: list(errors.values()).count(grade) for grade in GRADES},
         "corrections": sum(bool(row["corrects"]) for row in rows),
+        **_sentences(rows),
         "stated": _verdicts([row for row in rows if not row["ours"]]),
     }
+
+
+def _sentences(rows: LedgerRows) -> dict[str, int]:
+    """Count distinct quotations, and quotations with rows of both verdicts."""
+    found: dict[tuple[int, str], set[str]] = {}
+    for row in rows:
+        if said := row["quotation"]:
+            found.setdefault((said["line"], said["text"]), set()).add(row["verdict"])
+    both = sum({HOLDS, REFUTED} <= verdicts for verdicts in found.values())
+    return {"sentences": len(found), "both": both}
 
 
 def _verdicts(rows: LedgerRows) -> dict[str, int]:
@@ -92,7 +104,9 @@ def tally(rows: LedgerRows) -> str:
     stated, added = found["stated"], ours(found)
     parts = []
     if stated["claims"]:
-        parts.append(f"{_number(stated['claims'], 'claim')}: {_by_verdict(stated, found)}")
+        fewer = 0 < found["sentences"] < stated["claims"]
+        said = f" on {_number(found['sentences'], 'sentence')}" if fewer else ""
+        parts.append(f"{_number(stated['claims'], 'claim')}{said}: {_by_verdict(stated, found)}")
     if added["claims"]:
         details = _detail(found["corrections"], "{} corrected statement{s}")
         number = _number(added["claims"], "row")

@@ -98,6 +98,10 @@ class Verdict:
     """Measured part of the grid, with its number of points; empty if nothing was measured. No
     digest depends on this text.
     """
+    at: dict[str, Any] | None = None
+    """Point of the claimed and the measured value; None if nothing was measured. No digest depends
+    on this field.
+    """
     values: list[dict[str, Any]] | None = None
     """Result at every measured point (point, claimed, measured, holds, and the wrong fields), for a
     table or a plot of the paper; otherwise None.
@@ -106,9 +110,10 @@ class Verdict:
 
 def lasting(row: Mapping[str, Any]) -> dict[str, Any]:
     """Return the fields of a verdict's JSON object that enter its digest."""
-    # Times differ from run to run, and `tested` only describes the budget in words: neither may
-    # change a digest.
-    return {name: value for name, value in row.items() if name != "tested"} | {"seconds": None}
+    # Times differ from run to run, and `tested` and `at` only describe the measured points: none
+    # may change a digest.
+    kept = {name: value for name, value in row.items() if name not in ("tested", "at")}
+    return kept | {"seconds": None}
 
 
 def judge(
@@ -131,18 +136,18 @@ def judge(
     verdict, at, reason = _verdict(claim, points, findings, measured)
     shown = findings[at] if at is not None else Finding()
     witness = replay = fair = None
-    found = RefutationExtent()
-    if verdict in FAILS:
-        witness = {"point": _arguments(points[at or 0]), "where": shown.where}
-        replay = replay_command(claim, points[at or 0], source)
-        try:
-            wrong = [not findings[i].holds for i in measured]
-            found = extent(claim, [points[i] for i in measured], wrong)
-        except Exception as error:  # the claim's predicate may be user code
-            verdict, reason, witness, replay = ERROR, told(error), None, None
-        if found.nondegenerate is not None:
-            i = measured[found.nondegenerate]
-            fair = _fair(claim, points[i], findings[i], source)
+    found, tested, among = RefutationExtent(), "", [points[i] for i in measured]
+    try:
+        tested = _tested(claim, among, of)
+        if verdict in FAILS:
+            witness = {"point": _arguments(points[at or 0]), "where": shown.where}
+            replay = replay_command(claim, points[at or 0], source)
+            found = extent(claim, among, [not findings[i].holds for i in measured])
+    except Exception as error:  # the claim's predicates may be user code
+        verdict, reason, witness, replay = ERROR, told(error), None, None
+    if found.nondegenerate is not None:
+        i = measured[found.nondegenerate]
+        fair = _fair(claim, points[i], findings[i], source)
     return Verdict(
         id=claim.id,
         paper=claim.paper,
@@ -173,7 +178,8 @@ def judge(
         common=found.common,
         degenerate=found.degenerate,
         nondegenerate=fair,
-        tested=_tested(claim, [points[i] for i in measured], of),
+        tested=tested,
+        at=None if at is None else _arguments(points[at]),
         values=[_value(points[i], findings[i]) for i in measured] if claim.kept else None,
     )
 
@@ -254,5 +260,7 @@ def _tested(claim: Claim, points: Sequence[Point], of: int) -> str:
         return ""
     whole = len(points) == of
     count = f"{len(points)}{'' if whole else f' of {of}'} point{'s' * (of != 1)}"
+    odd = sum(bool(claim.degenerate(**point)) for point in points) if claim.degenerate else 0
+    count += f", {odd} degenerate" if odd else ""
     text = claim.grid.text if whole else extremes_text(points)
     return f"{text} ({count})" if text else count

@@ -61,11 +61,21 @@ class Parser(argparse.ArgumentParser):
         has none."""
         self.reproach = lambda parser, words, missing: None
         self._typed: Sequence[str] = ()
+        self.valued: dict[str, str] = {}
+        """Words of flags that may have a value, as in ``--check=LIST``, each with the word of the
+        option for the value."""
 
     def parse_known_args(self, args: Any = None, namespace: Any = None) -> Any:
         """Parse the words, and keep a copy for error messages."""
         self._typed = list(args or ())
         return super().parse_known_args(args, namespace)
+
+    def _parse_optional(self, arg_string: str) -> Any:
+        """Parse a word; a flag with a value stands for the option for this value."""
+        word, equals, value = arg_string.partition("=")
+        if equals and word in self.valued:
+            arg_string = f"{self.valued[word]}={value}"
+        return super()._parse_optional(arg_string)
 
     def _get_values(self, action: argparse.Action, arg_strings: list[str]) -> Any:
         """Read an option's value; reject ``--``, which argparse would read as an empty list."""

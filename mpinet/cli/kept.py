@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from threading import TIMEOUT_MAX, Timer
 from typing import TYPE_CHECKING, Any
 
+from mpinet.base.deadline import deadline
 from mpinet.cli.signals import Signals
 from mpinet.commands.optionrecords import CommandLine
 
@@ -60,6 +62,11 @@ class SavedRun:
         # A signal that arrived before the ranks had met is answered at once.
         assert self._signals is not None
         self._signals.tell(ask)
+        # One clock decides: rank 0 requests the end, and all ranks stop at the same boundary.
+        timer = Timer(min(deadline().left, TIMEOUT_MAX), ask)
+        timer.daemon = True
+        if transport.rank == 0 and self._line.time_limit is not None:
+            timer.start()
         every = self._line.every
         keeper = keeper_of(folder, every, self._options, self._typed, transport, self._found)
         try:
@@ -73,6 +80,7 @@ class SavedRun:
             keeper.release()
             raise
         finally:
+            timer.cancel()
             self._signals.end()
             transport.keeper, transport.wish = None, 0
         self._keeper = keeper

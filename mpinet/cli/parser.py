@@ -132,6 +132,8 @@ def add_options(parser: argparse.ArgumentParser, function: Callable[..., Any]) -
         _add(_group(parser, option.heading), option)
     for option in said.options:
         _name_several(parser, option)
+        if option.typed.equals and isinstance(parser, Parser):
+            parser.valued[option.typed.equals] = option.words[0]
 
 
 def grouped(said: Signature) -> dict[str, list[Option]]:

@@ -18,6 +18,7 @@ from threading import enumerate as enumerate_threads
 from threading import main_thread
 from typing import TYPE_CHECKING, Any
 
+from mpinet.base.deadline import ending
 from mpinet.base.files import write_text
 from mpinet.base.launched import guarded, launched_rank, launched_ranks
 from mpinet.base.memory import allowing, out_of_memory
@@ -74,6 +75,7 @@ class CommandSession:
         # Errors before parsing are also printed as JSON if ``--json`` was typed.
         self._json = "--json" in typed
         self._found: dict[str, Any] | None = None
+        self._job: Job | None = None
         self._began = time.perf_counter()
         self._out = Output(sys.stdout, "the standard output")
         self._err = Output(sys.stderr, "the standard error")
@@ -148,8 +150,7 @@ class CommandSession:
             line, options = self._line, self._options
             if line.out is not None:
                 require_file(line.out, ENDINGS, "a result's file")
-            if line.every is not None and line.checkpoint is None:
-                raise UsageError("--every does not apply without --checkpoint.")
+            self._require_checkpoint()
             job: Job = module_of(options.command).prepare(options)
         except (FileError, RuleError) as error:  # caused by a file of this host
             return Failed(error)
@@ -158,6 +159,15 @@ class CommandSession:
         except Exception as error:
             return Failed(error)
         return job
+
+    def _require_checkpoint(self) -> None:
+        """Raise `UsageError` for options of a checkpoint without a folder for it."""
+        line, said = self._line, signature_of(function_of(self._options.command))
+        saves = any(one.name == "checkpoint" and not one.typed.hidden for one in said.alone)
+        for name in ("every", "time_limit"):
+            if saves and line.checkpoint is None and getattr(line, name) is not None:
+                typed = name.replace("_", "-")
+                raise UsageError(f"--{typed} does not apply without --checkpoint.")
 
     def _parse(self) -> Options:
         """Parse the typed words."""
@@ -185,6 +195,7 @@ class CommandSession:
 
         transport: Local = Unmet()
         result, status, text = None, 0, ""
+        self._job = job
         options = values_of(self._options)
         kept = SavedRun(self._line, options, self._typed, self._found, self._signals)
         try:
@@ -194,6 +205,7 @@ class CommandSession:
             with (
                 self._progress(job) as progress,
                 waiting_by(progress.waiting, progress.tell_wait),
+                ending(self._line.time_limit, self._began),
                 kept.by(transport),
             ):
                 job.say, progress.command = progress.say, self._options.command
@@ -279,7 +291,9 @@ class CommandSession:
             return
         with suppress(OutputError, BrokenPipeError):
             if self._json:
-                self._out.write(json.dumps({"error": sentence, "status": status}) + "\n")
+                told = {} if self._job is None else self._job.told
+                document = {"error": sentence, "status": status, **told}
+                self._out.write(json.dumps(document) + "\n")
         with suppress(OutputError, BrokenPipeError):
             self._err.write(f"mpinet: {sentence}\n")
 

@@ -21,7 +21,7 @@ class DoctorOptions(Options):
     --------
     ``mpinet doctor``
 
-    ``mpinet doctor --compile``
+    ``mpinet doctor --report``
     """
 
     command = "doctor"
@@ -29,6 +29,9 @@ class DoctorOptions(Options):
     """Print one JSON document."""
     compile: bool = False
     """Compile all kernels in advance, on all cores, so that no first run has to wait."""
+    report: bool = False
+    """Print all facts for a bug report. Names of the user, of home folders and of the host are
+    replaced."""
 
 
 doctor = function_with(DoctorOptions, int)

@@ -125,6 +125,20 @@ class Failure(Fields):
     known: Annotated[int, "step after which other processors know of the failure; -1: never"]
 
 
+class FindingRow(Fields):
+    """Violation of a rule of MPI, on some lines of a script."""
+
+    rule: Annotated[str, "a check, or deadlock"]
+    kind: str
+    severity: Annotated[str, "error or warning"]
+    section: Annotated[str, "of MPI 4.1"]
+    message: str
+    fix: str
+    places: list[ScriptCall]
+    processor: Count
+    times: Positive
+
+
 class ExecResult(Result):
     """Result of ``exec``."""
 
@@ -146,6 +160,7 @@ class ExecResult(Result):
     waiting: Annotated[list[ProcessorWait], METERED, "the ten with the longest waits"]
     open_receives: Annotated[list[OpenReceive], When("with arrivals,")]
     orders: Annotated[Tried, When("with all arrivals,")]
+    findings: Annotated[list[FindingRow], When("with check,")]
     failed: Annotated[list[Failure], When("with faults,")]
 
 
@@ -213,6 +228,18 @@ class ExecOptions(MachineOptions):
     ] = None
     """Installed packages that each processor loads separately, joined by commas; default: only
     packages that import mpi4py."""
+    check: Annotated[bool, In.CHECKS] = False
+    """Check all MPI calls against the rules of the standard: ``--check`` alone makes all checks,
+    ``--check=LIST`` those of a list. The status is 3 if an error is found."""
+    checks: Annotated[str | None, Typed(equals="--check", metavar="LIST"), In.CHECKS] = None
+    """Checks, joined by commas: types, requests, handles, buffers, unreceived, collectives, sends,
+    arguments, rma."""
+    no_check: Annotated[str | None, Typed(metavar="LIST"), In.CHECKS] = None
+    """Checks to leave out of ``--check``, joined by commas."""
+    check_strict: Annotated[bool, In.CHECKS] = False
+    """Treat warnings of the checks as errors."""
+    sarif: Annotated[File | None, In.CHECKS] = None
+    """SARIF file for the findings of the checks, which code hosts and editors show at the lines."""
     faults: Annotated[str | None, Typed(metavar="node:U@STEP,.."), In.NETWORK] = None
     """Processors that fail: processor U ends before step STEP, while its links keep working."""
 

@@ -9,7 +9,7 @@ from typing import Annotated, TypeVar
 
 from mpinet.commands.fields import Count, Fields, Hash, When
 from mpinet.commands.functions import function_with
-from mpinet.commands.optionrecords import Common, In, Options, Seed, Several, Typed, folder
+from mpinet.commands.optionrecords import Common, In, Options, Saved, Seed, Several, Typed, folder
 from mpinet.commands.options import joined
 from mpinet.commands.result import ListResult
 from mpinet.errors import UsageError
@@ -113,4 +113,4 @@ class FindOptions(Options):
     seed: Seed = 0
 
 
-find = function_with(FindOptions, FindResult, Common)
+find = function_with(FindOptions, FindResult, Saved, Common)

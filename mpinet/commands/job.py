@@ -76,6 +76,8 @@ class Job:
     a separate machine; empty for other commands."""
     completed: Options | None = field(default=None, init=False)
     """Options completed by the contents of a file; None: the options as given."""
+    told: dict[str, Any] = field(default_factory=dict, init=False)
+    """Further fields of the error document if the run fails; valid on rank 0."""
     plot: dict[str, Any] = field(default_factory=dict, init=False)
     """Default options of ``mpinet plot`` for the results; only a sweep has any."""
     # A plain function as default would become a method of the class, and get the job as its first

@@ -8,7 +8,7 @@ from typing import Annotated, Any, ClassVar, Literal
 from mpinet.commands.fields import Count, Fields, Hash, Positive, Skipped, When
 from mpinet.commands.functions import function_after_word
 from mpinet.commands.network import Network
-from mpinet.commands.optionrecords import Common, File, In, Options, Seed, Typed
+from mpinet.commands.optionrecords import Common, File, In, Options, Seed, TimeLimited, Typed
 from mpinet.commands.options import FaultWords, GroupWords, Place, Ports, Switches
 from mpinet.commands.result import Result
 from mpinet.programs.kinds import Collective
@@ -130,4 +130,4 @@ class OptimumOptions(Options):
     """No effect: the search draws no random numbers."""
 
 
-optimum = function_after_word(OptimumOptions, OptimumResult, "collective", Common)
+optimum = function_after_word(OptimumOptions, OptimumResult, "collective", TimeLimited, Common)

@@ -83,6 +83,8 @@ class Typed:
     """Example of several values in one word, such as ``0.1,0.2``; empty for a single value."""
     varies: tuple[str, ...] = ()
     """Names of the options that this option can vary, each given as ``OPTION=VALUE``."""
+    equals: str = ""
+    """Word of a flag: typed as ``WORD=VALUE``, the flag's word sets this option instead."""
     group: str = ""
     """Title of the option's group in the help and on the command's page."""
     function: str = ""
@@ -91,7 +93,7 @@ class Typed:
 
 GROUPS = (
     *("script", "network", "collective", "traffic", "program", "messages", "router", "machine"),
-    *("costs", "search", "measurement", "data", "picture", "output"),
+    *("checks", "costs", "search", "measurement", "data", "picture", "output"),
 )
 """Titles of groups, in the order of the help and of the commands' pages."""
 
@@ -211,7 +213,16 @@ class Views:
 
 
 @dataclass(frozen=True, kw_only=True, init=False, repr=False, eq=False)
-class Saved:
+class TimeLimited:
+    """Time limit: seconds until a run ends with its checkpoint, or a search with its best bound."""
+
+    time_limit: Annotated[float | None, Typed(metavar="SECONDS", read=numerals.time_limit)] = None
+    """Seconds from the start of mpinet to the end of the command. A run then writes its checkpoint
+    and ends with status 75. A search ends with its best bounds and status 0."""
+
+
+@dataclass(frozen=True, kw_only=True, init=False, repr=False, eq=False)
+class Saved(TimeLimited):
     """Checkpoints: folder for the state of a run."""
 
     checkpoint: Annotated[Path | None, Typed(metavar="FOLDER", read=folder)] = None
@@ -259,8 +270,8 @@ class Shown(Watched):
 
 
 @dataclass(frozen=True, kw_only=True, init=False, repr=False, eq=False)
-class Resumed(Watched):
-    """Common options: output of a resumed run."""
+class Resumed(Watched, TimeLimited):
+    """Common options: output and time limit of a resumed run."""
 
     json: bool | None = None
     """Print one JSON document."""

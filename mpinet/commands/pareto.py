@@ -10,7 +10,7 @@ from mpinet.base.units import Unit
 from mpinet.commands.fields import Count, Fields, Lasting, Positive, When
 from mpinet.commands.functions import function_with
 from mpinet.commands.network import Network
-from mpinet.commands.optionrecords import Common, File, In, Typed, Unsaved
+from mpinet.commands.optionrecords import Common, File, In, TimeLimited, Typed, Unsaved
 from mpinet.commands.options import HostOptions, Place
 from mpinet.commands.result import ListResult
 from mpinet.commands.timeoptions import Time
@@ -109,4 +109,4 @@ class ParetoOptions(HostOptions):
     the lower bound on rounds, its certificate is saved as well (``C-S-R.cert``)."""
 
 
-pareto = function_with(ParetoOptions, ParetoResult, Unsaved, Common)
+pareto = function_with(ParetoOptions, ParetoResult, TimeLimited, Unsaved, Common)

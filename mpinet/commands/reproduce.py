@@ -26,6 +26,8 @@ class ReproducedCell(Fields):
     printed: Any
     measured: Any
     agrees: Annotated[bool, "whether the relation holds"]
+    network: Annotated[str, "the measured point, such as topology=lst:2"]
+    form: Annotated[str, "of printed decimals: rounded, truncated, or empty"]
 
 
 class ReproduceResult(ListResult[ReproducedCell]):

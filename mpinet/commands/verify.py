@@ -87,6 +87,7 @@ class VerifyRow(Fields):
     claimed: Judged[Any]
     measured: Judged[Any]
     tested: Annotated[Judged[str], "the part of `range` that was measured; not in the digest"]
+    at: Annotated[Judged[Any], "the point of both values; not in the digest"]
     points: Judged[Count]
     verdict: Annotated[
         Judged[str],

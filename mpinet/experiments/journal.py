@@ -12,12 +12,15 @@ from contextlib import suppress
 from hashlib import sha256
 from os import SEEK_END
 from pathlib import Path
-from typing import IO, Any
+from typing import IO, TYPE_CHECKING, Any
 
 from mpinet.base.launched import batch_run
 from mpinet.base.locks import lock
 from mpinet.base.version import PACKAGE, __version__
 from mpinet.errors import FileError, OutputError
+
+if TYPE_CHECKING:
+    from mpinet.machine.transport import Local
 
 
 def version_of(files: Sequence[str] = ()) -> str:
@@ -33,6 +36,34 @@ def version_of(files: Sequence[str] = ()) -> str:
     for path in [*sorted(PACKAGE.rglob("*.py")), *map(Path, files)]:
         fingerprint.update(path.read_bytes())
     return fingerprint.hexdigest()
+
+
+def journal_of(
+    transport: Local,
+    folder: str | Path | None,
+    option: str,
+    files: Sequence[str] = (),
+    alone: bool = True,
+) -> Journal | None:
+    """Open this rank's journal in a folder, or in the folder of the checkpoints, if there is one.
+
+    Parameters
+    ----------
+    transport : Local
+        The ranks.
+    folder : str or Path, optional
+        The folder that the user names by `option`.
+    option, alone
+        As for `Journal`.
+    files : sequence of str
+        As for `version_of`.
+    """
+    if folder is None and transport.keeper is not None:
+        folder, option = transport.keeper.journal, "--checkpoint"
+    if folder is None:
+        return None
+    name, version = f"rank-{transport.rank}", version_of(files)
+    return Journal(Path(folder), name, version, option, alone)
 
 
 class Journal:

@@ -15,7 +15,7 @@ import numpy as np
 
 from mpinet.errors import UsageError
 from mpinet.experiments.dealing import deal
-from mpinet.experiments.journal import Journal, version_of
+from mpinet.experiments.journal import journal_of
 from mpinet.experiments.steady import NAMED, Steady, bisected, steady_run
 from mpinet.machine import Machine
 from mpinet.machine.faults import Faults
@@ -428,7 +428,7 @@ def _curves(
         if left is not None:
             watch(len(runs) - left + count, len(runs))
 
-    journal = _journal(transport, folder)
+    journal = journal_of(transport, folder, "--out")
     dealt = deal([[name] for name in runs], run, transport, journal, together, done, strict=True)
     if not together:
         watch(len(runs), len(runs))
@@ -447,16 +447,6 @@ def _curves(
         for n, setting in enumerate(settings)
         for seed in setting.seeds
     ]
-
-
-def _journal(transport: Local, folder: Path | None) -> Journal | None:
-    """Open this rank's journal in the folder for runs, or in the folder of the checkpoints."""
-    option = "--out"
-    if folder is None and transport.keeper is not None:
-        folder, option = transport.keeper.journal, "--checkpoint"
-    if folder is None:
-        return None
-    return Journal(folder, f"rank-{transport.rank}", version_of(), option)
 
 
 @contextmanager

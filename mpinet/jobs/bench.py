@@ -80,7 +80,7 @@ def _listed(chosen: list[Benchmark]) -> Listing:
             "name": benchmark.row_name(baseline),
             "workload": benchmark.described("full"),
             "unit": benchmark.unit,
-            "ranks": benchmark.ranks,
+            "ranks": "several" if benchmark.several else "one",
             "against": baseline.name,
             "goal": None if baseline.goal is None else str(baseline.goal),
         }

@@ -8,6 +8,7 @@ from dataclasses import asdict
 from json import dumps
 
 from mpinet.commands.doctor import DoctorOptions
+from mpinet.jobs.bugreport import reported
 from mpinet.launching.doctor import BAD, Examined, examine
 from mpinet.report.output import Output
 
@@ -15,12 +16,13 @@ from mpinet.report.output import Output
 def act(options: DoctorOptions) -> int:
     """Run the checks and print the findings; return the exit status."""
     output, told = Output(sys.stdout, "the standard output"), _tell if options.compile else None
+    examined = reported(examine(told)) if options.report else examine(told)
     if options.json:
-        findings = list(examine(told))
+        findings = list(examined)
         output.write(dumps([asdict(finding) for finding in findings], indent=2) + "\n")
         return _status(findings)
     findings = []
-    for finding in examine(told):
+    for finding in examined:
         # A check may take seconds, so each line is printed at once.
         output.write(_line(finding))
         sys.stdout.flush()

@@ -13,7 +13,7 @@ from mpinet.commands.optionrecords import changed
 from mpinet.commands.options import joined
 from mpinet.errors import UsageError
 from mpinet.experiments.find import best, candidates, measures_of, most_degree, range_of
-from mpinet.experiments.journal import Journal, version_of
+from mpinet.experiments.journal import journal_of
 from mpinet.experiments.search import measured, require_search, search
 from mpinet.machine.transport import Local, hosted_by
 from mpinet.networks.topology import Topology
@@ -32,7 +32,8 @@ def prepare(options: FindOptions) -> Job:
         raise UsageError(f"--best is 1..1000 networks, not {options.best}.")
     if options.search:
         return _search(options, low, high, degree)
-    for option in changed(options, "moves", "save", "journal"):
+    saved = ["checkpoint"] * (options.line.checkpoint is not None)
+    for option in changed(options, "moves", "save", "journal") + saved:
         raise UsageError(f"--{option} does not apply without --search.")
     known = listed_families()
     families = joined(options.families)
@@ -105,7 +106,7 @@ class NetworkSearch(Job):
             options.moves,
             options.seed,
             transport,
-            self._journal(transport),
+            journal_of(transport, options.journal, "--journal", alone=False),
             watch,
         )
         if transport.rank != 0:
@@ -121,13 +122,6 @@ class NetworkSearch(Job):
                 row["topology"] = f"graph:{name}"
             rows.append(row)
         return rows
-
-    def _journal(self, transport: Local) -> Journal | None:
-        """Open this rank's file in the journal's folder; None without a journal."""
-        if self._options.journal is None:
-            return None
-        name = f"rank-{transport.rank}"
-        return Journal(Path(self._options.journal), name, version_of(), "--journal", alone=False)
 
     def show(self, result: list[Row]) -> str:
         """Format one line per network."""

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from mpinet.base.deadline import deadline
 from mpinet.base.files import make_folder, require_folder, write_text
 from mpinet.base.units import byte_time, duration
 from mpinet.commands.job import Job, NetworkJob, Watch
@@ -190,8 +191,9 @@ class Pareto(NetworkJob):
             }
             self._save(point)
             found.append((row, table_columns(point.table), point.limited))
-        shared = json.loads(transport.share(json.dumps(found).encode()))
-        self._limited = any(limited for *_, limited in shared)
+        is_late = deadline().is_near
+        shared, is_late = json.loads(transport.share(json.dumps([found, is_late]).encode()))
+        self._limited = is_late or any(limited for *_, limited in shared)
         return [(row, table_of(columns)) for row, columns, _ in shared]
 
     def _row(self, algorithm: str, chunks: int, steps: int, rounds: int) -> Row:
@@ -308,7 +310,7 @@ class Pareto(NetworkJob):
         """Return a remark if the search has found no schedule."""
         if any(row["algorithm"] == SEARCH for row in result):
             return []
-        return [f"No schedule within {self._options.limit:g} s per search: give a larger --limit."]
+        return ["No schedule in the given time: give a larger --limit or --time-limit."]
 
     def show(self, result: list[Row]) -> str:
         """Format one line per schedule, with the reason of its bound."""

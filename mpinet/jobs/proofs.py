@@ -8,9 +8,11 @@ import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from hashlib import sha256
+from math import inf
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from mpinet.base.deadline import deadline
 from mpinet.base.files import require_room_beside, require_writable, whole_file, write_text
 from mpinet.commands.job import NetworkJob, Watch
 from mpinet.commands.optimum import OptimumOptions
@@ -135,6 +137,7 @@ class ProvingJob(NetworkJob):
         self, transport: Local, search: Certified, *names: str, **others: Any
     ) -> dict[str, Any]:
         """Share attributes of rank 0's search with all ranks (collective)."""
+        search.limited |= deadline().is_near
         outcome = {name: getattr(search, name) for name in (*BOTH_SIDES, *names)} | others
         outcome["refused"] = search.selfcheck.refused
         outcome["edges_sha256"] = search.edges_sha256 if transport.rank == 0 else ""
@@ -173,10 +176,15 @@ class ProvingJob(NetworkJob):
         return round(time.perf_counter() - self._began, 3)
 
     @property
+    def limit(self) -> str:
+        """Seconds of the search, as text."""
+        return f"{min(self.options.limit, self.options.line.time_limit or inf):g}"
+
+    @property
     def no_certificate(self) -> str:
         """The sentence on a bound without a certificate."""
         by = "" if self.options.by is None else f" by {self.options.by}"
-        named = {"network": self.topology, "by": by, "limit": f"{self.options.limit:g}"}
+        named = {"network": self.topology, "by": by, "limit": self.limit}
         return self._search.missing.format(collective=self.options.collective, **named)
 
     def lasting(self, result: Row) -> Row:
@@ -221,7 +229,7 @@ class ProvingJob(NetworkJob):
         """Format both bounds, with their reasons."""
         if self._search.shown is not None:
             return self._search.shown(self, result)
-        why = self._search.why_open.format(limit=f"{self.options.limit:g}", **result)
+        why = self._search.why_open.format(limit=self.limit, **result)
         return _shown(result, len(self.parts), why)
 
 

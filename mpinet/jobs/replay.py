@@ -154,7 +154,7 @@ class Replay(InTime):
 
     _options: ReplayOptions
     timed: Timed
-    _program: Program | Scripted
+    program: Program | Scripted
     _places: Ints | None
 
     def __post_init__(self) -> None:
@@ -162,12 +162,12 @@ class Replay(InTime):
         self.time_unit = self.timed.unit
         self._file = self._options.file
         # A flat machine has no links to draw, but its processors belong to the hosting network.
-        self._recorded = Recorded(self._options, self.timed.hosting(self._program.processors))
+        self._recorded = Recorded(self._options, self.timed.hosting(self.program.processors))
 
     @property
     def title(self) -> str:
         """Name of the run in messages."""
-        return f"{self._program.name} in time"
+        return f"{self.program.name} in time"
 
     def run(self, transport: Local, watch: Watch) -> Row:
         """Play the program; with ``--why`` find the critical path."""
@@ -175,7 +175,7 @@ class Replay(InTime):
         why, limits = self._options.why, self._recorded.limits
         noted = why or limits is not None
         where = (self._places, self._options, transport, watch)
-        found, run = played(self.timed, self._program, *where, noted)
+        found, run = played(self.timed, self.program, *where, noted)
         self.note_crossing(run.machine)
         self._made, self._ended = run, found["time"]
         if self._options.why:
@@ -188,7 +188,7 @@ class Replay(InTime):
         """Search for better places; return the result fields about the search (collective)."""
         from mpinet.programs.messages.placesearch import bound_of_places, search_places
 
-        timed, program, options = self.timed, stored(self._program), self._options
+        timed, program, options = self.timed, stored(self.program), self._options
         assert timed.topology is not None  # `_prepared` refuses a search with --flat
         # Ranks share the plays of a search, and each rank plays alone. A collective play would make
         # all ranks wait for each swap.
@@ -247,7 +247,7 @@ class Replay(InTime):
 
         told = followed(run, found, self._numbers(run), self._said(run.whole.lines))
         counts, costs = told.pop("counts"), self.timed.costs
-        return told | {"gains": gains(counts, costs, stored(self._program), found["time"], play)}
+        return told | {"gains": gains(counts, costs, stored(self.program), found["time"], play)}
 
     def _numbers(self, run: TimedRun) -> Ints:
         """Return the program's number of each processor of the network."""
@@ -304,7 +304,7 @@ class Replay(InTime):
             for name, value in result.items()
             if name not in hidden and not isinstance(value, list)
         }
-        text = f"{self._program.name} on {where}\n{fields(with_times(plain, shown))}"
+        text = f"{self.program.name} on {where}\n{fields(with_times(plain, shown))}"
         if self._options.is_searched:
             gain = 1 - result["time"] / (result["time_before"] or 1)
             text += f"\n\n{100 * gain:.1f} % less than with --place identity"

@@ -19,6 +19,8 @@ from mpinet.errors import MpinetError, UsageError
 from mpinet.experiments.plan import points_of
 from mpinet.jobs.plots import require_plot, write_curves
 from mpinet.jobs.timing import Timed
+from mpinet.machine.timed.program import Program
+from mpinet.machine.timed.scripted import Scripted
 from mpinet.machine.timed.ticks import with_times
 from mpinet.machine.transport import Local
 from mpinet.report.rows import Row
@@ -77,6 +79,8 @@ class InTime(Job):
 
     timed: Timed
     """Network, costs and unit."""
+    program: Program | Scripted
+    """The program, with times in ticks."""
 
 
 class Several(Job):
@@ -154,8 +158,10 @@ class Several(Job):
 
         first, *others = result["settings"][0]["options"]
         rows = [row | {"time": float(Fraction(row["time"]))} for row in self.rows(result)]
-        units = ("", self._best.timed.unit)
-        write_curves(file, curves_of(rows, first, "time", others), (first, "time"), units=units)
+        places = {job.timed.where for job in self._jobs}
+        title = " on ".join([self._best.program.name, *(places if len(places) == 1 else ())])
+        curves, units = curves_of(rows, first, "time", others), ("", self._best.timed.unit)
+        write_curves(file, curves, (first, "time"), units=units, title=title)
 
     def rows(self, result: Row) -> list[Row]:
         """Return a row for each setting."""

@@ -75,12 +75,9 @@ class Reproduce(Job):
     def run(self, transport: Local, watch: Watch) -> list[Row]:
         """Test the claims, and put their values into tables and series."""
         from mpinet.claims.verify import verify
-        from mpinet.experiments.journal import Journal, version_of
+        from mpinet.experiments.journal import journal_of
 
-        journal = None
-        if transport.keeper is not None and transport.keeper.journal is not None:
-            name, folder = f"rank-{transport.rank}", transport.keeper.journal
-            journal = Journal(folder, name, version_of([]), "--checkpoint", alone=False)
+        journal = journal_of(transport, None, "--checkpoint", alone=False)
         found = verify(self._claims, self._options.budget, transport, None, journal, "", watch)
         if transport.rank:
             return []

@@ -17,7 +17,7 @@ from mpinet.commands.signature import signature_of
 from mpinet.errors import FileError, UsageError
 from mpinet.jobs.checkpoints import resumable
 
-OWN = ("mapping", "memory_limit", "force", "json", "out", "progress", "watchdog")
+OWN = ("mapping", "memory_limit", "force", "json", "out", "progress", "watchdog", "time_limit")
 """Options that may change when a run is resumed."""
 
 

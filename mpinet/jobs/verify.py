@@ -129,18 +129,12 @@ class Verify(VerdictLedger):
     def run(self, transport: Local, watch: Watch) -> list[Verdict]:
         """Test every claim at its points, and return the verdicts."""
         from mpinet.claims.verify import verify
-        from mpinet.experiments.journal import Journal, version_of
+        from mpinet.experiments.journal import journal_of
 
         options = self._options
         files = [name for name in options.claims if name.endswith(".py")]
-        journal = None
-        folder = options.journal
         # A checkpoint of a verification needs only the journal of finished points.
-        if folder is None and transport.keeper is not None:
-            folder = transport.keeper.journal
-        if folder is not None:
-            name = f"rank-{transport.rank}"
-            journal = Journal(folder, name, version_of(files), "--journal", alone=False)
+        journal = journal_of(transport, options.journal, "--journal", files, alone=False)
         budget = options.budget or "quick"
         source = "".join(f"{name} " for name in files)
         return verify(self._claims, budget, transport, self._at, journal, source, watch)

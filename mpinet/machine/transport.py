@@ -603,7 +603,7 @@ def _launched_world() -> Local:
     if comm.size == 1:
         raise TransportError(
             f"The launcher started {expected} ranks, but it does not belong to Python's MPI "
-            f"library ({mpi().Get_library_version().split(',')[0]}), and every rank is alone. "
+            f"library ({library()}), and every rank is alone. "
             "Start the job with the launcher of this library."
         )
     transport = Mpi(comm)
@@ -657,7 +657,9 @@ def library() -> str | None:
     """Return name and version of the MPI library; None if not loaded."""
     if "mpi4py.MPI" not in sys.modules:
         return None
-    return str(mpi().Get_library_version().split(",")[0].split("\n")[0].rstrip("\0").strip())
+    # MPICH's text has many lines, and a tab after the colon.
+    first = str(mpi().Get_library_version()).split(",")[0].split("\n")[0]
+    return " ".join(first.rstrip("\0").split())
 
 
 def _shared_file(size: int) -> str:

@@ -8,6 +8,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from mpinet.mpi.checks.checking import gathered_findings
+from mpinet.mpi.checks.findings import Finding
 from mpinet.mpi.hot import hot
 from mpinet.mpi.traced import Traced, traced
 from mpinet.mpi.world.accounts import Account, Shares, books, numbered, union
@@ -77,6 +79,8 @@ class ScriptOutcome:
     """On rank 0: the recorded program of messages; None if not recorded."""
     hot: dict[str, Any] | None = None
     """Report on slow lines, as returned by `hot.hot`; None without metering."""
+    findings: Sequence[Finding] | None = None
+    """On rank 0: findings of the checks; None in an unchecked run."""
     failed: Sequence[tuple[int, int, int]] = ()
     """Failed processors: number, step of the failure, and step at which it became known (-1:
     never).
@@ -117,6 +121,7 @@ def outcome(world: World) -> ScriptOutcome:
         drawn,
         traced(world, shares),
         hot(world, shares),
+        None if world.findings is None else gathered_findings(world, None),
         world.recovery.rows,
     )
 

@@ -6,15 +6,18 @@ import builtins
 import os
 import sys
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from dataclasses import replace
 from functools import partial
 from importlib import import_module
 from pathlib import Path
 from types import FunctionType, ModuleType
 
+from mpinet.errors import Deadlock, ProgramError
 from mpinet.machine import Machine
 from mpinet.mpi import source
+from mpinet.mpi.checks.checking import checking, gathered_findings
+from mpinet.mpi.checks.findings import CheckedEnd, Findings
 from mpinet.mpi.communicators.spawning import LAUNCHES, Launch, adopt
 from mpinet.mpi.foreign import in_libraries
 from mpinet.mpi.module import emulated
@@ -64,8 +67,16 @@ def run_script(
         world = World(machine, replace(options, out=apart))
         world.accounts.naming = Naming(whole)
         world.exits.told = options.told
+        if options.checks is not None:
+            world.findings = Findings(options.checks)
         with running.of(world):
-            _run(world, whole, options.arguments)
+            try:
+                _run(world, whole, options.arguments)
+            except (Deadlock, ProgramError) as error:
+                # All ranks raise the same error at the same time, and can meet once more.
+                if world.findings is not None:
+                    raise CheckedEnd(error, gathered_findings(world, error)) from None
+                raise
             return outcome(world)
 
 
@@ -148,6 +159,7 @@ def surroundings(world: World, folder: str) -> Iterator[None]:
         world.threads.watched(),
         outside_watched(world),
         in_libraries(),
+        nullcontext() if world.findings is None else checking(world, world.findings),
     ):
         yield
 

@@ -14,6 +14,7 @@ from typing import NamedTuple
 
 from mpinet.errors import Deadlock, ProgramError
 from mpinet.machine.transport import Local
+from mpinet.mpi.checks.findings import CheckedEnd
 from mpinet.mpi.outcome import ScriptOutcome
 from mpinet.mpi.world.orders import Choice, Place, PrefixReplay, Redundant, order_text
 from mpinet.process.telling import agreed, gathered
@@ -134,9 +135,10 @@ def _made(
         outcome = run(orders, told, is_first)
     except Redundant:
         return None, None
-    except (Deadlock, ProgramError) as error:
+    except (Deadlock, ProgramError, CheckedEnd) as ended:
         if is_first:
             raise
+        error = ended.error if isinstance(ended, CheckedEnd) else ended
         kind = "deadlock" if isinstance(error, Deadlock) else "failure"
         return RunEnd(kind, str(error), told, []), None
     return RunEnd("", "", told, outcome.unreceived_at), outcome

@@ -260,10 +260,10 @@ def curves_of(
 
 
 def subject(rows: Sequence[Row]) -> str:
-    """Return the network and the traffic pattern that all rows share, as the title of a plot."""
+    """Return the network and the traffic or program that all rows share, as a plot's title."""
     names = [("network", "topology"), ("pattern", "option.pattern")]
     if any(row.get("option.program") for row in rows):
-        names.pop()
+        names[1] = ("option.program",) * 2
     found = [{_text(row.get(own) or row.get(given)) for row in rows} for own, given in names]
     parts = [part for values in found if len(values) == 1 for part in values]
     return ", ".join(part for part in parts if 0 < len(part) <= LONGEST_PART)

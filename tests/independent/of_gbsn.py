@@ -76,14 +76,6 @@ def bsn_average_bound():
         yield f"topology=bsn:{a},{b},{n}", mean, mean <= formula_1(a, b, n)
 
 
-@of("GBSN-T1-hypercube")
-def hypercube_row():
-    for n in range(1, 11):
-        graph = hypercube(n)
-        found = {"nodes": len(graph), "degree": degrees(graph)[-1]}
-        yield f"topology=hypercube:{n}", *equal(found, {"nodes": 2**n, "degree": n})
-
-
 def block_of(graph):
     """The block 0 of a BSN with blocks of four nodes."""
     return graph.subgraph(range(4))

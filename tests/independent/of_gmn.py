@@ -65,6 +65,13 @@ def fewer_than_double_loop():
 
 
 @of("GMN-S-links-ch")
+def half_of_chordal_ring():
+    for _, N, name, graph in loops():
+        links = graph.number_of_edges()
+        yield name, links, links <= 1.5 * N / 2
+
+
+@of("GMN-C-links-ch")
 def beside_chordal_ring():
     for _, N, name, graph in loops():
         links = graph.number_of_edges()

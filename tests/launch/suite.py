@@ -9,6 +9,7 @@ import argparse
 import fcntl
 import json
 import os
+import re
 import signal
 import subprocess
 import sys
@@ -168,20 +169,31 @@ def table(sizes: tuple[int, ...] = SIZES) -> str:
         for size in sizes:
             if not kept(EMULATED, size, name).exists():
                 row.append(said.get(head(size), {}).get(row[0], "not run"))
-                counts = [int(word) for word in row[-1].split() if word.isdigit()]
-                totals[size] = [
-                    sum(pair) for pair in zip(totals[size], counts or [0, 0], strict=True)
-                ]
+                counts = [*map(int, re.findall(r"\d+", row[-1]))] or [0]
+                totals[size][0] += counts[0]
+                totals[size][1] += counts[-1]
                 continue
             beside = kept(REAL, size, name).exists()
             passed, lacks = lacking(size, name) if beside else alone(size, name)
             totals[size][0] += len(passed) - len(lacks)
             totals[size][1] += len(passed)
-            cell = f"{len(passed) - len(lacks)} of {len(passed)}"
-            row.append(cell if beside else f"{cell} (alone)")
+            cell = f"{len(passed) - len(lacks)} of {len(passed)}" if lacks else str(len(passed))
+            row.append(cell if beside else f"{cell}*")
         rows.append(row)
     rows.append(["all", *("{} of {}".format(*totals[size]) for size in sizes)])
-    return "".join(f"| {' | '.join(row)} |\n" for row in rows)
+    columns = merged([*zip(*rows, strict=True)])
+    return "".join(f"| {' | '.join(row)} |\n" for row in zip(*columns, strict=True))
+
+
+def merged(columns: list[tuple[str, ...]]) -> list[tuple[str, ...]]:
+    """The columns, with one column for neighbouring sizes with equal cells."""
+    kept: list[tuple[str, ...]] = []
+    for column in columns:
+        if kept and kept[-1][1:] == column[1:]:
+            kept[-1] = (f"{kept[-1][0].removesuffix(' processors')}, {column[0]}", *column[1:])
+        else:
+            kept.append(column)
+    return kept
 
 
 def head(size: int) -> str:
@@ -198,8 +210,11 @@ def stated() -> dict[str, dict[str, str]]:
     ]
     if not rows:
         return {}
-    columns = range(1, len(rows[0]))
-    return {rows[0][place]: {row[0]: row[place] for row in rows[2:]} for place in columns}
+    return {
+        head(int(size)): {row[0]: row[place] for row in rows[2:]}
+        for place in range(1, len(rows[0]))
+        for size in re.findall(r"\d+", rows[0][place])
+    }
 
 
 def write() -> None:

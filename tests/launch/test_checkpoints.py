@@ -75,6 +75,23 @@ def test_a_signal_saves_a_job_which_goes_on_with_another_number_of_ranks(number,
     assert not manifest.parent.exists()
 
 
+def test_a_time_limit_saves_a_job_which_goes_on_with_another_number_of_ranks(tmp_path):
+    """On more ranks than this machine may have cores."""
+    on_three = [str(CHECKOUT / "launch/run"), "-n", "3", *MPINET]
+    saving = ["--checkpoint", "kept", "--time-limit", "1", "--out", "found.json"]
+    for messages in LENGTHS:
+        stopped = done([*on_three, *command(messages), *saving], tmp_path)
+        if stopped.returncode != 0:
+            break
+        (tmp_path / "found.json").unlink()
+    assert (stopped.returncode, "kept goes on" in stopped.stderr) == (75, True), stopped
+    assert not (tmp_path / "found.json").exists()
+    resumed = done([*MPINET, "resume", "kept", "--time-limit", "1e6"], tmp_path)
+    undisturbed = done([*MPINET, *command(messages)], tmp_path)
+    assert digest(resumed.stdout) == digest(undisturbed.stdout)
+    assert not (tmp_path / "kept").exists()
+
+
 def test_a_signal_does_not_end_a_job_that_writes_its_result(tmp_path):
     words = ["load", "torus:4x4", "--rate", "0.1..0.3/12", "--steps", "60", "--json"]
     job = subprocess.Popen(

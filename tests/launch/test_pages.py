@@ -1,13 +1,18 @@
 """What the pages for people show, README and docs, is what their commands and scripts print."""
 
 import re
+import runpy
 import shlex
 import subprocess
+from types import SimpleNamespace
 
 import pytest
 from launch.conftest import CHECKOUT, TIME_LIMIT
 
 from mpinet.cli.session import CommandSession
+
+SHARED = SimpleNamespace(**runpy.run_path(str(CHECKOUT / "docs/_extensions/pagecommands.py")))
+"""How the docs build finds and runs the commands of pages."""
 
 pytestmark = pytest.mark.usefixtures("forked")
 
@@ -32,8 +37,8 @@ def marks(command):
 SHOWN = [
     pytest.param(page, command, output, id=f"{page.stem}: {command}", marks=marks(command))
     for page in PAGES
-    for block in re.findall(r"```\n(\$ .*?)```", page.read_text(), re.DOTALL)
-    for command, output in re.findall(r"\$ (.+)\n((?:(?!\$ ).*\n)*)", block)
+    for block in SHARED.COMMANDS.findall(page.read_text())
+    for command, output in SHARED.SHOWN.findall(block)
 ]
 PRINTING = [
     pytest.param(page, script, output, id=page.stem, marks=marks(script))
@@ -43,9 +48,6 @@ PRINTING = [
         page.read_text(),
     )
 ]
-FILE = re.compile(r"^```\w+\n(# ([\w-]+\.\w+)\n.*?)^```", re.DOTALL | re.MULTILINE)
-"""A block that is a file: its first line says the name."""
-
 SHELL = {
     "shell": True,
     "capture_output": True,
@@ -56,21 +58,18 @@ SHELL = {
 
 def write_files(page, folder):
     """Put what a page itself says into an empty folder: no page relies on another one."""
-    for text, name in FILE.findall(page.read_text()):
+    for name, text in SHARED.files_of(page.read_text()).items():
         (folder / name).write_text(text)
 
 
 ANEW = {"exec", "launch", "load", "resume", "verify"}
 """Commands that start processes, or that are to find nothing of other commands in theirs."""
 
-PLAIN = re.compile(r"(mpinet [^<>;&|$]*?)(?: > ?([\w.-]+))?")
-"""A command that needs no shell, and the file that its output goes to."""
-
 
 def plain(commands):
-    """The commands between && as matches of `PLAIN`; none where a shell or a process is needed."""
-    found = [PLAIN.fullmatch(command) for command in commands.split(" && ")]
-    return found if all(each and each[1].split()[1] not in ANEW for each in found) else []
+    """The commands between && as matches; none where a shell or a process is needed."""
+    found = SHARED.plain(commands)
+    return found if all(each[1].split()[1] not in ANEW for each in found) else []
 
 
 def run_here(commands, folder, capfd):
@@ -156,7 +155,7 @@ def test_a_file_of_a_page_begins_with_its_name(tmp_path):
 
 def test_no_two_files_of_a_page_have_one_name():
     for page in PAGES:
-        names = [name for _, name in FILE.findall(page.read_text())]
+        names = [name for _, name in SHARED.FILE.findall(page.read_text())]
         assert len(names) == len(set(names)), page
 
 

@@ -41,10 +41,14 @@ def unlocked(requirements, entries):
     return [str(r) for r in requirements if r not in met]
 
 
-def requirements():
+def requirements(extras=EXTRAS):
     project = tomllib.loads((CHECKOUT / "pyproject.toml").read_text())["project"]
-    lines = [line for extra in EXTRAS for line in project["optional-dependencies"][extra]]
-    found = [Requirement(line) for line in project["dependencies"] + lines]
+    found = [Requirement(line) for line in project["dependencies"]]
+    waiting = list(extras)
+    for extra in waiting:  # an extra of mpinet itself brings further extras
+        for line in map(Requirement, project["optional-dependencies"][extra]):
+            waiting += line.extras if line.name == "mpinet" else ()
+            found += [line] if line.name != "mpinet" else []
     for requirement in found:  # python-sat has no final version
         requirement.specifier.prereleases = True
     return found
@@ -62,6 +66,16 @@ def test_the_lock_has_all_packages_with_hashes_and_the_list_has_no_others():
     missing = names - {(name, version) for name, version, _ in entries}
     assert {name for name, _ in missing} <= {"pip", "setuptools"}  # of the environment itself
     assert {r.name for r in requirements()} <= {name for name, _ in names}
+
+
+def test_the_lock_for_development_has_all_packages_of_the_tests_in_the_same_versions():
+    entries = locked((RELEASE / "development.lock").read_text())
+    wanted = requirements(("openmpi", "dev"))
+    assert {"towncrier", "pytest", "sphinx", "numba"} <= {each.name for each in wanted}
+    assert all(hashes for _, _, hashes in entries)
+    assert unlocked(wanted, entries) == []
+    released = {(n, v) for n, v, _ in locked((RELEASE / "requirements.lock").read_text())}
+    assert released <= {(name, version) for name, version, _ in entries}
 
 
 def checkout(folder):
@@ -124,6 +138,34 @@ def test_the_oldest_packages_give_the_same_results(tmp_path):
     command = [python, "-m", "pytest", "-q", "tests/serial/measure", "tests/serial/programs"]
     done = subprocess.run(command, cwd=folder, env=environment, capture_output=True, text=True)
     assert done.returncode == 0, done.stdout
+
+
+@pytest.fixture(scope="module")
+def site(tmp_path_factory) -> Path:
+    """A checkout whose environment each of a site's MPI libraries gets in turn."""
+    return checkout(tmp_path_factory.mktemp("site") / "checkout")
+
+
+@pytest.mark.long
+@pytest.mark.parametrize(("library", "maker"), [("openmpi", "Open MPI"), ("mpich", "MPICH")])
+def test_a_sites_mpi_gets_an_mpi4py_that_is_compiled_for_it(site, library, maker, tmp_path):
+    """Debian's libraries are those of a site; for another one in the PATH, it is compiled again."""
+    for program in ("mpirun", "mpicc"):
+        found = shutil.which(f"{program}.{library}")
+        if found is None:
+            pytest.skip("apt-get install openmpi-bin libopenmpi-dev mpich libmpich-dev")
+        (tmp_path / program).write_text(f'#!/bin/sh\nexec {found} "$@"\n')
+        (tmp_path / program).chmod(0o755)
+    module = f"PATH={tmp_path}:$PATH CFLAGS=-O0"  # quick to compile
+    made = shell(f"{module} launch/setup --mpi system --lean", site)
+    assert made.returncode == 0 and ".venv is ready" in made.stderr, made.stderr
+    again = shell(f"{module} launch/setup --mpi system --lean", site)
+    assert (again.returncode, again.stderr) == (0, "")
+    told = shell(f"{module} .venv/bin/mpinet doctor", site)
+    assert told.returncode == 0, told.stdout
+    assert re.search(rf"^ok +MPI library +{maker}", told.stdout, re.MULTILINE)
+    assert f"ok    they belong together  yes, both {maker}\n" in told.stdout
+    assert re.search("^ok +two ranks ", told.stdout, re.MULTILINE)
 
 
 @pytest.mark.parametrize(

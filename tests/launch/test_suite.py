@@ -39,3 +39,10 @@ def test_the_worst_of_a_test_on_all_ranks_counts():
     assert found == {"a": "fails", "b": "passes", "c": "skips"}
     suite.worst(found, {"a": "passes", "c": "begins"})
     assert found == {"a": "fails", "b": "passes", "c": "begins"}
+
+
+def test_sizes_with_equal_cells_share_a_column():
+    columns = [("module", "a", "b"), ("1 processor", "4", "0"), ("2 processors", "4", "7")]
+    assert suite.merged(columns) == columns
+    together = [*columns, ("3 processors", "4", "7"), ("9 processors", "4", "7")]
+    assert suite.merged(together) == [*columns[:2], ("2, 3, 9 processors", "4", "7")]

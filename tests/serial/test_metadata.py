@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 import yaml
+from packaging.version import Version
 
 import mpinet
 
@@ -51,7 +52,9 @@ def test_the_files_for_citation_agree_with_the_package() -> None:
     assert [each["name"] for each in CITATION["authors"]] == names
     assert [each["name"] for each in CODEMETA["author"]] == names
     assert CITATION["keywords"] == CODEMETA["keywords"] == PROJECT["keywords"]
-    assert str(CITATION["date-released"]) == CODEMETA["dateModified"]
+    unreleased = Version(mpinet.__version__).is_devrelease
+    assert ("date-released" in CITATION) != unreleased
+    assert str(CITATION.get("date-released")) == str(CODEMETA.get("dateModified"))
 
 
 def test_codemeta_is_what_its_script_writes() -> None:

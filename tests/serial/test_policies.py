@@ -1,16 +1,20 @@
 """Policies agree with the code: versions, deprecated names, forms for issues, and the workflow."""
 
+import json
 import re
+import sys
 import tomllib
 from pathlib import Path
 
 import pytest
 import yaml
 
+from mpinet.cli import main
+
 CHECKOUT = Path(__file__).resolve().parents[2]
 SETTINGS = tomllib.loads((CHECKOUT / "pyproject.toml").read_text())
 FORMS = sorted((CHECKOUT / ".github/ISSUE_TEMPLATE").glob("*.yml"))
-WORKFLOWS = sorted((CHECKOUT / ".github/workflows").glob("*.yml"))
+WORKFLOWS = {path.stem: path for path in (CHECKOUT / ".github/workflows").glob("*.yml")}
 POLICIES = (CHECKOUT / "docs/contract.md").read_text().partition("\n## 10. ")[2]
 
 FIELDS = {
@@ -75,7 +79,7 @@ def stated() -> list[str]:
 
 
 def test_the_workflow_runs_what_ci_runs_with_each_stated_version_of_python() -> None:
-    (workflow,) = map(read, WORKFLOWS)
+    workflow = read(WORKFLOWS["tests"])
     assert {"push", "pull_request"} <= workflow[True].keys()
     assert workflow["permissions"] == {"contents": "read"}
     (job,) = workflow["jobs"].values()
@@ -86,6 +90,44 @@ def test_the_workflow_runs_what_ci_runs_with_each_stated_version_of_python() -> 
     commands = [step["run"] for step in job["steps"] if "run" in step]
     assert ".ci/run ${{ matrix.arguments }}" in commands
     assert (CHECKOUT / ".ci/run").stat().st_mode & 0o111
+
+
+def test_a_release_is_built_twice_compared_and_attested() -> None:
+    workflow = read(WORKFLOWS["release"])
+    assert workflow[True]["push"] == {"tags": ["v*"]}
+    assert workflow["permissions"] == {"contents": "read"}
+    build, attest = workflow["jobs"]["build"], workflow["jobs"]["attest"]
+    assert build["strategy"]["matrix"]["number"] == [1, 2] and "permissions" not in build
+    (makes,) = (step for step in build["steps"] if "launch/release/make" in step.get("run", ""))
+    address = "$GITHUB_SERVER_URL/$GITHUB_REPOSITORY"  # no address is written down
+    assert makes["run"] == f'launch/release/make wheels --url "{address}"'
+    others = makes["env"]["MPINET_PYTHONS"].replace("python", "").split()
+    assert ["3.11", *others] == stated()
+    (versions,) = (
+        step["with"] for step in build["steps"] if "python-version" in step.get("with", {})
+    )
+    assert {*versions["python-version"].split()} == {*stated()}
+    # Only the job that runs no code of the project can sign.
+    assert attest["permissions"] == {"id-token": "write", "attestations": "write"}
+    assert attest["needs"] == "build"
+    assert [step["run"] for step in attest["steps"] if "run" in step] == [
+        "diff --recursive --brief build-1 build-2"
+    ]
+    (signed,) = (
+        step for step in attest["steps"] if "attest-build-provenance" in step.get("uses", "")
+    )
+    assert signed["with"] == {"subject-path": "build-1/*"}
+
+
+@pytest.mark.parametrize("name", WORKFLOWS)
+def test_a_workflow_names_versions_of_its_actions_and_commands_that_exist(name: str) -> None:
+    for job in read(WORKFLOWS[name])["jobs"].values():
+        for step in job["steps"]:
+            assert "run" in step or re.fullmatch(r"actions/[\w-]+@v\d+", step["uses"])
+            program = step.get("run", "").split(" ")[0]
+            assert program.partition("/")[0] not in (".ci", "launch") or (
+                (CHECKOUT / program).stat().st_mode & 0o111
+            )
 
 
 def test_the_policies_use_the_kinds_of_the_changelog() -> None:
@@ -112,3 +154,32 @@ def test_a_deprecated_name_is_found() -> None:
         "5.added.md": "`--pairs`",
     }
     assert deprecations(texts) == ["route.py", "4.deprecated.md"]
+
+
+LINES = (
+    "show ring:4",
+    "broadcast torus:3x3",
+    "verify GMN-C-diam",
+    "replay allreduce:ring,8 --on ring:8 --time-byte 1",
+)
+
+
+def documents(capsys: pytest.CaptureFixture[str]) -> list[dict]:
+    """The documents of some commands."""
+    found = []
+    for line in LINES:
+        with pytest.raises(SystemExit, match=r"^0$"):
+            main([*line.split(), "--json"])
+        found.append(json.loads(capsys.readouterr().out))
+    return found
+
+
+def test_the_version_changes_no_digest(monkeypatch, capsys) -> None:
+    before = documents(capsys)
+    for name, module in [*sys.modules.items()]:
+        if name.partition(".")[0] == "mpinet" and hasattr(module, "__version__"):
+            monkeypatch.setattr(module, "__version__", "7.8.9")
+    after = documents(capsys)
+    assert "7.8.9" not in {each["mpinet"] for each in before}
+    assert {each["mpinet"] for each in after} == {"7.8.9"}
+    assert [each["digest"] for each in before] == [each["digest"] for each in after]

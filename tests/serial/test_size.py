@@ -8,7 +8,7 @@ from trees import PACKAGE, files_of, nodes_of
 
 SOURCES = {file: file.read_text() for file in files_of()}
 
-MOST_LINES = 98_150
+MOST_LINES = 98_000
 """Code lines of the package."""
 
 MOST_SHARED_NAMES = 20

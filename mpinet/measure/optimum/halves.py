@@ -16,6 +16,7 @@ from typing import Any
 import numpy as np
 
 from mpinet.base.arrays import Flags
+from mpinet.base.deadline import deadline
 from mpinet.certify.halfclauses import half_formula
 from mpinet.certify.halves import MOST_CELLS, MOST_NODES, halves, require_eigenvalue
 from mpinet.errors import CertificateError, UsageError
@@ -88,6 +89,9 @@ class WidthSearch(Certified):
         }
         for name in WAYS if self.by is None else (self.by,):
             if self.lower == self.upper:
+                break
+            if not deadline().left:
+                self.limited = True
                 break
             try:
                 ways[name]()

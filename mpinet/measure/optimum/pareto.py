@@ -15,6 +15,7 @@ from fractions import Fraction
 import numpy as np
 
 from mpinet.base.arrays import Table
+from mpinet.base.deadline import deadline
 from mpinet.certify.network import Network
 from mpinet.certify.prices import pairs_of
 from mpinet.measure.optimum.rounds import RoundsBound
@@ -100,6 +101,8 @@ def frontier(asked: FrontierProblem) -> Iterator[FrontierPoint]:
     best: Fraction | None = None
     most = fewest + BEYOND if asked.steps is None else asked.steps
     for steps in range(fewest, most + 1):
+        if not deadline().left:
+            return
         point = _best(forwards, bound, steps, (ever, by), best)
         if point is None:
             continue
@@ -164,6 +167,8 @@ def _best(
             sizes.append((Fraction(rounds, chunks), chunks, rounds))
     open_below, limited = False, False
     for _, chunks, rounds in sorted(sizes):
+        if not deadline().left:
+            return None
         asked.note(f"{chunks} chunks in {steps} steps of {rounds} rounds")
         wanted = WantedChunks.of(asked.topology.hosts, asked.collective, asked.root, chunks)
         found = schedule_of(asked.topology, wanted, steps, rounds, asked.limit)

@@ -10,6 +10,7 @@ from itertools import combinations, islice
 import numpy as np
 
 from mpinet.base.arrays import Ints, Table
+from mpinet.base.deadline import deadline
 from mpinet.certify.prices import pairs_of
 from mpinet.measure.optimum.clausebook import ClauseBook, Literal
 from mpinet.measure.optimum.sat import solved
@@ -98,7 +99,7 @@ def schedule_of(
             rows = rarest_rows(topology, wanted.sources, steps, np.array(way), STARTS)
             if len(rows) and rows[-1, 0] <= steps:
                 return _numbered(topology, wanted, rows, way), way
-    ends = time.monotonic() + limit
+    ends = time.monotonic() + deadline().share(limit)
     for way in ways:
         formula = RoundsFormula(topology, wanted, way, ends)
         left = ends - time.monotonic()

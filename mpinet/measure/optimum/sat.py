@@ -7,6 +7,7 @@ import subprocess
 import sys
 from dataclasses import dataclass
 
+from mpinet.base.deadline import deadline
 from mpinet.base.ownership import own_python
 from mpinet.base.version import PACKAGE
 from mpinet.measure.libraries import library
@@ -41,6 +42,8 @@ def solved(formula: ClauseBook, limit: float) -> SolverAnswer:
         The solver is not installed.
     """
     library("pysat.solvers", extra="optimum")
+    if not deadline().left:
+        return SolverAnswer()
     asked = "\n".join(" ".join(map(str, clause)) for clause in formula.clauses)
     paths = [str(PACKAGE.parent), os.environ.get("PYTHONPATH", "")]
     environment = os.environ | {"PYTHONPATH": os.pathsep.join(filter(None, paths))}
@@ -52,7 +55,7 @@ def solved(formula: ClauseBook, limit: float) -> SolverAnswer:
             input=asked,
             capture_output=True,
             text=True,
-            timeout=max(limit, 0.1),
+            timeout=max(deadline().share(limit), 0.1),
             env=environment,
         )
     except subprocess.TimeoutExpired:

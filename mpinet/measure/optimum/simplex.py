@@ -51,8 +51,12 @@ def duals(program: dict[str, Any], limit: float) -> list[float] | None:
 
 def solution(program: dict[str, Any], limit: float) -> tuple[Any, Any] | None:
     """Return the row duals and the values of the variables; otherwise like `duals`."""
-    from mpinet.base.ownership import own_python  # this file runs as a program without mpinet
+    # This file also runs as a program without mpinet.
+    from mpinet.base.deadline import deadline
+    from mpinet.base.ownership import own_python
 
+    if not deadline().left:
+        return None
     # Arrays go through pipes as .npz, without pickle: the process accepts only numbers and never
     # code.
     written = io.BytesIO()
@@ -62,7 +66,7 @@ def solution(program: dict[str, Any], limit: float) -> tuple[Any, Any] | None:
             own_python(__file__),
             input=written.getvalue(),
             capture_output=True,
-            timeout=limit + GRACE,
+            timeout=max(deadline().share(limit + GRACE), 0.1),
         )
     except subprocess.TimeoutExpired:
         return None

@@ -16,7 +16,7 @@ import pytest
 from mpinet.base.hashseed import hash_seed, start_again
 
 if TYPE_CHECKING:
-    from mpinet.mpi.testing.team import Team
+    from mpinet.mpi.testing.team import CheckedTests, Team
 
 MARK = (
     "mpinet(n, on): run the test on n emulated processors, or on the processors of a network "
@@ -46,6 +46,16 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     """Add the options ``--mpinet`` and ``--on`` to pytest."""
     group = parser.getgroup("mpinet", "MPI programs on emulated processors")
     group.addoption("--mpinet", metavar="N", help="run every test on N emulated processors")
+    group.addoption(
+        "--check", action="store_true", dest="mpinet_check", help="check the MPI calls of tests"
+    )
+    group.addoption("--checks", metavar="LIST", dest="mpinet_checks", help="make only these checks")
+    group.addoption(
+        "--check-strict",
+        action="store_true",
+        dest="mpinet_check_strict",
+        help="treat warnings of the checks as errors",
+    )
     group.addoption("--on", metavar="TOPO", dest="mpinet_on", help="network of the processors")
 
 
@@ -118,7 +128,8 @@ class TeamRunner:
             _require_room(place.processors)
             names = None if items is None else [_named(item) for item in items]
             words = self._config.invocation_params.args
-            self._team = Team(opened(place.network), [str(word) for word in words], names)
+            checked = _checked(self._config)
+            self._team = Team(opened(place.network), [str(word) for word in words], names, checked)
             self._where = place
             self._require_alike()
         return self._team
@@ -272,6 +283,37 @@ class Everything(TeamRunner):
                 if session.shouldstop:
                     raise session.Interrupted(session.shouldstop)
         return True
+
+
+def _checked(config: pytest.Config) -> CheckedTests | None:
+    """Return the checks requested by the options; None without checks.
+
+    Raises
+    ------
+    UsageError
+        A check is unknown.
+    """
+    text = config.getoption("mpinet_checks")
+    if text is None and not config.getoption("mpinet_check"):
+        return None
+    from mpinet.mpi.checks.findings import Finding
+    from mpinet.mpi.checks.rules import CHECKS, ERROR
+    from mpinet.mpi.checks.told import finding_row, findings_text
+    from mpinet.mpi.testing.team import CheckedTests
+
+    names = text.split(",") if text else list(CHECKS)
+    for name in names:
+        if name not in CHECKS:
+            allowed = ", ".join(CHECKS)
+            raise pytest.UsageError(f"mpinet: {name!r} is no check; choose from {allowed}.")
+    strict = bool(config.getoption("mpinet_check_strict"))
+
+    def told(findings: list[Finding]) -> str:
+        rows = [finding_row(one, strict) for one in findings]
+        errors = [row for row in rows if row["severity"] == ERROR]
+        return findings_text(errors) if errors else ""
+
+    return CheckedTests(names, told)
 
 
 def _require_room(processors: int) -> None:

@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from contextlib import ExitStack
 from types import ModuleType
-from typing import Any
+from typing import Any, NamedTuple
 
 import pytest
 
 from mpinet.errors import MpinetError
 from mpinet.machine import Machine
 from mpinet.machine.transport import Local
+from mpinet.mpi.checks.checking import gathered_findings
+from mpinet.mpi.checks.findings import Finding, Findings
 from mpinet.mpi.real import ANY_SOURCE
 from mpinet.mpi.script import surroundings
 from mpinet.mpi.testing.member import MemberPlugin, TeamTest, live
@@ -29,6 +31,15 @@ from mpinet.mpi.world.streams import descriptors_kept
 from mpinet.mpi.world.world import World
 from mpinet.networks.topology import Topology
 from mpinet.process.where import shown
+
+
+class CheckedTests(NamedTuple):
+    """Checks of the MPI calls of tests."""
+
+    checks: Sequence[str]
+    """Names of the checks."""
+    told: Callable[[list[Finding]], str]
+    """Formats findings; empty if a test may pass in spite of them."""
 
 
 class Court(World):
@@ -53,14 +64,23 @@ class Team:
         Arguments of pytest.
     names : list of str, optional
         Paths and node ids of the tests to collect (default: those among the arguments).
+    checked : CheckedTests, optional
+        Checks of the tests' MPI calls (default: no checks).
     """
 
-    def __init__(self, topology: Topology, arguments: Sequence[str], names: list[str] | None):
+    def __init__(
+        self,
+        topology: Topology,
+        arguments: Sequence[str],
+        names: list[str] | None,
+        checked: CheckedTests | None = None,
+    ):
         self.members: list[MemberPlugin] = [MemberPlugin(self) for _ in range(topology.hosts)]
         """Member of each processor."""
         self.trouble: str = ""
         """Reason why the team cannot continue; empty if it can."""
         self._task: TeamTest | None = None
+        self._checked = checked
         self._arguments = list(arguments)
         self._names = names
         self._stack = ExitStack()
@@ -78,6 +98,8 @@ class Team:
         out = self._stack.enter_context(descriptors_kept(sys.stdout))
         world = Court(Machine(topology, "one", Local()), ScriptOptions(out=out))
         world.met = []
+        if self._checked is not None:
+            world.findings = Findings(self._checked.checks)
         world.accounts.naming = lambda frame: shown(frame.f_code.co_filename)
         self._stack.enter_context(running.of(world))
         self._stack.enter_context(surroundings(world, ""))
@@ -134,7 +156,20 @@ class Team:
         told = [member.reports for member in self.members]
         if not self.trouble and not any(one.failed for reports in told for one in reports):
             self.trouble = self._mismatch
-        return verdict(self.members[0].items[task.name], told, self.trouble)
+        said = "\n".join(filter(None, (self.trouble, self._found())))
+        return verdict(self.members[0].items[task.name], told, said)
+
+    def _found(self) -> str:
+        """Return the findings of the checks in the current test as text; empty without errors."""
+        world = self._world
+        if self._checked is None:
+            return ""
+        for processor in world.turns.processors:
+            if processor is not None:
+                running.checks.paused(processor)
+        found = gathered_findings(world, None)
+        world.findings.forget()
+        return self._checked.told(found)
 
     @property
     def _mismatch(self) -> str:

@@ -125,6 +125,14 @@ class Accounts:
             self._places[place] = account
         return account
 
+    def on_line(self, kind: str, frame: FrameType, line: int) -> Account:
+        """Open an account for a failed call on a line that the frame has left."""
+        number = len(self.accounts) * self._ranks + self._rank
+        account = Account(kind, self.naming(frame), line, number)
+        account.code = frame.f_code
+        self.accounts.append(account)
+        return account
+
 
 Shares = Sequence[Sequence[Account]]
 """The accounts of all ranks, each in the order of opening."""

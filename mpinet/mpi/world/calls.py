@@ -37,6 +37,8 @@ class Running:
     turns: Turns
     mail: Mail
     noted: bool
+    checks: Any = None
+    """Checks of the calls; None in an unchecked run. Type: Checks."""
 
     def begin(self, world: World) -> None:
         """Make a run the active one."""
@@ -50,11 +52,15 @@ class Running:
     def called(self, here: Processor) -> int:
         """Record the begin of a processor's call, if calls are recorded; return the step."""
         self.mail.calling(here)
+        if self.checks is not None:
+            self.checks.calling(here)
         return self.turns.now
 
     def returned(self, here: Processor, begin: int, account: Account) -> None:
         """Record the return of a processor's call, if calls are recorded."""
         self.mail.returned()
+        if self.checks is not None:
+            self.checks.returned(here, account)
         if self.world.recorded is not None:
             self.world.recorded.note(here.id, begin, self.turns.now, account.site)
 

@@ -15,6 +15,7 @@ from mpinet.base.arrays import Ints
 from mpinet.errors import OutputError, ProgramError, Unread
 from mpinet.machine import Machine
 from mpinet.mpi.world.failure import described, named, status_of
+from mpinet.mpi.world.message import Message
 from mpinet.mpi.world.processor import Processor, number_of
 from mpinet.process.telling import gathered
 
@@ -71,7 +72,7 @@ class Exits:
         if processor.unexpected is not None:
             self.unreceived[processor.slot] += len(processor.unexpected)
 
-    def count_unreceived(self, slot: int) -> None:
+    def count_unreceived(self, slot: int, message: Message) -> None:
         """Count a message that arrived at a processor after its end."""
         self.unreceived[slot] += 1
 

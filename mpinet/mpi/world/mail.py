@@ -439,7 +439,7 @@ class Mail:
         if context == self._acknowledgements:
             self._turns.happened(self._unacknowledged.pop(tag))
         elif processor is None:
-            self._exits.count_unreceived(slot)
+            self._exits.count_unreceived(slot, message)
         else:
             self._match(processor, message)
 

@@ -44,6 +44,8 @@ class ScriptOptions:
     """Number of processors, counted from the end, reserved for spawned processes."""
     faults: Mapping[int, int] | None = None
     """Step before which a processor fails, by processor."""
+    checks: Iterable[str] | None = None
+    """Checks of the MPI calls, from `mpinet.mpi.checks.rules.CHECKS`; None: no checks."""
     own: Iterable[str] = ()
     """Installed packages that every processor loads for itself, in addition to packages that reach
     mpi4py.

@@ -133,6 +133,10 @@ class World:
         self.transit: Transit = Transit(machine, self.contexts, options)
         """Messages in flight."""
         calls = machine.trace.calls if machine.trace else None
+        self.waiting: list[tuple[int, int]] = []
+        """Processors blocked in calls at a deadlock, each with the number of the call's account."""
+        self.findings: Any = None
+        """Findings of the checks; None in an unchecked run. Type: Findings."""
         self.waits: Waits | None = Waits(calls) if options.metered else None
         """Steps spent in calls; None if not metered."""
         # `Waits` forwards each call to the recording. One object is notified per call, whether
@@ -341,6 +345,8 @@ class World:
     def _explanation(self, total: Totals) -> str:
         """Return why processors are blocked, the same text on all ranks (collective)."""
         here = [processor for processor in self.turns.processors if processor is not None]
+        # The calls end with their processors, before the run's error is reported.
+        self.waiting = [(one.id, one.account.number) for one in here if one.account is not None]
         now = self.transit.now
         # A window's lock is held at its target, which may be on another rank. The waiting origin
         # learns the holder only here.

@@ -1,7 +1,7 @@
 """Claims of the paper on block shift networks, each measured on the emulator."""
 
-from mpinet.claims import Paper, PaperTable
-from mpinet.papers.gbsn.construction import leans_on_completion
+from mpinet.claims import Paper
+from mpinet.papers.gbsn.construction import is_excluded
 from mpinet.papers.gbsn.plots import PLOTS
 
 PAPER = Paper(
@@ -22,13 +22,7 @@ PAPER = Paper(
         "untested",
     ),
     ours=("optimum",),
-    tables=(
-        PaperTable(
-            "Table I: numbers of nodes and node degrees (only the hypercube's row is known)",
-            (("hypercube, n bits", ("GBSN-T1-hypercube",)),),
-        ),
-    ),
-    degenerate=leans_on_completion,
+    degenerate=is_excluded,
     plots=PLOTS,
     citation="Yuzhong Sun, Xiaola Lin, Yi Pan, Rynson W. H. Lau, David A. Bader, Paul Y. S. "
     "Cheung: Generalized block shift network for clusters. IEEE Transactions on Circuits and "

@@ -4,11 +4,10 @@ from __future__ import annotations
 
 import numpy as np
 
-from mpinet.claims import BEYOND, Measured, PointGrid, claim, points, section
-from mpinet.papers.gbsn.definition import is_needy, subsection_widths
+from mpinet.claims import BEYOND, Measured, PointGrid, claim, once, points, section
 from mpinet.papers.gbsn.grids import (
+    FIGURE_1B,
     SEVERAL,
-    BlockParameters,
     F,
     blocks,
     bsn,
@@ -48,28 +47,23 @@ def complementary(topology: str) -> Measured | bool:
     return True
 
 
-def has_one_partial_link(of: BlockParameters) -> bool:
-    """Return whether a block of 2^j + 1 nodes has a highest subsection of one bit.
+def breaks_step_2(topology: str = "", **_: object) -> bool:
+    """Return whether the paper's step 2 excludes a point's network."""
+    return topology.startswith("gbsn:") and not blocks(topology).fulfils_step_2
 
-    The last node of this block differs from the others in the highest bit and in lower bits. Among
-    the changes of one subsection, only the change of the highest bit leads to a node.
-    """
-    return any(
-        (size - 1).bit_count() == 1 and subsection_widths(ceil_lg(size), a)[-1] == 1
-        for size, a in zip(of.m, of.a, strict=True)
+
+def leans_on_completion(topology: str = "", **_: object) -> bool:
+    """Return whether a point's network has a link of our completion, which the paper lacks."""
+    return (
+        topology.startswith("gbsn:")
+        and not topology.endswith(literal(""))
+        and blocks(topology).needs_completion
     )
 
 
-ONE_PARTIAL_LINK = (
-    "some block has 2^j + 1 nodes (two, for j = 0) and its a_i divides j, so that its last node "
-    "has one partial link",
-    lambda topology: has_one_partial_link(blocks(topology)),
-)
-
-
-def never(**_: object) -> bool:
-    """Return False: no point is degenerate, because the measured graph is the paper's own."""
-    return False
+def is_excluded(topology: str = "", **_: object) -> bool:
+    """Return whether a point's network has links of ours, or is excluded by the paper's step 2."""
+    return leans_on_completion(topology) or breaks_step_2(topology)
 
 
 claim_ii_step_3 = section(place="II, step 3", grid=SEVERAL, relation="all")
@@ -88,17 +82,16 @@ SECTION_2 = (
     ),
     claim(
         "GBSN-S2-literal-connected",
-        place="III.B",
         statement="the paper's construction, taken word for word, is connected, so that the "
         "diameter is bounded",
         relation="all",
         grid=F,
-        degenerate=never,
+        degenerate=breaks_step_2,
         measured=lambda topology: reached(literal(topology)),
         cause="word-for-word",
         fails_where=(
             "some block's first node has no right shift of its own",
-            lambda topology: has_needy_blocks(blocks(topology)),
+            lambda topology: blocks(topology).needs_completion,
         ),
     ),
     claim_ii_step_4(
@@ -109,25 +102,24 @@ SECTION_2 = (
     claim_ii_step_4(
         "GBSN-S2-step4-vacuous",
         statement="already before step 4, in the literal graph, a node has at most two shift links",
-        degenerate=never,
+        degenerate=breaks_step_2,
         measured=lambda topology: most(shift_links(literal(topology))),
     ),
     claim(
         "GBSN-S2-two-partial-links",
-        place="II, step 2",
-        statement="each node has at least two partial links",
+        statement="each node of the networks of Fig. 1(b) has at least two partial links",
         relation=">=",
         claimed=2,
-        grid=F,
+        grid=FIGURE_1B,
+        degenerate=leans_on_completion,
         measured=lambda topology: least(partial_links(topology)),
-        cause="small-blocks",
-        fails_where=ONE_PARTIAL_LINK,
+        cause="step-2",
     ),
     claim_ii_step_3(
         "GBSN-S2-complementary-literal",
         statement="in each block a node with rightmost bit 0 and one with rightmost bit 1 have a "
         "shift link each, in the literal graph",
-        degenerate=never,
+        degenerate=breaks_step_2,
         measured=lambda topology: complementary(literal(topology)),
         cause="word-for-word",
     ),
@@ -159,7 +151,6 @@ def cut_out() -> PointGrid:
 
 @claim(
     "GBSN-S2-subgraph-of-bsn",
-    place="I, II",
     statement="the literal GBSN(min(a,w_i)|w|m) is what the valid addresses leave of BSN(a,w) on "
     "n bits, for a | w",
     relation="all",
@@ -174,23 +165,28 @@ def part_of_bsn(topology: str, a: int) -> Measured | bool:
     return compare({(words[u], words[v]) for u, v in links(literal(topology))}, expected)
 
 
-def has_needy_blocks(of: BlockParameters) -> bool:
-    """Return whether the completion adds a link."""
-    return any(is_needy(block, of.b, of.m, of.place_bits) for block in range(1, len(of.m)))
-
-
-def leans_on_completion(topology: str = "", **_: object) -> bool:
-    """Return whether a point's network has a link of our completion, which the paper lacks."""
-    return (
-        topology.startswith("gbsn:")
-        and not topology.endswith(literal(""))
-        and has_needy_blocks(blocks(topology))
-    )
+@claim(
+    "GBSN-S2-losses",
+    statement="a GBSN may lack links of the BSN, have addresses with gaps, and not have all shifts "
+    "and partial links: GBSN(2|4,2,4,4) does",
+    relation="exists",
+    grid=once("GBSN(2|4,2,4,4), a = 1"),
+)
+def losses() -> Measured:
+    """Return whether one network shows each of the losses."""
+    topology = name(2, (4, 2, 4, 4), (1,) * 4)
+    words, wiring = addresses(topology), ports(topology)
+    facts = {
+        "links lost": len(links(topology)) < len(links("bsn:1,2,4")),
+        "gaps": max(words) >= len(words),
+        "shift lost": int((wiring.shift < 0).sum()) > int((ports("bsn:1,2,4").shift < 0).sum()),
+        "partial link lost": int(partial_links(topology).min()) < 2,
+    }
+    return Measured(all(facts.values()), facts)
 
 
 address_bits = claim(
     "GBSN-S2-address-bits",
-    place="II",
     statement="an address has ceil(lg k) + max ceil(lg m_i) bits",
     claimed=lambda topology: (
         ceil_lg(len(blocks(topology).m)) + max(map(ceil_lg, blocks(topology).m))
@@ -205,6 +201,6 @@ completion_is_silent = claim(
     statement="where every block's first node has a right shift of its own the completion changes "
     "nothing",
     relation="all",
-    grid=few(lambda of: not has_needy_blocks(of), " (N <= 10, and drawn), no block needy"),
+    grid=few(lambda of: not of.needs_completion, " (N <= 12, and drawn), no block needy"),
     measured=lambda topology: compare(links(topology), set(links(literal(topology)))),
 )

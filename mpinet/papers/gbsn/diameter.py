@@ -7,6 +7,7 @@ from math import log2
 
 from mpinet import measure
 from mpinet.claims import BEYOND, Measured, OutOfReach, claim, over, points, section
+from mpinet.papers.gbsn.construction import leans_on_completion
 from mpinet.papers.gbsn.grids import (
     UP_TO_8,
     BlockParameters,
@@ -14,10 +15,12 @@ from mpinet.papers.gbsn.grids import (
     bsn,
     few,
     guest_of,
+    literal,
     powers,
     regular,
     words,
 )
+from mpinet.papers.gbsn.measured import reached
 from mpinet.papers.measured import diameter
 
 LARGEST_BITS = 16
@@ -29,7 +32,7 @@ def has_distinct_blocks(of: BlockParameters) -> bool:
     return len(of.m) > 1 and 2 <= of.sections <= len(of.m) + 1
 
 
-PROPOSITION_3_1 = few(has_distinct_blocks, " (N <= 10, and drawn), k >= 2, 2 <= ceil(n/b) <= k + 1")
+PROPOSITION_3_1 = few(has_distinct_blocks, " (N <= 12, and drawn), k >= 2, 2 <= ceil(n/b) <= k + 1")
 """Networks for which the sums of Proposition 3.1 are defined."""
 
 
@@ -97,7 +100,6 @@ def between_the_sums(topology: str) -> tuple[int, ...]:
 
 diameter_between_sums = claim(
     "GBSN-P31-sum-bsnbb",
-    place="Prop. 3.1",
     statement="the diameter of BSN(b,b), b | n, lies between the bounds in the sum reading",
     relation="in",
     claimed=between_the_sums,
@@ -106,18 +108,6 @@ diameter_between_sums = claim(
 )
 
 
-@claim(
-    "GBSN-S3-diameter-factor-b",
-    place="III.B",
-    statement="the diameter of a GBSN is at most b times the diameter of the equally large "
-    "BSN(a,b)",
-    relation="<=",
-    claimed=lambda topology, a: blocks(topology).b,
-    grid=powers(
-        "N = 4, 8, 16, all b, a | b, a <= lg max m, a_i all 1 or maximal", 1, maximal_only=False
-    ),
-    cause="factor-b",
-)
 def diameter_against_bsn(topology: str, a: int) -> Measured:
     """Return the ratio of the two networks' diameters, by floods from all nodes."""
     guest = guest_of(topology, a)
@@ -126,9 +116,49 @@ def diameter_against_bsn(topology: str, a: int) -> Measured:
     return Measured(own.value / of_guest, there | own.where)
 
 
+HOSTS = powers(
+    "N = 4, 8, 16, all b, a | b, a <= lg max m, a_i all 1 or maximal", 1, maximal_only=False
+)
+
+
+def hosts_of_step_2() -> list[dict[str, object]]:
+    """Return the points of `HOSTS` that fulfil step 2, without our links, if still connected."""
+    return [
+        {"topology": literal(topology), "a": a}
+        for topology, a in (point.values() for point in HOSTS.points("full"))
+        if blocks(topology).fulfils_step_2
+        if not blocks(topology).needs_completion or reached(literal(topology)) is True
+    ]
+
+
+factor_b = partial(
+    claim,
+    place="III.B",
+    statement="the diameter of a GBSN is at most b times the diameter of the equally large "
+    "BSN(a,b)",
+    relation="<=",
+    claimed=lambda topology, a: blocks(topology).b,
+    measured=diameter_against_bsn,
+)
+
+FACTOR_B = (
+    factor_b(
+        "GBSN-S3-diameter-factor-b",
+        grid=points(f"{HOSTS.text}; step 2 fulfilled, literal, connected", hosts_of_step_2),
+        reading="step 2 requires two partial links of every node.",
+    ),
+    factor_b(
+        "GBSN-S3-diameter-factor-b-advice",
+        grid=HOSTS,
+        reading="step 2 only advises two partial links, which the networks of Fig. 1(b) lack.",
+        degenerate=leans_on_completion,
+        cause="factor-b",
+    ),
+)
+
+
 @claim(
     "GBSN-S3-bsnbb-vs-hypercube",
-    place="III.B",
     statement="for n > 8 BSN(b,b) of no larger degree than the hypercube, 2^b + 1 <= n with the "
     "largest b, has a smaller diameter than the hypercube's n",
     relation="<",

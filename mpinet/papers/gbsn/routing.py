@@ -6,12 +6,29 @@ import numpy as np
 
 from mpinet import measure
 from mpinet.claims import Claim, Measured, over, section
-from mpinet.papers.gbsn.definition import POPULAR, right_shifts, rotated_right
-from mpinet.papers.gbsn.grids import FIGURE_1B, UP_TO_6, F, blocks, bsn, few, words
+from mpinet.papers.gbsn.definition import (
+    POPULAR,
+    Link,
+    right_shifts,
+    rotated_left,
+    rotated_right,
+)
+from mpinet.papers.gbsn.grids import (
+    FIGURE_1B,
+    SEVERAL,
+    UP_TO_6,
+    BlockParameters,
+    F,
+    blocks,
+    bsn,
+    few,
+    words,
+)
 from mpinet.papers.gbsn.measured import (
     addresses,
     compare,
     first_ports,
+    in_blocks,
     links,
     network,
     ports,
@@ -43,6 +60,58 @@ def twsr_delivers(topology: str) -> Measured | bool:
     """Return whether two-way shift routing delivers, by walking all routes."""
     a, b, n = words(topology)
     return delivered(topology, "twsr", -(-n // a) + 2 * (-(-n // b) - 1))
+
+
+@claim_iv(
+    "GBSN-S4-twsr-on-gbsn",
+    statement="two-way shift routing as in the BSN reaches every destination of a GBSN over links",
+    grid=SEVERAL,
+    cause="twsr",
+    reading="a message updates the section, shifts right, and shifts back to the left; it stops at "
+    "a missing link.",
+)
+def twsr_on_gbsn(topology: str) -> Measured | bool:
+    """Return whether all messages arrive, by walks on address words over links."""
+    words = addresses(topology)
+    over = {(words[u], words[v]) for link in links(topology) for u, v in (link, link[::-1])}
+    lost = [
+        (source, target)
+        for source in words
+        for target in words
+        if not is_served(source, target, blocks(topology), over)
+    ]
+    pairs = len(words) * (len(words) - 1)
+    first = {"from word": lost[0][0], "to word": lost[0][1]} if lost else {}
+    return Measured(not lost, {"served": f"{pairs - len(lost)} of {pairs} pairs"} | first)
+
+
+def is_served(word: int, target: int, of: BlockParameters, over: set[Link]) -> bool:
+    """Return whether a message reaches a word by two-way shift routing over links."""
+    shifts = 0
+    while (rotated := rotated_left(word, shifts * of.b, of.bits)) != target or shifts:
+        width = of.a[word >> of.place_bits]
+        wrong = (rotated ^ target) >> shifts * of.b & (2**of.b - 1)
+        if wrong:
+            low = ((wrong & -wrong).bit_length() - 1) // width * width
+            following = word ^ (wrong >> low & (2**width - 1)) << low
+        elif rotated != target:
+            following, shifts = rotated_right(word, of.b, of.bits), shifts + 1
+        else:
+            following, shifts = rotated_left(word, of.b, of.bits), shifts - 1
+        if following != word and (word, following) not in over:
+            return False
+        word = following
+    return True
+
+
+right_bit = claim_iv(
+    "GBSN-S4-rightmost-bit",
+    statement="partial links bring the rightmost bit of an address to both values in every block",
+    grid=F,
+    measured=lambda topology: all(
+        {addresses(topology)[node] & 1 for node in nodes} == {0, 1} for nodes in in_blocks(topology)
+    ),
+)
 
 
 def crossing(a: int, b: int, k: int) -> int:
@@ -89,7 +158,7 @@ gbsn_routing_on_bsn = claim_iv(
 @claim_iv(
     "GBSN-S4-gbsn-routing-delivers",
     statement="the GBSN routing reaches every destination over links and comes to no node twice",
-    grid=few(lambda of: of.size <= 80, " (N <= 10, and drawn), N <= 80"),
+    grid=few(lambda of: of.size <= 80, " (N <= 12, and drawn), N <= 80"),
 )
 def gbsn_routing_delivers(topology: str) -> Measured | bool:
     """Return whether the GBSN's routing delivers without visiting a node twice, on all routes."""

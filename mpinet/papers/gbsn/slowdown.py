@@ -102,7 +102,6 @@ PROPOSITION_4_1 = (
 
 @claim(
     "GBSN-P41-range",
-    place="IV",
     statement="the slowdown factor min(a, a/x) lies between 1 and a",
     relation="all",
     grid=over("a, x in 1..4", a=range(1, 5), x=range(1, 5)),

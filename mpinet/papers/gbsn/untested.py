@@ -2,18 +2,16 @@
 
 from __future__ import annotations
 
-from itertools import permutations
-
 import numpy as np
 
 from mpinet import measure
 from mpinet.base.arrays import Ints
-from mpinet.claims import Measured, claim, points, section, unsettled
+from mpinet.claims import Measured, claim, points, unsettled
 from mpinet.claims.remembered import remembered
 from mpinet.machine import Machine
 from mpinet.networks.shortest import neighbor_table
 from mpinet.papers.gbsn import slowdown
-from mpinet.papers.gbsn.embedding import HOSTS
+from mpinet.papers.gbsn.embedding import HOSTS, mappings
 from mpinet.papers.gbsn.grids import FIGURE_1B, blocks, few, guest_of, hosts, vectors
 from mpinet.papers.gbsn.measured import first_ports, links, network, partial_ports
 from mpinet.papers.measured import diameter, distances
@@ -32,10 +30,7 @@ MOST_ROUTED = 80
 """Largest number of nodes of a network whose routes are all followed."""
 
 
-claim_iv = section(place="IV")
-
-
-@claim_iv(
+@claim(
     "GBSN-S4-deadlock",
     statement="virtual channels avoid deadlock: with a message on the next channel of a link after "
     "each shift link, no channel depends on itself by way of others",
@@ -94,7 +89,7 @@ def has_cycle(arcs: Ints) -> bool:
 
 THREE = "the GBSN routes in three of the time steps that the BSN needs: "
 
-three_steps = claim_iv(
+three_steps = claim(
     "GBSN-S4-three-steps-same",
     statement=THREE + "a link of the BSN(a,b) of the same size takes at most three hops, node x "
     "standing at node x",
@@ -118,13 +113,7 @@ def stretch(topology: str, guest: str) -> Measured:
     return Measured(int(far.max()), {"link": ends[int(far.argmax())].tolist(), "of": guest})
 
 
-@remembered(most=1)
-def mappings() -> Ints:
-    """Return all bijections of eight nodes to eight nodes, the identity first."""
-    return np.array(list(permutations(range(8))))
-
-
-@claim_iv(
+@claim(
     "GBSN-S4-three-steps-mapped",
     statement=THREE + "some mapping of the BSN(a,b) of the same size takes its links to at most "
     "three hops each",
@@ -138,7 +127,7 @@ def mappings() -> Ints:
 )
 def least_stretch(topology: str, a: int) -> Measured:
     """Return the smallest stretch over all 8! mappings."""
-    far, images = distances(topology), mappings()
+    far, images = distances(topology), mappings(8)
     longest = np.zeros(len(images), np.int64)
     for u, v in sorted(links(guest_of(topology, a))):
         longest = np.maximum(longest, far[images[:, u], images[:, v]])
@@ -154,7 +143,6 @@ def steps_on_bsn(guest: str) -> int:
 
 @claim(
     "GBSN-S3-operations",
-    place="III.C",
     statement="the BSN's methods of communication apply to the GBSN with bounded slowdown: a "
     "broadcast takes at most a times the steps of that in the BSN(a,b) of the same size",
     relation="<=",

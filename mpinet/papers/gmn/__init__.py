@@ -25,13 +25,6 @@ PAPER = Paper(
         "printed",
         "comparison",
     ),
-    corrections=(
-        "GMN-C-gap",
-        "GMN-C-avgdeg-even",
-        "GMN-C-super-eq",
-        "GMN-C-rcdeg",
-        "GMN-C-hoptypes",
-    ),
     ours=("arbitrary",),
     tables=(
         PaperTable(

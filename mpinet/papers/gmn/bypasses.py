@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from itertools import pairwise
 from typing import NamedTuple
 
-from mpinet.claims import Claim, Measured, PointGrid, claim, over, points, section
+from mpinet.claims import Claim, Measured, PointGrid, claim, over, points
 from mpinet.claims.statement import Predicate
 from mpinet.papers.gmn.digits import bound_2
 from mpinet.papers.gmn.grids import each_m, holds_few, listed, parameters, sectors_of
@@ -186,7 +186,6 @@ def leaves_three_out(types: list[int]) -> bool:
 
 @claim(
     "GMN-FT-case3b-length",
-    place="5 A, case 3b",
     statement="a path that has no hop of the types l-2, l and l+2 between two that it has is at "
     "least 3 shorter than its bound, so that 8 edges more make at most 5 more than that: it has at "
     "most B2 - 3 hops",
@@ -212,7 +211,6 @@ def hops_without_three(m: int) -> Measured:
 
 @claim(
     "GMN-FT-avail",
-    place="5 A",
     statement="every hop type r has the types that cases 1 and 2 name beside it, r-2 and r+2",
     claimed=lambda topology, hop: {"r-2": True, "r+2": True},
     grid=with_hops(),
@@ -235,10 +233,7 @@ def targets(topology: str) -> list[int]:
     return [p for p in range(places[0], places[-1] + 1) if p != border]
 
 
-claim_5_b = section(place="5 B")
-
-
-@claim_5_b(
+@claim(
     "GMN-FT-caseB-pair",
     statement="in the target's sector a fault between the hop of type 0 and the target is bypassed "
     "by h_q in another sector and -h_q at the end: 2 edges more, 4 if h_q is beside the target "
@@ -273,7 +268,7 @@ def pair_of_hops(topology: str, target: int) -> Measured:
     return Measured(compare(path, bypass, dead), {"path": path.nodes, "bypass": bypass.nodes})
 
 
-@claim_5_b(
+@claim(
     "GMN-FT-caseB-triple",
     statement="h_(q-1), h_(q-1), -h_q lead back to the sector where they begin",
     note="Corrected text: the third hop is printed as h_q, with which no walk comes back.",
@@ -291,7 +286,7 @@ def triple_of_hops(topology: str, hop: int) -> Measured | bool:
     return True
 
 
-@claim_5_b(
+@claim(
     "GMN-FT-caseB-avg",
     statement="the mean of the two printed lengths L(P1) and L(P2) is at most 11m/8 + 5, with B2 "
     "hops in each; it is m + 3 + B2 for all positions of source and target",

@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from math import sqrt
+from math import log2, sqrt
 from typing import Any
 
 import numpy as np
 
-from mpinet.claims import Claim, Measured, claim, once, over, points, section
+from mpinet.claims import Claim, Measured, claim, once, over, points
 from mpinet.claims.remembered import remembered
-from mpinet.measure.distance import FaultyFloods
-from mpinet.measure.wiring import links
+from mpinet.measure.distance import FaultyFloods, diameter
+from mpinet.measure.wiring import degrees, links
 from mpinet.networks import open as open_topology
 from mpinet.papers.gmn import floods
 from mpinet.papers.gmn.grids import listed, name, size_of
@@ -70,10 +70,7 @@ def best_jump(N: int) -> Measured:
     return least("doubleloop", N, "s", range(2, (N - 1) // 2 + 1), 1)
 
 
-claim_1 = section(place="1")
-
-
-@claim_1(
+@claim(
     "GMN-I-chsqrt",
     statement="the diameter of a chordal ring with the best chord is O(sqrt N): at most 2 sqrt N",
     note="Our constant for O(sqrt N): 2; 1.07 is the largest measured.",
@@ -88,7 +85,7 @@ def best_chordal_ring(N: int) -> Measured:
     return Measured(found.value / sqrt(N), {"diameter": found.value} | found.where)
 
 
-best_double_loop = claim_1(
+best_double_loop = claim(
     "GMN-I-dlbound",
     statement="the diameter of every double loop is at least (sqrt(2N-1) - 1)/2",
     relation=">=",
@@ -99,7 +96,7 @@ best_double_loop = claim_1(
 )
 
 
-@claim_1(
+@claim(
     "GMN-I-superior",
     statement="the diameter is less than the diameter of every double loop and every chordal "
     "ring of the same N",
@@ -120,7 +117,7 @@ def superior(topology: str) -> Measured:
     return Measured(own < min(chordal.value, double.value), there)
 
 
-doubled = claim_1(
+doubled = claim(
     "GMN-I-doubled",
     statement="of Moebius graphs, de Bruijn graphs and cube-connected cycles the next number of "
     "nodes is at least twice as large",
@@ -128,6 +125,21 @@ doubled = claim_1(
     claimed=2,
     grid=over(family=("moebius", "debruijn", "ccc"), n=range(3, 16)),
     measured=lambda family, n: _nodes(f"{family}:{n + 1}") / _nodes(f"{family}:{n}"),
+)
+
+
+fixed_degrees = claim(
+    "GMN-I-fixed-degree",
+    statement="Moebius graphs, de Bruijn graphs and cube-connected cycles have largest degrees "
+    "of 3, 4 and 3 and diameters of O(log N): at most 2 log2 N",
+    relation="<=",
+    claimed=lambda family, n: {"degree": 3 + (family == "debruijn"), "diameter / log2 N": 2},
+    note="Our constant for O(log N): 2; 1.73 is the largest measured.",
+    grid=over(family=("moebius", "debruijn", "ccc"), n=range(3, 11)),
+    measured=lambda family, n: {
+        "degree": max(degrees(f"{family}:{n}")),
+        "diameter / log2 N": diameter(f"{family}:{n}") / log2(_nodes(f"{family}:{n}")),
+    },
 )
 
 

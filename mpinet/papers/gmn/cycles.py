@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from mpinet.base.arrays import Array, Ints
-from mpinet.claims import claim, once, points, section
+from mpinet.claims import claim, once, points
 from mpinet.claims.remembered import remembered
 from mpinet.machine.machine import Machine
 from mpinet.networks import open as open_topology
@@ -38,9 +38,8 @@ HOSTS = points("N = 16, 32, 128, 256, 4096, 8192", POWERS)
 PAPERS_HOSTS = points("N = 32, 256, 8192", PAPERS)
 TWO_HOSTS = points("G(4,32), G(8,256)", PAPERS[:2])
 
-claim_6 = section(place="6")
 
-dimensions = claim_6(
+dimensions = claim(
     "GMN-A-q",
     statement="where N = 2^q and m = 2^r, q = 2^(r-1) + r + 1",
     claimed=of(lambda m, N: m // 2 + (m.bit_length() - 1) + 1),
@@ -75,7 +74,7 @@ def cycles(topology: str) -> list[list[int]]:
     return found
 
 
-@claim_6(
+@claim(
     "GMN-A-cycles",
     statement="the ring and the hops of type 0 make N/m cycles of m + 1 nodes, of which neighbours "
     "share one and others none",
@@ -103,7 +102,7 @@ def cycles_of_sectors(topology: str) -> dict[str, Any]:
     }
 
 
-@claim_6(
+@claim(
     "GMN-A-onenode",
     statement="of the nodes numbered (l,0), .., (l,m-1) in a cycle one has a link to a node 2^j "
     "away, for every j from r to q-1",
@@ -148,10 +147,10 @@ def types_met(topology: str) -> tuple[int, ...]:
     return met.pop() if len(met) == 1 else ()
 
 
-@claim_6(
+@claim(
     "GMN-A-alpha",
-    statement="a cycle meets m/2 + 1 types of links, type 0 last; the printed m/2 leaves out the "
-    "diagonal",
+    statement="a cycle meets m/2 + 1 types of links, type 0 last",
+    note="Corrected text: alpha = 2^(r-1), that is m/2, is printed, without the diagonal.",
     claimed=lambda topology: {"types": parameters(topology)[0] // 2 + 1, "last": 0},
     grid=PAPERS_HOSTS,
 )
@@ -161,7 +160,7 @@ def number_of_types(topology: str) -> dict[str, int]:
     return {"types": len(set(met)), "last": met[-1]}
 
 
-sequence = claim_6(
+sequence = claim(
     "GMN-A-seq8",
     statement="the hops of a cycle of G(8,256) are <2,4,3,1,0>",
     claimed=(2, 4, 3, 1, 0),
@@ -172,7 +171,6 @@ sequence = claim_6(
 
 @claim(
     "GMN-A-pi8",
-    place="6, Fig. 5",
     statement="pi of G(8,256) takes 4, 3, 2, 1, 0 to 2, 4, 3, 1, 0",
     claimed={"4": 2, "3": 4, "2": 3, "1": 1, "0": 0},
     grid=once("G(8,256)"),
@@ -192,7 +190,7 @@ def places_of(topology: str) -> Ints:
     return places
 
 
-places = claim_6(
+places = claim(
     "GMN-A-place",
     statement="in G(8,256) a_32 starts on P[64], a_64 on P[128], a_128 on P[32]",
     claimed={"a_32": 64, "a_64": 128, "a_128": 32},
@@ -216,10 +214,11 @@ def shifted(topology: str, shifts: int) -> list[Array]:
     return seen
 
 
-@claim_6(
+@claim(
     "GMN-A-shifts",
     statement="in G(8,256) three shifts bring a_0 from P[0] to P[6] with h_1, two more to P[4] "
     "with h_3",
+    note="Corrected text: P[9] is printed for P[6].",
     claimed={"0": (0, 0), "3": (6, 1), "5": (4, 3)},
     grid=once("G(8,256)"),
 )
@@ -234,7 +233,7 @@ def shifts_of_first() -> dict[str, tuple[int, int]]:
     return found
 
 
-@claim_6(
+@claim(
     "GMN-A-unpipe",
     statement="without pipelining a dimension takes m + 1 shifts, until every element has stood at "
     "the node with its link and all are home again",

@@ -11,9 +11,9 @@ from mpinet.papers.gmn import floods
 from mpinet.papers.gmn.census import census
 from mpinet.papers.gmn.digits import bound_2
 from mpinet.papers.gmn.grids import ALL, MID, each_m, is_small, listed, parameters, size_of
-from mpinet.papers.gmn.orders import best_orders
+from mpinet.papers.gmn.orders import AROUND, BESIDES, best_orders
 from mpinet.papers.gmn.routing import CHOSEN, PRINTED_ORDER, cost_of_pairs, longest_stated
-from mpinet.papers.gmn.structure import position_of
+from mpinet.papers.gmn.structure import hop_types, position_of
 from mpinet.papers.grids import of
 from mpinet.papers.witness import farthest
 
@@ -21,6 +21,20 @@ from mpinet.papers.witness import farthest
 def sector_length(topology: str) -> int:
     """Return the m of a topology string."""
     return parameters(topology)[0]
+
+
+def traversal_1(topology: str) -> Measured:
+    """Return the most edges of traversal 1, by steps along the ring between the hops' nodes."""
+    m = sector_length(topology)
+    middle, last = position_of(0, topology), max(p for p, _ in hop_types(topology, 0))
+    found = {
+        (s, d): (s - (middle - m)) + 1 + (d - middle)
+        for s in range(middle + 1)
+        for d in range(middle, last)
+        if s + d < m
+    }
+    pair = max(found, key=lambda pair: found[pair], default=(0, 0))
+    return Measured(found.get(pair, 0), {"s": pair[0], "d": pair[1]})
 
 
 claim_3_2 = section(place="3.2", grid=MID, cost=cost_of_pairs, relation="<=", claimed=sector_length)
@@ -36,8 +50,8 @@ EDGES_BESIDE_HOPS = (
         "GMN-D-nonH",
         statement="an order of the hops exists in which every route has at most m edges besides "
         "the hops of H and the diagonal; an additional hop of type 0 is one of them",
-        measured=lambda topology: best_orders(topology)[1],
-        reading=CHOSEN,
+        measured=lambda topology: best_orders(topology)[BESIDES],
+        reading=f"{CHOSEN} An additional hop counts, as in the proof (line 169).",
         cause="ends-of-routes",
         fails_where=("N >= 112", lambda topology: size_of(topology) >= 112),
         corrected=Corrected(
@@ -47,6 +61,23 @@ EDGES_BESIDE_HOPS = (
             relation="<=",
             claimed=lambda topology: sector_length(topology) + 1,
         ),
+    ),
+    claim_3_2(
+        "GMN-D-cedges",
+        statement="an order of the hops exists in which every route has at most m edges of the "
+        "ring",
+        measured=lambda topology: best_orders(topology)[AROUND],
+        reading=f"{CHOSEN} Only edges of the ring count, as in the sentence.",
+        cause="ends-of-routes",
+        fails_where=("m = 12 and N >= 1176", of(lambda m, N: m == 12 and N >= 1176)),
+    ),
+    claim_3_2(
+        "GMN-D-traversal-1",
+        statement="where source and target are in different halves, s + d < m and all hops of H "
+        "are beyond d, traversal 1 takes at most m edges besides the hops",
+        measured=lambda topology: traversal_1(topology),
+        cause="ends-of-routes",
+        fails_where=("m mod 4 is 3, m > 3", of(lambda m, N: m % 4 == 3 < m)),
     ),
     claim(
         "GMN-X-nonH-printed",
@@ -65,7 +96,6 @@ EDGES_BESIDE_HOPS = (
 
 @claim(
     "GMN-D-case2",
-    place="3.2 remark",
     statement="nodes of which both positions are in one half (the hop of type 0 is in both) are "
     "at most 5m//4 + 2 apart",
     relation="<=",
@@ -114,7 +144,6 @@ THEOREM_1 = (
     ),
     claim(
         "GMN-T1-abs",
-        place="abstract",
         statement="the diameter is at most 11m//8 + 1",
         relation="<=",
         claimed=lambda topology: 11 * sector_length(topology) // 8 + 1,
@@ -127,7 +156,6 @@ THEOREM_1 = (
 
 @claim(
     "GMN-I-log",
-    place="1",
     statement="the diameter is O(log N): at most 11/4 log2 N, as 2m < 4 log2 N",
     note="Our constant for O(log N): 11/4; 1.67 is the largest measured.",
     relation="<=",

@@ -42,9 +42,7 @@ def bound_2(m: int) -> int:
     return 3 * ((m - 2) // 4) // 2 + 1 if m % 8 in (2, 3) else 3 * (m // 4 - 1) // 2 + 2
 
 
-claim_3_1 = section(place="3.1")
-
-example_1 = claim_3_1(
+example_1 = claim(
     "GMN-RRB-ex1",
     statement="the restricted redundant binary of 59 is 1 0 0 0 -1 0 -1",
     claimed=(1, 0, 0, 0, -1, 0, -1),
@@ -53,7 +51,7 @@ example_1 = claim_3_1(
 )
 
 
-@claim_3_1(
+@claim(
     "GMN-RRB-ex2",
     statement="1 0 0 -1 0 -1 0 1 has the weights 4, 2 (even, without digit 0) and 1 (odd)",
     claimed={"digits": (1, 0, 0, -1, 0, -1, 0, 1), "w": 4, "w_e": 2, "w_o": 1},
@@ -66,7 +64,18 @@ def example_2() -> dict[str, object]:
     return {"digits": digits(109)} | {key: int(row[column]) for key, column in weights.items()}
 
 
-@claim_3_1(
+weights_add_up = claim(
+    "GMN-RRB-weights",
+    statement="w_x = w_e + w_o, and 1 more for odd x: x < 2^14",
+    relation="all",
+    measured=lambda: all(
+        row[NONZERO] == row[EVEN_ONES] + row[ODD_ONES] + x % 2
+        for x, row in enumerate(numbers_read(0, 2**14 - 1).tolist())
+    ),
+)
+
+
+@claim(
     "GMN-RRB-redundant",
     statement="1 0 0 -1 1 0 -1 and 1 0 0 0 -1 0 -1 both stand for 59: hops of these types lead 59 "
     "sectors on",
@@ -84,7 +93,7 @@ def sectors_led(word: tuple[int, ...]) -> int:
     return node // m % sectors_of(network.name)
 
 
-@claim_3_1(
+@claim(
     "GMN-RRB-unique",
     statement="every integer has one restricted redundant binary: of 11 digits, no two words are "
     "one number, and the routing's word is it",
@@ -108,7 +117,6 @@ def unique() -> Measured | bool:
 
 @claim(
     "GMN-L1",
-    place="Lemma 1",
     statement="n has at most ceil((log2 n + 1)/2) nonzero digits (at a point: the numbers above "
     "and up to, for which this is the same)",
     relation="<=",
@@ -130,7 +138,6 @@ def most_nonzero(above: int, upto: int) -> Measured:
 
 largest_number = claim(
     "GMN-L2",
-    place="Lemma 2",
     statement="the largest number of b digits is 2/3 (2^b - 1), for odd b 1/3 more",
     measures=False,
     claimed=lambda b: (2 * (2**b - 1) + b % 2) // 3,
@@ -185,7 +192,6 @@ WEIGHTS = (
 
 @claim(
     "GMN-D-middle-range",
-    place="3.2 case 2",
     statement="every sector difference has its digits below m//2, or what the diagonal leaves of "
     "it has them below m//2 - 1: no difference is left over",
     reading="the ranges are taken from Lemma 2, because the printed exponents contradict each "
@@ -204,7 +210,6 @@ def left_over(topology: str) -> Measured:
 
 routing_steps = claim(
     "GMN-R-steps",
-    place="3.1, 4",
     statement="the path is computed in O(log N) steps: a sector difference up to N//(2m) has at "
     "most log2 N digits, which are found and looked at one by one",
     reading="a step is a digit; our constant for O(log N) is 1.",
@@ -290,9 +295,7 @@ def highest_after_diagonal(topology: str, reach: int) -> Measured | int:
 
 highest_beyond_lemma_2 = claim(
     "GMN-D-diag",
-    place="3.2, 4",
     statement="after a diagonal H has no hop of type m//2 - 1, with the range of Lemma 2",
-    corrects="GMN-D-diag-printed",
     relation="<",
     claimed=lambda topology: parameters(topology)[0] // 2 - 1,
     grid=TO_20,
@@ -308,7 +311,6 @@ def has_odd_half(topology: str) -> bool:
 
 @claim(
     "GMN-D-diag-printed",
-    place="4",
     statement="after a diagonal H has no hop of type m//2 - 1, with the range printed in the "
     "algorithm, floor(2/3 (2^(m//2) - 1))",
     relation="<",

@@ -23,16 +23,18 @@ from mpinet.networks.gmn.parameters import HALF, LOOPS, RANGE, SECTOR, TYPES, po
 from mpinet.networks.gmn.walk import cheaper_class, count_hops
 from mpinet.papers.witness import at_pair
 
-LENGTH, BESIDES, KINDS = range(3)
-"""Indices of the extremes: the longest route, and the most edges outside of H and the diagonal."""
+LENGTH, BESIDES, AROUND, KINDS = range(4)
+"""Indices of the extremes: the longest route, the most edges outside of H and the diagonal, and the
+most edges of the ring.
+"""
 
 ADDITIONAL = 1
 """Number of hops of type 0 that may be added in either direction."""
 
 
 @remembered(most=4)
-def best_orders(topology: str) -> tuple[Measured, Measured]:
-    """Return the longest route with the best order of hops, and the most edges outside of H.
+def best_orders(topology: str) -> list[Measured]:
+    """Return the longest route with the best order of hops, and the most edges of both kinds.
 
     Parameters
     ----------
@@ -42,8 +44,7 @@ def best_orders(topology: str) -> tuple[Measured, Measured]:
     found = np.zeros((KINDS, 3), np.int64)
     network = open_topology(topology)
     judge_best_orders(network.routing("source").params, found)
-    longest, besides = (at_pair(count, (source, at)) for count, source, at in found.tolist())
-    return longest, besides
+    return [at_pair(count, (source, at)) for count, source, at in found.tolist()]
 
 
 @kernel
@@ -56,18 +57,18 @@ def judge_best_orders(params: Ints, found: Table) -> None:
         for target in range(size):
             ahead = (target - source) % size
             ring = min(ahead, size - ahead)
-            length = besides = ring
+            length = besides = around = ring
             # Closer pairs are connected by the ring, where no order of hops can be chosen.
             if ring > m:
-                length, besides = best_order(source, target, hops, needed, params)
-            for kind, value in ((LENGTH, length), (BESIDES, besides)):
+                length, besides, around = best_order(source, target, hops, needed, params)
+            for kind, value in ((LENGTH, length), (BESIDES, besides), (AROUND, around)):
                 if value > found[kind, 0]:
                     found[kind, 0], found[kind, 1], found[kind, 2] = value, source, target
 
 
 @inlined
 def best_order(source, target, hops, needed, params):
-    """Return the fewest hops of a route with the paper's H, and the fewest edges outside of H."""
+    """Return the fewest hops of a route, the fewest edges outside of H, and those of the ring."""
     m, half, types = params[SECTOR], params[HALF], params[TYPES]
     sectors, sign = (target // m - source // m) % (2 * half), 1
     if sectors > half - 1:
@@ -78,7 +79,7 @@ def best_order(source, target, hops, needed, params):
     others = 0
     for hop_type in range(1, types):
         others += abs(hops[hop_type])
-    length = besides = params[LOOPS]
+    length = besides = around = params[LOOPS]
     # The paper may add one hop of type 0 in either direction. Even the best choice has to fail.
     for added in range(-ADDITIONAL, ADDITIONAL + 1):
         zeros = abs(hops[0] + added)
@@ -92,7 +93,8 @@ def best_order(source, target, hops, needed, params):
         edges = shortest_walk(source % m, target % m - added * m, needed, m)
         length = min(length, edges + others + zeros + diagonal)
         besides = min(besides, edges + max(0, zeros - abs(hops[0])))
-    return length, besides
+        around = min(around, edges)
+    return length, besides, around
 
 
 @inlined

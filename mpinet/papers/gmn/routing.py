@@ -37,7 +37,6 @@ def longest_stated(topology: str) -> int:
 
 @claim(
     "GMN-R-ex3",
-    place="Ex. 3",
     statement="from 2 to 42 it is 5 sectors, 101 in restricted redundant binary: E = 1, 0, "
     "O = 0, 0, b = 1",
     claimed={"E[1]": 1, "E[2]": 0, "O[1]": 0, "O[2]": 0, "b": 1},
@@ -53,7 +52,6 @@ def example_3() -> dict[str, int]:
 
 @claim(
     "GMN-R-ex4",
-    place="Ex. 4",
     statement="the edges from 2 to 42 are -c -c -c h2 -c -c h0 h0 -c -c -c",
     claimed="-c -c -c h2 -c -c h0 h0 -c -c -c",
     grid=once("G(8,256)"),
@@ -89,10 +87,7 @@ EXAMPLE_5 = (
 )
 
 
-claim_4 = section(place="4")
-
-
-@claim_4(
+@claim(
     "GMN-R-deliver",
     statement="every message arrives over links, for all ordered pairs",
     relation="all",
@@ -118,7 +113,6 @@ PRINTED_ORDER = (
 LONGEST_ROUTES = (
     claim(
         "GMN-R-len",
-        place="3.2, 5",
         statement="an order of the hops exists in which no route is longer than m + B2",
         relation="<=",
         claimed=longest_stated,
@@ -149,7 +143,7 @@ LONGEST_ROUTES = (
 )
 
 
-@claim_4(
+@claim(
     "GMN-R-hoptypes",
     statement="with both signs there are m types of hops",
     claimed=lambda topology: parameters(topology)[0],
@@ -171,7 +165,7 @@ def signed_types(topology: str) -> int:
     return len(np.unique(((behind - nodes) % N)[behind >= 0]))
 
 
-@claim_4(
+@claim(
     "GMN-R-bits",
     statement="a header has O(m log m) bits: at most 4 m log2 m, for 2m edges of 2 log2 m bits",
     note="Our constant for O(m log m): 4; 1.67 is the largest measured.",
@@ -190,7 +184,7 @@ def header_bits(topology: str) -> Measured:
     return Measured(bits / (m * log2(m)), ends | {"bits": bits})
 
 
-@claim_4(
+@claim(
     "GMN-R-arrays",
     statement="two arrays of m//4 digits hold the digits of a sector difference but digit 0 "
     "(differences without diagonal; the first 4096 and the largest)",

@@ -140,7 +140,6 @@ GRAPH_OF_SECTORS = (
         "GMN-S-super",
         statement="with sectors as nodes it contains the circulant of N/m nodes with the jumps 1, "
         "2, .., 2^(floor(log2(N/m)) - 1)",
-        corrects="GMN-S-super-rc",
         relation="superset",
         cost=size_of,
         measured=lambda topology: missing(topology, paper_circulant(topology)),

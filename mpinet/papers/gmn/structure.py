@@ -55,7 +55,6 @@ def exists(topology: str) -> bool:
 
 @claim(
     "GMN-S-unique",
-    place="2(d)",
     statement="where the sizes of one m end, at m 2^(m//2+1), the sizes of m+1 begin",
     note="Corrected text: the printed largest size m 2^(m//2-1) is below the smallest; it is "
     "m 2^(m//2+1).",
@@ -207,14 +206,19 @@ LINKS = (
     ),
     claim_1(
         "GMN-S-links-ch",
-        statement="there are at most 13/12 as many links as the 1.5N of a chordal ring",
-        note="Corrected text: half of its links more is printed (1/2); by the degrees 3.25 and 3 "
-        "it is "
-        "13/12.",
+        statement="there are at most half as many links as the 1.5N of a chordal ring",
         relation="<=",
-        claimed=lambda topology: 13 * size_of(topology) / 8,
+        claimed=lambda topology: 3 * size_of(topology) / 4,
         cost=size_of,
         measured=links,
+        cause="links-half",
+        corrected=Corrected(
+            "GMN-C-links-ch",
+            "there are at most 13/12 as many links as the 1.5N of a chordal ring",
+            relation="<=",
+            claimed=lambda topology: 13 * size_of(topology) / 8,
+            note="By the average degrees 3.25 and 3.",
+        ),
     ),
     claim_2(
         "GMN-S-deg3",
@@ -231,7 +235,6 @@ LINKS = (
 
 @claim(
     "GMN-S-rot",
-    place="3.2",
     statement="all sectors look alike: u -> u+m is an automorphism",
     relation="all",
     grid=MID,
@@ -245,7 +248,6 @@ def rotation(topology: str) -> bool:
 
 hamiltonian = claim(
     "GMN-S-ham",
-    place="abstract",
     statement="G(m,N) is Hamiltonian",
     relation="all",
     grid=ALL,
@@ -276,6 +278,19 @@ def hop_types(topology: str, sector: int) -> list[tuple[int, int]]:
     return found
 
 
+@claim_2(
+    "GMN-S-twice",
+    statement="a hop of type l leads as far as two hops of type l - 1, for l >= 1",
+    relation="all",
+    grid=ALL,
+)
+def doubled_hops(topology: str) -> bool:
+    """Return whether the jumps of a sector's hop nodes are doubles, from the shortest on."""
+    network = open_topology(topology)
+    found = sorted((network.neighbor(p, 2) - p) % network.size for p, _ in hop_types(topology, 0))
+    return all(after == 2 * before for before, after in pairwise(found))
+
+
 def position_of(kind: int, topology: str) -> int:
     """Return the position of a hop type in sector 0."""
     return next(position for position, found in hop_types(topology, 0) if found == kind)
@@ -289,7 +304,6 @@ def distribution(topology: str) -> tuple[int, ...]:
 FIGURE_1 = (
     claim(
         "GMN-F1a",
-        place="Fig. 1",
         statement="the hops of a sector of 8 nodes have the types 3, 1, 0, 2 in order",
         claimed=(3, 1, 0, 2),
         grid=points("m = 8", [{"topology": name(8, N)} for N in sizes(8)]),
@@ -297,7 +311,6 @@ FIGURE_1 = (
     ),
     claim(
         "GMN-F1b",
-        place="Fig. 1",
         statement="the hops of a sector of 11 nodes have the types 4, 2, 0, 1, 3 in order",
         claimed=(4, 2, 0, 1, 3),
         grid=points("m = 11", [{"topology": name(11, N)} for N in sizes(11)]),
@@ -308,7 +321,6 @@ FIGURE_1 = (
 
 @claim(
     "GMN-F2",
-    place="Fig. 2",
     statement="G(5,40) has 60 links, 0-20, 1-11, 1-31, 3-8 and 3-38 among them",
     claimed={"links": 60, "0-20": True, "1-11": True, "1-31": True, "3-8": True, "3-38": True},
     grid=once("G(5,40)"),

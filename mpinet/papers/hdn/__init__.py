@@ -26,25 +26,6 @@ PAPER = Paper(
         "broadcasts",
         "beyond",
     ),
-    corrections=(
-        "HDN-C-symmetric",
-        "HDN-C-range",
-        "HDN-C-nodes",
-        "HDN-C-degree-235",
-        "HDN-C-Tab3-d",
-        "HDN-C-diameter",
-        "HDN-C-diameter-table-2",
-        "HDN-C-diameter-recurrence",
-        "HDN-C-quotient-diameter",
-        "HDN-C-bisection",
-        "HDN-C-cr-monotone",
-        "HDN-C-torus3d",
-        "HDN-C-ccc",
-        "HDN-C-dualcube-base",
-        "HDN-C-printed-broadcast",
-        "HDN-C-Th3-recurrence",
-        "HDN-C-EX-length",
-    ),
     ours=("optimum",),
     tables=(
         PaperTable(
@@ -55,14 +36,14 @@ PAPER = Paper(
             ),
         ),
         PaperTable(
-            "Table 2: topological properties, at the witness or at the last network measured",
+            "Table 2: topological properties",
             (
                 ("3D torus", ("HDN-Tab2-torus3d",)),
                 ("n-cube", ("HDN-Tab2-cube",)),
                 ("CCC(n)", ("HDN-Tab2-ccc",)),
                 ("Dual-Cube(n)", ("HDN-Tab2-dualcube",)),
                 ("RDN(m,k)", ("HDN-Tab2-rdn",)),
-                ("HDN(B,k,S)", ("HDN-Tab2-hdn-diameter",)),
+                ("HDN(B,k,S)", ("HDN-Tab2-hdn-size", "HDN-Tab2-hdn-diameter")),
             ),
         ),
         PaperTable(
@@ -81,8 +62,8 @@ PAPER = Paper(
             ),
         ),
         PaperTable(
-            "Table 3, column d: degrees of HDN(B,k,S) as simple graphs, by S",
-            (("d", ("HDN-Tab3-d",)),),
+            "Table 3, column d: degrees of HDN(B,k,S), by S",
+            (("neighbours", ("HDN-Tab3-d",)), ("links", ("HDN-Tab3-d-links",))),
         ),
         PaperTable(
             "Table 4: re-indexing examples",

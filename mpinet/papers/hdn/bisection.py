@@ -80,7 +80,6 @@ def aligned_width(topology: str, choice: int) -> Measured:
 
 @claim(
     "HDN-S3-bisection",
-    place="Sec 3",
     statement="where n_k is even, the bisection width is N/4",
     claimed=quarter,
     grid=points("R1, n_k even", lambda: listed(EVEN)).quick(
@@ -121,7 +120,6 @@ def width(topology: str) -> Measured:
 
 aligned = claim(
     "HDN-S3-bisection-aligned",
-    place="Sec 3",
     statement="where n_k is even, N/4 links join two halves of which each has half of the level-k "
     "clusters of each class: the first half, and two random choices",
     claimed=lambda topology, choice: quarter(topology),

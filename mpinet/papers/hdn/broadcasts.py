@@ -84,7 +84,6 @@ def times_multiply(topology: str) -> bool:
 BROADCASTS_OF_PRODUCTS = (
     claim(
         "HDN-S5-T-product",
-        place="Sec 5",
         statement="broadcast(SN), dimension by dimension, takes the product of the factors' times",
         claimed=lambda topology: prod(net(topology).broadcast((j,)) for j in net(topology).all),
         grid=PRODUCTS,
@@ -114,7 +113,6 @@ def theorem_3(topology: str) -> int:
 
 @claim(
     "HDN-A2-one-port",
-    place="Algorithm 2",
     statement="in the mended algorithm no node sends twice or receives twice in a step, from any "
     "source",
     relation="<=",
@@ -189,8 +187,7 @@ def outweighs_first(topology: str) -> bool:
     claimed=theorem_3,
     grid=R1_BY_SIZE,
     cost=pairs_of,
-    reading='"can be done" is tested of Algorithm 2 as printed, by which the proof counts; the '
-    "mended one keeps to the bound (HDN-Th3-bound).",
+    note="Theorem 3 itself holds: the mended algorithm keeps to the bound (HDN-Th3-bound).",
     fails_where=(
         "k = 2, SN^2 is not contained in SN^1, and T(SN^2 - SN^1) >= T(SN^1 - SN^2)",
         outweighs_first,
@@ -205,15 +202,12 @@ def printed_steps(topology: str) -> Measured:
 
 mended_steps = claim(
     "HDN-Th3-bound",
-    place="Theorem 3",
-    statement="the mended broadcast takes at most 2^k T(B) - sum of 2^i T(SN^{k-i}) + 2^(k+1) - 2 "
-    f"steps: from every source up to N = {MOST}, above from 18",
+    statement="broadcasting can be done in 2^k T(B) - sum of 2^i T(SN^{k-i}) + 2^(k+1) - 2 steps: "
+    f"by the mended algorithm, from every source up to N = {MOST}, above from 18",
     relation="<=",
     claimed=theorem_3,
     grid=R1_AND_R2,
     cost=lambda topology: min(pairs_of(topology), nodes_of(topology)),
-    note="Of the algorithm as mended: printed it leaves nodes uninformed (HDN-A2-complete).",
-    corrects="HDN-A2-steps",
     measured=slowest,
 )
 
@@ -247,7 +241,6 @@ def steps_by_recurrence(topology: str) -> int:
 
 @claim(
     "HDN-Th3-recurrence",
-    place="proof of Theorem 3",
     statement="T(SN^k) + T_k is at most Theorem 3's bound, if T_k = T(SN^{k-1}) + 2 T_{k-1} + 2 "
     "and T_1 = 2 (T(B) - T(SN^1)) + 2",
     relation="<=",

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from mpinet import measure
-from mpinet.claims import Measured, claim, once, over, points, section
+from mpinet.claims import Measured, claim, once, over, points
 from mpinet.networks import open as open_topology
 from mpinet.papers.hdn import built, measured
 from mpinet.papers.hdn.grids import (
@@ -27,7 +27,6 @@ DUAL_BASES = ("2", "3", "4", "5", "K4", "2x3", TORUS)
 
 dual_size = claim(
     "HDN-S2-dual-size",
-    place="Sec 2, dual-construction",
     statement="the dual-construction of a graph with n nodes of degree d (as a simple graph) has "
     "2n clusters, 2n^2 nodes and degree d + 1",
     claimed=lambda topology: {
@@ -42,10 +41,7 @@ dual_size = claim(
 )
 
 
-claim_2 = section(place="Sec 2")
-
-
-@claim_2(
+@claim(
     "HDN-S2-dual-unique",
     statement="the dual-construction gives isomorphic graphs for all numberings of G, the same one "
     "being used in all clusters",
@@ -67,7 +63,7 @@ def dual_unique(topology: str, numbering: int) -> Measured:
     )
 
 
-dual_symmetric = claim_2(
+dual_symmetric = claim(
     "HDN-S2-dual-symmetric",
     statement="the dual-construction of a node-symmetric graph is node-symmetric: all nodes have "
     "the same number of nodes at each distance",
@@ -88,7 +84,7 @@ dual_symmetric = claim_2(
 )
 
 
-@claim_2(
+@claim(
     "HDN-S2-rdn-size",
     statement="RDN(m,k) has (2m)^(2^k)/2 nodes; above 10^7 nodes one cluster is visited, and its "
     "number of nodes multiplied by the number of clusters to which cross-edges lead",
@@ -131,7 +127,7 @@ def counted_by_clusters(base: str, k: int) -> int:
     return (len(np.unique(others)) + len(np.unique(own))) * inside
 
 
-@claim_2(
+@claim(
     "HDN-S2-rdn-special",
     statement="the HDN with s_i = 1 at every level is the graph, number by number, that the "
     "dual-construction makes of B when it is applied k times",
@@ -160,7 +156,7 @@ GRIDS = {f"torus:{p}x{q}": f"hdn:{p}x{q}" for p in range(3, 7) for q in range(3,
 CUBES = {f"hypercube:{r}": f"hdn:{'x'.join(['2'] * r)}" for r in range(1, 7)}
 
 
-@claim_2(
+@claim(
     "HDN-S2-product-torus",
     statement="C_p x C_q is the 2D torus and the r-fold product of K2 the r-cube: the same links",
     relation="all",
@@ -175,7 +171,7 @@ def product_torus(topology: str) -> bool:
 PRODUCTS = {"hdn:2xK4": ("2", "K4"), "hdn:P3xP4": ("P3", "P4"), "hdn:3x5": ("3", "5")}
 SIZES = {"2": 2, "K4": 4, "P3": 3, "P4": 4, "3": 3, "5": 5}
 
-product_copies = claim_2(
+product_copies = claim(
     "HDN-S2-product-copies",
     statement="without the links of G1, G1 x G2 is |V1| copies of G2; without those of G2, it is "
     "|V2| copies of G1",
@@ -204,7 +200,7 @@ def copies_of(topology: str, factor: int) -> int:
     )
 
 
-product_symmetric = claim_2(
+product_symmetric = claim(
     "HDN-S2-product-symmetric",
     statement="a product of symmetric factors is symmetric (all nodes have the same number of "
     "nodes at each distance), a mesh is not",
@@ -217,7 +213,7 @@ product_symmetric = claim_2(
 )
 
 
-@claim_2(
+@claim(
     "HDN-S2-supernode-sizes",
     statement="for factors of 2, 3 and 5 nodes a super-node has 1, 2, 3, 5, 6, 10, 15 or 30 nodes",
     claimed=(1, 2, 3, 5, 6, 10, 15, 30),
@@ -229,7 +225,7 @@ def supernode_sizes() -> list[object]:
     return sorted(measured.dissection(name)["links of joined super-nodes"] for name in names)
 
 
-clusters = claim_2(
+clusters = claim(
     "HDN-S2-clusters",
     statement="HDN(B,i,S) has 2 n_i clusters, n_i of each class, each with N_{i-1} nodes and n_i "
     "super-nodes; n_i = N_{i-1}/s_i",
@@ -247,7 +243,7 @@ clusters = claim_2(
 )
 
 
-@claim_2(
+@claim(
     "HDN-S2-cross-count",
     statement="the highest level gives each node one link; joined super-nodes are joined by s_i "
     "links; every two clusters of different class are joined, by one pair of super-nodes; "
@@ -277,7 +273,6 @@ def cross_count(topology: str) -> dict[str, object]:
 
 no_intra_class = claim(
     "HDN-S2-no-intra-class",
-    place="Sec 3",
     statement="no link of level k joins clusters of the same class",
     claimed=0,
     grid=R1,
@@ -286,7 +281,19 @@ no_intra_class = claim(
 )
 
 
-@claim_2(
+case_2 = claim(
+    "HDN-S4-case-2",
+    statement="in Case 2 of the text, clusters of the same class are connected by cross-edges",
+    relation=">",
+    claimed=0,
+    grid=R1,
+    cost=nodes_of,
+    measured=lambda topology: measured.dissection(topology)["links within a class"],
+    cause="cases",
+)
+
+
+@claim(
     "HDN-S2-cross-rule",
     statement="a cross-edge of level i joins (C,U,SN,N) to (not C,SN,U,N) in the same copy of "
     "HDN(B,i,S); going back over it leads home, and no node is joined to itself",

@@ -14,14 +14,17 @@ from mpinet.papers.hdn.grids import (
     covers_base,
     members_text,
     net,
+    nodes_of,
     pairs_of,
     read_base,
     read_members,
     size_of,
     sub_products,
 )
-from mpinet.papers.hdn.measured import diameter
+from mpinet.papers.hdn.measured import degree, diameter
 from mpinet.papers.hdn.measured import diameter as measured_diameter
+from mpinet.papers.hdn.sizes import INNER, closed_form
+from mpinet.papers.sweeps import reached
 
 
 def quotients() -> list[dict[str, str]]:
@@ -44,7 +47,6 @@ def is_outside(topology: str, members: str) -> bool:
 
 @claim(
     "HDN-S3-quotient-diameter",
-    place="Sec 3",
     statement="making each super-node of HDN(B,i-1,S) a single node lessens the diameter by the "
     "diameter of the super-node: D_{i-1} - D(Q) = D(SN^i)",
     claimed=lambda topology, members: net(topology).diameter(read_members(members)),
@@ -72,7 +74,6 @@ def is_doubled(topology: str) -> bool:
 
 @claim(
     "HDN-S3-diameter-recurrence",
-    place="Sec 3",
     statement="D_i - 2 D_{i-1} = 2 - D(SN^i), both diameters measured",
     claimed=lambda topology: 2 - net(topology).diameter(net(topology).members[-1]),
     grid=R1,
@@ -95,6 +96,25 @@ def recurrence(topology: str) -> Measured:
     return Measured(own.value - 2 * cluster, where | own.where)
 
 
+def recurred(topology: str) -> int:
+    """Return D_k = 2 D_{k-1} - D(SN^k) + 2, by the recurrence from D_0 = D(B) on."""
+    found = net(topology)
+    hops = found.diameter(found.all)
+    for members in found.members:
+        hops = 2 * hops - found.diameter(members) + 2
+    return hops
+
+
+solved = claim(
+    "HDN-S3-solved",
+    statement="the closed form, the same for D_k and R_k with R = D, solves the recurrence",
+    claimed=lambda topology: net(topology).closed_form(net(topology).diameter),
+    measures=False,
+    grid=R1_AND_R2,
+    measured=recurred,
+)
+
+
 FIRST_IS_BASE = ("SN^1 = B", covers_base)
 
 
@@ -106,7 +126,6 @@ def hops(topology: str) -> int:
 
 diameter_by_theorem_1 = claim(
     "HDN-Th1-diameter",
-    place="Theorem 1",
     statement="the diameter is 2^k D(B) - sum of 2^j D(SN^{k-j}) for j = 0..k-1, + 2^(k+1) - 2",
     claimed=lambda topology: net(topology).closed_form(net(topology).diameter),
     grid=R1_AND_R2,
@@ -141,7 +160,6 @@ def is_bracketed_otherwise(topology: str) -> bool:
 
 @claim(
     "HDN-Tab2-hdn-diameter",
-    place="Table 2",
     statement="with the brackets as printed, the diameter is "
     "2^k (D(B) - sum of 2^j D(SN^{k-j})) + 2^(k+1) - 2",
     claimed=lambda topology: {"D": by_table_2(topology)},
@@ -164,3 +182,18 @@ def diameter_by_table_2(topology: str) -> Measured:
     """Return the largest distance, with a pair."""
     found = diameter(topology)
     return Measured({"D": found.value}, found.where)
+
+
+size_by_table_2 = claim(
+    "HDN-Tab2-hdn-size",
+    statement="HDN(B,k,S) has (2|B|)^(2^k) / (2 s_1 .. s_k) nodes and degree d_0 + k",
+    claimed=lambda topology: {
+        "n": closed_form(topology),
+        "d": net(topology).degree + net(topology).k,
+    },
+    grid=R1,
+    cost=nodes_of,
+    measured=lambda topology: {"n": reached(topology), "d": degree(topology)},
+    cause="node-count",
+    fails_where=INNER,
+)

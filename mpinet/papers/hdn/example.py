@@ -14,6 +14,7 @@ from mpinet.papers.hdn.grids import FIG10, FIG11
 from mpinet.papers.hdn.measured import cross_port, described, dual_net
 from mpinet.papers.hdn.reindexing import BY_NUMBER
 from mpinet.papers.hdn.routing import ALGORITHM_1
+from mpinet.papers.measured import counted
 
 Label = tuple[int, ...]
 
@@ -53,7 +54,6 @@ INSIDE: tuple[Label, ...] = ((0, 0), (2, 0), (2, 4))
 FIGURES = (
     described(
         "HDN-EX-fig10",
-        place="Sec 4 example, Fig 10",
         statement="HDN(B,1,(6)) over the 2x3x5 torus: 300 nodes, 5 clusters a class, 6 links "
         "between joined super-nodes",
         claimed={"nodes": 300, "clusters of a class": 5, "links of joined super-nodes": 6},
@@ -62,7 +62,6 @@ FIGURES = (
     ),
     described(
         "HDN-EX-fig11",
-        place="Sec 4 example, Fig 11",
         statement="HDN(B,2,(6,15)) over the 2x3x5 torus: 12000 nodes, 20 super-nodes a cluster, "
         "20 clusters a class, 15 links between joined super-nodes",
         claimed={
@@ -101,6 +100,18 @@ def route() -> tuple[list[int], int, int]:
 
 
 claim_4_example = section(place="Sec 4 example", grid=once("network of Figure 11"))
+
+
+@claim_4_example(
+    "HDN-EX-super-nodes",
+    statement="a 3x5 torus as super-node leaves 2 super-nodes in the base network, 15 nodes each",
+    claimed={"super-nodes": 2, "nodes of a super-node": 15},
+)
+def supernodes_of_base() -> dict[str, object]:
+    """Return the number of super-nodes and their size, by the coordinates outside of them."""
+    base = dual_net("hdn:2x3x5")
+    found, sizes = np.unique([base.digits(v)[0] for v in range(base.size)], return_counts=True)
+    return {"super-nodes": len(found), "nodes of a super-node": counted(sizes)}
 
 
 @claim_4_example(

@@ -5,7 +5,7 @@ from __future__ import annotations
 from itertools import pairwise
 
 from mpinet import measure
-from mpinet.claims import Corrected, Measured, claim, once, points
+from mpinet.claims import BEYOND, Corrected, Measured, claim, once, points
 from mpinet.papers.hdn.beyond import contains_next
 from mpinet.papers.hdn.grids import FIG11, listed, net, nodes_of, r1, size_of
 from mpinet.papers.hdn.measured import described, diameter
@@ -19,7 +19,6 @@ def grows(topology: str) -> bool:
 
 symmetric = claim(
     "HDN-S1-symmetric",
-    place="Sec 1, Sec 2",
     statement="HDN(B,k,S) is node-symmetric: all nodes have the same number of nodes at each "
     "distance",
     relation="all",
@@ -42,7 +41,6 @@ symmetric = claim(
 FIGURES_4_AND_5 = (
     described(
         "HDN-Fig4",
-        place="Fig 4",
         statement="over the 2-cube with s_1 = 2: 16 nodes of degree 3, two clusters a class with "
         "two super-nodes of two nodes each",
         claimed={
@@ -57,7 +55,6 @@ FIGURES_4_AND_5 = (
     ),
     described(
         "HDN-Fig5",
-        place="Fig 5",
         statement="over the 2-cube with s_1 = s_2 = 2: 256 nodes of degree 4, 8 clusters a class",
         claimed={"nodes": 256, "clusters of a class": 8, "degree": 4},
         text="S = ({0},{0})",
@@ -67,13 +64,12 @@ FIGURES_4_AND_5 = (
 
 
 @claim(
-    "HDN-Fig5-unique",
-    place="Fig 5 / Table 3 shorthand",
-    statement="S given by sizes determines the network: over the 2-cube, S = ({0},{0}) and "
-    "({0},{1}) are isomorphic",
-    relation="iso",
+    "HDN-X-sizes",
+    place=BEYOND,
+    statement="sizes of super-nodes do not always determine the network: over the 2-cube, "
+    "S = ({0},{0}) and ({0},{1}) are not isomorphic",
+    claimed=False,
     grid=once("s_1 = s_2 = 2"),
-    cause="sizes-only",
 )
 def figure_5_unique() -> Measured:
     """Return whether both networks of sizes (2, 2) are isomorphic, with their diameters."""
@@ -88,7 +84,6 @@ def figure_5_unique() -> Measured:
 
 figure_6 = described(
     "HDN-Fig6",
-    place="Fig 6",
     statement="over the 2-cube with s_1 = 2, s_2 = 4: 128 nodes of degree 4, 4 clusters a class",
     claimed={"nodes": 128, "clusters of a class": 4, "degree": 4},
     text="S = ({0},{0,1})",

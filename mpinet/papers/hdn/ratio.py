@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from math import log2
 from typing import Any
 
-from mpinet.claims import BEYOND, Corrected, Measured, claim, once, over, points, section
+from mpinet.claims import BEYOND, Corrected, Measured, claim, once, over, points
 from mpinet.papers.hdn.grids import listed, net, size_of, sized, swept_of
 from mpinet.papers.hdn.measured import degree, diameter
 from mpinet.papers.hdn.sizes import SIZES
@@ -46,10 +46,7 @@ def cells(topology: str, *columns: str) -> dict[str, Any]:
     return {column: measure[column]() for column in columns or measure}
 
 
-claim_3 = section(place="Sec 3")
-
-
-@claim_3(
+@claim(
     "HDN-S3-cr-cube",
     statement="the weighted cost ratio of an n-cube is 1 for all n and weights",
     claimed=1.0,
@@ -94,7 +91,7 @@ ROWS = (
 
 TABLE_3 = listed([sized(row.sizes) for row in ROWS])
 
-effective = claim_3(
+effective = claim(
     "HDN-S3-cr-effective",
     statement="every HDN of Table 3 has a lower cost ratio (with the paper's degree) than the "
     "hypercube and the torus of its block",
@@ -134,7 +131,7 @@ def monotone_below_base(s: tuple[int, ...], larger: tuple[int, ...]) -> bool:
     return covers_at_last(s, larger) or bool(ratio_of(sized(s)) <= ratio_of(sized(larger)))
 
 
-@claim_3(
+@claim(
     "HDN-S3-cr-monotone",
     statement="the cost ratio, w = 1/2, with measured nodes and diameters and the paper's degree, "
     "does not fall when an s_i grows and the others stay",
@@ -164,7 +161,7 @@ def monotone(s: tuple[int, ...], larger: tuple[int, ...]) -> Measured:
     return Measured(ratio_of(sized(s)), {"diameters": diameters})
 
 
-@claim_3(
+@claim(
     "HDN-S3-cr-min",
     statement="the smallest cost ratio in Table 3, with the paper's degree and two decimals, is "
     "0.69",

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from mpinet.base.arrays import Ints
-from mpinet.claims import Claim, Measured, claim, once, points, section
+from mpinet.claims import Claim, Measured, claim, once, points
 from mpinet.papers.hdn.grids import (
     FIG10,
     FIG11,
@@ -27,10 +27,7 @@ TWO_LEVELS = points(
 )
 
 
-claim_4 = section(place="Sec 4")
-
-
-@claim_4(
+@claim(
     "HDN-S4-difference",
     statement="(C2 x C3) - (C3 x C5) = C2",
     claimed=("C2",),
@@ -66,7 +63,7 @@ def snid_range(topology: str) -> int:
     return 2 * (found.n(found.k - 1) // nodes(tuple(come))) * nodes(tuple(gone))
 
 
-snid_values = claim_4(
+snid_values = claim(
     "HDN-S4-snid-range",
     statement="SN_id^i takes 2 |U^{i-1}/(SN^i - SN^{i-1})| |SN^{i-1} - SN^i| values, where "
     "|U^{i-1}| = n_{i-1}",
@@ -79,7 +76,7 @@ snid_values = claim_4(
 )
 
 
-@claim_4(
+@claim(
     "HDN-S4-snid-20",
     statement="in the network of Figure 11, SN_id^2 takes 2*5*2 = 20 values and N_id^2 3*5 = 15",
     claimed={"SN_id": 20, "N_id": 15},
@@ -104,7 +101,7 @@ def cluster_indices(topology: str) -> tuple[Ints, Ints]:
     return below, top[nodes][:, 2:]
 
 
-@claim_4(
+@claim(
     "HDN-S4-reindex-bijective",
     statement="re-indexing is one-to-one: the nodes of a cluster have as many different indices "
     "(C,U,SN,N)^{i-1} (for i = 1: coordinates) as (SN,N)^i, one of each a node",
@@ -124,7 +121,7 @@ def reindex_bijective(topology: str) -> dict[str, int]:
     }
 
 
-@claim_4(
+@claim(
     "HDN-S4-reindex-equal-s",
     statement="if SN^{i-1} = SN^i, at any level i, then N^i = N^{i-1} and SN^i enumerates "
     "(C,U,SN)^{i-1} in order",
@@ -154,7 +151,7 @@ def equal_to_last(found: Net) -> list[int]:
     return [i for i in range(2, found.k + 1) if found.members[i - 1] == found.members[i - 2]]
 
 
-@claim_4(
+@claim(
     "HDN-S4-serial",
     statement="150C + 30U + 6SN + N numbers the nodes (C,U,SN,N) of the network of Figure 10 by "
     "0..299, each once",
@@ -218,7 +215,6 @@ TABLE_4 = [row(number) for number in (1, 2, 3, 4)]
 
 @claim(
     "HDN-Tab4-serial-equal",
-    place="Table 4",
     statement="re-indexing keeps serial numbers: 150C + 30U + 6SN + N of level 1 equals "
     "15SN + N of level 2 at all 300 nodes of a cluster",
     relation="all",

@@ -28,7 +28,6 @@ def routing_bound(topology: str) -> int:
 
 @claim(
     "HDN-A1-valid",
-    place="Algorithm 1",
     statement="from every node to every other, the algorithm gives a walk along links that ends "
     "at the target",
     relation="all",
@@ -51,7 +50,6 @@ def lands_far(topology: str) -> bool:
 
 longest_route = claim(
     "HDN-Th2-bound",
-    place="Theorem 2",
     statement="with shortest routes in the base (R = D), every route of Algorithm 1 has at most "
     "2^k R(B) - sum of 2^j R(SN^{k-j}) + 2^(k+1) - 2 hops",
     relation="<=",
@@ -59,8 +57,7 @@ longest_route = claim(
     grid=R1_BY_SIZE,
     cost=pairs_of,
     measured=lambda topology: farthest(lengths(topology, ALGORITHM_1)),
-    reading='"can be done" is tested of Algorithm 1 with its landing node, by which the proof '
-    "counts; another landing node keeps to the bound (HDN-X-mended-route).",
+    note="Theorem 2 itself holds: another landing node keeps to the bound (HDN-Th2-can).",
     cause="landing",
     fails_where=("k = 2 and SN^2 has two nodes two hops apart outside SN^1", lands_far),
 )
@@ -74,7 +71,6 @@ def recursive_bound(topology: str) -> int:
 
 @claim(
     "HDN-Th2-recursive-call",
-    place="proof of Theorem 2",
     statement="a recursive call, between nodes of a cluster with equal N_id^k, takes at most "
     "R_{k-1} - R(SN^k) hops, where R_{k-1} is Theorem 2's bound",
     relation="<=",
@@ -112,11 +108,11 @@ SOURCES = 32
 """Number of random sources in larger networks."""
 
 
-@claim_beyond(
-    "HDN-X-mended-route",
-    corrects="HDN-Th2-bound",
-    statement="Algorithm 1 with the landing node that makes the route shortest keeps to Theorem "
-    f"2's bound: all pairs up to N = {ALL_PAIRS}, above from {SOURCES} random sources",
+@claim(
+    "HDN-Th2-can",
+    statement="routing can be done in at most 2^k R(B) - sum of 2^j R(SN^{k-j}) + 2^(k+1) - 2 "
+    "hops, R = D: Algorithm 1 does with the landing node that makes the route shortest (all pairs "
+    f"up to N = {ALL_PAIRS}, above from {SOURCES} random sources)",
     relation="<=",
     claimed=routing_bound,
     grid=R1_BY_SIZE,

@@ -24,11 +24,6 @@ PAPER = Paper(
         "conclusions",
         "own",
     ),
-    corrections=(
-        "LENS-C-star-outermost-bus",
-        "LENS-C-diameter-A",
-        "LENS-C-box-lines",
-    ),
     ours=("collectives", "optimum"),
     tables=(
         PaperTable(

@@ -23,9 +23,8 @@ OURS = (
 SNOWFLAKES = [(p, n) for p, levels in ((2, 9), (3, 6), (4, 5), (5, 4)) for n in range(1, levels)]
 STARS = [(p, n) for p in range(3, 7) for n in range(1, 7)]
 
-claim_1 = section(place="1")
 
-HYPERCUBE = claim_1(
+HYPERCUBE = claim(
     "LENS-S1-hypercube",
     statement="a hypercube has 2^n processors, its diameter is n and so is every degree",
     claimed=of(lambda n: {"processors": 2**n, "diameter": n, "degrees": [n]}),
@@ -40,7 +39,7 @@ HYPERCUBE = claim_1(
 CUBES = family("hypercube", ((n,) for n in range(2, 8)), "hypercube, n 2..7")
 
 HYPERCUBE_CRITERIA = (
-    claim_1(
+    claim(
         "LENS-S1-hypercube-uniform",
         statement="the hypercube's traffic load is completely uniform: between all ordered pairs, "
         "dimension by dimension, every link carries as much (largest less least)",
@@ -48,7 +47,7 @@ HYPERCUBE_CRITERIA = (
         grid=CUBES,
         measured=lambda topology: int(np.ptp(measure.loads(topology).channels)),
     ),
-    claim_1(
+    claim(
         "LENS-S1-hypercube-redundant",
         statement="the hypercube's redundancy is very high: as many processors have to fail as one "
         "has neighbours, n, before it is in pieces",
@@ -61,7 +60,6 @@ HYPERCUBE_CRITERIA = (
 
 SNOWFLAKE_DIAMETER = claim(
     "LENS-S1-snowflake-diameter",
-    place="1, 2",
     statement="the dense snowflake's diameter is N^(log_p 2) - 1 = 2^n - 1, a root of N",
     note=OURS,
     claimed=of(lambda p, n: 2**n - 1),
@@ -71,7 +69,7 @@ SNOWFLAKE_DIAMETER = claim(
 )
 
 
-@claim_1(
+@claim(
     "LENS-S1-snowflake-load-varies",
     statement="in a dense snowflake the busiest bus carries more than twice the load of the idlest",
     note=OURS,

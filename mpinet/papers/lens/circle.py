@@ -10,7 +10,7 @@ from mpinet.base.arrays import Flags, Matrix
 from mpinet.claims import Corrected, Measured, claim, section
 from mpinet.claims.remembered import remembered
 from mpinet.papers.grids import of, pairs_of
-from mpinet.papers.lens.grids import C_MORE, C_SMALL, CLASSES, C
+from mpinet.papers.lens.grids import C_MORE, C_SMALL, CLASSES, C, circles
 from mpinet.papers.lens.measured import distances, distances_a
 from mpinet.papers.lens.pairs import agrees, largest, pairs_claim
 from mpinet.papers.lens.walks import (
@@ -200,6 +200,20 @@ def words_of(topology: str, source: int, target: int) -> frozenset[Word]:
     return least_words(int(right_arcs(topology)[source, target]), tuple(agree.tolist()))
 
 
+@claim_5(
+    "LENS-S5-worst-classes",
+    statement="if n = 2a and the ends differ in all positions, paths of all four classes have 3n/2 "
+    "hops",
+    claimed=of(lambda p, n: [3 * n // 2]),
+    grid=circles("completed lens, n = 2, 4", [(3, 2), (4, 2), (5, 2), (3, 4)]),
+)
+def worst_classes(topology: str) -> list[int]:
+    """Return the different hops of such paths, walked over busses."""
+    a, b, c = arc_numbers(topology)
+    worst = (2 * a == digits(topology).shape[1]) & (b == 0) & (c == 0)
+    return np.unique(class_walks(topology)[:, worst]).tolist()
+
+
 ALL_MINIMAL = claim_5(
     "LENS-S5-all-minimal",
     statement="the classes of least length, with every choice of A, B, C and of the arbitrary "
@@ -220,7 +234,6 @@ SAVED = claim_5(
 
 DIAMETER_A = claim(
     "LENS-S5-worst-case-A",
-    place="5, 8",
     statement="the largest distance by pattern A is floor(3n/2)",
     claimed=of(lambda p, n: 3 * n // 2),
     grid=C_MORE,

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from mpinet import measure
-from mpinet.claims import Corrected, Measured, OutOfReach, claim, over, section
+from mpinet.claims import Corrected, Measured, OutOfReach, claim, over
 from mpinet.claims.remembered import remembered
 from mpinet.compiled import inlined
 from mpinet.errors import TopologyError
@@ -40,9 +40,7 @@ def diameter(topology: str) -> Measured:
     return farthest(measure.distance_matrix(topology, [0]))
 
 
-claim_8 = section(place="8")
-
-COMPLETED_DIAMETER = claim_8(
+COMPLETED_DIAMETER = claim(
     "LENS-S8-diameter-completed",
     statement="over all shared busses the completed lens's diameter is floor(3n/2), p>=3",
     claimed=of(lambda p, n: 3 * n // 2),
@@ -52,7 +50,7 @@ COMPLETED_DIAMETER = claim_8(
     cause="diameter",
 )
 
-FORMULA = claim_8(
+FORMULA = claim(
     "LENS-S8-diameter-formula",
     statement="floor(3 (log N - log n) / (2 log(p-1))) is floor(3n/2) for the number N of "
     "processors (logarithms exact)",
@@ -73,7 +71,7 @@ def half_floor(factor: int, N: int, n: int, R: int) -> int:
     return m
 
 
-LENS_DIAMETER = claim_8(
+LENS_DIAMETER = claim(
     "LENS-S8-diameter-lens",
     statement="over all shared busses the uncompleted lens's diameter is 2n, p>=3",
     claimed=of(lambda p, q, n: 2 * n),
@@ -83,7 +81,7 @@ LENS_DIAMETER = claim_8(
     cause="diameter",
 )
 
-DEGREES = claim_8(
+DEGREES = claim(
     "LENS-S8-degrees",
     statement="in the completed lens every processor is on q busses and every bus has p processors",
     claimed=of(lambda p, n: {"busses of a processor": [p], "processors of a bus": [p]}),
@@ -103,7 +101,6 @@ def numbers_of_neighbours(p: int, first: int = 2) -> Measured:
 
 neighbour_numbers = claim(
     "LENS-S8-fixed-neighbours",
-    place="1, 8",
     statement="in the completed lens the number of neighbours does not depend on n",
     claimed=1,
     grid=over("p in 2..5, all n of C and larger ones", p=range(2, 6)),
@@ -118,7 +115,7 @@ neighbour_numbers = claim(
 )
 
 
-@claim_8(
+@claim(
     "LENS-S8-linear-algorithm",
     statement="to choose a path in the completed lens at most n digits are compared (p=3)",
     relation="<=",
@@ -153,9 +150,10 @@ def comparisons(n: int) -> Measured:
     return Measured(most, where)
 
 
-@claim_8(
+@claim(
     "LENS-S8-multiple-minimal",
-    statement="in the completed lens with p=q=3 every pair has several shortest paths",
+    statement="in the completed lens with p=q=3 every two processors without a common bus have "
+    "several shortest paths",
     relation=">",
     claimed=1,
     grid=circles("completed lens, p=3, n 2..5", [(3, n) for n in range(2, 6)]),
@@ -163,12 +161,12 @@ def comparisons(n: int) -> Measured:
     cause="single-path",
 )
 def fewest_paths(topology: str) -> Measured:
-    """Return the least number of shortest paths of a pair; paths over different busses differ."""
-    counts = path_counts(topology) + np.where(np.eye(size_of(topology)) > 0, np.inf, 0.0)
+    """Return the least number of shortest paths of a pair of two or more hops."""
+    counts = np.where(distances(topology) > 1, path_counts(topology), np.inf)
     return Measured(int(counts.min()), ends(topology, *smallest_pair(counts)))
 
 
-@claim_8(
+@claim(
     "LENS-S8-survives-one-failure",
     statement="the completed lens stays connected without any single processor or bus",
     claimed=True,
@@ -186,7 +184,7 @@ def survives(topology: str) -> Measured:
     return Measured(True)
 
 
-SIZES = claim_8(
+SIZES = claim(
     "LENS-S8-sizes",
     statement="completed lenses have exactly n(p-1)^n processors",
     claimed=of(lambda p, n: n * (p - 1) ** n),
@@ -196,7 +194,7 @@ SIZES = claim_8(
 )
 
 
-@claim_8(
+@claim(
     "LENS-S8-partial",
     statement="lenses of other sizes can be made by leaving processors and busses out: one of this "
     "size is in one piece, with p processors on a bus and p busses at a processor at most",

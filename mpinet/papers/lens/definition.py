@@ -3,8 +3,14 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Iterable, Sequence
+from itertools import product
+from random import Random
+from typing import Any
 
+from mpinet import measure
 from mpinet.claims import Measured, claim, section
+from mpinet.measure.libraries import library
 from mpinet.papers.grids import numbers, of, pairs_of
 from mpinet.papers.lens.grids import C, U, circles, family, lenses
 from mpinet.papers.lens.measured import (
@@ -143,9 +149,42 @@ COMPLETED_DEGREES = claim_3_8(
     measured=incidence_degrees,
 )
 
+
+@claim_3(
+    "LENS-S3-any-bus",
+    statement="any deficient busses adjacent to 0.w complete a lens to the same network: three "
+    "random choices each",
+    relation="iso",
+    grid=circles("completed lens", [(3, 2), (3, 3), (4, 2)]),
+)
+def any_completion(topology: str) -> Measured:
+    """Return whether completions that choose the busses at random are isomorphic to the lens."""
+    p, n = numbers(topology)
+    before = f"lens:{p},{p},{n}"
+    node = {address: number for number, address in enumerate(addresses(before))}
+    on = members(before)
+    for seed in range(3):
+        draw, edges = Random(seed), incidences(before).tolist()
+        for w in ("".join(word) for word in product("0123"[: p - 1], repeat=n - 1)):
+            open_busses = [b for b in on if node[f"0.{w}"] in on[b] and len(on[b]) < p]
+            draw.shuffle(open_busses)
+            edges += [(node[f"{a}{w}."], b) for a, b in enumerate(open_busses)]
+        if not measure.isomorphic(incidence_graph(edges), incidence_graph(incidences(topology))):
+            return Measured(False, {"seed": seed})
+    return Measured(True)
+
+
+def incidence_graph(rows: Iterable[Sequence[int]]) -> Any:
+    """Return the graph of processors and busses; a leaf at each bus tells busses apart."""
+    found = library("networkx").Graph()
+    for processor, bus in rows:
+        found.add_edge(f"p{processor}", f"b{bus}")
+        found.add_edge(f"b{bus}", f"leaf {bus}")
+    return found
+
+
 FIGURE_SIZES = claim(
     "LENS-F1-sizes",
-    place="Figure 1",
     statement="the lenses of Figure 1, p=q=3, have 2, 8 and 24 processors and as many busses",
     claimed=of(lambda p, q, n: {1: (2, 2), 2: (8, 8), 3: (24, 24)}[n]),
     grid=lenses("lens, p=q=3, n 1..3", [(3, 3, 1), (3, 3, 2), (3, 3, 3)]),
@@ -155,7 +194,6 @@ FIGURE_SIZES = claim(
 
 @claim(
     "LENS-F1-completion-edges",
-    place="Figure 1c",
     statement="completing the lens of level 3, p=q=3, adds 8 connections and removes none",
     claimed={"added": 8, "removed": 0},
     grid=circles("completed lens (3,3)", [(3, 3)]),

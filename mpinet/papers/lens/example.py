@@ -5,7 +5,7 @@ from __future__ import annotations
 from itertools import pairwise
 
 from mpinet import measure
-from mpinet.claims import Measured, over, section
+from mpinet.claims import Measured, claim, over
 from mpinet.errors import NodeError
 from mpinet.networks.catalogue import open_topology
 from mpinet.networks.topology import Topology
@@ -37,9 +37,7 @@ def has(network: Topology, address: str) -> bool:
     return True
 
 
-claim_4 = section(place="4")
-
-PRINTED_P = claim_4(
+PRINTED_P = claim(
     "LENS-S4-example-p",
     statement="the example's addresses exist for the printed n=5 and p=3, with some q",
     claimed=dict.fromkeys(LISTED, True),
@@ -50,14 +48,14 @@ PRINTED_P = claim_4(
     cause="example",
 )
 
-BOTH_PATTERNS = claim_4(
+BOTH_PATTERNS = claim(
     "LENS-S4-example-AB",
     statement="the path that is listed for both patterns is legal, and its 4 hops are least",
     claimed={"legal hops": 4, "distance": 4},
     measured=lambda: followed(LISTED, adjacency(open_topology(EXAMPLE))),
 )
 
-PATTERN_A = claim_4(
+PATTERN_A = claim(
     "LENS-S4-example-A",
     statement="the path that is listed for pattern A is legal, and its 5 hops are least for it",
     claimed={"legal hops": 5, "distance": 5},
@@ -65,7 +63,7 @@ PATTERN_A = claim_4(
 )
 
 
-@claim_4(
+@claim(
     "LENS-S4-example-region",
     statement="the example's region of difference is 01110: shortest pattern-A paths cross these "
     "positions and no others",

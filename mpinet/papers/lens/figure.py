@@ -50,7 +50,6 @@ def arcs() -> dict[int, list[bool]]:
 
 DIFFERENCES = claim(
     "LENS-F2-differences",
-    place="Figure 2a",
     statement="the two ends of Figure 2 differ in the positions 0100101100",
     claimed="0100101100",
     measured=lambda: "".join("0" if same else "1" for same in agreement()),
@@ -59,7 +58,6 @@ DIFFERENCES = claim(
 
 @claim(
     "LENS-F2-regions",
-    place="Figure 2b",
     statement="the longer arc A of Figure 2 has 6 positions, its longest run of agreement B has 3, "
     "the longest run of the other arc, C, has 1",
     claimed={"a": 6, "b": 3, "c": 1},
@@ -73,7 +71,6 @@ def arcs_and_runs() -> dict[str, int]:
 
 @claim(
     "LENS-F2-lengths",
-    place="Figure 2c-f",
     statement="paths of the four classes between the ends of Figure 2 have 10, 16, 12, 14 hops",
     claimed={"class 1": 10, "class 2": 16, "class 3": 12, "class 4": 14},
 )
@@ -119,7 +116,6 @@ def walked(moves: tuple[int, ...]) -> int:
 
 @claim(
     "LENS-F2-path",
-    place="Figure 2g",
     statement="the path of pattern A is the listed one of 10 hops, except in the arbitrary digits",
     claimed=LISTED,
 )
@@ -137,7 +133,6 @@ def path() -> Measured:
 
 @claim(
     "LENS-F2-B-saving",
-    place="5",
     statement="with pattern B the ends of Figure 2 are 9 hops apart",
     claimed=9,
 )

@@ -86,7 +86,6 @@ def both_spreads(processors: Amounts, busses: Amounts) -> Measured:
 
 PROCESSOR_LOADS = claim(
     "LENS-C1-processor-load",
-    place="6, corollary of Theorem 1",
     statement="in uniform traffic, all shortest paths being equally likely, all processors have "
     "the same load (largest less least)",
     claimed=0.0,
@@ -98,7 +97,6 @@ PROCESSOR_LOADS = claim(
 
 BUS_LOADS = claim(
     "LENS-C3-bus-load",
-    place="6, corollary of Theorem 2",
     statement="in uniform traffic, all shortest paths being equally likely, all busses have the "
     "same load (largest less least)",
     claimed=0.0,
@@ -125,7 +123,6 @@ def routed_with_zeros(topology: str) -> Measured:
 
 @claim(
     "LENS-S6-note-fair",
-    place="6, note",
     statement="the given routing (pattern A, arbitrary digits as in the target) keeps all "
     "processors' and all busses' loads equal (largest less least)",
     claimed={"processors": 0.0, "busses": 0.0},
@@ -143,7 +140,6 @@ def routed_loads(topology: str) -> Measured:
 
 UNIFORM_LOADS = claim(
     "LENS-S8-load",
-    place="8",
     statement="the completed lens's processors all have the same load and so have its busses, in "
     "uniform traffic with all shortest paths equally likely (largest less least)",
     claimed={"processors": 0.0, "busses": 0.0},

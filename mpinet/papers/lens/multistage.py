@@ -178,7 +178,6 @@ def alike(one: tuple[list[int], Lines], other: tuple[list[int], Lines]) -> bool:
 
 MULTISTAGE = claim(
     "LENS-S7-multistage",
-    place="7, Figure 4",
     statement="if p=q=3 the graph of the exchange groups equals the graph of the omega "
     "network, the flip "
     "network, the indirect binary cube and the banyan, stage by stage",
@@ -219,7 +218,6 @@ BOX_LINE_COUNTS = claim_7(
 
 FOUR_LINES = claim(
     "LENS-F4-four-neighbours",
-    place="Figure 4",
     statement="in the completed lens with p=q=3 every exchange group has 4 lines",
     claimed=[4],
     grid=circles("completed lens (3,4)", [(3, 4)]),

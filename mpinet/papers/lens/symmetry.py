@@ -149,7 +149,6 @@ def are_one(orbits: list[tuple[int, ...]]) -> Measured:
 
 TRANSITIVE = claim(
     "LENS-T1-transitive",
-    place="Theorem 1",
     statement="automorphisms of the completed lens take every processor to every other",
     claimed=True,
     grid=C,
@@ -175,7 +174,6 @@ def is_dual(topology: str, other: str) -> Measured:
 
 SELF_DUAL = claim(
     "LENS-T2-selfdual",
-    place="Theorem 2",
     statement="reversing labels takes the completed lens to its dual",
     claimed=True,
     grid=C,
@@ -185,7 +183,6 @@ SELF_DUAL = claim(
 
 BUS_TRANSITIVE = claim(
     "LENS-T2-bus-transitive",
-    place="6, corollary of Theorem 2",
     statement="automorphisms of the completed lens take every bus to every other",
     claimed=True,
     grid=C,

@@ -17,26 +17,25 @@ from mpinet.papers.mcs.measured import (
 SMALL = over(N=[2, 4])
 """Sizes at which all problems are tried with all routings."""
 
-claim_10_7 = section(place="10.7")
 
 claim_10_8_table = section(place="10.8, table", grid=sizes(32))
 
 ROWS = (
-    claim_10_7(
+    claim(
         "MCS-array-example",
         statement="the array of 4 inputs has the diameter 8, between input 0 and output 3",
         claimed=8,
         grid=over(N=[4]),
         measured=lambda N: diameter("array", N),
     ),
-    claim_10_7(
+    claim(
         "MCS-array-diameter",
         statement="the diameter of an array with N inputs and outputs is 2N",
         claimed=lambda N: 2 * N,
         grid=sizes(32),
         measured=lambda N: diameter("array", N),
     ),
-    claim_10_7(
+    claim(
         "MCS-array-worse-than-tree",
         statement="the array's diameter is larger than the complete binary tree's",
         relation=">",
@@ -67,7 +66,6 @@ ROWS = (
     ),
     claim(
         "MCS-array-congestion",
-        place="Theorem 10.7.1",
         statement="the congestion of an N-input array is 2",
         claimed=2,
         grid=SMALL,
@@ -77,7 +75,6 @@ ROWS = (
     ),
     claim(
         "MCS-array-latency",
-        place="10.5",
         statement="all paths between an input and an output are of one length",
         relation="all",
         grid=over(N=[2, 4, 8]).quick(lambda N: N <= 4),
@@ -88,7 +85,6 @@ ROWS = (
 
 @claim(
     "MCS-array-rightward",
-    place="Theorem 10.7.1, proof",
     statement="packets that go right to their column and then down have a congestion of at most 2",
     relation="<=",
     claimed=2,
@@ -110,7 +106,6 @@ def rightward(N: int) -> Measured:
 
 @claim(
     "MCS-array-lower-left",
-    place="Theorem 10.7.1, proof",
     statement="a permutation that takes 0 to 0 and N - 1 to N - 1 passes two packets by one switch",
     relation="all",
     grid=over(N=[2, 4, 8]).quick(lambda N: N <= 4),
@@ -124,7 +119,7 @@ def lower_left(N: int) -> Measured:
     return Measured(all(corner in walk for walk in walks), {"switch": corner})
 
 
-LESS = claim_10_7(
+LESS = claim(
     "MCS-array-less-than-tree",
     statement="replacing a complete binary tree with an array almost eliminates congestion",
     relation="<=",
@@ -138,7 +133,6 @@ LESS = claim_10_7(
 LAYERS = (
     claim(
         "MCS-layers-congestion",
-        place="problem 10.4 a",
         statement="in the 2-layer array every permutation has a routing of congestion 1",
         claimed=1,
         grid=SMALL,
@@ -146,7 +140,6 @@ LAYERS = (
     ),
     claim(
         "MCS-layers-short",
-        place="problem 10.4 c",
         statement="routings of least latency have a congestion that is greater than the network's",
         relation=">",
         claimed=lambda N: congestion("layers", N).value,

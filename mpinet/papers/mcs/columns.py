@@ -28,24 +28,23 @@ from mpinet.papers.mcs.measured import (
 
 FROM_4 = over(N=[4, 8, 16, 32])
 
-claim_10_8 = section(place="10.8")
 
 BUTTERFLY = (
-    claim_10_8(
+    claim(
         "MCS-butterfly-switches",
         statement="the butterfly has N (log N + 1) switches",
         claimed=lambda N: N * (lg(N) + 1),
         grid=sizes(256),
         measured=lambda N: network("butterfly", N).switches,
     ),
-    claim_10_8(
+    claim(
         "MCS-butterfly-columns",
         statement="its switches are arrayed in log N + 1 columns of N",
         claimed=lambda N: (N,) * (lg(N) + 1),
         grid=sizes(256),
         measured=lambda N: tuple(map(len, network("butterfly", N).columns)),
     ),
-    claim_10_8(
+    claim(
         "MCS-butterfly-diameter",
         statement="the diameter of the butterfly is log N + 2",
         claimed=lambda N: lg(N) + 2,
@@ -54,27 +53,26 @@ BUTTERFLY = (
     ),
     claim(
         "MCS-butterfly-switch-size",
-        place="10.8, table",
         statement="the butterfly's switches are 2 x 2",
         claimed=(2, 2),
         grid=sizes(64),
         measured=lambda N: largest_switch("butterfly", N),
     ),
-    claim_10_8(
+    claim(
         "MCS-butterfly-unique",
         statement="there is one path from each input to each output",
         relation="all",
         grid=sizes(64),
         measured=lambda N: all(len(walks) == 1 for walks in ways("butterfly", N).values()),
     ),
-    claim_10_8(
+    claim(
         "MCS-butterfly-congestion",
         statement="the congestion is sqrt(N) if N is an even power of 2, else sqrt(N/2)",
         claimed=lambda N: 2 ** (lg(N) // 2),
         grid=sizes(64),
         measured=lambda N: unique_congestion("butterfly", N),
     ),
-    claim_10_8(
+    claim(
         "MCS-butterfly-less-than-tree",
         statement="the butterfly has lower congestion than the complete binary tree",
         relation="<",
@@ -82,7 +80,7 @@ BUTTERFLY = (
         grid=sizes(32),
         measured=lambda N: unique_congestion("butterfly", N),
     ),
-    claim_10_8(
+    claim(
         "MCS-butterfly-fewer-switches",
         statement="the butterfly uses fewer switches than the array",
         relation="<",
@@ -98,7 +96,7 @@ BUTTERFLY = (
             grid=FROM_4,
         ),
     ),
-    claim_10_8(
+    claim(
         "MCS-butterfly-shorter",
         statement="the butterfly has a lower diameter than the array",
         relation="<",
@@ -111,7 +109,6 @@ BUTTERFLY = (
 
 @claim(
     "MCS-butterfly-reach",
-    place="problem 10.8, hint",
     statement="to a switch in column i lead paths from 2^i inputs, and from it to 2^(n-i) outputs",
     claimed=lambda N: {f"column {i}": (2**i, N // 2**i) for i in range(lg(N) + 1)},
     grid=sizes(64),
@@ -133,17 +130,16 @@ def reach(N: int) -> dict[str, tuple[int, int] | str]:
 
 claim_10_9_table = section(place="10.9, table")
 
-claim_10_9 = section(place="10.9")
 
 BENES = (
-    claim_10_9(
+    claim(
         "MCS-benes-switches",
         statement="the Benes network has 2 N log N switches",
         claimed=lambda N: 2 * N * lg(N),
         grid=sizes(256),
         measured=lambda N: network("benes", N).switches,
     ),
-    claim_10_9(
+    claim(
         "MCS-benes-columns",
         statement="its switches are arrayed in 2 log N columns of N",
         claimed=lambda N: (N,) * (2 * lg(N)),
@@ -157,7 +153,7 @@ BENES = (
         grid=sizes(256),
         measured=lambda N: diameter("benes", N),
     ),
-    claim_10_9(
+    claim(
         "MCS-benes-lengths",
         statement="all paths from an input to an output are of one length",
         relation="all",
@@ -171,7 +167,7 @@ BENES = (
         grid=sizes(64),
         measured=lambda N: largest_switch("benes", N),
     ),
-    claim_10_9(
+    claim(
         "MCS-benes-base",
         statement="the base case B_1 is exactly F_1, whose routings have congestion 1",
         claimed={"same": True, "congestion": 1},
@@ -182,7 +178,6 @@ BENES = (
     ),
     claim(
         "MCS-benes-congestion",
-        place="Theorem 10.9.1",
         statement="the congestion of the N-input Benes network is 1",
         claimed=1,
         grid=over(N=[2, 4, 8]),
@@ -190,7 +185,7 @@ BENES = (
         note="All problems of 2 and 4 inputs, and 202 of 8, with all routings; larger ones are "
         "routed as the proof does.",
     ),
-    claim_10_9(
+    claim(
         "MCS-benes-doubled-switches",
         statement="the Benes network has twice the switches of the butterfly",
         claimed=lambda N: 2 * network("butterfly", N).switches,
@@ -204,7 +199,7 @@ BENES = (
             claimed=lambda N: 2 * network("butterfly", N).switches - 2 * N,
         ),
     ),
-    claim_10_9(
+    claim(
         "MCS-benes-doubled-diameter",
         statement="the Benes network has twice the diameter of the butterfly",
         claimed=lambda N: 2 * diameter("butterfly", N).value,
@@ -218,7 +213,7 @@ BENES = (
             claimed=lambda N: 2 * diameter("butterfly", N).value - 3,
         ),
     ),
-    claim_10_9(
+    claim(
         "MCS-benes-example",
         statement="the permutation 1 5 4 7 3 6 0 2 is routed with congestion 1",
         claimed=1,
@@ -226,7 +221,6 @@ BENES = (
     ),
     claim(
         "MCS-benes-problem",
-        place="problem 10.2",
         statement="the permutation 3 1 6 5 2 0 7 4 is routed with one packet by each switch",
         claimed=1,
         measured=lambda: least(ways("benes", 8), (3, 1, 6, 5, 2, 0, 7, 4)),
@@ -277,7 +271,6 @@ def two_colours(N: int) -> Measured:
 
 REASONER = claim(
     "MCS-reasoner-short",
-    place="problem 10.7",
     statement="in the Reasoner-net a routing of least latency does not have the least congestion",
     relation=">",
     claimed=lambda N: congestion("reasoner", N).value,

@@ -19,10 +19,7 @@ from mpinet.papers.mcs.measured import (
 TREES = sizes(32)
 
 
-claim_10_3 = section(place="10.3")
-
-
-@claim_10_3(
+@claim(
     "MCS-tree-example",
     statement="in the tree of 4 inputs, input 1 and output 3 are six wires apart, and no input and "
     "output are farther",
@@ -35,14 +32,14 @@ def example() -> dict[str, int]:
 
 
 SIZES = (
-    claim_10_3(
+    claim(
         "MCS-tree-diameter",
         statement="the diameter of a complete binary tree is 2 log N + 2",
         claimed=lambda N: 2 * lg(N) + 2,
         grid=sizes(256),
         measured=lambda N: diameter("tree", N),
     ),
-    claim_10_3(
+    claim(
         "MCS-tree-1024",
         statement="1024 inputs and outputs have a delay of 22 at worst",
         claimed=22,
@@ -51,7 +48,6 @@ SIZES = (
     ),
     claim(
         "MCS-tree-switches",
-        place="10.4",
         statement="a complete binary tree has 2N - 1 switches",
         claimed=lambda N: 2 * N - 1,
         grid=sizes(256),
@@ -59,7 +55,6 @@ SIZES = (
     ),
     claim(
         "MCS-tree-switch-size",
-        place="10.6, table",
         statement="its switches are 3 x 3",
         claimed=(3, 3),
         grid=sizes(64),
@@ -78,7 +73,6 @@ SIZES = (
 
 @claim(
     "MCS-tree-levels",
-    place="10.4",
     statement="there is 1 switch at the top, 2 are below it, 4 below those, .. and N at the bottom",
     claimed=lambda N: tuple(2**level for level in range(lg(N) + 1)),
     grid=sizes(64),
@@ -92,7 +86,7 @@ def levels(N: int) -> tuple[int, ...]:
     return tuple(far.count(level) for level in range(max(far) + 1))
 
 
-@claim_10_3(
+@claim(
     "MCS-tree-most-3x3",
     statement="most of the switches of a complete binary tree have three wires in and three out",
     relation=">",
@@ -146,7 +140,6 @@ CONGESTION = (
     ),
     claim(
         "MCS-tree-latency",
-        place="10.5",
         statement="network latency equals diameter: paths are determined, or all of one length",
         relation="all",
         grid=TREES,

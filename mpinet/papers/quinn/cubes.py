@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from mpinet import measure
-from mpinet.claims import Corrected, Measured, over, section
+from mpinet.claims import Corrected, Measured, claim, over, section
 from mpinet.papers.quinn.measured import (
     bisection,
     diameter,
@@ -15,24 +15,23 @@ from mpinet.papers.quinn.wirings import organization
 
 BUTTERFLIES = sizes(1, 7, 5)
 
-claim_3_1_5 = section(place="3.1.5")
 
 BUTTERFLY = (
-    claim_3_1_5(
+    claim(
         "QUINN-butterfly-nodes",
         statement="a butterfly consists of (k + 1) 2^k nodes",
         claimed=lambda k: (k + 1) * 2**k,
         grid=BUTTERFLIES,
         measured=nodes("butterfly"),
     ),
-    claim_3_1_5(
+    claim(
         "QUINN-butterfly-diameter",
         statement="the diameter of a butterfly with (k + 1) 2^k nodes is 2k",
         claimed=lambda k: 2 * k,
         grid=BUTTERFLIES,
         measured=diameter("butterfly"),
     ),
-    claim_3_1_5(
+    claim(
         "QUINN-butterfly-bisection",
         statement="its bisection width is 2^(k-1)",
         claimed=lambda k: 2 ** (k - 1),
@@ -49,7 +48,7 @@ BUTTERFLY = (
 )
 
 
-@claim_3_1_5(
+@claim(
     "QUINN-butterfly-wings",
     statement="if (i,j) is connected to (i-1,m), then (i,m) is connected to (i-1,j)",
     relation="all",
@@ -69,7 +68,7 @@ def wings(k: int) -> Measured:
     return Measured(True)
 
 
-@claim_3_1_5(
+@claim(
     "QUINN-butterfly-combined",
     statement="where the ranks 0 and k are combined, each node has four connections",
     claimed=4,

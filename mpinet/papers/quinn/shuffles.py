@@ -204,7 +204,6 @@ KINDS = (
 
 @claim(
     "QUINN-summary-constant",
-    place="3.1.10",
     statement="the hypercube is the only organization in which the number of edges per node is an "
     "increasing function of the network size",
     claimed=["hypercube"],
@@ -232,7 +231,6 @@ edge_length = unsettled(
 NEWS = (
     claim(
         "QUINN-news-embedding",
-        place="3.2.1",
         statement="a j-dimensional mesh can be embedded in a k-dimensional hypercube if j <= k",
         relation="all",
         grid=over("k in 1..7, all j <= k", k=range(1, 8), j=lambda k: range(1, k + 1)),
@@ -241,7 +239,6 @@ NEWS = (
     ),
     claim(
         "QUINN-news-processors",
-        place="3.2.1",
         statement="65,536 elements, 16 to a chip, make a 12-dimensional hypercube of chips",
         claimed=12,
         measured=lambda: (65536 // 16).bit_length() - 1,

@@ -44,9 +44,22 @@ FIRST_NODES = [
 ]
 
 
+SUMS = [
+    claim(
+        f"STH-T2-m{m}-sum",
+        place="table 2",
+        statement=f"the expanded sum of LST({m}) has {printed} summands 1, 2, .., which are the "
+        "distances of the other nodes",
+        claimed=printed,
+        measured=lambda m=m: first_node(m)["nodes at distance 1, 2, .."],
+        cause="sums",
+    )
+    for m, printed in ((2, "4, 8, 4"), (3, "4, 10, 8, 4"))
+]
+
+
 @claim(
     "STH-T2-general",
-    place="table 2",
     statement="from every node of LST(m) 4 nodes are at distance 1, 8 each at 2..m-1, 7 at m and 4 "
     "at m+1",
     claimed=of(lambda m: [[4, *[8] * (m - 2), 7, 4]]),

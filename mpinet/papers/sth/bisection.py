@@ -142,7 +142,6 @@ STH_WIDTH = width_claim(
 
 @claim(
     "STH-L5-forms",
-    place="lemma 5",
     statement="(12m-4) 2^(n-1) = (3m-1) 2^(n+1) = (3N-8) 2^(n-2), where N is the number of nodes "
     "of LST(m)",
     claimed=of(lambda m, n: [(12 * m - 4) * 2 ** (n - 1)] * 2),

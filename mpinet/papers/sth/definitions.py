@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from functools import partial
-from math import sqrt
+from math import log2, sqrt
 
 import numpy as np
 
@@ -12,13 +12,13 @@ from mpinet.claims import Corrected, Measured, claim, section, unsettled
 from mpinet.measure.wiring import to_graph
 from mpinet.networks.catalogue import open_topology
 from mpinet.papers.grids import of, up_to
+from mpinet.papers.measured import size_of
 from mpinet.papers.sth.grids import HEXCELLS, KINDS, factors, family, sths
 from mpinet.papers.sth.measured import degree, diameter, properties
 from mpinet.papers.sweeps import reached
 
 HYPERCUBE = claim(
     "STH-D7-hypercube",
-    place="definition 7",
     statement="Q_n has 2^n nodes, all of degree n, n 2^(n-1) links and diameter n",
     claimed=of(
         lambda n: {"nodes": 2**n, "degree": n, "links": n * 2 ** (n - 1), "diameter": n},
@@ -52,6 +52,22 @@ HEXCELL_DIAMETER = claim_introduction(
     measured=diameter,
 )
 
+LARGE = [
+    claim_introduction(
+        f"STH-I-{family_name}-large",
+        statement=f"the diameter of a {named} is large: above log2 N, the hypercube's",
+        relation=">",
+        claimed=lambda topology: log2(size_of(topology)),
+        grid=grid,
+        measured=diameter,
+        reading='"large" is larger than the diameter of a hypercube of as many nodes.',
+    )
+    for family_name, named, grid in (
+        ("ccc", "CCC(n)", family("ccc", range(3, 9))),
+        ("hx", "Hex-Cell of four or more levels", family("hexcell", range(4, 17))),
+    )
+]
+
 HEXCELL_DEGREE = claim_introduction(
     "STH-I-hx-degree",
     statement="the degree of a Hex-Cell is 3 at most",
@@ -71,9 +87,8 @@ HEXCELL_IRREGULAR = claim_introduction(
     ),
 )
 
-claim_definition_8 = section(place="definition 8")
 
-TWISTED_DEGREE = claim_definition_8(
+TWISTED_DEGREE = claim(
     "STH-D8-degree",
     statement="TQ_n has 2^n nodes, all of degree n: the twist changes no degree",
     claimed=of(lambda n: {"nodes": 2**n, "degree": n}),
@@ -81,7 +96,7 @@ TWISTED_DEGREE = claim_definition_8(
     measured=properties("nodes", "degree"),
 )
 
-TWISTED_DIAMETER = claim_definition_8(
+TWISTED_DIAMETER = claim(
     "STH-D8-diameter",
     statement="the diameter of TQ_n, n >= 3, is n-1",
     claimed=of(lambda n: n - 1),
@@ -89,7 +104,7 @@ TWISTED_DIAMETER = claim_definition_8(
     measured=diameter,
 )
 
-TWISTED_SQUARE = claim_definition_8(
+TWISTED_SQUARE = claim(
     "STH-D8-diameter-n2",
     statement="the diameter of TQ_n is n-1 also at n = 2",
     claimed=of(lambda n: n - 1),
@@ -104,7 +119,7 @@ TWISTED_SQUARE = claim_definition_8(
 )
 
 
-@claim_definition_8(
+@claim(
     "STH-D8-any-4-cycle",
     statement="whichever 4-cycle and pair of its opposite links is twisted, the result is the same "
     "network up to the nodes' numbers",
@@ -148,7 +163,6 @@ LOOP_DEGREE = claim_section_3(
 
 LOOP_SYMMETRIC = claim(
     "STH-S3-lst-symmetric",
-    place="section 3, lemma 4",
     statement="LST(m) is vertex-symmetric",
     relation="all",
     grid=family("lst", range(2, 33)),
@@ -164,7 +178,6 @@ LEA_SIZE = unsettled(
 
 FIGURE_1 = claim(
     "STH-F1-lst3",
-    place="figure 1",
     statement="LST(3) has 24 nodes and 48 links",
     claimed={"nodes": 24, "links": 48},
     measured=partial(properties("nodes", "links"), "lst:3"),
@@ -172,7 +185,6 @@ FIGURE_1 = claim(
 
 FIGURE_2 = claim(
     "STH-F2-sth23",
-    place="figure 2",
     statement="STH(2,3) has 128 nodes, all of degree 7, and 448 links",
     claimed={"nodes": 128, "degree": 7, "links": 448},
     measured=partial(properties("nodes", "degree", "links"), "sth:2,3"),
@@ -181,7 +193,6 @@ FIGURE_2 = claim(
 
 @claim(
     "STH-S3-product",
-    place="section 3, conclusion",
     statement="STH(m,n) has the links of the Cartesian product, no others: 2^n copies of LST(m) "
     "and 8m copies of the cube",
     claimed=of(lambda m, n: {"LST copies": 2**n, "cube copies": 8 * m, "other links": 0}),

@@ -42,7 +42,7 @@ from mpinet.papers.sth.measured import (
     levels,
     plain_cut,
 )
-from mpinet.papers.sth.printed import ROWS, TOLERANCES
+from mpinet.papers.sth.printed import ROWS, TABLE_7, TOLERANCES
 from mpinet.papers.sth.table8 import available, percentage
 from mpinet.papers.sth.tables import broadcast_costs
 
@@ -98,7 +98,6 @@ def hexcell_diameter(topology: str) -> int:
 
 DEGREES = claim(
     "STH-S-degree7",
-    place="discussion, degree and diameter",
     statement="with a cube of 7 dimensions, DLH has degree 10 and STH degree 11",
     claimed={"DLH": 10, "STH": 11},
     measured=lambda: {"DLH": common_degree("dlh:2,7"), "STH": common_degree("sth:2,7")},
@@ -116,6 +115,68 @@ def times_diameter(topology: str, factor: Callable[[str], int]) -> Measured:
     hx = factor(hexcell) * hexcell_diameter(hexcell)
     return Measured(own - min(dlh, hx), {"STH": own, "DLH": dlh, "HX at least": hx})
 
+
+SEVEN = networks("rows 2 to 8", map(sth_of, GROWING))
+BEYOND_TWO = ("m > 2", of(lambda m, n: m > 2))
+
+
+def minus_others(
+    measure: Callable[[str], float], *others: Callable[[int], str]
+) -> Callable[[str], float]:
+    """Return the function of STH's value minus the largest value of the other networks."""
+    return lambda topology: (
+        measure(topology) - max(measure(of_row(size_of(topology))) for of_row in others)
+    )
+
+
+PAIRS = [
+    difference(
+        "degree-largest",
+        place="degree and diameter",
+        statement="STH(m,7) has a larger degree than DLH(m',7) and Hex-Cell: the difference is "
+        "positive",
+        relation=">",
+        grid=SEVEN,
+        measured=minus_others(degree, dlh_of, hexcell_up_to),
+    ),
+    difference(
+        "degree-largest-hc",
+        place="degree and diameter",
+        statement="STH(m,7) has a larger degree than the hypercube of table 7: the difference is "
+        "positive",
+        relation=">",
+        grid=SEVEN,
+        measured=minus_others(degree, hypercube_of),
+        cause="fixed-dimension",
+    ),
+    difference(
+        "average-dlh",
+        place="abstract",
+        statement="STH has a smaller average distance than DLH: the difference is negative",
+        measured=minus_others(average, dlh_of),
+    ),
+    difference(
+        "average-hc",
+        place="abstract",
+        statement="STH has a smaller average distance than the hypercube: the difference is "
+        "negative",
+        measured=minus_others(average, hypercube_of),
+        cause="averages",
+        fails_where=BEYOND_TWO,
+    ),
+]
+
+PRINTED_AVERAGE = claim(
+    "STH-S-average-printed",
+    statement="table 7 prints smaller average distances of STH than of DLH",
+    relation="<",
+    claimed=lambda nodes: TABLE_7[nodes]["average"][0],
+    grid=over("the 8 rows, N=2^10..2^17", nodes=ROWS),
+    measures=False,
+    measured=lambda nodes: TABLE_7[nodes]["average"][2],
+    cause="table-7",
+    fails_where=("N is 2048 or 4096", lambda nodes: nodes in (2048, 4096)),
+)
 
 DIAMETER = difference(
     "diameter-smallest",
@@ -213,7 +274,6 @@ def cube_load(cube: str) -> int:
 AVERAGE_CONSTANT = claim(
     "STH-S-average-constant",
     note="STH has the cube of definition 8; the claim also fails with a crossed cube.",
-    place="discussion, average distance; figure 11",
     statement="STH's average distance remains almost constant, close to 3: within 25 percent, as "
     "the printed ones are",
     relation="~",
@@ -261,7 +321,6 @@ AVERAGES_GROW = [
 DENSITY_CONSTANT = claim(
     "STH-S-density-sth",
     note="STH has the cube of definition 8; the claim also fails with a crossed cube.",
-    place="discussion, traffic density; figure 12",
     statement="STH's traffic density is constant, close to 0.65: within 5 percent, as the printed "
     "ones are",
     relation="~",
@@ -304,7 +363,7 @@ DENSITY = difference(
     "negative",
     measured=density_difference,
     cause="averages",
-    fails_where=("m > 2", of(lambda m, n: m > 2)),
+    fails_where=BEYOND_TWO,
 )
 
 SCALABILITY = [
@@ -323,7 +382,6 @@ SCALABILITY = [
 
 AT_PAR = claim(
     "STH-S-scal-par",
-    place="discussion, scalability; figure 8, table 8",
     statement="STH's scalability is at par with the scalability of DLH and Hex-Cell: at every "
     "deviation of "
     "table 8 its share of the sizes 1..50000 is less than one percent point below theirs",
@@ -339,7 +397,6 @@ AT_PAR = claim(
 
 TWISTED_SCALABILITY = claim(
     "STH-S-scal-tq55",
-    place="discussion, scalability",
     statement="TQ offers at most 55 percent of the sizes 1..50000 with a deviation of less than 20 "
     "percent",
     relation="<=",
@@ -350,7 +407,6 @@ TWISTED_SCALABILITY = claim(
 
 @claim(
     "STH-S-broadcast-lowest",
-    place="discussion, broadcasts; figures 9, 10",
     statement="both bounds of broadcast costs are lower for STH than for DLH and Hex-Cell, at "
     "measured diameters: the differences are negative",
     relation="<",
@@ -396,7 +452,6 @@ def _smaller_cube(topology: str, kind: str) -> str:
 
 @claim(
     "STH-S-most-fault-tolerant",
-    place="discussion, links",
     statement="STH is the most fault tolerant: more nodes have to fail until it is in pieces than "
     "in DLH with the same cube and as many nodes, and than the 3 neighbours of a Hex-Cell's node",
     relation=">",
@@ -413,7 +468,6 @@ def survived_faults(topology: str) -> int:
 
 @claim(
     "STH-S-constant-ports",
-    place="1",
     statement="STH grows without new ports: with the cube's dimension n its largest degree is the "
     "same for every m",
     claimed=lambda n: [n + 4],

@@ -112,7 +112,6 @@ printed_widths = partial(printed_cells, table=TABLE_6, column="width", series=WI
 
 @claim(
     "STH-F7",
-    place="figure 7",
     statement="the series of bisection widths (DLH, STH), as in table 6, equal the networks' own",
     claimed=printed_widths,
     grid=rows(sth_of).quick(up_to(1024)),
@@ -130,7 +129,6 @@ def widths(topology: str) -> dict[str, float]:
 
 PERCENTAGES = claim(
     "STH-F8",
-    place="figure 8",
     statement="the series of percentages of available sizes, as in table 8, equal the "
     "percentages of the families' networks",
     claimed=lambda psi: {

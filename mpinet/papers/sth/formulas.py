@@ -15,8 +15,8 @@ microseconds, and latency in microseconds.
 
 
 ONE_TO_ALL = (
-    "Corrected text: the paper prints a difference of the two roots and omits the number b of "
-    "ports. Only (sqrt(L t / b) + sqrt(T (D-1)))^2 gives its numbers (11022.4, as printed 7.18)."
+    "Corrected text: (sqrt(Ma/(bd)) - sqrt(D-1))^2 is printed. The latency b belongs under the "
+    "other root, and the roots add: (sqrt(Ma/d) + sqrt(b(D-1)))^2."
 )
 """Formulas of the bound on one-to-all broadcasts."""
 
@@ -34,6 +34,11 @@ def sth_parameters(nodes: int) -> tuple[int, int]:
 def one_to_all(degree: int, diameter: int) -> float:
     """Return a lower bound of an all-port broadcast's time, in microseconds."""
     return (sqrt(LENGTH * UNIT / degree) + sqrt(LATENCY * (diameter - 1))) ** 2
+
+
+def one_to_all_printed(degree: float, diameter: float) -> float:
+    """Return the bound by the printed formula."""
+    return (sqrt(LENGTH * UNIT / (LATENCY * degree)) - sqrt(diameter - 1)) ** 2
 
 
 def all_to_all(nodes: int, degree: int, diameter: int) -> float:

@@ -21,7 +21,6 @@ from mpinet.papers.witness import first_pair
 
 NODES = claim(
     "STH-L1-nodes",
-    place="lemma 1",
     statement="STH(m,n) has m 2^(n+3) nodes",
     claimed=of(lambda m, n: m * 2 ** (n + 3)),
     grid=SMALL,
@@ -30,16 +29,14 @@ NODES = claim(
 
 DEGREE = claim(
     "STH-L2-degree",
-    place="lemma 2",
     statement="all nodes of STH(m,n) have degree n+4",
     claimed=of(lambda m, n: n + 4),
     grid=SMALL,
     measured=common_degree,
 )
 
-claim_lemma_3 = section(place="lemma 3")
 
-LOOP_EXAMPLES = claim_lemma_3(
+LOOP_EXAMPLES = claim(
     "STH-L3-lst-examples",
     statement="the diameters of LST(2), LST(3) and LST(4) are 3, 4 and 5",
     claimed={"LST(2)": 3, "LST(3)": 4, "LST(4)": 5},
@@ -47,7 +44,7 @@ LOOP_EXAMPLES = claim_lemma_3(
     measured=lambda: {f"LST({m})": extent(f"lst:{m}").diameter for m in (2, 3, 4)},
 )
 
-LOOP_DIAMETER = claim_lemma_3(
+LOOP_DIAMETER = claim(
     "STH-L3-lst-diameter",
     statement="the diameter of LST(m) is m+1",
     claimed=of(lambda m: m + 1),
@@ -113,7 +110,7 @@ STH_DIAMETERS = [
     sth_diameter_claim("hkv"),
 ]
 
-SUM = claim_lemma_3(
+SUM = claim(
     "STH-L3-sum",
     statement="the diameter of the product is the sum of the diameters of LST(m) and of the cube",
     claimed=lambda topology: sum(extent(factor).diameter for factor in factors(topology)),
@@ -122,7 +119,7 @@ SUM = claim_lemma_3(
 )
 
 
-@claim_lemma_3(
+@claim(
     "STH-L3-antipodal",
     statement="two nodes are as far apart as the diameter if and only if their parts in LST(m) "
     "are, and their parts in the cube are",
@@ -163,6 +160,15 @@ def transitive(topology: str) -> Measured:
         return Measured(True)
     return Measured(False, {"orbits": len(found), "source": found[0][0], "target": found[1][0]})
 
+
+any_permutation = claim_lemma_4(
+    "STH-L4-permutation",
+    place="proof of lemma 4",
+    statement="any permutation of the nodes of LST(m) maps edges to edges: the exchange of 0 and 1",
+    grid=family("lst", range(2, 9)),
+    measured=of(lambda m: measure.is_automorphism(f"lst:{m}", [1, 0, *range(2, 8 * m)])),
+    cause="permutation",
+)
 
 AT_MOST_SYMMETRIC = {"tq": 3, "cq": 4, "hkv": 3}
 """Largest dimension at which each kind of cube is vertex-symmetric."""

@@ -286,7 +286,6 @@ CELLS = [
     ),
     claim(
         "STH-I-hx-width",
-        place="introduction; discussion, bisection width",
         statement="a Hex-Cell's bisection width is too low: less than the square root of its N",
         relation="<",
         claimed=lambda topology: sqrt(size_of(topology)),

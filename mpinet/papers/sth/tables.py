@@ -22,6 +22,7 @@ from mpinet.papers.sth.formulas import (
     basic_cells,
     broadcast_cells,
     one_to_all,
+    one_to_all_printed,
 )
 from mpinet.papers.sth.grids import (
     KINDS,
@@ -119,7 +120,6 @@ STH_ROWS = [
 
 @claim(
     "STH-T5-hx",
-    place="table 5",
     statement="the row's cells of Hex-Cell equal the values of a Hex-Cell of N nodes",
     relation="exists",
     grid=over("the 8 rows, N=2^10..2^17", nodes=ROWS),
@@ -220,6 +220,18 @@ def _costs(network: str, named: str, of_row: Callable[[int], str], cause: str = 
     )
 
 
+PRINTED_BOUND = claim(
+    "STH-T6-one-to-all-printed",
+    statement="the printed bound on one-to-all broadcasts, (sqrt(Ma/(bd)) - sqrt(D-1))^2, gives "
+    "table 6's numbers of DLH",
+    claimed=lambda nodes: TABLE_6[nodes]["one-to-all"][0],
+    tolerance=PRINTED,
+    grid=over("the 8 rows, N=2^10..2^17", nodes=ROWS),
+    measures=False,
+    measured=lambda nodes: one_to_all_printed(10, TABLE_5[nodes]["D"][0]),
+    cause="bound",
+)
+
 COSTS = [
     _costs("dlh", "DLH", dlh_of),
     *(
@@ -237,6 +249,16 @@ TABLE_7_BY_FORMULAS = _by_formulas(
     tolerance=PRINTED,
 )
 """Claims of table 7 by the paper's formulas, which do not cover the cells of DLH."""
+
+DLH_DENSITY = claim(
+    "STH-T7-dlh-densities",
+    statement="the row's density of DLH is its printed average distance times N/L",
+    claimed=lambda nodes: TABLE_7[nodes]["density"][0],
+    tolerance=PRINTED,
+    grid=over("the 8 rows, N=2^10..2^17", nodes=ROWS),
+    measures=False,
+    measured=lambda nodes: TABLE_7[nodes]["average"][0] * nodes / TABLE_5[nodes]["L"][0],
+)
 
 NETWORKS: dict[str, tuple[int, str, Callable[[int], str]]] = {
     "dlh": (0, "DLH", dlh_of),

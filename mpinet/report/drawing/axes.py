@@ -110,11 +110,12 @@ def figure_of(
             axes.set_yscale("log")
             if axes.get_ylim()[1] < 100 * axes.get_ylim()[0]:  # a short axis has few powers of ten
                 axes.yaxis.set_major_locator(ticker.LogLocator(subs=(1, 2, 5)))
+                axes.yaxis.set_major_formatter("{x:g}")
+            axes.yaxis.set_minor_formatter(ticker.NullFormatter())
         if units[0]:
             axes.xaxis.set_major_formatter(ticker.EngFormatter(units[0]))
         if units[1]:
             axes.yaxis.set_major_formatter(lambda time, place: readable(max(time, 0.0), units[1]))
-            axes.yaxis.set_minor_formatter(ticker.NullFormatter())
     every[0].set_ylabel(labels[1])
     if edge < np.inf:
         every[0].set_ylim(top=1.05 * edge)
@@ -204,7 +205,8 @@ def _draw(axes: Any, curve: Curve, number: int, edge: float) -> None:
         side = -1 if tick > 0.8 * end else 1
         halo = library("matplotlib.patheffects").withStroke(linewidth=2.2, foreground="white")
         style = {"color": colour, "ha": "left" if side > 0 else "right", "path_effects": [halo]}
-        place = {"xycoords": at, "textcoords": "offset points", "xytext": (3 * side, 1)}
+        style |= {"va": "bottom", "zorder": 1.9}  # below the curves, which a halo must not hide
+        place = {"xycoords": at, "textcoords": "offset points", "xytext": (3 * side, 2)}
         text = f"bound {curve.tick:.3g}"
         axes.annotate(text, (curve.tick, ends[0]), fontsize=7, **place, **style)
 

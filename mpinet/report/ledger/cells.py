@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
+from decimal import ROUND_DOWN, ROUND_HALF_UP, Decimal
 from typing import Any
 
+from mpinet.claims.grid import point_text
 from mpinet.claims.paper import ClaimColumn, MeasuredTable, PaperTable
 from mpinet.claims.relation import FACTS
 from mpinet.report.tables import cell_text
@@ -35,6 +37,20 @@ class PublishedCell:
     """Measured value."""
     agrees: bool
     """True if the relation holds."""
+    network: str
+    """Point of the measurement, such as ``topology=lst:2``; empty for a claim without arguments."""
+
+    @property
+    def form(self) -> str:
+        """``rounded`` or ``truncated``: how printed decimals arise from the measured value."""
+        if not (isinstance(self.printed, float) and isinstance(self.measured, int | float)):
+            return ""
+        # Decimal digits are compared, because 100 * 40.23 is less than 4023 in binary.
+        step, exact = Decimal(1).scaleb(-_decimals(self.printed)), Decimal(str(self.measured))
+        printed = Decimal(str(self.printed))
+        if exact.quantize(step, ROUND_HALF_UP) == printed:
+            return "rounded"
+        return "truncated" if exact.quantize(step, ROUND_DOWN) == printed else ""
 
     @property
     def sign(self) -> str:
@@ -76,11 +92,14 @@ def cells_of(table: PaperTable | MeasuredTable, rows: LedgerRows) -> list[Publis
 
 def _row(label: str, row: Mapping[str, Any]) -> Iterator[PublishedCell]:
     """Yield the cells of a claim whose values are objects with one field per cell."""
-    claimed, measured = row["claimed"], row["measured"]
+    # A degenerate witness is hardly the network that the paper meant.
+    shown = row["nondegenerate"] or row
+    claimed, measured, at = shown["claimed"], shown["measured"], shown.get("point", row["at"])
     if isinstance(claimed, Mapping) and isinstance(measured, Mapping):
         # A verdict stores the failing fields in its witness. Without a witness, all cells agree.
-        wrong = row["witness"]["where"].get("fields", ()) if row["witness"] else ()
-        yield from _fields(label, "", row, claimed, measured, wrong)
+        witness = row["nondegenerate"] or row["witness"]
+        wrong = witness["where"].get("fields", ()) if witness else ()
+        yield from _fields(label, "", row, claimed, measured, wrong, point_text(at or {}))
 
 
 def _column(column: ClaimColumn, rows: LedgerRows) -> Iterator[PublishedCell]:
@@ -94,10 +113,10 @@ def _column(column: ClaimColumn, rows: LedgerRows) -> Iterator[PublishedCell]:
         claimed, measured = found["claimed"], found["measured"]
         if isinstance(claimed, Mapping):
             front = f"{column.name} "
-            yield from _fields(label, front, row, claimed, measured, found["fields"])
+            yield from _fields(label, front, row, claimed, measured, found["fields"], point)
         else:
-            relation, agrees = row["relation"], found["holds"]
-            yield PublishedCell(label, column.name, row["id"], relation, claimed, measured, agrees)
+            kind = row["id"], row["relation"]
+            yield PublishedCell(label, column.name, *kind, claimed, measured, found["holds"], point)
 
 
 def _fields(
@@ -107,8 +126,9 @@ def _fields(
     claimed: Mapping[str, Any],
     measured: Mapping[str, Any],
     wrong: Iterable[str],
+    point: str,
 ) -> Iterator[PublishedCell]:
     """Yield a cell for each field; its column is `front` followed by the field's name."""
     for name, printed in claimed.items():
-        found, agrees = measured.get(name), name not in wrong
-        yield PublishedCell(label, front + name, row["id"], row["relation"], printed, found, agrees)
+        found, kind = measured.get(name), (row["id"], row["relation"])
+        yield PublishedCell(label, front + name, *kind, printed, found, name not in wrong, point)

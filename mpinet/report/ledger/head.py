@@ -98,9 +98,10 @@ def counts(summary: Mapping[str, Any], papers: Sequence[Paper]) -> str:
     columns = [*summary["papers"], summary["all"]]
     stated = [column["stated"] for column in columns]
     added = [ours(column) for column in columns]
+    said = {"sentences": "distinct sentences", "both": "– with both verdicts"}
     errors = [{"distinct errors": column["errors"], **column["grades"]} for column in columns]
     graded = {name: f"– {name}" for name in errors[-1]}
-    blocks = ((STATED, stated), (graded, errors), (ADDED, added))
+    blocks = ((STATED, stated), (said, columns), (graded, errors), (ADDED, added))
     bodies = "\n".join(f"<tbody>\n{_lines(*block)}\n</tbody>" for block in blocks)
     return f"""<h2 id="counts">Verdicts</h2>
 <div class="wide"><table class="counts">

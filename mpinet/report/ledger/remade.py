@@ -117,10 +117,12 @@ def _cell(cell: PublishedCell, digits: int) -> str:
     kind = "holds" if cell.agrees else "refuted"
     shown, printed = (_value(cell, value, digits) for value in (cell.measured, cell.printed))
     was = "" if cell.agrees else f"<del>{escape(cell.sign)}{printed}</del>"
+    truncated = cell.agrees and cell.form == "truncated"
+    cut = f' <span class="quiet">({printed} truncated)</span>' if truncated else ""
     bound = f' <span class="quiet">({escape(cell.sign)}{printed})</span>'
     return (
-        f'<td class="{kind}">{was}<a href="#{escape(cell.claim)}">{shown}</a>'
-        f"{bound if cell.sign and cell.agrees else ''}</td>"
+        f'<td class="{kind}" title="{escape(cell.network)}">{was}<a href="#{escape(cell.claim)}">'
+        f"{shown}</a>{bound if cell.sign and cell.agrees else ''}{cut}</td>"
     )
 
 

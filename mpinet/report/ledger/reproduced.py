@@ -97,14 +97,15 @@ def _point(
     """Return a point of a series."""
     agrees = value["holds"] if not curve.key else curve.key not in value["fields"]
     printed, found = (value_of(curve, value, which) for which in ("claimed", "measured"))
-    return PublishedCell(x, curve.name, row["id"], row["relation"], printed, found, agrees)
+    kind = row["id"], row["relation"]
+    return PublishedCell(x, curve.name, *kind, printed, found, agrees, value["point"])
 
 
 def rows_of(item: Item, rows: LedgerRows) -> list[Row]:
     """Return the cells and points of an item as rows of a result."""
     front = {"paper": item.paper.room, "item": item.name}
     return [
-        {**front, "title": title, **asdict(cell)}
+        {**front, "title": title, **asdict(cell), "form": cell.form}
         for title, cells in item.parts(rows)
         for cell in cells
     ]
@@ -126,8 +127,23 @@ def text_of(rows: Sequence[Row]) -> str:
             [cell_text(label), *(lines[label].get(column, "") for column in columns)]
             for label in (sorted(lines) if numbers else lines)
         ]
-        parts.append(f"{title}\n\n{table(shown, ['', *columns])}")
+        parts.append(f"{title}\n\n{table(shown, ['', *columns])}{_measured_on(cells)}")
     return "\n\n".join(parts)
+
+
+def _measured_on(cells: Sequence[PublishedCell]) -> str:
+    """List the networks of a table's cells: for each row, with its columns if there are several."""
+    rows: dict[str | float, dict[str, list[str]]] = {}
+    for cell in cells:
+        if cell.network and isinstance(cell.row, str):
+            on = rows.setdefault(cell.row, {})
+            on.setdefault(cell.network.removeprefix("topology="), []).append(cell.column)
+    lines = [
+        f"  {label}: {network}" + (f" ({', '.join(columns)})" if len(on) > 1 else "")
+        for label, on in rows.items()
+        for network, columns in on.items()
+    ]
+    return "".join(["\n\nmeasured on", *(f"\n{line}" for line in lines)]) if lines else ""
 
 
 def _cell(row: Row) -> PublishedCell:
@@ -137,9 +153,10 @@ def _cell(row: Row) -> PublishedCell:
 def _both(cell: PublishedCell, digits: int) -> str:
     """Return the measured value, with a different or inexact printed value in brackets."""
     found = cell.rounded(cell.measured, digits)
-    if cell.agrees and not cell.sign:
+    cut = " truncated" if cell.form == "truncated" and cell.agrees else ""
+    if cell.agrees and not cell.sign and not cut:
         return found
-    return f"{found} [{cell.sign}{cell.rounded(cell.printed, digits)}]"
+    return f"{found} [{cell.sign}{cell.rounded(cell.printed, digits)}{cut}]"
 
 
 def counted(rows: Sequence[Row]) -> str:

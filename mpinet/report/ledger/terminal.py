@@ -71,7 +71,8 @@ def _fair(row: Mapping[str, Any], room: int) -> list[str]:
 
 def _remarks(row: Mapping[str, Any]) -> list[str]:
     """Return the remarks on a claim."""
-    remarks = [extent_text(row)]
+    tested = row["witness"] and row["points"] > 1
+    remarks = [extent_text(row), f"tested: {row['tested']}" if tested else ""]
     if row["verdict"] == "refuted" and (cause := cause_of(row)):
         grade = f" ({row['grade']})" if row["grade"] else ""
         remarks.append(f"the error{grade}: {cause}")

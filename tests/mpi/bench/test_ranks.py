@@ -5,7 +5,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from mpinet.bench.benchmark import MPINET, ONE, SEVERAL, Baseline, Benchmark, BenchSetting
+from mpinet.bench.benchmark import Baseline, Benchmark, BenchSetting, Contenders
 from mpinet.bench.catalogue import BENCHMARKS, run_here
 from mpinet.bench.permutation import make_router
 from mpinet.bench.scaling import by_parity
@@ -13,7 +13,7 @@ from mpinet.errors import TooLarge
 from mpinet.machine.transport import world
 from mpinet.networks import open as open_topology
 
-NAMES = [one.name for one in BENCHMARKS.values() if one.ranks == SEVERAL and not one.starts]
+NAMES = [one.name for one in BENCHMARKS.values() if one.several and not one.starts]
 
 
 @pytest.mark.parametrize("name", NAMES)
@@ -43,16 +43,16 @@ def test_rows_for_one_rank_are_absent_on_several_and_those_that_start_processes_
 @pytest.mark.parametrize("first_failing", [0, -1])
 def test_a_benchmark_that_fails_on_some_ranks_gives_one_error_and_the_next_one_runs(first_failing):
     transport = world()
-    several = SEVERAL if transport.size > 1 else ONE
+    several = transport.size > 1
 
     def contenders(setting, size):
         if setting.transport.rank >= first_failing % setting.transport.size:
             raise TooLarge("The walk is too long.")
-        return {MPINET: lambda: 1.0, "hare": lambda: 2.0}
+        return Contenders(lambda: 1.0, {"hare": lambda: 2.0})
 
     sizes, hare = {"small": 1, "full": 2}, (Baseline("hare"),)
-    failing = Benchmark("marathon", "walk {}", "s", sizes, contenders, hare, ranks=several)
-    walk = replace(failing, contenders=lambda *_: {MPINET: lambda: 1.0, "hare": lambda: 2.0})
+    failing = Benchmark("marathon", "walk {}", "s", sizes, contenders, hare, several=several)
+    walk = replace(failing, contenders=lambda *_: Contenders(lambda: 1.0, {"hare": lambda: 2.0}))
     setting = BenchSetting("small", repeat=1, transport=transport)
     failed, other = run_here([failing, walk], setting, lambda done, total: None)
     assert (failed.figure, failed.error) == (None, "The walk is too long.")

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from mpinet.bench import catalogue
-from mpinet.bench.benchmark import CLOCKS, MPINET, Baseline, Benchmark, BenchSetting, loss
+from mpinet.bench.benchmark import CLOCKS, Baseline, Benchmark, BenchSetting, Contenders, loss
 from mpinet.bench.catalogue import BENCHMARKS, run_on
 from mpinet.bench.earlier import read_ratios
 from mpinet.cli.session import CommandSession
@@ -30,7 +30,7 @@ def sample(monkeypatch):
     def add(name, unit, *figures):
         def contenders(setting, size):
             rounds = figures if size == "full" else [1]
-            return {MPINET: scripted(rounds), "hare": lambda: 1.0}
+            return Contenders(scripted(rounds), {"hare": lambda: 1.0})
 
         sizes = {"small": "small", "full": "full"}
         one = Benchmark(name, "walk {}", unit, sizes, contenders, (Baseline("hare"),))
@@ -46,7 +46,7 @@ def impossible(monkeypatch):
     def contenders(setting, size):
         if size == "full":
             raise TooLarge("The walk is too long.")
-        return {MPINET: lambda: 1.0}
+        return Contenders(lambda: 1.0, {})
 
     sizes = {"small": "small", "full": "full"}
     baselines = (Baseline("hare"), Baseline("snail"))

@@ -8,12 +8,11 @@ from itertools import accumulate, cycle
 import pytest
 
 from mpinet.bench.benchmark import (
-    MPINET,
-    SEVERAL,
     Absent,
     Baseline,
     Benchmark,
     BenchSetting,
+    Contenders,
     Goal,
     speed,
 )
@@ -38,15 +37,15 @@ def benchmark(contenders, *baselines, **settings):
 
 def test_contenders_take_turns():
     said = []
-    contenders = {name: lambda name=name: said.append(name) or 1.0 for name in "AB"}
-    contenders["C"] = Absent("is ill")
-    assert take_turns(contenders, 3) == {"A": [1.0] * 3, "B": [1.0] * 3}
+    one, other = (lambda name=name: said.append(name) or 1.0 for name in "AB")
+    contenders = Contenders(one, {"B": other, "C": Absent("is ill")})
+    assert take_turns(contenders, 3) == {"mpinet": [1.0] * 3, "B": [1.0] * 3}
     assert said == ["A", "B", "A", "B", "A", "B"]
 
 
 def test_a_row_has_medians_their_ratio_and_the_range_of_the_rounds():
     pair = benchmark(
-        lambda: {MPINET: scripted([9, 3, 6]), "hare": scripted([12, 12, 24])},
+        lambda: Contenders(scripted([9, 3, 6]), {"hare": scripted([12, 12, 24])}),
         Baseline("hare", Goal("ratio", ">=", 0.5)),
     )
     (row,) = measure(pair, BenchSetting(repeat=3))
@@ -72,7 +71,9 @@ def test_a_row_has_medians_their_ratio_and_the_range_of_the_rounds():
     ],
 )
 def test_a_goal_is_for_the_ratio_or_the_figure_on_its_number_of_ranks(goal, attained, reached):
-    pair = benchmark(lambda: {MPINET: lambda: 6.0, "hare": lambda: 12.0}, Baseline("hare", goal))
+    pair = benchmark(
+        lambda: Contenders(lambda: 6.0, {"hare": lambda: 12.0}), Baseline("hare", goal)
+    )
     (row,) = measure(pair, BenchSetting(repeat=1))
     assert (row.attained, row.reached) == (attained, reached)
     assert (row.goal is None) == (reached is None)
@@ -80,7 +81,7 @@ def test_a_goal_is_for_the_ratio_or_the_figure_on_its_number_of_ranks(goal, atta
 
 def test_goals_are_not_for_small_sizes():
     pair = benchmark(
-        lambda: {MPINET: lambda: 6.0, "hare": lambda: 12.0},
+        lambda: Contenders(lambda: 6.0, {"hare": lambda: 12.0}),
         Baseline("hare", Goal("ratio", ">=", 0.1)),
     )
     (row,) = measure(pair, BenchSetting(size="small", repeat=1))
@@ -90,7 +91,9 @@ def test_goals_are_not_for_small_sizes():
 
 def test_every_baseline_has_its_row_and_a_missing_one_says_why():
     several = benchmark(
-        lambda: {MPINET: lambda: 6.0, "hare": lambda: 2.0, "mock turtle": Absent("not installed")},
+        lambda: Contenders(
+            lambda: 6.0, {"hare": lambda: 2.0, "mock turtle": Absent("not installed")}
+        ),
         Baseline("hare"),
         Baseline("mock turtle", Goal("ratio", ">=", 10)),
     )
@@ -106,7 +109,7 @@ def test_long_benchmarks_make_fewer_rounds_and_all_warm_up_at_the_small_size():
 
     def contenders(setting, size):
         asked.append((setting.size, size))
-        return {MPINET: lambda: 1.0, "hare": lambda: 1.0}
+        return Contenders(lambda: 1.0, {"hare": lambda: 1.0})
 
     long = Benchmark("long", "{}", "s", SIZES, contenders, (Baseline("hare"),), most_rounds=2)
     (row,) = measure(long, BenchSetting(repeat=9))
@@ -115,9 +118,9 @@ def test_long_benchmarks_make_fewer_rounds_and_all_warm_up_at_the_small_size():
 
 
 def test_the_ranks_of_a_benchmark_that_starts_processes_are_those_it_gives_them():
-    both = {MPINET: lambda: 1.0, "hare": lambda: 2.0}
+    both = Contenders(lambda: 1.0, {"hare": lambda: 2.0})
     goal = Goal("figure", "<=", 1.5, ranks=2)
-    pair = benchmark(lambda: both, Baseline("hare", goal), ranks=SEVERAL, starts=True)
+    pair = benchmark(lambda: both, Baseline("hare", goal), several=True, starts=True)
     (row,) = measure(pair, BenchSetting(repeat=1, ranks=2))
     assert (row.ranks, row.reached, row.command) == (2, True, "mpinet bench sample --ranks 2")
 

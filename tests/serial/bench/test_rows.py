@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from mpinet.bench import catalogue, footprint, memory, starting
-from mpinet.bench.benchmark import CLOCKS, SEVERAL, BenchSetting, within
+from mpinet.bench.benchmark import CLOCKS, BenchSetting, within
 from mpinet.bench.catalogue import BENCHMARKS, run_here, run_on, select
 from mpinet.bench.sidebyside import WORKLOADS
 from mpinet.cli.session import CommandSession
@@ -228,7 +228,7 @@ def test_a_row_is_told_as_soon_as_it_is_there(capsys):
 
 
 def test_rows_for_several_ranks_are_absent_on_one():
-    chosen = [one for one in BENCHMARKS.values() if one.ranks == SEVERAL]
+    chosen = [one for one in BENCHMARKS.values() if one.several]
     rows = run_here(chosen, BenchSetting(), nobody)
     assert len(rows) == len(chosen) >= 8
     assert all(row.figure is None and "--ranks 1,2" in row.absent for row in rows)

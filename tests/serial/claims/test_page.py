@@ -120,8 +120,8 @@ def test_a_papers_table_marks_the_cells_that_differ(verdicts, monkeypatch):
     monkeypatch.setattr(pages, "paper", lambda room: Paper(room, "Rings", (), (table,)))
     text = pages.page(documented(verdicts))
     assert "<caption>Table 1: diameters of rings</caption>" in text
-    assert '<td class="holds"><a href="#RING-TABLE">2</a></td>' in text
-    assert '<td class="refuted"><del>3</del><a href="#RING-TABLE">2</a></td>' in text
+    assert '<td class="holds" title=""><a href="#RING-TABLE">2</a></td>' in text
+    assert '<td class="refuted" title=""><del>3</del><a href="#RING-TABLE">2</a></td>' in text
     assert 'href="#table-own-1"' in text.partition('id="RING-TABLE"')[2]
 
 
@@ -185,8 +185,8 @@ def test_a_page_has_findings_errors_citation_measured_tables_and_plots(of_paper)
     assert "mpinet show ring:5" in re.sub(r"</?span>", "", of_paper)
     error = of_paper.partition('id="error-own-rounding"')[2]
     assert "⌊<i>N</i>/2⌋" in error.partition("</li>")[0]
-    assert '<td class="refuted"><del>3</del><a href="#RING-OFF">2</a></td>' in of_paper
-    assert '<td class="holds"><a href="#RING-OFF">2</a></td>' in of_paper
+    assert '<td class="refuted" title="n=5"><del>3</del><a href="#RING-OFF">2</a></td>' in of_paper
+    assert '<td class="holds" title="n=4"><a href="#RING-OFF">2</a></td>' in of_paper
     assert of_paper.count('class="curve0 measured above"') == 0
     assert of_paper.count("<circle") == len(range(4, 20))
 

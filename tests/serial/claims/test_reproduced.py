@@ -2,6 +2,7 @@
 
 import csv
 import re
+from dataclasses import asdict
 from html.parser import HTMLParser
 
 import networkx as nx
@@ -19,6 +20,7 @@ from mpinet.claims.paper import (
     item_name,
 )
 from mpinet.cli.session import CommandSession
+from mpinet.report.ledger.cells import PublishedCell
 from mpinet.report.ledger.reproduced import items_of, rows_of, text_of
 
 TWO = {"claimed": {"D": 3, "L": 6}, "measured": {"D": 2, "L": 6}, "relation": "="}
@@ -31,7 +33,8 @@ def value(point, claimed, measured, holds, fields=()):
 
 
 ROWS = {
-    "A": {**TWO, "id": "A", "witness": {"where": {"fields": ["D"]}}, "values": None},
+    "A": {**TWO, "id": "A", "witness": {"where": {"fields": ["D"]}}, "values": None,
+          "nondegenerate": None, "at": {"topology": "ring:5"}},
     "B": {**BOUND, "id": "B", "witness": None,
           "values": [value("topology=ring:8", 4.25, 4.0, True),
                      value("topology=ring:16", 8.25, 9.0, False),
@@ -97,6 +100,47 @@ def test_the_text_has_what_is_printed_in_brackets_where_it_differs():
     words = [line.split() for line in text_of(found["table-1"]).splitlines()]
     assert ["N=5", "2", "[3]", "6"] in words
     assert "9.00 [≤ 8.25]" in text_of(found["table-2"])
+
+
+def test_a_cell_names_the_network_that_was_measured():
+    found = rows_by_item()
+    assert [row["network"] for row in found["table-1"]] == ["topology=ring:5"] * 2
+    assert [row["network"] for row in found["table-2"]] == ["topology=ring:16"]
+    lines = text_of(found["table-1"]).splitlines()
+    assert lines[-2:] == ["measured on", "  N=5: ring:5"]
+    assert "measured on" not in text_of(found["figure-1"])
+
+
+def test_a_degenerate_witness_gives_way_to_one_that_is_not():
+    fair = {"point": {"topology": "ring:7"}, "where": {"fields": ["L"]},
+            "claimed": {"D": 3, "L": 8}, "measured": {"D": 3, "L": 7}}  # fmt: skip
+    rows = {**ROWS, "A": {**ROWS["A"], "nondegenerate": fair}}
+    cells = rows_of(items_of(SHOWN)[0], rows)
+    assert [(row["printed"], row["measured"], row["agrees"]) for row in cells] == [
+        (3, 3, True),
+        (8, 7, False),
+    ]
+    assert {row["network"] for row in cells} == {"topology=ring:7"}
+
+
+@pytest.mark.parametrize(
+    ("printed", "measured", "form"),
+    [
+        (99.79, 99.796, "truncated"),
+        (99.8, 99.796, "rounded"),
+        (99.59, 99.594, "rounded"),
+        (99.79, 99.81, ""),
+        (40.22, 40.23, ""),
+        (40.23, 40.23, "rounded"),
+        (26, 26, ""),
+        (26.5, "none", ""),
+    ],
+)
+def test_printed_decimals_are_rounded_or_truncated_or_neither(printed, measured, form):
+    cell = PublishedCell("row", "%", "A", "=", printed, measured, True, "")
+    assert cell.form == form
+    row = {**asdict(cell), "paper": "own", "item": "table-9", "title": "Table 9"}
+    assert (f"[{printed} truncated]" in text_of([row])) == (form == "truncated")
 
 
 class Anchors(HTMLParser):

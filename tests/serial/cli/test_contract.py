@@ -5,6 +5,7 @@ import io
 import itertools
 import json
 import os
+import re
 import runpy
 import subprocess
 import sys
@@ -18,7 +19,9 @@ import pytest
 
 import mpinet
 from mpinet.cli.session import CommandSession
+from mpinet.commands import function_of
 from mpinet.commands.catalogue import COMMANDS
+from mpinet.commands.docstrings import returned
 from mpinet.networks.catalogue import to_networkx
 from mpinet.networks.routing import path
 
@@ -116,6 +119,23 @@ def test_the_page_says_of_every_command_what_its_function_does():
     assert made["page"]() == made["PAGE"].read_text(), "run docs/_extensions/contract.py"
     flood = "### flood\n\n```text\nflood TOPO [--root NODE]\n```\n\nResult: steps, messages, "
     assert f"{flood}informed, eccentricity.\n" in made["sections"]()
+
+
+@pytest.mark.parametrize("command", COMMANDS)
+def test_shared_descriptions_leave_out_no_field(command):
+    page = (Path(__file__).parents[3] / "docs/contract.md").read_text()
+    shared = page.partition("Fields shared by several commands:")[2].partition("###")[0]
+    items = [item for item in shared.split("\n* ") if f"`{command}`" in item.partition(": ")[0]]
+    text = " ".join([described(page, command), *items])
+    named = re.findall(r"\w+_\w+|\w+(?= [\[{])", returned(function_of(command).__doc__))
+    assert {*named} <= {*re.findall(r"\w+", text)}
+
+
+def described(page: str, command: str) -> str:
+    """A command's section of the page, with the sections that it refers to."""
+    text = page.partition(f"\n### {command}\n")[2].partition("\n### ")[0]
+    others = re.findall(r"Result: as of `([\w ]+)`", text)
+    return " ".join([text, *(described(page, other) for other in others)])
 
 
 def test_the_result_of_a_script_has_the_fields_of_the_contract(tmp_path):
@@ -241,7 +261,8 @@ def test_the_digest_of_verdicts_leaves_out_their_times_and_tested_ranges():
     assert all(wanted <= set(row) for row in document["result"])
     assert [row["verdict"] for row in document["result"]] == ["holds", "refuted"]
     lasting = [
-        {name: value for name, value in row.items() if name != "tested"} | {"seconds": None}
+        {name: value for name, value in row.items() if name not in ("tested", "at")}
+        | {"seconds": None}
         for row in document["result"]
     ]
     canonical = json.dumps(lasting, sort_keys=True, separators=(",", ":"))

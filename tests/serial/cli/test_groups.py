@@ -100,10 +100,10 @@ def test_a_page_begins_with_two_examples_and_has_no_table_of_options(command, pa
 def test_the_output_of_an_example_is_that_of_the_command(pages):
     import commandexamples
 
-    first, second = commandexamples.run("flood")
+    first, second = commandexamples.run(commandexamples.job_of("flood"))
     assert first.startswith("flood of torus:8x8 from 0\nsteps           8\n")
     assert second.startswith("flood of hypercube:6 from 5\n")
-    assert commandexamples.run("resume") == ["", ""]
+    assert commandexamples.run(commandexamples.job_of("resume")) == ["", ""]
 
 
 def test_a_page_names_the_tutorial_that_uses_the_command_most(pages):

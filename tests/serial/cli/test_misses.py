@@ -25,7 +25,7 @@ WRONG = {
     "broadcast ring:4 --title x": "mpinet play has this option",
     "ascend lst:3 --routing paper": "commands, such as mpinet draw, have this option.",
     "load ring:4 --rout valiant": "did you mean --routing?",
-    "optimum broadcast ring:4 --time-limit 3": "did you mean --limit?",
+    "optimum broadcast ring:4 --timelimit 3": "did you mean --time-limit?",
     "replay x.goal --on ring:4 --nic 3": "mpinet replay --help lists all options",
     "find --degree 4 --nodes 20": "mpinet find --help lists all options",
     "draw ring:4 --labels number": "did you mean --label?",

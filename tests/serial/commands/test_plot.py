@@ -2,6 +2,7 @@
 
 import csv
 import json
+from dataclasses import replace
 from itertools import product
 from pathlib import Path
 
@@ -328,11 +329,31 @@ def test_ticks_have_times_and_sizes_with_the_unit_that_fits_and_a_bound_has_no_m
     assert [line.get_marker() for line in axes.lines] == ["o", "o", "o", "", "", ""][::3]
 
 
+def test_a_short_logarithmic_axis_has_plain_numbers():
+    rows = [{"topology": "ring:8", "x": x, "y": 2.0 * x} for x in (1, 5, 20)]
+    figure = figure_of(curves_of(rows, "x", "y", []), 5.0, ("x", "y"), ("y",))
+    figure.canvas.draw()
+    (axes,) = figure.axes
+    shown = [text.get_text() for text in axes.get_yticklabels(which="both")]
+    assert {"2", "5", "10", "20"} <= {*shown} and not any("$" in text for text in shown)
+
+
+def test_the_label_of_the_lowest_bound_is_inside_the_frame_and_below_the_curves():
+    curves = curves_of(KNEE, "rate", "latency", [], error="seed", hollow="saturated")
+    (axes,) = figure_of(
+        [replace(curve, tick=0.6) for curve in curves], 5.0, ("x", "y"), (), True
+    ).axes
+    (label,) = axes.texts
+    axes.figure.canvas.draw()
+    assert label.get_window_extent().y0 > axes.get_window_extent().y0 + 1
+    assert all(label.get_zorder() < line.get_zorder() for line in axes.lines)
+
+
 def test_a_title_names_what_all_rows_share_and_the_legend_does_not():
     rows = [{"network": "ring:8", "option.pattern": "uniform", "x": x, "y": x} for x in (1, 2)]
     assert subject(rows) == "ring:8, uniform"
     assert subject([*rows, {"topology": "ring:9", "pattern": "uniform"}]) == "uniform"
-    assert subject([row | {"option.program": "a.goal"} for row in rows]) == "ring:8"
+    assert subject([row | {"option.program": "a.goal"} for row in rows]) == "ring:8, a.goal"
     curves = curves_of(rows, "x", "y", ["network"])
     (axes,) = figure_of(curves, 5.0, ("x", "y"), (), title=subject(rows)).axes
     assert axes.get_title() == "ring:8, uniform" and axes.get_legend() is None

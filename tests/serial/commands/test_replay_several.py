@@ -39,9 +39,16 @@ def test_each_setting_takes_the_time_of_its_own_replay_and_the_best_is_the_resul
         best.time
     )
     drawn = set(re.findall("<!-- (.*?) -->", picture.read_text()))
-    assert drawn >= {*VALUES["place"], "ring:9, 4, 2", "time"}
+    assert drawn >= {*VALUES["place"], "ring:9, 4, 2", "time", PROGRAM}
     assert any(re.fullmatch("[0-9.]+ (ns|us)", text) for text in drawn)
     assert len(mpinet.plot(found, x="place", y="time", by="on,seed").curves) == 4
+
+
+def test_a_picture_names_the_program_and_the_network_of_all_settings(tmp_path):
+    picture = tmp_path / "times.svg"
+    words = ["place=identity", "place=random"]
+    mpinet.replay(PROGRAM, on="ring:9", vary=words, time_byte="2", plot=picture, **COSTS)
+    assert f"<!-- {PROGRAM} on ring:9 -->" in picture.read_text()
 
 
 def test_a_setting_in_which_operations_never_end_is_never_the_best():

@@ -168,7 +168,7 @@ def test_all_messages_arrive_on_shortest_paths_with_one_level(name, routings):
     [("hdn:2x2,super=-/0.1", 15, 156, 14), ("hdn:4,super=-/0", 10, 152, 14)],
 )
 def test_algorithm_1_may_be_longer_than_theorem_2_allows(name, source, target, hops):
-    # the mended landing never is (claims HDN-Th2-bound, HDN-X-mended-route)
+    # the mended landing never is (claims HDN-Th2-bound, HDN-Th2-can)
     topology, bound = mpinet.open(name), 12
     assert topology.stated["diameter"] == bound
     pair = np.array([source]), np.array([target])
@@ -187,7 +187,7 @@ def test_messages_arrive_in_large_networks(name):
         lengths[routing] = hops
         if routing == "algorithm1":
             assert legs <= 3 * LARGE[name].k + 1
-        if routing == "landing":  # Theorem 2; claim HDN-X-mended-route
+        if routing == "landing":  # Theorem 2; claim HDN-Th2-can
             assert hops.max() <= bound
     assert lengths["landing"].sum() <= lengths["algorithm1"].sum()
 

@@ -121,9 +121,3 @@ def test_the_least_stretch_is_that_of_some_mapping():
     assert same.measured == max(far[u][v] for u, v in guest.edges)
     images = best.where["images"]
     assert best.measured == max(far[images[u]][images[v]] for u, v in guest.edges) <= 3
-
-
-@pytest.mark.parametrize("point", [{"topology": "gbsn:2,m=3-2-3,a=2-1-2", "a": 1}])
-def test_congestion_by_the_table_of_routes_is_that_of_messages(point):
-    sent = measure.embedding_cost("bsn:1,2,3", point["topology"])
-    assert find(CLAIMS["GBSN-P42-congestion"], point).measured == sent.congestion

@@ -15,8 +15,8 @@ CLAIMS = {claim.id: claim for room in PAPERS for claim in claims_of(room)}
 NAMED = [claim.id for claim in CLAIMS.values() if claim.fails_where]
 
 NECESSARY = """
-GBSN-S2-literal-connected GBSN-S3-degree-gbsn-max GBSN-S3-degree-gbsn-min GBSN-P31-upper-product
-GBSN-P42-dil-partial GBSN-P42-congestion GBSN-S4-right-shift-suffices GBSN-S4-three-steps-same
+GBSN-S2-literal-connected GBSN-S3-degree-gbsn-max GBSN-P31-upper-product GBSN-P42-dilation
+GBSN-S4-right-shift-suffices GBSN-S4-three-steps-same
 GMN-I-superior HDN-S3-cr-monotone
 """.split()
 """Claims that hold at some points with the property, too: it is necessary, and called no more."""

@@ -11,6 +11,7 @@ from serial.hdn.reference import Network
 from serial.hdn.settings import ring
 
 import mpinet
+from mpinet.claims.finding import find
 from mpinet.claims.ledger import claims_of, paper
 from mpinet.claims.remembered import forget
 from mpinet.claims.verify import verify
@@ -133,7 +134,7 @@ def test_two_networks_of_the_same_sizes_differ():
         }
         for g in graphs
     ]
-    where = judged("HDN-Fig5-unique").witness["where"]
+    where = find(CLAIMS["HDN-X-sizes"], {}).where
     for name, graph, profiles in zip((SQUARE, TWISTED), graphs, classes, strict=True):
         assert where[f"diameter of {name}"] == networkx.diameter(graph)
         assert where[f"different distance profiles in {name}"] == len(profiles)

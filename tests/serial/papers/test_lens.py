@@ -93,7 +93,7 @@ REFUTED = {
     "LENS-S7-box-lines": ({"topology": "lens:2,3,3"}, [[2, 3]], [[1, 2]]),
     "LENS-S8-diameter-completed": ({"topology": "clens:3,2"}, 3, 2),
     "LENS-S8-diameter-lens": ({"topology": "lens:3,2,1"}, 2, 1),
-    "LENS-S8-multiple-minimal": ({"topology": "clens:3,2"}, 1, 1),
+    "LENS-S8-multiple-minimal": ({"topology": "clens:3,3"}, 1, 1),
 }
 
 

@@ -1,0 +1,764 @@
+"""Installs the checks of a run: functions around the emulator's own, for the time of the run.
+
+An unchecked run has none of these functions, and therefore no cost.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from types import FrameType
+from typing import Any
+
+from mpinet.errors import Deadlock, MpinetError
+from mpinet.mpi.checks.areas import Area, area_of, area_of_blocks
+from mpinet.mpi.checks.bodies import CheckedBody, described
+from mpinet.mpi.checks.findings import PLAIN, Finding, Findings, Words, merged
+from mpinet.mpi.checks.pending import Beginning, Finishing, Pending
+from mpinet.mpi.checks.signatures import Signature, signature_of
+from mpinet.mpi.checks.terms import FROM_ROOT, NEEDS_BARRIER, typed_terms
+from mpinet.mpi.checks.windows import WatchedWindow
+from mpinet.mpi.collectives import plans
+from mpinet.mpi.collectives.algorithms import Collective
+from mpinet.mpi.collectives.collective import KINDS, NOTHING_ALIKE, CollectiveCall, Terms
+from mpinet.mpi.communicators.groups import Group
+from mpinet.mpi.messages import objects
+from mpinet.mpi.messages.buffers import Blocks, Buffer, TypedBlocks, VectorBlocks
+from mpinet.mpi.messages.matched_probes import Message as MatchedMessage
+from mpinet.mpi.messages.persistent import Prequest
+from mpinet.mpi.messages.requests import Request
+from mpinet.mpi.real import REAL
+from mpinet.mpi.windows.exposure import Exposure
+from mpinet.mpi.windows.origin import Origin
+from mpinet.mpi.world.accounts import Account
+from mpinet.mpi.world.calls import call, running
+from mpinet.mpi.world.contexts import PAIRS, PARTS
+from mpinet.mpi.world.exits import Exits
+from mpinet.mpi.world.message import BODY, Message
+from mpinet.mpi.world.processor import Processor
+from mpinet.mpi.world.replacing import replaced
+from mpinet.mpi.world.world import World
+from mpinet.process.telling import gathered
+
+LARGE = 64 * 1024
+"""Size in bytes above which a standard send waits for its receive in a checked run."""
+
+ONE_SIDED = frozenset("Put Get Accumulate Get_accumulate Fetch_and_op Compare_and_swap".split())
+"""One-sided accesses that a later call completes."""
+
+LIBRARY = os.path.dirname(REAL.__file__)
+"""Folder of mpi4py, whose own handles are not reported."""
+
+
+class Call:
+    """Actions of a processor's current call so far."""
+
+    __slots__ = ("areas", "is_inside", "opened", "origin", "serials")
+
+    def __init__(self) -> None:
+        self.areas: list[Area] = []
+        """Memory of the call's buffers."""
+        self.serials: list[tuple[int, int]] = []
+        """Sent bodies, by sender and number."""
+        self.is_inside = False
+        """True while the blocks of a buffer are created."""
+        self.opened = False
+        """True if the call has opened a context."""
+        self.origin: tuple[Origin, int] | None = None
+        """Window and target of a one-sided access."""
+
+
+class Checks:
+    """The checks of a run on this rank.
+
+    Parameters
+    ----------
+    world : World
+        The run.
+    findings : Findings
+        Receives the findings.
+    """
+
+    def __init__(self, world: World, findings: Findings):
+        self._world = world
+        self._findings = findings
+        self._read: Callable[[Buffer], bytes] = Buffer.read
+        self._calls: dict[Processor, Call] = {}
+        self._live: dict[int, dict[Pending, None]] = {}
+        self._settled: dict[Processor, int] = {}
+        self._sent: dict[int, int] = {}
+        self._contexts: dict[int, list[tuple[str, int, int]]] = {}
+        self._objects: dict[int, list[tuple[str, Any, int]]] = {}
+        self._windows: dict[int, dict[Exposure, WatchedWindow]] = {}
+        self._accesses: dict[tuple[Origin, int], list[Pending]] = {}
+        self._last: dict[int, int] = {}
+        self._matched: dict[int, list[tuple[Any, int, int]]] = {}
+
+    def note(self, rule: str, *places: int, words: Words = PLAIN, at: int | None = None) -> None:
+        """Record a violation by the running processor, or by processor `at`."""
+        processor = running.turns.current.id if at is None else at
+        self._findings.note(rule, processor, places, words)
+
+    # ---- calls
+
+    def calling(self, here: Processor) -> None:
+        """Record the begin of a processor's call."""
+        self._calls[here] = Call()
+
+    def returned(self, here: Processor, account: Account) -> None:
+        """Check a processor's call when it returns."""
+        made = self._calls.pop(here, None)
+        if made is None:
+            return
+        areas = made.areas
+        self._require_apart(areas, account)
+        if made.origin is not None and account.kind in ONE_SIDED:
+            access = Pending(account.number, areas)
+            access.note_contents(self._read)
+            self._live.setdefault(here.id, {})[access] = None
+            self._accesses.setdefault(made.origin, []).append(access)
+        self._last[here.id] = account.number
+        for window in self._windows.get(here.id, {}).values():
+            for earlier in window.returned(account.kind):
+                self.note("local-store-conflicts", earlier, account.number)
+
+    def _require_apart(self, areas: list[Area], account: Account) -> None:
+        """Check that the buffers of a call do not overlap."""
+        if any(a.conflicts(b) for place, a in enumerate(areas) for b in areas[:place]):
+            self.note("aliased-buffers", account.number)
+
+    @property
+    def _call(self) -> Call | None:
+        """The running processor's call; None outside of calls and in fibers."""
+        return self._calls.get(running.turns.current)
+
+    @property
+    def _account(self) -> Account | None:
+        """The account of the running processor's call."""
+        return running.turns.current.account
+
+    # ---- buffers
+
+    def add(self, area: Area | None) -> None:
+        """Record memory used by the running processor's call, and check it."""
+        made, here = self._call, running.turns.current
+        if made is None or area is None or here.account is None:
+            return
+        if area.overlaps_itself:
+            self.note("aliased-buffers", here.account.number)
+        for pending in self._live.get(here.id, ()):
+            if any(area.conflicts(other) for other in pending.areas):
+                self.note("buffers-overlap", pending.account, here.account.number)
+        made.areas.append(area)
+
+    def signed(self, data: bytes, buffer: Buffer) -> bytes:
+        """Return the packed contents of a buffer as a body of the running processor's call."""
+        account = self._account
+        return data if account is None else self._body(data, signature_of(buffer), account)
+
+    def _body(self, data: bytes, signature: Signature | None, account: Account) -> CheckedBody:
+        here = running.turns.current
+        number = self._sent[here.id] = self._sent.get(here.id, 0) + 1
+        serial = here.id, number
+        made = self._call
+        if made is not None:
+            made.serials.append(serial)
+        return CheckedBody.of(data, signature, account.number, serial)
+
+    def sending(self, context: int, data: Any) -> Any:
+        """Return the body of a message; a body without a signature is a pickled object."""
+        account = self._account
+        if type(data) is bytes and context % PARTS == PAIRS and account is not None:
+            return self._body(data, None, account)
+        return data
+
+    def received(self, buffer: Buffer, data: bytes) -> None:
+        """Check a body before it is unpacked into a buffer."""
+        here = running.turns.current
+        if type(data) is not CheckedBody or here.account is None:
+            return
+        # The line of the receive, not of the wait that completes it.
+        place = self._settled.get(here, here.account.number)
+        expected = signature_of(buffer)
+        if data.signature is None:
+            rule = "object-in-buffer"
+        elif data.signature.runs != expected.runs and not data.signature.fits(expected):
+            rule = "type-mismatch"
+        elif len(data) > buffer.nbytes:
+            rule = "truncation"
+        elif len(data) < buffer.nbytes and here.account.kind in KINDS:
+            rule = "count-mismatch"
+        else:
+            return
+        words = {"sent": described(data), "expected": expected.said}
+        self.note(rule, data.account, place, words=words)
+
+    def loading(self, body: Any) -> None:
+        """Check a body before an object is unpickled from it."""
+        if type(body) is CheckedBody and body.signature is not None and self._account is not None:
+            place = self._settled.get(running.turns.current, self._account.number)
+            self.note("buffer-as-object", body.account, place, words={"sent": described(body)})
+
+    # ---- requests
+
+    def began(self, request: Request) -> None:
+        """Record a request of the running processor's call."""
+        here, event = running.turns.current, request._event
+        if here.account is None or event is None:
+            return
+        finish = request._finish
+        if type(finish) is Finishing:
+            finish.pending.event = event  # a request for a send and a receive, of both events
+            return
+        made = self._call
+        areas, serials = ([], []) if made is None else (made.areas, made.serials)
+        self._require_apart(areas, here.account)
+        pending = Pending(here.account.number, areas, event, serials)
+        pending.note_contents(self._read)
+        if made is not None:
+            made.areas, made.serials = [], []
+        self._live.setdefault(here.id, {})[pending] = None
+        request._finish = Finishing(pending, finish)
+
+    def prepared(self, request: Prequest) -> None:
+        """Record the memory of a persistent request."""
+        made = self._call
+        if made is not None and request._begin is not None:
+            request._begin = Beginning(request._begin, made.areas, self._restarting)
+            made.areas = []
+
+    def _restarting(self, areas: list[Area]) -> None:
+        """Record that the running processor starts a persistent request."""
+        for area in areas:
+            self.add(area)
+
+    def completing(self, request: Request) -> int | None:
+        """Check a request that the running processor completes; return its first line."""
+        finish, account = request._finish, self._account
+        if type(finish) is not Finishing:
+            return None
+        request._finish = finish.finish
+        pending, here = finish.pending, running.turns.current
+        self._live.get(here.id, {}).pop(pending, None)
+        area = pending.changed(self._read)
+        if area is not None:
+            which = "receive" if area.writable else "send"
+            place = pending.account if account is None else account.number
+            self.note(f"{which}-buffer-changed", pending.account, place)
+        return pending.account
+
+    def freeing(self, request: Request) -> None:
+        """Check a request that the running processor frees."""
+        finish, account = request._finish, self._account
+        if type(finish) is not Finishing:
+            return
+        request._finish = finish.finish
+        pending = finish.pending
+        self._live.get(running.turns.current.id, {}).pop(pending, None)
+        receives = any(area.writable for area in pending.areas)
+        is_open = request._event is not None and (receives or not request._event.done)
+        if account is not None and is_open:
+            self.note("request-freed-active", pending.account, account.number)
+
+    def starting(self, request: Prequest) -> None:
+        """Check a persistent request that the running processor starts."""
+        finish, account = request._finish, self._account
+        if request._event is not None and type(finish) is Finishing and account is not None:
+            self.note("request-started-twice", finish.pending.account, account.number)
+
+    def cancelling(self, request: Request) -> None:
+        """Record that the messages of a request may stay unreceived."""
+        finish = request._finish
+        if type(finish) is Finishing:
+            self._findings.withdrawn.update(finish.pending.serials)
+
+    def matched(self, message: Any) -> None:
+        """Record a message reserved by a matched probe."""
+        account, received = self._account, message._received
+        found = getattr(received, "message", None)  # none from `PROC_NULL`
+        body = None if found is None else found[BODY]
+        if account is not None and type(body) is CheckedBody:
+            here = running.turns.current.id
+            self._matched.setdefault(here, []).append((message, body.account, account.number))
+
+    # ---- handles
+
+    def opened(self, name: Any, context: int) -> None:
+        """Record a communicator, window or file of the running processor's call."""
+        account, made = self._account, self._call
+        if account is None or is_of_library(account) or (made is not None and made.opened):
+            return
+        if made is not None:
+            made.opened = True  # an intercommunicator also opens a local communicator
+        is_window = isinstance(name, tuple) and name[-1:] == ("window",)
+        kind = "file" if account.kind == "Open" else "window" if is_window else "communicator"
+        row = kind, context, account.number
+        self._contexts.setdefault(running.turns.current.id, []).append(row)
+
+    def created(self, kind: str, thing: Any) -> None:
+        """Record a datatype or group created by the running processor's script."""
+        frame, creator = creating(sys._getframe(2))
+        if frame is None:
+            return
+        creator = creator if kind == "group" else "Datatype"
+        account = self._account or self._world.accounts.at(creator, frame)
+        made = self._objects.setdefault(running.turns.current.id, [])
+        if len(made) % 256 == 255:
+            made[:] = [row for row in made if row[1]]
+        made.append((kind, thing, account.number))
+
+    # ---- collectives
+
+    def terms(self, kind: str, terms: Terms) -> Terms:
+        """Return a collective's terms, with the datatypes of its buffers."""
+        made = self._call
+        areas = [] if made is None else made.areas
+        buffers = [area.buffer for area in areas if area.buffer is not None]
+        return typed_terms(kind, terms, buffers)
+
+    # ---- windows
+
+    def accessing(self, origin: Origin, target: int) -> None:
+        """Record the window and the target of a one-sided access."""
+        made = self._call
+        if made is not None:
+            made.origin = origin, target
+
+    def finished(self, origin: Origin, targets: list[int]) -> None:
+        """Check the accesses that a synchronization completes."""
+        account, here = self._account, running.turns.current
+        for target in targets:
+            for access in self._accesses.pop((origin, target), ()):
+                self._live.get(here.id, {}).pop(access, None)
+                if access.changed(self._read) is not None and account is not None:
+                    self.note("send-buffer-changed", access.account, account.number)
+
+    def window_of(self, exposure: Exposure) -> WatchedWindow | None:
+        """Return the watched memory of an exposure; None for memory attached later."""
+        if exposure.memory.memory is None:
+            return None
+        windows = self._windows.setdefault(exposure._processor, {})
+        if exposure not in windows:
+            windows[exposure] = WatchedWindow(exposure)
+        return windows[exposure]
+
+    def stored(self, owner: int, account: int) -> None:
+        """Record an access to memory that its owner has stored to since the owner's last call."""
+        here = self._last.get(owner)
+        if here is not None:
+            self.note("local-store-conflicts", account, here, at=owner)
+
+    # ---- ends
+
+    def ended(self, processor: Processor) -> None:
+        """Record what a processor leaves behind at its end."""
+        self.paused(processor)
+        here = processor.id
+        contexts = self._world.contexts
+        for kind, context, account in self._contexts.pop(here, ()):
+            if contexts.held(context, here):
+                self.note(f"{kind}-alive", account, at=here)
+        for kind, thing, account in self._objects.pop(here, ()):
+            if thing:
+                self.note(f"{kind}-alive", account, at=here)
+
+    def paused(self, processor: Processor) -> None:
+        """Record the open communication of a processor, at its end or at the end of a test."""
+        here = processor.id
+        for pending in self._live.pop(here, ()):
+            if pending.event is not None:
+                self.note("request-not-completed", pending.account, at=here)
+        for message, sender, account in self._matched.pop(here, ()):
+            if message:
+                self.note("matched-not-received", sender, account, at=here)
+        for message in processor.unexpected or ():
+            self.left(here, message)
+
+    def left(self, processor: int, message: Message) -> None:
+        """Record a message that a processor has not received."""
+        body = message[BODY]
+        if message[0] % PARTS == PAIRS and type(body) is CheckedBody:
+            self._findings.left.append((body.serial, processor, body.account))
+
+    def failed(self, processor: Processor, error: BaseException) -> None:
+        """Record an MPI error that ends a processor's script."""
+        if not isinstance(error, REAL.Exception | ValueError):
+            return
+        trace = error.__traceback__
+        line, frame, call = 0, None, ""
+        while trace is not None:
+            module = trace.tb_frame.f_globals.get("__name__", "")
+            if module.partition(".")[0] not in ("mpinet", "mpi4py", "greenlet"):
+                frame, line = trace.tb_frame, trace.tb_lineno
+                call = "" if trace.tb_next is None else trace.tb_next.tb_frame.f_code.co_name
+            trace = trace.tb_next
+        if frame is None:
+            return
+        account = self._world.accounts.on_line(call, frame, line)
+        if isinstance(error, REAL.Exception):
+            rule = rule_of(error)
+            if rule != "truncated":  # recorded with both lines at the receive
+                self.note(rule, account.number, words={"why": str(error)}, at=processor.id)
+        elif "exceed the buffer" in str(error):
+            why = str(error).removeprefix("message: ")
+            self.note("count-exceeds-buffer", account.number, words={"why": why}, at=processor.id)
+
+
+def rule_of(error: Any) -> str:
+    """Return the rule that an MPI error belongs to, by its class."""
+    found = error.Get_error_class()
+    if found == REAL.ERR_TRUNCATE:
+        return "truncated"
+    if found in (REAL.ERR_REQUEST, REAL.ERR_PENDING):
+        return "invalid-request"
+    names = [name for name, value in vars(REAL).items() if value == found and name[:4] == "ERR_"]
+    return "invalid-access" if any("RMA" in name for name in names) else "invalid-argument"
+
+
+def is_of_library(account: Account) -> bool:
+    """Return whether mpi4py itself makes the calls of an account."""
+    return account.code is not None and account.code.co_filename.startswith(LIBRARY)
+
+
+def creating(frame: FrameType | None) -> tuple[FrameType | None, str]:
+    """Return the script's frame that creates a handle, and the name of its call.
+
+    The frame is None if mpi4py or the emulator itself creates the handle.
+    """
+    name = ""
+    while frame is not None:
+        module = (frame.f_globals.get("__name__") or "").partition(".")[0]
+        if module == "mpi4py":
+            return None, name
+        if module != "mpinet":
+            return frame, name
+        name, frame = frame.f_code.co_name, frame.f_back
+    return None, name
+
+
+# ---- installation
+
+
+def _checked_datatype(checks: Checks) -> type[Any]:
+    """Return a class of datatypes that records each datatype created by a script."""
+
+    class CheckedDatatype(REAL.Datatype):  # type: ignore[misc]
+        """A datatype of a checked run, as `mpi4py.MPI.Datatype`."""
+
+        def __new__(cls, datatype: Any = None) -> Any:
+            """Create another object for a datatype; mpi4py creates new ones without argument."""
+            made = REAL.Datatype.__new__(cls, datatype)
+            module = sys._getframe(1).f_globals.get("__name__") or ""
+            if datatype is None and module.partition(".")[0] not in ("mpinet", "mpi4py"):
+                checks.created("datatype", made)
+            return made
+
+    CheckedDatatype.__name__ = CheckedDatatype.__qualname__ = "Datatype"
+    CheckedDatatype.__module__ = REAL.__name__
+    return CheckedDatatype
+
+
+def _datatypes(checks: Checks) -> Iterator[tuple[Any, str, Any]]:
+    """Yield replacements of the class and the constants of datatypes in scripts' ``MPI``."""
+    module, kind = sys.modules[REAL.__name__], _checked_datatype(checks)
+    yield module, "Datatype", kind
+    for name, value in list(vars(module).items()):
+        if isinstance(value, REAL.Datatype):
+            yield module, name, kind(value)
+
+
+def _buffers(checks: Checks) -> Iterator[tuple[Any, str, Any]]:
+    """Yield replacements of the methods of buffers."""
+    begin, read, write = Buffer.__init__, Buffer.read, Buffer.write
+
+    def checked_begin(buffer: Buffer, spec: Any, writable: bool = False, blocks: int = 1) -> None:
+        begin(buffer, spec, writable, blocks)
+        made = checks._call
+        if made is not None and not made.is_inside:
+            checks.add(area_of(buffer, writable))
+
+    def checked_read(buffer: Buffer) -> bytes:
+        return checks.signed(read(buffer), buffer)
+
+    def checked_write(buffer: Buffer, data: bytes) -> None:
+        checks.received(buffer, data)
+        write(buffer, data)
+
+    yield Buffer, "__init__", checked_begin
+    yield Buffer, "read", checked_read
+    yield Buffer, "write", checked_write
+    for kind in (Blocks, VectorBlocks, TypedBlocks):
+        yield kind, "__init__", _checked_blocks(checks, vars(kind)["__init__"])
+
+
+def _checked_blocks(checks: Checks, begin: Callable[..., None]) -> Callable[..., None]:
+    """Return the initialiser of a class of blocks, with the check of their memory."""
+
+    def checked(blocks: Blocks, spec: Any, size: int, writable: bool = False) -> None:
+        made = checks._call
+        if made is None:
+            begin(blocks, spec, size, writable)
+            return
+        made.is_inside = True
+        try:
+            begin(blocks, spec, size, writable)
+        finally:
+            made.is_inside = False
+        checks.add(area_of_blocks(blocks, size, writable))
+
+    return checked
+
+
+def _messages(checks: Checks) -> Iterator[tuple[Any, str, Any]]:
+    """Yield replacements for the sends and receives of messages."""
+    loads, part = objects.loads, plans.BufferReduction.part
+    end, count = Exits.end, Exits.count_unreceived
+
+    def checked_loads(body: Any, *others: Any) -> Any:
+        checks.loading(body)
+        return loads(body, *others)
+
+    def plain_part(reduction: Any, made: Any, body: bytes) -> Any:
+        # Reductions combine plain bytes. The datatypes are already part of the call's terms.
+        return part(reduction, made, bytes(body))
+
+    def checked_end(exits: Exits, processor: Processor) -> None:
+        end(exits, processor)
+        checks.ended(processor)
+
+    def checked_count(exits: Exits, slot: int, message: Message) -> None:
+        count(exits, slot, message)
+        number = running.turns.numbers[slot]
+        if number is not None:
+            checks.left(number, message)
+
+    yield objects, "loads", checked_loads
+    yield plans.BufferReduction, "part", plain_part
+    yield Exits, "end", checked_end
+    yield Exits, "count_unreceived", checked_count
+
+
+def _requests(checks: Checks) -> Iterator[tuple[Any, str, Any]]:
+    """Yield replacements of the methods of requests."""
+    of, repeating = vars(Request)["_of"].__func__, vars(Prequest)["_repeating"].__func__
+    complete, forget, cancel = Request._complete, Request._forget, Request._cancel
+    start = vars(Prequest)["Start"].__wrapped__
+    matching = vars(MatchedMessage)["_of"].__func__
+
+    def checked_match(cls: type[Any], received: Any) -> Any:
+        made = matching(cls, received)
+        checks.matched(made)
+        return made
+
+    def checked_of(cls: type[Any], *given: Any) -> Any:
+        made = of(cls, *given)
+        checks.began(made)
+        return made
+
+    def checked_repeating(cls: type[Any], *given: Any) -> Any:
+        made = repeating(cls, *given)
+        checks.prepared(made)
+        return made
+
+    def checked_complete(request: Request, status: Any) -> Any:
+        place = None if request._event is None else checks.completing(request)
+        if place is None:
+            return complete(request, status)
+        here = running.turns.current
+        checks._settled[here] = place
+        try:
+            return complete(request, status)
+        finally:
+            checks._settled.pop(here, None)
+
+    def checked_forget(request: Request) -> None:
+        checks.freeing(request)
+        forget(request)
+
+    def checked_cancel(request: Request, event: Any) -> None:
+        checks.cancelling(request)
+        cancel(request, event)
+
+    @call
+    def Start(request: Prequest) -> None:  # noqa: N802
+        """Start the communication of the persistent request."""
+        checks.starting(request)
+        start(request)
+
+    yield Request, "_of", classmethod(checked_of)
+    yield Prequest, "_repeating", classmethod(checked_repeating)
+    yield Request, "_complete", checked_complete
+    yield Request, "_forget", checked_forget
+    yield Request, "_cancel", checked_cancel
+    yield Prequest, "Start", Start
+    yield MatchedMessage, "_of", classmethod(checked_match)
+
+
+def _first(one: bytes, other: bytes) -> bytes:
+    """Return the first of two bodies of a barrier."""
+    return one
+
+
+def _collectives(checks: Checks) -> Iterator[tuple[Any, str, Any]]:
+    """Yield replacements for the calls of collectives."""
+    of = vars(CollectiveCall)["of"].__func__
+
+    def checked_of(cls: type[Any], comm: Any, kind: str, terms: Terms = NOTHING_ALIKE) -> Any:
+        made = of(cls, comm, kind, checks.terms(kind, terms))
+        if isinstance(made, Collective):
+            # Data of the root reach the members only after all have called: this needs no barrier.
+            if kind in FROM_ROOT:
+                made.converge(terms.root, b"", _first)
+            elif kind in NEEDS_BARRIER:
+                made.everywhere(b"", _first)
+        return made
+
+    yield CollectiveCall, "of", classmethod(checked_of)
+
+
+def _windows(checks: Checks) -> Iterator[tuple[Any, str, Any]]:
+    """Yield replacements for the accesses to windows."""
+    access, finish = Origin.access, Origin.finish
+    begin, apply = Exposure.__init__, Exposure._access
+
+    def checked_access(origin: Origin, target: int, *given: Any, **what: Any) -> Any:
+        checks.accessing(origin, target)
+        return access(origin, target, *given, **what)
+
+    def checked_finish(origin: Origin, targets: Any, local: bool = False) -> bool:
+        listed = list(targets)
+        waited = finish(origin, listed, local)
+        checks.finished(origin, listed)
+        return waited
+
+    def checked_begin(exposure: Exposure, *given: Any) -> None:
+        begin(exposure, *given)
+        checks.window_of(exposure)
+
+    def checked_apply(exposure: Exposure, origin: int, line: Any, access: Any) -> None:
+        window = checks.window_of(exposure)
+        if window is not None and window.access(access):
+            checks.stored(exposure._processor, access.account)
+        apply(exposure, origin, line, access)
+        if window is not None:
+            window.accessed(access)
+
+    yield Origin, "access", checked_access
+    yield Origin, "finish", checked_finish
+    yield Exposure, "__init__", checked_begin
+    yield Exposure, "_access", checked_apply
+
+
+def _handles(checks: Checks) -> Iterator[tuple[Any, str, Any]]:
+    """Yield replacements for the creation of handles."""
+    of_table, contexts = vars(Group)["_of_table"].__func__, checks._world.contexts
+    opening = contexts.open
+
+    def checked_of_table(cls: type[Any], members: Any) -> Any:
+        made = of_table(cls, members)
+        checks.created("group", made)
+        return made
+
+    def checked_open(name: Any, groups: Any, holder: int) -> int:
+        context = opening(name, groups, holder)
+        checks.opened(name, context)
+        return context
+
+    yield Group, "_of_table", classmethod(checked_of_table)
+    yield contexts, "open", checked_open
+    yield from _datatypes(checks)
+
+
+@contextmanager
+def checking(world: World, findings: Findings) -> Iterator[None]:
+    """Context manager: the processors' MPI calls are checked.
+
+    Parameters
+    ----------
+    world : World
+        The run; its scripts import the emulated MPI already.
+    findings : Findings
+        Receives the findings.
+    """
+    checks, mail = Checks(world, findings), world.mail
+    sending, fail = mail.send, Exits.fail
+
+    def checked_send(scope: Any, target: int, tag: int, data: Any, *ack: Any) -> Any:
+        return sending(scope, target, tag, checks.sending(scope.context, data), *ack)
+
+    def checked_standard(scope: Any, target: int, tag: int, data: Any) -> Any:
+        is_large = "sends" in findings.checks and len(data) > LARGE
+        send = mail.send_synchronously if is_large or mail.synchronous else mail.send
+        return send(scope, target, tag, data)
+
+    def checked_fail(exits: Exits, processor: Processor, error: BaseException, step: int) -> None:
+        checks.failed(processor, error)
+        fail(exits, processor, error, step)
+
+    places = [
+        *_buffers(checks),
+        *_messages(checks),
+        *_requests(checks),
+        *_windows(checks),
+        *_handles(checks),
+        (mail, "send", checked_send),
+        (mail, "send_standard", checked_standard),
+        (Exits, "fail", checked_fail),
+        (running, "checks", checks),
+    ]
+    if "collectives" in findings.checks:
+        places += _collectives(checks)
+    noted, running.noted = running.noted, True
+    try:
+        with replaced(*places):
+            yield
+    finally:
+        running.noted = noted
+
+
+def gathered_findings(world: World, error: MpinetError | None) -> list[Finding]:
+    """Return the findings of all ranks on rank 0, and an empty list elsewhere (collective).
+
+    Parameters
+    ----------
+    world : World
+        The run.
+    error : MpinetError or None
+        The error that has ended the run on all ranks, if any.
+    """
+    assert world.findings is not None
+    if isinstance(error, Deadlock):
+        _note_deadlock(world, error)
+    own = [
+        [account.row for account in world.accounts.accounts],
+        world.findings.rows,
+        world.findings.left,
+        sorted(world.findings.withdrawn),
+        world.one_sided.conflicts,
+    ]
+    rows = gathered(world.machine.transport, own)
+    shares = [[Account.of(row) for row in accounts] for accounts, *_ in rows]
+    withdrawn = {tuple(serial) for *_, serials, _ in rows for serial in serials}
+    last = Findings(world.findings.checks)
+    for _, _, left, _, conflicts in rows:
+        for serial, processor, account in left:
+            if tuple(serial) not in withdrawn:
+                last.note("message-not-received", processor, [account])
+        for target, first, other, _, _, said, _ in conflicts:
+            last.note("accesses-conflict", target, [first, other], {"why": said})
+    found = [row for _, findings, *_ in rows for row in findings]
+    return merged(shares, found + last.rows, error is None) if rows else []
+
+
+def _note_deadlock(world: World, error: Deadlock) -> None:
+    """Record the calls in which processors wait (collective)."""
+    assert world.findings is not None
+    transport = world.machine.transport
+    rows = sorted(row for rows in gathered(transport, world.waiting) for row in rows)
+    places = list(dict.fromkeys(account for _, account in rows))
+    if places:
+        differs = "collectives that do not match" in str(error)
+        rule = "collective-mismatch" if differs else "deadlock"
+        world.findings.note(rule, rows[0][0], places)

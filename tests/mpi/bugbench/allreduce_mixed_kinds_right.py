@@ -1,0 +1,21 @@
+"""An integer division keeps the counts of one process integers.
+
+All processes pass two 64-bit integers.
+
+category: parameter matching
+finding: none
+section: 6.9.6
+processors: 3
+"""
+
+import numpy as np
+from mpi4py import MPI
+
+comm = MPI.COMM_WORLD
+rank = comm.rank
+counts = np.array([rank + 1, 2 * rank], dtype=np.int64)
+if rank == 0:
+    counts = counts // 2
+total = np.empty_like(counts)
+comm.Allreduce(counts, total, op=MPI.SUM)
+print(total)
