@@ -1,13 +1,12 @@
 """A caller with a large stack frame, to reserve stack space for the calls below it.
 
-CPython 3.11 and later keeps the frames of Python functions in chunks of 16 KiB. A loop whose calls
-cross the end of a chunk maps a chunk at each call and unmaps it at each return. This costs two
-system calls and four page faults instead of some nanoseconds. In a compiler's recursion this
-happens a million times. A frame larger than half of a larger chunk gets a larger chunk, and the
-frames below share the rest. The system provides memory only for used pages.
+CPython keeps the frames of Python functions in chunks of 16 KiB. A loop whose calls cross the end
+of a chunk maps a chunk at each call and unmaps it at each return. This costs two system calls and
+four page faults instead of some nanoseconds. In a compiler's recursion this happens a million
+times. A frame larger than half of a larger chunk gets a larger chunk, and the frames below share
+the rest. The system provides memory only for used pages.
 
-CPython 3.10 keeps each frame on the heap, where a larger frame costs more. There the function is
-called directly.
+Other implementations of Python call the function directly.
 """
 
 import sys
@@ -38,7 +37,7 @@ def roomy(function: Callable[[], R], places: int = COMPILER) -> Callable[[], R]:
     places : int
         Stack slots of the frame, 8 bytes each.
     """
-    if sys.version_info < (3, 11) or sys.implementation.name != "cpython":
+    if sys.implementation.name != "cpython":
         return function
 
     def call() -> R:

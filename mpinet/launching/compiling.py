@@ -346,6 +346,13 @@ FINDERS: dict[str, Callable[[str], Iterable[Any]]] = {
 }
 
 
+def cores() -> int:
+    """Return the number of cores that this process may use."""
+    if hasattr(os, "sched_getaffinity"):  # not on macOS
+        return len(os.sched_getaffinity(0))
+    return os.cpu_count() or 1
+
+
 def main() -> None:
     """Compile the code used by almost every job, on all cores."""
 
@@ -353,7 +360,7 @@ def main() -> None:
         if of and done * 10 // of > (done - 1) * 10 // of:
             print(f"compiled {done} of {of}", file=sys.stderr, flush=True)
 
-    if wrong := compile_all(usual(), len(os.sched_getaffinity(0)), told):
+    if wrong := compile_all(usual(), cores(), told):
         sys.exit(wrong)
 
 

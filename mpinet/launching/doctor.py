@@ -20,7 +20,7 @@ from mpinet.base.native.tiers import can_compile, tier
 from mpinet.base.ownership import own_python
 from mpinet.base.version import PACKAGE, __version__, installed
 from mpinet.errors import MpinetError
-from mpinet.launching.compiling import Told, codes, compile_all, everything
+from mpinet.launching.compiling import Told, codes, compile_all, cores, everything
 from mpinet.launching.launcher import find_launcher, launch
 
 FINE, NOTE, BAD = "ok", "note", "BAD"
@@ -39,7 +39,10 @@ EXTRAS = {
 }
 """Modules required by each extra of ``pip install mpinet[..]``."""
 
+# Some libraries, such as Open MPI 4 from PyPI, start only under their launcher.
 LIBRARY_PROGRAM = """
+from mpi4py import rc
+rc.initialize = False
 from mpinet.machine.transport import mpi
 print(mpi().Get_library_version().splitlines()[0])
 """
@@ -74,7 +77,7 @@ def examine(told: Told | None = None) -> Iterator[Examined]:
     yield Examined("Python", f"{platform.python_version()} at {sys.executable}")
     yield _packages()
     yield _extras()
-    yield Examined("cores", f"{len(os.sched_getaffinity(0))} of {os.cpu_count()}")
+    yield Examined("cores", f"{cores()} of {os.cpu_count()}")
     yield _memory()
     yield _native()
     yield _cache()
@@ -156,7 +159,7 @@ def _compiled(told: Told) -> Examined:
     if not can_compile():
         return Examined("kernels", "cannot be compiled", NOTE, 'pip install "mpinet[fast]"')
     began, names = time.perf_counter(), everything()
-    wrong = compile_all(names, len(os.sched_getaffinity(0)), told)
+    wrong = compile_all(names, cores(), told)
     if wrong:
         return Examined("kernels", "cannot be compiled", BAD, wrong)
     count = len({code.fingerprint for name in names for code in codes(name).values()})

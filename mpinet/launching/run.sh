@@ -233,6 +233,8 @@ default OMPI_MCA_btl ^ofi          # sleeps for a second during start
 default OMPI_MCA_osc ^ucx          # prints a line per rank
 default PMIX_MCA_psec native       # otherwise warns if munge is missing
 for name in OMP_NUM_THREADS OPENBLAS_NUM_THREADS NUMBA_NUM_THREADS; do default $name 1; done
+# Open MPI ends at once if a user has no home folder, as in containers with any user number.
+[ -n "${HOME-}" ] || id -un >/dev/null 2>&1 || export HOME="$own"
 if [ "$(id -u)" = 0 ]; then
   default OMPI_ALLOW_RUN_AS_ROOT 1
   default OMPI_ALLOW_RUN_AS_ROOT_CONFIRM 1

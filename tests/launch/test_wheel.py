@@ -27,7 +27,7 @@ PLAIN = {"PYTHONPATH", "PYTHONHOME", "NUMBA_DISABLE_JIT", "MPINET_WHEEL_FOLDER",
 def pythons() -> dict[str, Path]:
     """The versions of Python here that mpinet runs on, each by its number."""
     found = {}
-    names = [f"python3.{minor}" for minor in range(11, 14)]
+    names = [f"python3.{minor}" for minor in range(11, 15)]
     folders = [
         *map(Path, os.environ["PATH"].split(":")),
         *Path(sys.base_prefix).parent.glob("*/bin"),

@@ -116,7 +116,12 @@ class TeamRunner:
     def _at(self, place: TeamPlace, items: list[pytest.Item] | None) -> Team:
         """Return the team at a place: the current one, or a new one for tests (default: all)."""
         if self._team is None or self._where != place:
-            from mpinet.mpi.testing.team import Team
+            from mpinet.errors import MpinetError
+
+            try:
+                from mpinet.mpi.testing.team import Team
+            except MpinetError as error:  # no MPI library
+                raise pytest.UsageError(f"mpinet: {error}") from None
             from mpinet.networks import open as opened
 
             self._close()
@@ -145,10 +150,10 @@ class TeamRunner:
 
     def _run(self, place: TeamPlace, items: list[pytest.Item]) -> None:
         """Run the first of some tests at the same place, and report it."""
-        from mpinet.mpi.testing.member import TeamTest
-
         item, *rest = items
         team = self._at(place, items)
+        from mpinet.mpi.testing.member import TeamTest
+
         hook = self._config.hook
         hook.pytest_runtest_logstart(nodeid=item.nodeid, location=item.location)
         reports = team.run(TeamTest(item.nodeid, rest[0].nodeid if rest else None))

@@ -1,5 +1,8 @@
 """What `mpinet doctor` says of a host, above all where something is wrong with it."""
 
+import os
+import subprocess
+import sys
 from pathlib import Path
 from types import SimpleNamespace
 
@@ -7,7 +10,7 @@ import pytest
 
 from mpinet.base.native import calls
 from mpinet.base.native.kept import Kept
-from mpinet.launching import doctor
+from mpinet.launching import compiling, doctor
 from mpinet.launching.doctor import BAD, FINE, NOTE, Examined, examine, maker
 
 
@@ -35,6 +38,13 @@ def by_name(findings) -> dict[str, Examined]:
 )
 def test_libraries_are_known_by_their_words(text: str, library: str | None) -> None:
     assert maker(text) == library
+
+
+def test_the_library_is_named_without_a_start_of_mpi() -> None:
+    program = f"{doctor.LIBRARY_PROGRAM}\nprint(mpi().Is_initialized())"
+    done = subprocess.run([sys.executable, "-P", "-c", program], capture_output=True, text=True)
+    *name, started = done.stdout.splitlines()
+    assert maker(name[0]) and started == "False", done.stderr
 
 
 def test_another_library_s_launcher_is_found_out(monkeypatch, tmp_path: Path) -> None:
@@ -106,6 +116,13 @@ def test_a_cache_without_a_place_is_said(monkeypatch, tmp_path: Path) -> None:
     made.add("abd", bytes(1024 - 32))
     assert doctor._cache().found == f"2 objects, 2.0 KiB, in {made.folder}"
     assert made.folder.is_relative_to(tmp_path)
+
+
+def test_a_system_without_affinities_has_all_its_cores(monkeypatch) -> None:
+    assert compiling.cores() == len(os.sched_getaffinity(0))
+    monkeypatch.delattr(os, "sched_getaffinity")
+    monkeypatch.setattr(os, "cpu_count", lambda: 12)
+    assert compiling.cores() == 12
 
 
 def test_native_code_is_told_with_its_sources(monkeypatch) -> None:
