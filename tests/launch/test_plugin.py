@@ -318,3 +318,44 @@ def test_who_ends_the_session_of_a_processor_ends_the_whole(tmp_path, ending):
     assert done.returncode == 2
     assert ENDINGS[ending] in done.stdout
     assert "1 passed" in done.stdout and "failed" not in done.stdout
+
+
+CHECKED = """
+    import numpy as np
+    from mpi4py import MPI
+
+    world = MPI.COMM_WORLD
+    rank = world.rank
+
+    def test_right():
+        assert world.allreduce(1) == 2
+
+    def test_other_types():
+        if rank == 0:
+            world.Send(np.zeros(3), 1)
+        else:
+            world.Recv(np.zeros(3, "i8"), 0)
+
+    def test_handle():
+        world.Get_group()
+
+    def test_message_left():
+        if rank == 0:
+            world.send(1, 1)
+
+    def test_right_again():
+        assert world.allreduce(1) == 2
+"""
+
+
+def test_checks_fail_the_tests_with_errors_and_name_both_lines(tmp_path):
+    status, text = suite(tmp_path, CHECKED, "--mpinet", "2", "--check")
+    assert status == 1 and "2 failed, 3 passed" in text
+    assert "Send at test_suite.py:13 sends 3 float64, but Recv at test_suite.py:15" in text
+    assert "The message of send at test_suite.py:22 is never received." in text
+    status, text = suite(tmp_path, CHECKED, "--mpinet", "2", "--checks", "handles")
+    assert status == 0 and "5 passed" in text
+    status, text = suite(tmp_path, CHECKED, "--mpinet", "2", "--checks", "leaks")
+    assert status == 4 and "'leaks' is no check; choose from types, requests" in text
+    status, text = suite(tmp_path, CHECKED, "--mpinet", "2")
+    assert status == 0 and "5 passed" in text

@@ -182,18 +182,18 @@ class Checks:
         # The line of the receive, not of the wait that completes it.
         place = self._settled.get(here, here.account.number)
         expected = signature_of(buffer)
+        rules = []
         if data.signature is None:
-            rule = "object-in-buffer"
+            rules.append("object-in-buffer")
         elif data.signature.runs != expected.runs and not data.signature.fits(expected):
-            rule = "type-mismatch"
-        elif len(data) > buffer.nbytes:
-            rule = "truncation"
+            rules.append("type-mismatch")
         elif len(data) < buffer.nbytes and here.account.kind in KINDS:
-            rule = "count-mismatch"
-        else:
-            return
-        words = {"sent": described(data), "expected": expected.said}
-        self.note(rule, data.account, place, words=words)
+            rules.append("count-mismatch")
+        if len(data) > buffer.nbytes:
+            rules.append("truncation")
+        for rule in rules:
+            words = {"sent": described(data), "expected": expected.said}
+            self.note(rule, data.account, place, words=words)
 
     def loading(self, body: Any) -> None:
         """Check a body before an object is unpickled from it."""
