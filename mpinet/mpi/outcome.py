@@ -8,8 +8,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from mpinet.mpi.checks.checking import gathered_findings
 from mpinet.mpi.checks.findings import Finding
+from mpinet.mpi.checks.gathering import gathered_findings
 from mpinet.mpi.hot import hot
 from mpinet.mpi.traced import Traced, traced
 from mpinet.mpi.world.accounts import Account, Shares, books, numbered, union

@@ -16,8 +16,9 @@ from types import FunctionType, ModuleType
 from mpinet.errors import Deadlock, ProgramError
 from mpinet.machine import Machine
 from mpinet.mpi import source
-from mpinet.mpi.checks.checking import checking, gathered_findings
 from mpinet.mpi.checks.findings import CheckedEnd, Findings
+from mpinet.mpi.checks.gathering import gathered_findings
+from mpinet.mpi.checks.installing import checking
 from mpinet.mpi.communicators.spawning import LAUNCHES, Launch, adopt
 from mpinet.mpi.foreign import in_libraries
 from mpinet.mpi.module import emulated

@@ -13,8 +13,8 @@ import pytest
 from mpinet.errors import MpinetError
 from mpinet.machine import Machine
 from mpinet.machine.transport import Local
-from mpinet.mpi.checks.checking import gathered_findings
 from mpinet.mpi.checks.findings import Finding, Findings
+from mpinet.mpi.checks.gathering import gathered_findings
 from mpinet.mpi.real import ANY_SOURCE
 from mpinet.mpi.script import surroundings
 from mpinet.mpi.testing.member import MemberPlugin, TeamTest, live

@@ -1,49 +1,33 @@
-"""Installs the checks of a run: functions around the emulator's own, for the time of the run.
-
-An unchecked run has none of these functions, and therefore no cost.
-"""
+"""The checks of a run: the open communication, memory and handles of this rank's processors."""
 
 from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
 from types import FrameType
 from typing import Any
 
-from mpinet.errors import Deadlock, MpinetError
-from mpinet.mpi.checks.areas import Area, area_of, area_of_blocks
+from mpinet.mpi.checks.areas import Area
 from mpinet.mpi.checks.bodies import CheckedBody, described
-from mpinet.mpi.checks.findings import PLAIN, Finding, Findings, Words, merged
+from mpinet.mpi.checks.findings import PLAIN, Findings, Words
 from mpinet.mpi.checks.pending import Beginning, Finishing, Pending
 from mpinet.mpi.checks.signatures import Signature, signature_of
-from mpinet.mpi.checks.terms import FROM_ROOT, NEEDS_BARRIER, typed_terms
+from mpinet.mpi.checks.terms import typed_terms
 from mpinet.mpi.checks.windows import WatchedWindow
-from mpinet.mpi.collectives import plans
-from mpinet.mpi.collectives.algorithms import Collective
-from mpinet.mpi.collectives.collective import KINDS, NOTHING_ALIKE, CollectiveCall, Terms
-from mpinet.mpi.communicators.groups import Group
-from mpinet.mpi.messages import objects
-from mpinet.mpi.messages.buffers import Blocks, Buffer, TypedBlocks, VectorBlocks
-from mpinet.mpi.messages.matched_probes import Message as MatchedMessage
+from mpinet.mpi.collectives.collective import KINDS, Terms
+from mpinet.mpi.messages.buffers import Buffer
 from mpinet.mpi.messages.persistent import Prequest
 from mpinet.mpi.messages.requests import Request
 from mpinet.mpi.real import REAL
 from mpinet.mpi.windows.exposure import Exposure
 from mpinet.mpi.windows.origin import Origin
 from mpinet.mpi.world.accounts import Account
-from mpinet.mpi.world.calls import call, running
+from mpinet.mpi.world.calls import running
 from mpinet.mpi.world.contexts import PAIRS, PARTS
-from mpinet.mpi.world.exits import Exits
 from mpinet.mpi.world.message import BODY, Message
 from mpinet.mpi.world.processor import Processor
-from mpinet.mpi.world.replacing import replaced
 from mpinet.mpi.world.world import World
-from mpinet.process.telling import gathered
-
-LARGE = 64 * 1024
-"""Size in bytes above which a standard send waits for its receive in a checked run."""
 
 ONE_SIDED = frozenset("Put Get Accumulate Get_accumulate Fetch_and_op Compare_and_swap".split())
 """One-sided accesses that a later call completes."""
@@ -82,12 +66,14 @@ class Checks:
     """
 
     def __init__(self, world: World, findings: Findings):
-        self._world = world
+        self.world: World = world
+        """The run."""
         self._findings = findings
         self._read: Callable[[Buffer], bytes] = Buffer.read
         self._calls: dict[Processor, Call] = {}
         self._live: dict[int, dict[Pending, None]] = {}
-        self._settled: dict[Processor, int] = {}
+        self.settled: dict[Processor, int] = {}
+        """First line of the request that a processor completes at the moment, by account number."""
         self._sent: dict[int, int] = {}
         self._contexts: dict[int, list[tuple[str, int, int]]] = {}
         self._objects: dict[int, list[tuple[str, Any, int]]] = {}
@@ -130,7 +116,7 @@ class Checks:
             self.note("aliased-buffers", account.number)
 
     @property
-    def _call(self) -> Call | None:
+    def current(self) -> Call | None:
         """The running processor's call; None outside of calls and in fibers."""
         return self._calls.get(running.turns.current)
 
@@ -143,7 +129,7 @@ class Checks:
 
     def add(self, area: Area | None) -> None:
         """Record memory used by the running processor's call, and check it."""
-        made, here = self._call, running.turns.current
+        made, here = self.current, running.turns.current
         if made is None or area is None or here.account is None:
             return
         if area.overlaps_itself:
@@ -162,7 +148,7 @@ class Checks:
         here = running.turns.current
         number = self._sent[here.id] = self._sent.get(here.id, 0) + 1
         serial = here.id, number
-        made = self._call
+        made = self.current
         if made is not None:
             made.serials.append(serial)
         return CheckedBody.of(data, signature, account.number, serial)
@@ -180,7 +166,7 @@ class Checks:
         if type(data) is not CheckedBody or here.account is None:
             return
         # The line of the receive, not of the wait that completes it.
-        place = self._settled.get(here, here.account.number)
+        place = self.settled.get(here, here.account.number)
         expected = signature_of(buffer)
         rules = []
         if data.signature is None:
@@ -198,7 +184,7 @@ class Checks:
     def loading(self, body: Any) -> None:
         """Check a body before an object is unpickled from it."""
         if type(body) is CheckedBody and body.signature is not None and self._account is not None:
-            place = self._settled.get(running.turns.current, self._account.number)
+            place = self.settled.get(running.turns.current, self._account.number)
             self.note("buffer-as-object", body.account, place, words={"sent": described(body)})
 
     # ---- requests
@@ -212,7 +198,7 @@ class Checks:
         if type(finish) is Finishing:
             finish.pending.event = event  # a request for a send and a receive, of both events
             return
-        made = self._call
+        made = self.current
         areas, serials = ([], []) if made is None else (made.areas, made.serials)
         self._require_apart(areas, here.account)
         pending = Pending(here.account.number, areas, event, serials)
@@ -224,7 +210,7 @@ class Checks:
 
     def prepared(self, request: Prequest) -> None:
         """Record the memory of a persistent request."""
-        made = self._call
+        made = self.current
         if made is not None and request._begin is not None:
             request._begin = Beginning(request._begin, made.areas, self._restarting)
             made.areas = []
@@ -287,7 +273,7 @@ class Checks:
 
     def opened(self, name: Any, context: int) -> None:
         """Record a communicator, window or file of the running processor's call."""
-        account, made = self._account, self._call
+        account, made = self._account, self.current
         if account is None or is_of_library(account) or (made is not None and made.opened):
             return
         if made is not None:
@@ -303,7 +289,7 @@ class Checks:
         if frame is None:
             return
         creator = creator if kind == "group" else "Datatype"
-        account = self._account or self._world.accounts.at(creator, frame)
+        account = self._account or self.world.accounts.at(creator, frame)
         made = self._objects.setdefault(running.turns.current.id, [])
         if len(made) % 256 == 255:
             made[:] = [row for row in made if row[1]]
@@ -313,7 +299,7 @@ class Checks:
 
     def terms(self, kind: str, terms: Terms) -> Terms:
         """Return a collective's terms, with the datatypes of its buffers."""
-        made = self._call
+        made = self.current
         areas = [] if made is None else made.areas
         buffers = [area.buffer for area in areas if area.buffer is not None]
         return typed_terms(kind, terms, buffers)
@@ -322,7 +308,7 @@ class Checks:
 
     def accessing(self, origin: Origin, target: int) -> None:
         """Record the window and the target of a one-sided access."""
-        made = self._call
+        made = self.current
         if made is not None:
             made.origin = origin, target
 
@@ -356,7 +342,7 @@ class Checks:
         """Record what a processor leaves behind at its end."""
         self.paused(processor)
         here = processor.id
-        contexts = self._world.contexts
+        contexts = self.world.contexts
         for kind, context, account in self._contexts.pop(here, ()):
             if contexts.held(context, here):
                 self.note(f"{kind}-alive", account, at=here)
@@ -396,7 +382,7 @@ class Checks:
             trace = trace.tb_next
         if frame is None:
             return
-        account = self._world.accounts.on_line(call, frame, line)
+        account = self.world.accounts.on_line(call, frame, line)
         if isinstance(error, REAL.Exception):
             rule = rule_of(error)
             if rule != "truncated":  # recorded with both lines at the receive
@@ -436,329 +422,3 @@ def creating(frame: FrameType | None) -> tuple[FrameType | None, str]:
             return frame, name
         name, frame = frame.f_code.co_name, frame.f_back
     return None, name
-
-
-# ---- installation
-
-
-def _checked_datatype(checks: Checks) -> type[Any]:
-    """Return a class of datatypes that records each datatype created by a script."""
-
-    class CheckedDatatype(REAL.Datatype):  # type: ignore[misc]
-        """A datatype of a checked run, as `mpi4py.MPI.Datatype`."""
-
-        def __new__(cls, datatype: Any = None) -> Any:
-            """Create another object for a datatype; mpi4py creates new ones without argument."""
-            made = REAL.Datatype.__new__(cls, datatype)
-            module = sys._getframe(1).f_globals.get("__name__") or ""
-            if datatype is None and module.partition(".")[0] not in ("mpinet", "mpi4py"):
-                checks.created("datatype", made)
-            return made
-
-    CheckedDatatype.__name__ = CheckedDatatype.__qualname__ = "Datatype"
-    CheckedDatatype.__module__ = REAL.__name__
-    return CheckedDatatype
-
-
-def _datatypes(checks: Checks) -> Iterator[tuple[Any, str, Any]]:
-    """Yield replacements of the class and the constants of datatypes in scripts' ``MPI``."""
-    module, kind = sys.modules[REAL.__name__], _checked_datatype(checks)
-    yield module, "Datatype", kind
-    for name, value in list(vars(module).items()):
-        if isinstance(value, REAL.Datatype):
-            yield module, name, kind(value)
-
-
-def _buffers(checks: Checks) -> Iterator[tuple[Any, str, Any]]:
-    """Yield replacements of the methods of buffers."""
-    begin, read, write = Buffer.__init__, Buffer.read, Buffer.write
-
-    def checked_begin(buffer: Buffer, spec: Any, writable: bool = False, blocks: int = 1) -> None:
-        begin(buffer, spec, writable, blocks)
-        made = checks._call
-        if made is not None and not made.is_inside:
-            checks.add(area_of(buffer, writable))
-
-    def checked_read(buffer: Buffer) -> bytes:
-        return checks.signed(read(buffer), buffer)
-
-    def checked_write(buffer: Buffer, data: bytes) -> None:
-        checks.received(buffer, data)
-        write(buffer, data)
-
-    yield Buffer, "__init__", checked_begin
-    yield Buffer, "read", checked_read
-    yield Buffer, "write", checked_write
-    for kind in (Blocks, VectorBlocks, TypedBlocks):
-        yield kind, "__init__", _checked_blocks(checks, vars(kind)["__init__"])
-
-
-def _checked_blocks(checks: Checks, begin: Callable[..., None]) -> Callable[..., None]:
-    """Return the initialiser of a class of blocks, with the check of their memory."""
-
-    def checked(blocks: Blocks, spec: Any, size: int, writable: bool = False) -> None:
-        made = checks._call
-        if made is None:
-            begin(blocks, spec, size, writable)
-            return
-        made.is_inside = True
-        try:
-            begin(blocks, spec, size, writable)
-        finally:
-            made.is_inside = False
-        checks.add(area_of_blocks(blocks, size, writable))
-
-    return checked
-
-
-def _messages(checks: Checks) -> Iterator[tuple[Any, str, Any]]:
-    """Yield replacements for the sends and receives of messages."""
-    loads, part = objects.loads, plans.BufferReduction.part
-    end, count = Exits.end, Exits.count_unreceived
-
-    def checked_loads(body: Any, *others: Any) -> Any:
-        checks.loading(body)
-        return loads(body, *others)
-
-    def plain_part(reduction: Any, made: Any, body: bytes) -> Any:
-        # Reductions combine plain bytes. The datatypes are already part of the call's terms.
-        return part(reduction, made, bytes(body))
-
-    def checked_end(exits: Exits, processor: Processor) -> None:
-        end(exits, processor)
-        checks.ended(processor)
-
-    def checked_count(exits: Exits, slot: int, message: Message) -> None:
-        count(exits, slot, message)
-        number = running.turns.numbers[slot]
-        if number is not None:
-            checks.left(number, message)
-
-    yield objects, "loads", checked_loads
-    yield plans.BufferReduction, "part", plain_part
-    yield Exits, "end", checked_end
-    yield Exits, "count_unreceived", checked_count
-
-
-def _requests(checks: Checks) -> Iterator[tuple[Any, str, Any]]:
-    """Yield replacements of the methods of requests."""
-    of, repeating = vars(Request)["_of"].__func__, vars(Prequest)["_repeating"].__func__
-    complete, forget, cancel = Request._complete, Request._forget, Request._cancel
-    start = vars(Prequest)["Start"].__wrapped__
-    matching = vars(MatchedMessage)["_of"].__func__
-
-    def checked_match(cls: type[Any], received: Any) -> Any:
-        made = matching(cls, received)
-        checks.matched(made)
-        return made
-
-    def checked_of(cls: type[Any], *given: Any) -> Any:
-        made = of(cls, *given)
-        checks.began(made)
-        return made
-
-    def checked_repeating(cls: type[Any], *given: Any) -> Any:
-        made = repeating(cls, *given)
-        checks.prepared(made)
-        return made
-
-    def checked_complete(request: Request, status: Any) -> Any:
-        place = None if request._event is None else checks.completing(request)
-        if place is None:
-            return complete(request, status)
-        here = running.turns.current
-        checks._settled[here] = place
-        try:
-            return complete(request, status)
-        finally:
-            checks._settled.pop(here, None)
-
-    def checked_forget(request: Request) -> None:
-        checks.freeing(request)
-        forget(request)
-
-    def checked_cancel(request: Request, event: Any) -> None:
-        checks.cancelling(request)
-        cancel(request, event)
-
-    @call
-    def Start(request: Prequest) -> None:  # noqa: N802
-        """Start the communication of the persistent request."""
-        checks.starting(request)
-        start(request)
-
-    yield Request, "_of", classmethod(checked_of)
-    yield Prequest, "_repeating", classmethod(checked_repeating)
-    yield Request, "_complete", checked_complete
-    yield Request, "_forget", checked_forget
-    yield Request, "_cancel", checked_cancel
-    yield Prequest, "Start", Start
-    yield MatchedMessage, "_of", classmethod(checked_match)
-
-
-def _first(one: bytes, other: bytes) -> bytes:
-    """Return the first of two bodies of a barrier."""
-    return one
-
-
-def _collectives(checks: Checks) -> Iterator[tuple[Any, str, Any]]:
-    """Yield replacements for the calls of collectives."""
-    of = vars(CollectiveCall)["of"].__func__
-
-    def checked_of(cls: type[Any], comm: Any, kind: str, terms: Terms = NOTHING_ALIKE) -> Any:
-        made = of(cls, comm, kind, checks.terms(kind, terms))
-        if isinstance(made, Collective):
-            # Data of the root reach the members only after all have called: this needs no barrier.
-            if kind in FROM_ROOT:
-                made.converge(terms.root, b"", _first)
-            elif kind in NEEDS_BARRIER:
-                made.everywhere(b"", _first)
-        return made
-
-    yield CollectiveCall, "of", classmethod(checked_of)
-
-
-def _windows(checks: Checks) -> Iterator[tuple[Any, str, Any]]:
-    """Yield replacements for the accesses to windows."""
-    access, finish = Origin.access, Origin.finish
-    begin, apply = Exposure.__init__, Exposure._access
-
-    def checked_access(origin: Origin, target: int, *given: Any, **what: Any) -> Any:
-        checks.accessing(origin, target)
-        return access(origin, target, *given, **what)
-
-    def checked_finish(origin: Origin, targets: Any, local: bool = False) -> bool:
-        listed = list(targets)
-        waited = finish(origin, listed, local)
-        checks.finished(origin, listed)
-        return waited
-
-    def checked_begin(exposure: Exposure, *given: Any) -> None:
-        begin(exposure, *given)
-        checks.window_of(exposure)
-
-    def checked_apply(exposure: Exposure, origin: int, line: Any, access: Any) -> None:
-        window = checks.window_of(exposure)
-        if window is not None and window.access(access):
-            checks.stored(exposure._processor, access.account)
-        apply(exposure, origin, line, access)
-        if window is not None:
-            window.accessed(access)
-
-    yield Origin, "access", checked_access
-    yield Origin, "finish", checked_finish
-    yield Exposure, "__init__", checked_begin
-    yield Exposure, "_access", checked_apply
-
-
-def _handles(checks: Checks) -> Iterator[tuple[Any, str, Any]]:
-    """Yield replacements for the creation of handles."""
-    of_table, contexts = vars(Group)["_of_table"].__func__, checks._world.contexts
-    opening = contexts.open
-
-    def checked_of_table(cls: type[Any], members: Any) -> Any:
-        made = of_table(cls, members)
-        checks.created("group", made)
-        return made
-
-    def checked_open(name: Any, groups: Any, holder: int) -> int:
-        context = opening(name, groups, holder)
-        checks.opened(name, context)
-        return context
-
-    yield Group, "_of_table", classmethod(checked_of_table)
-    yield contexts, "open", checked_open
-    yield from _datatypes(checks)
-
-
-@contextmanager
-def checking(world: World, findings: Findings) -> Iterator[None]:
-    """Context manager: the processors' MPI calls are checked.
-
-    Parameters
-    ----------
-    world : World
-        The run; its scripts import the emulated MPI already.
-    findings : Findings
-        Receives the findings.
-    """
-    checks, mail = Checks(world, findings), world.mail
-    sending, fail = mail.send, Exits.fail
-
-    def checked_send(scope: Any, target: int, tag: int, data: Any, *ack: Any) -> Any:
-        return sending(scope, target, tag, checks.sending(scope.context, data), *ack)
-
-    def checked_standard(scope: Any, target: int, tag: int, data: Any) -> Any:
-        is_large = "sends" in findings.checks and len(data) > LARGE
-        send = mail.send_synchronously if is_large or mail.synchronous else mail.send
-        return send(scope, target, tag, data)
-
-    def checked_fail(exits: Exits, processor: Processor, error: BaseException, step: int) -> None:
-        checks.failed(processor, error)
-        fail(exits, processor, error, step)
-
-    places = [
-        *_buffers(checks),
-        *_messages(checks),
-        *_requests(checks),
-        *_windows(checks),
-        *_handles(checks),
-        (mail, "send", checked_send),
-        (mail, "send_standard", checked_standard),
-        (Exits, "fail", checked_fail),
-        (running, "checks", checks),
-    ]
-    if "collectives" in findings.checks:
-        places += _collectives(checks)
-    noted, running.noted = running.noted, True
-    try:
-        with replaced(*places):
-            yield
-    finally:
-        running.noted = noted
-
-
-def gathered_findings(world: World, error: MpinetError | None) -> list[Finding]:
-    """Return the findings of all ranks on rank 0, and an empty list elsewhere (collective).
-
-    Parameters
-    ----------
-    world : World
-        The run.
-    error : MpinetError or None
-        The error that has ended the run on all ranks, if any.
-    """
-    assert world.findings is not None
-    if isinstance(error, Deadlock):
-        _note_deadlock(world, error)
-    own = [
-        [account.row for account in world.accounts.accounts],
-        world.findings.rows,
-        world.findings.left,
-        sorted(world.findings.withdrawn),
-        world.one_sided.conflicts,
-    ]
-    rows = gathered(world.machine.transport, own)
-    shares = [[Account.of(row) for row in accounts] for accounts, *_ in rows]
-    withdrawn = {tuple(serial) for *_, serials, _ in rows for serial in serials}
-    last = Findings(world.findings.checks)
-    for _, _, left, _, conflicts in rows:
-        for serial, processor, account in left:
-            if tuple(serial) not in withdrawn:
-                last.note("message-not-received", processor, [account])
-        for target, first, other, _, _, said, _ in conflicts:
-            last.note("accesses-conflict", target, [first, other], {"why": said})
-    found = [row for _, findings, *_ in rows for row in findings]
-    return merged(shares, found + last.rows, error is None) if rows else []
-
-
-def _note_deadlock(world: World, error: Deadlock) -> None:
-    """Record the calls in which processors wait (collective)."""
-    assert world.findings is not None
-    transport = world.machine.transport
-    rows = sorted(row for rows in gathered(transport, world.waiting) for row in rows)
-    places = list(dict.fromkeys(account for _, account in rows))
-    if places:
-        differs = "collectives that do not match" in str(error)
-        rule = "collective-mismatch" if differs else "deadlock"
-        world.findings.note(rule, rows[0][0], places)
