@@ -42,6 +42,7 @@ OWN = {
     ("schedule export", "--out"): ("schedule export broadcast ring:8 --out", ".xml"),
     ("certify", "--export"): None,
     ("exec", "--messages"): None,
+    ("exec", "--sarif"): None,
     ("schedule generate", "--out"): (
         "schedule generate allreduce:ring,1kB,processors=4 --out",
         ".goal",

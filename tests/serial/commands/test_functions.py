@@ -64,7 +64,7 @@ def test_a_parser_has_the_types_defaults_choices_and_help_of_its_function():
     assert found == {
         "place": 3, "rest": [], "choice": "a", "number": 2.5, "flag": True, "maybe": False,
         "several": ["x", "y"], "many": "", "seed": 4, "memory_limit": 1024, "mapping": "blocks",
-        "force": False, "checkpoint": None,
+        "force": False, "checkpoint": None, "time_limit": None,
         "given": {"choice", "number", "flag", "maybe", "seed", "memory_limit"},
     }  # fmt: skip
     shown = " ".join(parser.format_help().split())

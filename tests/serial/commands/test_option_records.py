@@ -39,7 +39,7 @@ def test_a_sentence_below_a_field_is_the_help_of_the_option_and_of_the_function(
     assert list(inspect.signature(odd).parameters)[:3] == ["place", "words", "number"]
     assert "words : tuple\n    Words in a row.\n" in odd.__doc__
     said = signature_of(odd)
-    assert [option.name for option in said.alone] == ["checkpoint"]
+    assert [option.name for option in said.alone] == ["time_limit", "checkpoint"]
     assert {option.heading for option in said.options} == {"", "hosts"}
 
 
