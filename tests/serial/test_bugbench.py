@@ -193,3 +193,8 @@ def test_scores_count_named_mistakes_lines_and_right_programs_that_fail() -> Non
     score = bugbench.score(some)
     assert (score.named, score.helpful, score.failed, score.false) == (2, 1, 1, 1)
     assert (score.recall, score.precision, score.helpfulness) == (2 / 60, 3 / 4, 1 / 60)
+
+
+def test_the_recorded_checks_name_95_percent_of_the_mistakes_and_no_right_program() -> None:
+    score = bugbench.score(bugbench.results()["checked"]["outcomes"])
+    assert score.recall >= 0.95 and score.false == 0
