@@ -75,7 +75,7 @@ def submit(tmp_path: Path) -> Submit:
 
 def page_line(word: str) -> str:
     """The page's line that submits a job by this command."""
-    (line,) = re.findall(rf"^\$ ((?:\w+=\S.*)?\b{word} .*launch/.*)$", PAGE, re.MULTILINE)
+    (line,) = re.findall(rf"^\$ ((?:\w+=\S.*)?\b{word} (?:-v \w+ )?launch/.*)$", PAGE, re.MULTILINE)
     return line
 
 
