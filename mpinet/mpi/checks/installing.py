@@ -15,8 +15,8 @@ from mpinet.mpi.checks.findings import Findings
 from mpinet.mpi.checks.run_checks import Checks
 from mpinet.mpi.checks.terms import FROM_ROOT, NEEDS_BARRIER
 from mpinet.mpi.collectives import plans
-from mpinet.mpi.collectives.algorithms import Collective
-from mpinet.mpi.collectives.collective import NOTHING_ALIKE, CollectiveCall, Terms
+from mpinet.mpi.collectives.algorithms import CollectiveCalls
+from mpinet.mpi.collectives.collective import NOTHING_ALIKE, Terms
 from mpinet.mpi.communicators.groups import Group
 from mpinet.mpi.messages import objects
 from mpinet.mpi.messages.buffers import Blocks, Buffer, TypedBlocks, VectorBlocks
@@ -199,19 +199,19 @@ def _first(one: bytes, other: bytes) -> bytes:
 
 def _collectives(checks: Checks) -> Iterator[tuple[Any, str, Any]]:
     """Yield replacements for the calls of collectives."""
-    of = vars(CollectiveCall)["of"].__func__
+    part = CollectiveCalls._part
 
-    def checked_of(cls: type[Any], comm: Any, kind: str, terms: Terms = NOTHING_ALIKE) -> Any:
-        made = of(cls, comm, kind, checks.terms(kind, terms))
-        if isinstance(made, Collective):
-            # Data of the root reach the members only after all have called: this needs no barrier.
-            if kind in FROM_ROOT:
-                made.converge(terms.root, b"", _first)
-            elif kind in NEEDS_BARRIER:
-                made.everywhere(b"", _first)
+    def checked_part(comm: Any, kind: str, terms: Terms = NOTHING_ALIKE) -> Any:
+        made = part(comm, kind, checks.terms(kind, terms))
+        # Data of the root reach the members only after all have called: this needs no barrier.
+        if kind in FROM_ROOT:
+            made.converge(terms.root, b"", _first)
+        elif kind in NEEDS_BARRIER:
+            made.everywhere(b"", _first)
         return made
 
-    yield CollectiveCall, "of", classmethod(checked_of)
+    # Intercommunicators have a method of their own: not all members of a group take part there.
+    yield CollectiveCalls, "_part", checked_part
 
 
 def _windows(checks: Checks) -> Iterator[tuple[Any, str, Any]]:

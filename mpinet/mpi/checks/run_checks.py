@@ -25,6 +25,7 @@ from mpinet.mpi.windows.origin import Origin
 from mpinet.mpi.world.accounts import Account
 from mpinet.mpi.world.calls import running
 from mpinet.mpi.world.contexts import PAIRS, PARTS
+from mpinet.mpi.world.events import PostedReceive
 from mpinet.mpi.world.message import BODY, Message
 from mpinet.mpi.world.processor import Processor
 from mpinet.mpi.world.world import World
@@ -170,7 +171,9 @@ class Checks:
         expected = signature_of(buffer)
         rules = []
         if data.signature is None:
-            rules.append("object-in-buffer")
+            # A pickled object is a message of bytes, which a script may unpickle itself.
+            if not expected.is_bytes:
+                rules.append("object-in-buffer")
         elif data.signature.runs != expected.runs and not data.signature.fits(expected):
             rules.append("type-mismatch")
         elif len(data) < buffer.nbytes and here.account.kind in KINDS:
@@ -183,7 +186,9 @@ class Checks:
 
     def loading(self, body: Any) -> None:
         """Check a body before an object is unpickled from it."""
-        if type(body) is CheckedBody and body.signature is not None and self._account is not None:
+        if type(body) is not CheckedBody or body.signature is None or self._account is None:
+            return
+        if not body.signature.is_bytes:
             place = self.settled.get(running.turns.current, self._account.number)
             self.note("buffer-as-object", body.account, place, words={"sent": described(body)})
 
@@ -201,7 +206,9 @@ class Checks:
         made = self.current
         areas, serials = ([], []) if made is None else (made.areas, made.serials)
         self._require_apart(areas, here.account)
-        pending = Pending(here.account.number, areas, event, serials)
+        # Without an event a request of mpi4py itself is not reported at the end.
+        known = None if is_of_library(here.account) else event
+        pending = Pending(here.account.number, areas, known, serials)
         pending.note_contents(self._read)
         if made is not None:
             made.areas, made.serials = [], []
@@ -243,9 +250,10 @@ class Checks:
         request._finish = finish.finish
         pending = finish.pending
         self._live.get(running.turns.current.id, {}).pop(pending, None)
-        receives = any(area.writable for area in pending.areas)
-        is_open = request._event is not None and (receives or not request._event.done)
-        if account is not None and is_open:
+        # A script may know by another message that a send is complete, but not a receive.
+        receives = isinstance(request._event, PostedReceive)
+        receives = receives or any(area.writable for area in pending.areas)
+        if account is not None and request._event is not None and receives:
             self.note("request-freed-active", pending.account, account.number)
 
     def starting(self, request: Prequest) -> None:

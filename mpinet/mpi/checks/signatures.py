@@ -33,6 +33,11 @@ class Signature(NamedTuple):
     """Number of elements."""
 
     @property
+    def is_bytes(self) -> bool:
+        """True if all elements have one byte."""
+        return all(kind in (BYTE, PACKED) for kind, _ in self.runs)
+
+    @property
     def said(self) -> str:
         """Description for a finding."""
         runs = [(kind, number * self.elements) for kind, number in self.runs[:1]]

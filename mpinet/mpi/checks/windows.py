@@ -17,7 +17,7 @@ calls that synchronize the window.
 """
 
 SYNCHRONIZING = frozenset(
-    "Create Allocate Allocate_shared Fence Start Complete Post Wait Test Lock Unlock Lock_all "
+    "Fence Start Complete Post Wait Test Lock Unlock Lock_all "
     "Unlock_all Flush Flush_all Flush_local Flush_local_all Sync".split()
 )
 """Calls that synchronize a window."""
@@ -67,7 +67,7 @@ class WatchedWindow:
         if synchronizes:
             self._accessed.clear()
         # A copy after each call would take too long for a large window. Without a copy, stores
-        # before the next synchronization go unnoticed.
-        keeps = synchronizes or len(self._memory) <= COPIED
+        # before the next synchronization go unnoticed. A new window has no epoch yet.
+        keeps = synchronizes or (self._copy is not None and len(self._memory) <= COPIED)
         self._copy = self._memory.copy() if keeps else None
         return overwritten

@@ -20,7 +20,7 @@ BROKEN = {
         if rank == 0:
             comm.send("a" * 50, 1)  # 0
         elif rank == 1:
-            comm.Recv(bytearray(200), 0)  # 1
+            comm.Recv(np.zeros(30), 0)  # 1
         """,
     "buffer-as-object": """
         if rank == 0:
@@ -189,6 +189,15 @@ RIGHT = """
     window.Get(other[:1], 0)
     window.Fence()
     window.Free()
+    comm.send("b" * 20, rank, 10)
+    raw = bytearray(100)
+    comm.Recv(raw, rank, 10)
+    assert MPI.pickle.loads(raw) == "b" * 20
+    half = comm.Split(rank % 2)
+    between = half.Create_intercomm(0, comm, 1 - rank % 2, 5)
+    between.gather(rank, (MPI.ROOT if half.rank == 0 else MPI.PROC_NULL) if rank % 2 else 0)
+    between.Free()
+    half.Free()
     comm.send({"a": rank}, rank, 9)
     assert comm.recv(source=rank, tag=9) == {"a": rank}
     if rank == 0:
