@@ -25,7 +25,7 @@ from mpinet.mpi.windows.origin import Origin
 from mpinet.mpi.world.accounts import Account
 from mpinet.mpi.world.calls import running
 from mpinet.mpi.world.contexts import PAIRS, PARTS
-from mpinet.mpi.world.events import PostedReceive
+from mpinet.mpi.world.events import HAPPENED, Awaited
 from mpinet.mpi.world.message import BODY, Message
 from mpinet.mpi.world.processor import Processor
 from mpinet.mpi.world.world import World
@@ -250,10 +250,11 @@ class Checks:
         request._finish = finish.finish
         pending = finish.pending
         self._live.get(running.turns.current.id, {}).pop(pending, None)
-        # A script may know by another message that a send is complete, but not a receive.
-        receives = isinstance(request._event, PostedReceive)
-        receives = receives or any(area.writable for area in pending.areas)
-        if account is not None and request._event is not None and receives:
+        # A script may know by another message that a send is complete, but not a receive or a
+        # collective.
+        sends = request._event is HAPPENED or isinstance(request._event, Awaited)
+        sends = sends and not any(area.writable for area in pending.areas)
+        if account is not None and request._event is not None and not sends:
             self.note("request-freed-active", pending.account, account.number)
 
     def starting(self, request: Prequest) -> None:
