@@ -12,7 +12,6 @@ from typing import TYPE_CHECKING, TextIO
 
 from mpinet.base.arrays import Ints
 from mpinet.base.files import require_writable, whole_file, write_text
-from mpinet.base.numerals import quoted
 from mpinet.commands.exec import ExecOptions
 from mpinet.commands.job import Job, Watch
 from mpinet.commands.options import (
@@ -42,9 +41,6 @@ if TYPE_CHECKING:
     from mpinet.mpi.source import Source
     from mpinet.mpi.world.accounts import Account
     from mpinet.mpi.world.orders import Orders, PrefixReplay
-
-FOUND = 3
-"""Exit status of a checked run with an error among its findings."""
 
 PROCESSOR = 1 << 13
 """Smallest memory of a processor with its script, in bytes."""
@@ -105,31 +101,25 @@ def _checks(options: ExecOptions) -> list[str] | None:
     UsageError
         A name is unknown, or an option does not apply without checks.
     """
-    from mpinet.mpi.checks.rules import CHECKS
+    from mpinet.mpi.checks.rules import CHECKS, checks_named
 
     if not options.check and options.checks is None:
         for name in ("no_check", "check_strict", "sarif"):
             if getattr(options, name):
                 raise UsageError(f"--{name.replace('_', '-')} applies only with --check.")
         return None
-    chosen = list(CHECKS) if options.checks is None else _named(options.checks, "--check")
-    left_out = _named(options.no_check or "", "--no-check")
+
+    def named(text: str, word: str) -> list[str]:
+        try:
+            return checks_named(text)
+        except ValueError as error:
+            raise UsageError(f"{word}: {error}.") from None
+
+    chosen = CHECKS if options.checks is None else named(options.checks, "--check")
+    left_out = named(options.no_check or "", "--no-check")
     if options.sarif is not None:
         require_writable(Path(options.sarif))
     return [name for name in chosen if name not in left_out]
-
-
-def _named(text: str, word: str) -> list[str]:
-    """Return the names of checks in a list."""
-    from mpinet.mpi.checks.rules import CHECKS
-
-    names = [name for name in text.split(",") if name]
-    for name in names:
-        if name not in CHECKS:
-            raise UsageError(
-                f"{word}: {quoted(name)} is no check; choose from {', '.join(CHECKS)}."
-            )
-    return names
 
 
 @dataclass(eq=False, repr=False)
@@ -146,6 +136,37 @@ class Exec(MachineJob):
     _checks: Sequence[str] | None = None
 
     def run(self, transport: Local, watch: Watch) -> Row:
+        """Run the script, and report the findings of its checks, also after a failure."""
+        from mpinet.mpi.checks.findings import CheckedEnd
+
+        try:
+            row = self._played(transport, watch)
+        except CheckedEnd as ended:
+            from mpinet.mpi.checks.told import findings_text
+
+            rows = self._findings(ended.findings)
+            self.told = {"findings": rows}
+            self._write_sarif(rows, transport)
+            if rows:
+                ended.args = (f"{ended}\n{findings_text(rows)}",)
+            raise
+        self._write_sarif(row.get("findings", []), transport)
+        return row
+
+    def _findings(self, findings: Sequence[Finding]) -> list[Row]:
+        """Return findings as rows of a document."""
+        from mpinet.mpi.checks.told import finding_row
+
+        return [finding_row(one, self.options.check_strict) for one in findings]
+
+    def _write_sarif(self, rows: list[Row], transport: Local) -> None:
+        """Write findings to the SARIF file, if an option names one."""
+        if self.options.sarif is not None and transport.rank == 0:
+            from mpinet.mpi.checks.told import sarif
+
+            write_text(Path(self.options.sarif), sarif(rows))
+
+    def _played(self, transport: Local, watch: Watch) -> Row:
         """Run the script once, or in several orders of its messages."""
         from mpinet.mpi.tried import try_all
         from mpinet.mpi.world.orders import PrefixReplay, SeededOrder, order_of
@@ -192,8 +213,6 @@ class Exec(MachineJob):
         told: dict[int, str] | None = None,
     ) -> ScriptOutcome:
         """Run the script once (collective)."""
-        from mpinet.mpi.checks.findings import CheckedEnd
-        from mpinet.mpi.checks.told import findings_text
         from mpinet.mpi.script import ScriptOptions, run_script
         from mpinet.mpi.world.trees import TargetPattern
 
@@ -215,28 +234,7 @@ class Exec(MachineJob):
             own=self._own,
             checks=self._checks,
         )
-        machine = self.make_machine(transport, watch)
-        if self._checks is None:
-            return run_script(machine, self._source, script)
-        try:
-            found = run_script(machine, self._source, script)
-        except CheckedEnd as ended:
-            rows = self._reported(ended.findings, transport)
-            self.told = {"findings": rows}
-            if transport.rank == 0 and rows:
-                ended.args = (f"{ended}\n{findings_text(rows)}",)
-            raise
-        self._reported(found.findings or [], transport)
-        return found
-
-    def _reported(self, findings: Sequence[Finding], transport: Local) -> list[Row]:
-        """Return the findings as rows; rank 0 also writes them to the SARIF file, if named."""
-        from mpinet.mpi.checks.told import finding_row, sarif
-
-        rows = [finding_row(one, self.options.check_strict) for one in findings]
-        if self.options.sarif is not None and transport.rank == 0:
-            write_text(Path(self.options.sarif), sarif(rows))
-        return rows
+        return run_script(self.make_machine(transport, watch), self._source, script)
 
     def _row(self, found: ScriptOutcome) -> Row:
         """Return the outcome as the result of a document."""
@@ -258,11 +256,7 @@ class Exec(MachineJob):
         if found.conflicts:  # the documents of other runs stay as in older versions
             row["conflicts"] = [_conflict(conflict) for conflict in found.conflicts]
         if found.findings is not None:
-            from mpinet.mpi.checks.told import finding_row
-
-            row["findings"] = [
-                finding_row(one, self.options.check_strict) for one in found.findings
-            ]
+            row["findings"] = self._findings(found.findings)
         row |= found.hot or {}
         if self._failing:
             row["failed"] = [
@@ -297,12 +291,12 @@ class Exec(MachineJob):
 
     def status(self, result: Row) -> int:
         """Return 3 if the checks have found an error, or an order of messages that fails."""
-        from mpinet.mpi.checks.rules import ERROR
+        from mpinet.mpi.checks.rules import ERROR, FINDINGS
 
         errors = [row for row in result.get("findings", ()) if row["severity"] == ERROR]
         fails = result.get("orders", {}).get("outcome") in ("deadlock", "failure")
         is_wrong = self._checks is not None and (errors or fails)
-        return FOUND if is_wrong else super().status(result)
+        return FINDINGS if is_wrong else super().status(result)
 
     def show(self, result: Row) -> str:
         """Format the counts, and the costs of each kind of call and each line."""

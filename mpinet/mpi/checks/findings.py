@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from mpinet.errors import Deadlock, MpinetError
-from mpinet.mpi.checks.rules import CHECKS, ERROR, MOST_ALIVE, RULES
+from mpinet.mpi.checks.rules import CHECKS, ERROR, FINDINGS, MOST_ALIVE, RULES
 from mpinet.mpi.world.accounts import Shares, numbered
 
 Site = tuple[str, str, int]
@@ -155,9 +155,6 @@ FATAL = (
     *("count-exceeds-buffer", "truncation", "collective-mismatch"),
 )
 """Rules whose violation can end a run."""
-
-FINDINGS = 3
-"""Exit status of a run with errors among its findings, a deadlock or an MPI error."""
 
 
 class CheckedEnd(MpinetError):

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import Final, NamedTuple
 
+from mpinet.base.numerals import quoted
+
 ERROR: Final = "error"
 """Severity of a finding that can hang, crash or give wrong data on some MPI library."""
 
@@ -15,6 +17,25 @@ CHECKS = (
     *("arguments", "rma"),
 )
 """Names of the checks that ``--check=LIST`` selects."""
+
+
+FINDINGS = 3
+"""Exit status of a run with errors among its findings, a deadlock or an MPI error."""
+
+
+def checks_named(text: str) -> list[str]:
+    """Return the checks of a list, joined by commas.
+
+    Raises
+    ------
+    ValueError
+        A name is unknown; the message lists all names.
+    """
+    names = [name for name in text.split(",") if name]
+    for name in names:
+        if name not in CHECKS:
+            raise ValueError(f"{quoted(name)} is no check; choose from {', '.join(CHECKS)}")
+    return names
 
 
 class Rule(NamedTuple):

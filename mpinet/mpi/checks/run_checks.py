@@ -26,6 +26,7 @@ from mpinet.mpi.world.accounts import Account
 from mpinet.mpi.world.calls import running
 from mpinet.mpi.world.contexts import PAIRS, PARTS
 from mpinet.mpi.world.events import HAPPENED, Awaited
+from mpinet.mpi.world.failure import last_line
 from mpinet.mpi.world.message import BODY, Message
 from mpinet.mpi.world.processor import Processor
 from mpinet.mpi.world.world import World
@@ -381,17 +382,11 @@ class Checks:
         """Record an MPI error that ends a processor's script."""
         if not isinstance(error, REAL.Exception | ValueError):
             return
-        trace = error.__traceback__
-        line, frame, call = 0, None, ""
-        while trace is not None:
-            module = trace.tb_frame.f_globals.get("__name__", "")
-            if module.partition(".")[0] not in ("mpinet", "mpi4py", "greenlet"):
-                frame, line = trace.tb_frame, trace.tb_lineno
-                call = "" if trace.tb_next is None else trace.tb_next.tb_frame.f_code.co_name
-            trace = trace.tb_next
-        if frame is None:
+        found = last_line(error.__traceback__)
+        if found is None:
             return
-        account = self.world.accounts.on_line(call, frame, line)
+        call = "" if found.tb_next is None else found.tb_next.tb_frame.f_code.co_name
+        account = self.world.accounts.on_line(call, found.tb_frame, found.tb_lineno)
         if isinstance(error, REAL.Exception):
             rule = rule_of(error)
             if rule != "truncated":  # recorded with both lines at the receive

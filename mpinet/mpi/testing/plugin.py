@@ -297,15 +297,14 @@ def _checked(config: pytest.Config) -> CheckedTests | None:
     if text is None and not config.getoption("mpinet_check"):
         return None
     from mpinet.mpi.checks.findings import Finding
-    from mpinet.mpi.checks.rules import CHECKS, ERROR
+    from mpinet.mpi.checks.rules import CHECKS, ERROR, checks_named
     from mpinet.mpi.checks.told import finding_row, findings_text
     from mpinet.mpi.testing.team import CheckedTests
 
-    names = text.split(",") if text else list(CHECKS)
-    for name in names:
-        if name not in CHECKS:
-            allowed = ", ".join(CHECKS)
-            raise pytest.UsageError(f"mpinet: {name!r} is no check; choose from {allowed}.")
+    try:
+        names = checks_named(text) if text else list(CHECKS)
+    except ValueError as error:
+        raise pytest.UsageError(f"mpinet: {error}.") from None
     strict = bool(config.getoption("mpinet_check_strict"))
 
     def told(findings: list[Finding]) -> str:

@@ -116,17 +116,13 @@ class Accounts:
         place = kind, id(frame.f_code), frame.f_lasti
         account = self._places.get(place)
         if account is None:
-            # Ranks number their accounts without communication. The remainder identifies the
-            # opening rank.
-            number = len(self.accounts) * self._ranks + self._rank
-            account = Account(kind, self.naming(frame), frame.f_lineno, number)
-            account.code = frame.f_code
-            self.accounts.append(account)
-            self._places[place] = account
+            account = self._places[place] = self.on_line(kind, frame, frame.f_lineno)
         return account
 
     def on_line(self, kind: str, frame: FrameType, line: int) -> Account:
-        """Open an account for a failed call on a line that the frame has left."""
+        """Open an account for a kind of call on a line, which the frame may have left."""
+        # Ranks number their accounts without communication. The remainder identifies the opening
+        # rank.
         number = len(self.accounts) * self._ranks + self._rank
         account = Account(kind, self.naming(frame), line, number)
         account.code = frame.f_code

@@ -110,11 +110,16 @@ def _status(code: object) -> str:
 
 
 def _raised_at(trace: TracebackType | None) -> str:
-    """Return the last line of the script in an error's traceback."""
-    found = "at its end"
+    """Return the last line of the script in an error's traceback, as text."""
+    found = last_line(trace)
+    return "at its end" if found is None else place(found.tb_frame, found.tb_lineno)
+
+
+def last_line(trace: TracebackType | None) -> TracebackType | None:
+    """Return the part of an error's traceback for the script's last line; None without one."""
+    found = None
     while trace is not None:
-        if not _own(trace.tb_frame):
-            found = place(trace.tb_frame, trace.tb_lineno)
+        found = found if _own(trace.tb_frame) else trace
         trace = trace.tb_next
     return found
 

@@ -28,6 +28,13 @@ if "handle" in sys.argv:
     comm.Dup()
 if "deadlock" in sys.argv:
     comm.recv(source=comm.rank)
+if "order" in sys.argv:
+    if comm.rank:
+        comm.send(comm.rank, 0)
+    elif comm.recv() == 2:
+        comm.recv(source=2)
+    else:
+        comm.recv()
 if "rank" in sys.argv:
     comm.send(1, 9)
 if "exit" in sys.argv:
@@ -95,6 +102,16 @@ def test_a_file_for_editors_has_a_result_at_the_line_of_each_finding(tmp_path):
         assert found == {("type-mismatch", "error", 10), ("communicator-alive", "warning", 14)}
         assert {rule["id"] for rule in run["tool"]["driver"]["rules"]} == {one[0] for one in found}
     assert [one["places"][0]["line"] for one in findings] == [10, 14]
+
+
+def test_a_file_for_editors_has_the_findings_of_the_first_of_several_orders(tmp_path):
+    file = tmp_path / "found.sarif"
+    options = ["--check", "--arrivals", "all", "--sarif", str(file)]
+    status, findings = ended(tmp_path, options, "handle", "order")
+    assert (status, [one["kind"] for one in findings]) == (3, ["communicator-alive"])
+    if transport().rank == 0:
+        (run,) = json.loads(file.read_text())["runs"]
+        assert [one["ruleId"] for one in run["results"]] == ["communicator-alive"]
 
 
 @pytest.mark.parametrize(
