@@ -105,7 +105,7 @@ def _checks(options: ExecOptions) -> list[str] | None:
 
     if not options.check and options.checks is None:
         for name in ("no_check", "check_strict", "sarif"):
-            if getattr(options, name):
+            if getattr(options, name) not in (None, False):
                 raise UsageError(f"--{name.replace('_', '-')} applies only with --check.")
         return None
 
@@ -116,7 +116,7 @@ def _checks(options: ExecOptions) -> list[str] | None:
             raise UsageError(f"{word}: {error}.") from None
 
     chosen = CHECKS if options.checks is None else named(options.checks, "--check")
-    left_out = named(options.no_check or "", "--no-check")
+    left_out = [] if options.no_check is None else named(options.no_check, "--no-check")
     if options.sarif is not None:
         require_writable(Path(options.sarif))
     return [name for name in chosen if name not in left_out]

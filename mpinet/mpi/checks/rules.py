@@ -29,9 +29,9 @@ def checks_named(text: str) -> list[str]:
     Raises
     ------
     ValueError
-        A name is unknown; the message lists all names.
+        A name is unknown or missing; the message lists all names.
     """
-    names = [name for name in text.split(",") if name]
+    names = text.split(",")
     for name in names:
         if name not in CHECKS:
             raise ValueError(f"{quoted(name)} is no check; choose from {', '.join(CHECKS)}")

@@ -302,7 +302,7 @@ def _checked(config: pytest.Config) -> CheckedTests | None:
     from mpinet.mpi.testing.team import CheckedTests
 
     try:
-        names = checks_named(text) if text else list(CHECKS)
+        names = list(CHECKS) if text is None else checks_named(text)
     except ValueError as error:
         raise pytest.UsageError(f"mpinet: {error}.") from None
     strict = bool(config.getoption("mpinet_check_strict"))

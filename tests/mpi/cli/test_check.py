@@ -118,6 +118,9 @@ def test_a_file_for_editors_has_the_findings_of_the_first_of_several_orders(tmp_
     ("options", "said"),
     [
         (["--check=leaks"], "--check: 'leaks' is no check; choose from types, requests"),
+        (["--check="], "--check: '' is no check"),
+        (["--check=types,"], "--check: '' is no check"),
+        (["--check", "--no-check="], "--no-check: '' is no check"),
         (["--check", "--no-check=x"], "--no-check: 'x' is no check"),
         (["--no-check=rma"], "--no-check applies only with --check"),
         (["--check-strict"], "--check-strict applies only with --check"),
