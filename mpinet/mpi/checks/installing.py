@@ -8,6 +8,7 @@ from __future__ import annotations
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from math import inf
 from typing import Any
 
 from mpinet.mpi.checks.areas import area_of, area_of_blocks
@@ -284,11 +285,6 @@ def checking(world: World, findings: Findings) -> Iterator[None]:
     def checked_send(scope: Any, target: int, tag: int, data: Any, *ack: Any) -> Any:
         return sending(scope, target, tag, checks.sending(scope.context, data), *ack)
 
-    def checked_standard(scope: Any, target: int, tag: int, data: Any) -> Any:
-        is_large = "sends" in findings.checks and len(data) > LARGE
-        send = mail.send_synchronously if is_large or mail.synchronous else mail.send
-        return send(scope, target, tag, data)
-
     def checked_fail(exits: Exits, processor: Processor, error: BaseException, step: int) -> None:
         checks.failed(processor, error)
         fail(exits, processor, error, step)
@@ -300,7 +296,8 @@ def checking(world: World, findings: Findings) -> Iterator[None]:
         *_windows(checks),
         *_handles(checks),
         (mail, "send", checked_send),
-        (mail, "send_standard", checked_standard),
+        (mail, "send_standard", mail.send_by_size),
+        (mail, "eager", min(mail.eager, LARGE if "sends" in findings.checks else inf)),
         (Exits, "fail", checked_fail),
         (running, "checks", checks),
     ]

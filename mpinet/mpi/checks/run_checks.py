@@ -9,7 +9,7 @@ from types import FrameType
 from typing import Any
 
 from mpinet.mpi.checks.areas import Area
-from mpinet.mpi.checks.bodies import CheckedBody, described
+from mpinet.mpi.checks.bodies import CheckedBody, checksum, described
 from mpinet.mpi.checks.findings import PLAIN, Findings, Words
 from mpinet.mpi.checks.pending import Beginning, Finishing, Pending
 from mpinet.mpi.checks.signatures import Signature, signature_of
@@ -41,7 +41,7 @@ LIBRARY = os.path.dirname(REAL.__file__)
 class Call:
     """Actions of a processor's current call so far."""
 
-    __slots__ = ("areas", "is_inside", "opened", "origin", "serials")
+    __slots__ = ("areas", "content", "is_inside", "opened", "origin", "serials")
 
     def __init__(self) -> None:
         self.areas: list[Area] = []
@@ -54,6 +54,8 @@ class Call:
         """True if the call has opened a context."""
         self.origin: tuple[Origin, int] | None = None
         """Window and target of a one-sided access."""
+        self.content = 0
+        """Checksum of the sent bodies, if calls are logged."""
 
 
 class Checks:
@@ -101,6 +103,9 @@ class Checks:
         if made is None:
             return
         areas = made.areas
+        if self._findings.log is not None:
+            calls = self._findings.log.setdefault(here.id, [])
+            calls.append((account.number, made.content))
         self._require_apart(areas, account)
         if made.origin is not None and account.kind in ONE_SIDED:
             access = Pending(account.number, areas)
@@ -153,6 +158,8 @@ class Checks:
         made = self.current
         if made is not None:
             made.serials.append(serial)
+            if self._findings.log is not None:
+                made.content = checksum(data, signature is None, made.content)
         return CheckedBody.of(data, signature, account.number, serial)
 
     def sending(self, context: int, data: Any) -> Any:

@@ -27,7 +27,7 @@ from mpinet.mpi.world.installed import is_compiled, package_of
 from mpinet.mpi.world.process_state import InterpreterSetting
 from mpinet.mpi.world.processor import Processor
 from mpinet.mpi.world.replacing import replaced
-from mpinet.mpi.world.settings import VARIABLES, watch_loops
+from mpinet.mpi.world.settings import PATCHES, VARIABLES, watch_loops, watch_patches
 from mpinet.mpi.world.world import World
 
 
@@ -153,7 +153,10 @@ EXECUTE: Callable[..., Any] = SourceFileLoader.exec_module
 CREATE_COMPILED: Callable[..., Any] = ExtensionFileLoader.create_module
 EXECUTE_COMPILED: Callable[..., Any] = ExtensionFileLoader.exec_module
 
-ADAPTED: dict[str, Callable[[ModuleType], None]] = {"asyncio": lambda _: watch_loops()}
+ADAPTED: dict[str, Callable[[ModuleType], None]] = {
+    "asyncio": lambda _: watch_loops(),
+    **dict.fromkeys(PATCHES, watch_patches),
+}
 """Functions that adapt a module loaded while processors run, by the module's name."""
 
 LOADS: set[CodeType] = set()

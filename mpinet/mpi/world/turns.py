@@ -21,7 +21,7 @@ from mpinet.base.roomy import PROCESSOR, roomy
 from mpinet.mpi.world.atexit_hooks import release_objects
 from mpinet.mpi.world.events import Completion, Event
 from mpinet.mpi.world.exits import Exits
-from mpinet.mpi.world.failure import script_line
+from mpinet.mpi.world.failure import call_hook, script_line
 from mpinet.mpi.world.privacy import Privacy
 from mpinet.mpi.world.processor import Fiber, Processor
 
@@ -93,6 +93,7 @@ class Turns:
         self.doubts = None
         self._exits = exits
         self._own = own
+        self._hook = sys.excepthook
         self._new: list[Processor] = []
         self._round: Iterator[Processor] = iter(())
         self._fibers: dict[Fiber, None] = {}
@@ -238,6 +239,8 @@ class Turns:
         # SystemExit is included: on a real machine it ends a process, and here it must not end the
         # rank.
         except BaseException as error:
+            if isinstance(error, Exception) and sys.excepthook is not self._hook:
+                call_hook(error)
             self._exits.fail(processor, error, self.now)
         # Objects of the script are released while its processor runs. A `__del__` that frees a
         # window or communicator then frees the processor's own.

@@ -32,6 +32,7 @@ from mpinet.mpi.world.onesided import OneSided
 from mpinet.mpi.world.options import PLAIN, ScriptOptions
 from mpinet.mpi.world.processor import Processor
 from mpinet.mpi.world.recovery import Recovery
+from mpinet.mpi.world.sleepers import Sleepers
 from mpinet.mpi.world.threads import Threads
 from mpinet.mpi.world.timedloops import in_timed_loop
 from mpinet.mpi.world.transit import Transit
@@ -84,6 +85,8 @@ class Totals(NamedTuple):
     """Number of processors that wait for events outside of MPI."""
     hoping: int
     """Number of processors in `outside` that wait for more than clients, or were interrupted."""
+    sleeping: int
+    """Number of sleeping processors."""
     old: int
     """Number of messages that delay the notice of a failure."""
 
@@ -120,7 +123,7 @@ class World:
         self.turns.leave_free(set(self.contexts.spare))
         # The kinds of mail differ in matching or in records, never in transport. Each run uses a
         # single class, and plain mail needs no tests for the other kinds.
-        between = self.turns, self.contexts, self.exits, options.synchronous
+        between = self.turns, self.contexts, self.exits, options.eager
         if options.arrivals is not None:
             self.mail: Mail = ChoiceMail(*between, options.arrivals)
             """Mail of this rank's processors."""
@@ -146,7 +149,11 @@ class World:
         self.recovery: Recovery = Recovery(*whole, options.faults or {})
         """Failed processors, and agreements among the remaining processors."""
         self.clock = Clock(self.turns, self.mail, self.transit)
+        if options.measured:
+            self.clock.measure()
         self.threads = Threads(self.turns, self.exits, self.accounts)
+        self.sleepers: Sleepers = Sleepers(machine, self.turns)
+        """Processors in ``time.sleep``."""
         self.filing: Filing = Filing(machine, self.turns)
         """File operations requested by processors."""
         self._foundation = Foundation()
@@ -264,6 +271,7 @@ class World:
             computing=self.threads.computing,
             outside=self.turns.outside,
             hoping=self.turns.hoping + self.threads.let_go,
+            sleeping=len(self.sleepers),
             old=self.recovery.old,
         )
 
@@ -306,6 +314,10 @@ class World:
         if total.choice_points and not total.to_self:
             self.mail.resolve_choices(self.machine)
             return True
+        if total.sleeping and not total.to_self:
+            turns.idle_rounds = 0
+            self.sleepers.wake(total.computing + total.outside + total.hoping > 0)
+            return True
         # A loop that polls until a given time ends only if time passes. Idle steps are made
         # although no message moves.
         if total.polling and total.asked and not total.to_self and self.clock.may_idle:
@@ -333,6 +345,7 @@ class World:
                 return True
             # The explanation gathers from all ranks, therefore every rank takes this branch and
             # raises the same text.
+            self.exits.settle(ends=True)
             text = self._explanation(total)
             if self._looks >= LOOKS_AT_SLEEPERS:
                 text += (
