@@ -231,8 +231,8 @@ class ExecOptions(MachineOptions):
     most_orders: Annotated[int | None, Typed(metavar="N"), In.MESSAGES] = None
     """Largest number of runs of ``--arrivals all``; default: 1,000."""
     clock: Annotated[Literal["steps", "cpu"], In.MESSAGES] = "steps"
-    """Time of ``MPI.Wtime``: steps of the machine (steps), or steps and the measured CPU time of each
-    processor (cpu), which differs from run to run."""
+    """Time of ``MPI.Wtime``: steps of the machine (steps), or steps and the measured CPU time of
+    each processor (cpu), which differs from run to run."""
     place: Placed = "identity"
     loads: Annotated[bool, In.OUTPUT] = False
     """Report link loads, message queues, and the waiting time in each call."""

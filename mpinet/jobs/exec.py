@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from contextlib import redirect_stderr
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, TextIO
+from typing import TYPE_CHECKING, Any, TextIO
 
 from mpinet.base.arrays import Ints
 from mpinet.base.files import require_writable, whole_file, write_text

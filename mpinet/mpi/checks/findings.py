@@ -76,8 +76,8 @@ class Findings:
         self.withdrawn: set[tuple[int, int]] = set()
         """Bodies of cancelled sends."""
         self.log: dict[int, list[tuple[int, int]]] | None = None
-        """Calls of each processor, each with its account number and a checksum of its messages; None
-        if not logged.
+        """Calls of each processor, each with its account number and a checksum of its messages.
+        None if not logged.
         """
         self._found: dict[tuple[str, tuple[int, ...]], list[Any]] = {}
 

@@ -22,6 +22,7 @@ from mpinet.errors import ProgramError
 from mpinet.mpi.world.calls import running
 from mpinet.mpi.world.processor import Processor
 from mpinet.mpi.world.replacing import replaced
+from mpinet.mpi.world.settings import SET_HANDLER
 from mpinet.mpi.world.turns import Turns
 
 AGAIN = 0.002
@@ -44,7 +45,7 @@ class Alarms:
         self._turns = turns
         self._alarms: dict[Processor, tuple[float, float]] = {}
         self._handlers: dict[Processor, Any] = {}
-        self._set_timer, self._set_handler = signal.setitimer, signal.signal
+        self._set_timer = signal.setitimer
         self._before: Any = None
         self._noted = False
 
@@ -58,7 +59,7 @@ class Alarms:
         left = self.left()
         self._alarms[self._turns.current] = (monotonic() + seconds if seconds else inf), interval
         if self._before is None:
-            self._before = self._set_handler(signal.SIGALRM, self._ring)
+            self._before = SET_HANDLER(signal.SIGALRM, self._ring)
         self._wind()
         return left
 
@@ -78,7 +79,7 @@ class Alarms:
             self._alarms = {}
             self._wind()
             self._set_timer(signal.ITIMER_REAL, 0)
-            self._set_handler(signal.SIGALRM, self._before)
+            SET_HANDLER(signal.SIGALRM, self._before)
 
     def _wind(self) -> None:
         """Let the timer ring for the earliest alarm of a processor that has not ended."""

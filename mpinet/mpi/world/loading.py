@@ -214,10 +214,12 @@ def _note(world: World, importer: Any, found: ModuleType, parts: Sequence[str] |
     parts : sequence of str or None
         Names imported from the module.
     """
-    here, name = world.turns.current, found.__name__
+    here, name = world.turns.current, getattr(found, "__name__", None)
     # Another thread of the process, such as a thread of a notebook's kernel, may import before any
     # turn.
-    if here.main is None or "__main__" in (importer, name) or not isinstance(importer, str):
+    if here.main is None or "__main__" in (importer, name):
+        return
+    if not isinstance(importer, str) or not isinstance(name, str):
         return
     privacy, installed = world.turns.privacy, world.turns.privacy.installed
     reaches = installed.reaches(name)

@@ -271,7 +271,7 @@ class WatchedModule(ModuleType):
     watch: Callable[[InterpreterSetting], None]
 
     def __setattr__(self, name: str, value: Any) -> None:
-        if name in WATCHED[self]:
+        if name in WATCHED.get(self, ()):  # not in a module made by `type(sys)(..)`
             WatchedModule.watch(InterpreterSetting(MODULE_VARIABLE, (self.__name__, name)))
         super().__setattr__(name, value)
 

@@ -314,9 +314,10 @@ class World:
         if total.choice_points and not total.to_self:
             self.mail.resolve_choices(self.machine)
             return True
-        if total.sleeping and not total.to_self:
+        if total.sleeping:
             turns.idle_rounds = 0
-            self.sleepers.wake(total.computing + total.outside + total.hoping > 0)
+            if not total.to_self:
+                self.sleepers.wake(total.computing + total.outside + total.hoping > 0)
             return True
         # A loop that polls until a given time ends only if time passes. Idle steps are made
         # although no message moves.
