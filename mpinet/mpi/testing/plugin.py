@@ -352,6 +352,8 @@ class Everything(TeamRunner):
         others = [item for item in session.items if self._place_of(item) == self._usual]
         runs += [(place, others) for place in self._places[1:]]
         for self._usual, items in runs:
+            if len(runs) > 1 and self._usual != runs[0][0]:
+                self._close()  # a team of the same size may have collected marked tests alone
             self._run_all(session, items)
         return True
 

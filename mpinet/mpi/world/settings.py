@@ -135,9 +135,12 @@ def _put_loop(name: str, value: tuple[Any, ...]) -> None:
 
 
 def _put_attribute(name: tuple[Any, str], value: Names) -> None:
-    owner, attribute = name
-    if value["value"] is not INHERITED:
-        SET_ATTRIBUTE(owner, attribute, value["value"])
+    (owner, attribute), put = name, value["value"]
+    if isinstance(owner, ModuleType):  # past a class that watches assignments
+        vars(owner).pop(attribute, None)
+        vars(owner).update({} if put is INHERITED else {attribute: put})
+    elif put is not INHERITED:
+        SET_ATTRIBUTE(owner, attribute, put)
     elif attribute in vars(owner):
         DELETE_ATTRIBUTE(owner, attribute)
 
