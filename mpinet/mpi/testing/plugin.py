@@ -167,11 +167,13 @@ class TeamRunner:
             self._close()
             _require_room(place.processors)
             names = None if items is None else [_named(item) for item in items]
-            words = self._config.invocation_params.args
+            words = [str(word) for word in self._config.invocation_params.args]
+            if self._config.pluginmanager.hasplugin("pytest_cov"):
+                words.append("--no-cov")  # the host's session measures all processors
             checked = _checked(self._config)
             is_drawn = self._config.getoption("mpinet_arrivals") == "random"
             told = TeamOptions(
-                [str(word) for word in words],
+                words,
                 names,
                 checked,
                 self._eager(),
