@@ -33,6 +33,8 @@ class Processor:
     """Clock readings of the processor in all."""
     idle_polls: int = 0
     """Polls without a new message since the last turns of other processors."""
+    polled: bool = False
+    """True if the processor has polled since its last sleep."""
     since: int = 0
     """Step after which the processor began to wait."""
     awaited: Event | tuple[Event, ...] | None = None

@@ -8,10 +8,12 @@ threads, sockets or child processes are at work does real time decide.
 
 from __future__ import annotations
 
+import sys
 import time
 
 from mpinet.machine import Machine
 from mpinet.mpi.world.processor import Fiber, Processor, number_of
+from mpinet.mpi.world.timedloops import in_timed_loop
 from mpinet.mpi.world.turns import Turns
 
 SECOND = 10**9
@@ -38,6 +40,8 @@ class Sleepers:
         self._now = 0
         self._due: dict[Processor, int] = {}
         self._ends: dict[Processor, float] = {}
+        self.hopeful: int = 0
+        """Number of sleepers that do not just sleep between two polls in vain."""
 
     def __len__(self) -> int:
         return len(self._due)
@@ -54,7 +58,12 @@ class Sleepers:
         here = self._turns.current
         self._due[here] = self._now + min(round(seconds * SECOND), NEVER - self._now)
         self._ends[here] = time.monotonic() + seconds
+        # A loop until a time ends by itself.
+        is_vain = here.polled and not in_timed_loop(sys._getframe(1))
+        here.polled = False
+        self.hopeful += not is_vain
         self._turns.sleep()
+        self.hopeful -= not is_vain
 
     def wake(self, others: bool) -> None:
         """Wake the processors with the earliest time (collective).

@@ -378,6 +378,7 @@ class Turns:
         """Resume the running processor after the machine's next step."""
         here = self.current
         here.idle_polls += 1
+        here.polled = True
         # Nothing has moved since this processor's last poll, and nothing can move until other
         # processors run. Answering at once saves a hundred switches a round.
         if self.idle_rounds and here.idle_polls < POLLS_A_ROUND:

@@ -87,6 +87,8 @@ class Totals(NamedTuple):
     """Number of processors in `outside` that wait for more than clients, or were interrupted."""
     sleeping: int
     """Number of sleeping processors."""
+    hopeful: int
+    """Number of sleeping processors that do not just sleep between two polls in vain."""
     old: int
     """Number of messages that delay the notice of a failure."""
 
@@ -157,7 +159,7 @@ class World:
         self.filing: Filing = Filing(machine, self.turns)
         """File operations requested by processors."""
         self._foundation = Foundation()
-        self._looks = self._still = 0
+        self._looks = self._still = self._vain = 0
         self.trees = Trees(machine, self._foundation, options.pattern)
 
     def run(self, program: Callable[[Processor], None]) -> None:
@@ -272,6 +274,7 @@ class World:
             outside=self.turns.outside,
             hoping=self.turns.hoping + self.threads.let_go,
             sleeping=len(self.sleepers),
+            hopeful=self.sleepers.hopeful,
             old=self.recovery.old,
         )
 
@@ -289,7 +292,7 @@ class World:
             return self._at_quiescence(total)
         # A message in flight is progress, so patience starts again: the polling processors may be
         # waiting for this message.
-        self.turns.idle_rounds = self._looks = self._still = 0
+        self.turns.idle_rounds = self._looks = self._still = self._vain = 0
         self.threads.moved()
         self.clock.move()
         # Messages leave the outbox before delivery. Messages sent during delivery, such as an
@@ -314,10 +317,13 @@ class World:
         if total.choice_points and not total.to_self:
             self.mail.resolve_choices(self.machine)
             return True
-        if total.sleeping:
+        if total.sleeping and self._vain <= PATIENCE * POLLS_A_ROUND:
+            others = total.computing + total.outside + total.hoping
+            is_vain = not total.to_self and not others and not total.hopeful
+            self._vain = self._vain + 1 if is_vain else 0
             turns.idle_rounds = 0
             if not total.to_self:
-                self.sleepers.wake(total.computing + total.outside + total.hoping > 0)
+                self.sleepers.wake(others > 0)
             return True
         # A loop that polls until a given time ends only if time passes. Idle steps are made
         # although no message moves.
@@ -366,7 +372,8 @@ class World:
         # learns the holder only here.
         deadlock.name_holders(self.machine, self.contexts, self.one_sided, here)
         return deadlock.explanation(
-            self.machine, self.contexts, self.collectives, here, now, total.polling
+            *(self.machine, self.contexts, self.collectives, here, now),
+            total.polling + total.sleeping,
         )
 
     def _may_yet_progress(self, total: Totals) -> bool:
