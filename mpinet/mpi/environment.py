@@ -172,12 +172,12 @@ def process_identity(world: World) -> Iterator[None]:
     first = world.machine.max(process if is_first else 0)[0]
 
     def own_number() -> int:
-        here = asking("getpid")
         package = sys._getframe(1).f_globals.get("__name__", "").partition(".")[0]
         # A forked child has a number of its own.
-        if here.main is None or package in OF_PROCESS or number() != process:
+        if package in OF_PROCESS or number() != process:
             return number()
-        return first + number_of(here) * PROCESSES
+        here = asking("getpid")
+        return number() if here.main is None else first + number_of(here) * PROCESSES
 
     def variable(environment: Any, name: Any) -> str:
         here = running.turns.current
