@@ -24,12 +24,10 @@ from mpinet.mpi.world.processor import Processor
 from mpinet.mpi.world.replacing import replaced
 from mpinet.mpi.world.settings import SET_HANDLER
 from mpinet.mpi.world.turns import Turns
+from mpinet.mpi.world.world import NO_ALARM
 
 AGAIN = 0.002
 """Seconds after which an alarm rings again, because its processor did not run."""
-
-NONE = inf, 0.0
-"""Time and interval of a processor without an alarm."""
 
 
 class Alarms:
@@ -43,7 +41,6 @@ class Alarms:
 
     def __init__(self, turns: Turns):
         self._turns = turns
-        self._alarms: dict[Processor, tuple[float, float]] = {}
         self._handlers: dict[Processor, Any] = {}
         self._set_timer = signal.setitimer
         self._before: Any = None
@@ -51,13 +48,14 @@ class Alarms:
 
     def left(self) -> tuple[float, float]:
         """Return the seconds until the running processor's alarm, and the interval; 0: no alarm."""
-        time, interval = self._alarms.get(self._turns.current, NONE)
+        time, interval = self._turns.alarms.get(self._turns.current, NO_ALARM)
         return (0.0 if time == inf else max(time - monotonic(), 1e-6)), interval
 
     def begin(self, seconds: float, interval: float = 0.0) -> tuple[float, float]:
         """Set the running processor's alarm; return the earlier one as `left` does."""
         left = self.left()
-        self._alarms[self._turns.current] = (monotonic() + seconds if seconds else inf), interval
+        alarm = (monotonic() + seconds, interval) if seconds else NO_ALARM
+        self._turns.alarms[self._turns.current] = alarm
         if self._before is None:
             self._before = SET_HANDLER(signal.SIGALRM, self._ring)
         self._wind()
@@ -76,7 +74,7 @@ class Alarms:
     def end(self) -> None:
         """Stop the timer, and restore the handler of the process."""
         if self._before is not None:
-            self._alarms = {}
+            self._turns.alarms.clear()
             self._wind()
             self._set_timer(signal.ITIMER_REAL, 0)
             SET_HANDLER(signal.SIGALRM, self._before)
@@ -84,7 +82,7 @@ class Alarms:
     def _wind(self) -> None:
         """Let the timer ring for the earliest alarm of a processor that has not ended."""
         alive = self._turns.processors
-        times = [time for one, (time, _) in self._alarms.items() if alive[one.slot] is one]
+        times = [time for one, (time, _) in self._turns.alarms.items() if alive[one.slot] is one]
         first = min(times, default=inf)
         now = monotonic()
         self._set_timer(signal.ITIMER_REAL, 0 if first == inf else max(first - now, AGAIN))
@@ -104,10 +102,10 @@ class Alarms:
 
     def _look(self, here: Processor) -> None:
         """Call the running processor's handler if its alarm is due."""
-        time, interval = self._alarms.get(here, NONE)
+        time, interval = self._turns.alarms.get(here, NO_ALARM)
         if time > monotonic():
             return
-        self._alarms[here] = (time + interval if interval else inf), interval
+        self._turns.alarms[here] = (time + interval, interval) if interval else NO_ALARM
         self._wind()
         handler = self.handler()
         if callable(handler):

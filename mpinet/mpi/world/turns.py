@@ -83,6 +83,8 @@ class Turns:
         """Runnable processors, in the order of their turns."""
         self.polling: list[Processor] = []
         """Polling processors, in the order of their turns."""
+        self.alarms: dict[Processor, tuple[float, float]] = {}
+        """Time and interval of each processor's alarm; infinite without an alarm."""
         self.idle_rounds: int = 0
         """Number of consecutive rounds, up to now, with polls and without progress."""
         self.now: int = 0

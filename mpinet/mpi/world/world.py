@@ -11,6 +11,7 @@ from __future__ import annotations
 import sys
 import time
 from collections.abc import Callable
+from math import inf
 from typing import Any, NamedTuple
 
 from mpinet.errors import Deadlock, ProgramError
@@ -51,6 +52,9 @@ LOOKS_AT_LOCKS = 20
 
 LOOKS_AT_SLEEPERS = 600_000
 """Checks of threads and child processes that wait for an event outside of MPI."""
+
+NO_ALARM = inf, 0.0
+"""Time and interval of a processor without an alarm."""
 
 POLLS_IN_VAIN = 20_000_000
 """Unsuccessful polls of all processors together before they count as starved."""
@@ -386,6 +390,8 @@ class World:
         # its loop. The loop's bytecode shows whether it reads a clock.
         polling = [one for one in self.turns.runnable if one.awaited is None]
         own_waiting += any(in_timed_loop(one.thread.gr_frame) for one in polling)
+        # An alarm may end the loop of a polling processor, but no wait in MPI.
+        own_waiting += any(self.turns.alarms.get(one, NO_ALARM) != NO_ALARM for one in polling)
         # All ranks must agree, because one rank's thread may send the message that another rank's
         # processor waits for.
         computing, waiting = self.machine.sum(own_computing, own_waiting)
